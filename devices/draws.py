@@ -29,17 +29,21 @@ def open_numbers(device: Device) -> list[str]:
     return [key for key, source in device.sources.items() if source.range is not None]
 
 
-def drawn(device: Device, seed: str) -> Device:
+def drawn(device: Device, number: int, seed: int = 1) -> Device:
     """The device with every number that has bounds drawn between them.
+
+    A draw depends on the device's own name and not on what a file calls it by, so that draw number
+    i of a device is the same in every question.
 
     Args:
         device: Numbers and bounds have the same unit.
-        seed: The same text gives the same device.
+        number: Which draw.
+        seed: Of all draws.
 
     Raises:
         SpecError: No draw of a hundred is a device that can be.
     """
-    randomness = random.Random(seed)
+    randomness = random.Random(f"{seed} {number} {device.spec.name}")
     error = SpecError([])
     for _ in range(_TRIES):
         try:

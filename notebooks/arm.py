@@ -132,6 +132,16 @@ def platter(disk, served, shown):
             hovertemplate="number %{text}<extra></extra>",
         )
     )
+    drawn.add_trace(
+        go.Scatter(
+            x=[past[-1][0]],
+            y=[past[-1][1]],
+            mode="markers",
+            marker={"size": 20, "symbol": "circle-open", "color": "#000000", "line": {"width": 3}},
+            hovertemplate="the head<extra></extra>",
+        )
+    )
+    drawn.update_layout(meta={"moves": True})
     hidden = {"visible": False, "range": [-1.15, 1.15]}
     drawn.update_xaxes(**hidden, scaleanchor="y")
     drawn.update_yaxes(**hidden)
@@ -243,7 +253,7 @@ def room():
         number=2,
         question="In which order does a disk serve its queue?",
         about="One hard disk, random reads of 4 KiB over all of it. The engine serves them; the"
-        " picture draws where each lies. Play it, then change the depth.",
+        " picture draws where each lies and moves the head. Play it, then change the depth.",
         prediction=Prediction(
             "A 7,200 rpm disk does 78 random reads a second, one at a time. How many with 32"
             " outstanding?",

@@ -69,6 +69,31 @@ def scenario(values):
 
 
 @app.function
+def rectangle(rate, mean, at):
+    """Rate over latency: the area to the left of and below a point is what is outstanding."""
+    shown = slice(0, min(at + 2, len(DEPTHS)))
+    drawn = lines(
+        [Series("IO/s", [0, *mean[shown]], [None, *rate[shown]])],
+        Axis("mean latency, ms"),
+        Axis("IO/s"),
+    )
+    side = {"x0": 0, "y0": 0, "x1": mean[at], "y1": rate[at], "layer": "below"}
+    drawn.add_shape(type="rect", **side, fillcolor="#56B4E9", opacity=0.35, line={"width": 0})
+    drawn.add_annotation(
+        x=0,
+        y=0,
+        xanchor="left",
+        yanchor="bottom",
+        xshift=8,
+        yshift=4,
+        text=f"{digits(rate[at])} IO/s × {digits(mean[at])} ms = {rate[at] * mean[at] / 1e3:.1f}",
+        showarrow=False,
+    )
+    mark(drawn, mean[at], rate[at], f"{DEPTHS[at]} outstanding")
+    return drawn
+
+
+@app.function
 def answer(values, seed):
     """Rate and latency over depth, the two asymptotes, and the point that is looked at."""
     rows = run(scenario(values), seed).rows
@@ -114,6 +139,12 @@ def answer(values, seed):
                 f"{figure(mean[at], 'ms')} mean, {figure(p99[at], 'ms')} p99",
                 "latency on the same axis",
                 times,
+            ),
+            Picture(
+                f"The area is {values['depth']} I/Os: Little's rectangle",
+                "rate over mean latency as the depth grows; width × height = outstanding",
+                rectangle(rate, mean, at),
+                wide=True,
             ),
         ],
         {

@@ -62,7 +62,7 @@ def scenario(values):
         "controller": controller,
         "array": [array | ({"software_raid": "os"} if soft else {})],
         "workload": [{"profile": "database", "outstanding": list(DEPTHS), "area": "32 GB"}],
-        "run": {"warm_up": "20 s" if values["by"] == "back" else "4 s", "duration": "8 s"},
+        "run": {"warm_up": "10 s" if values["by"] == "back" else "2 s", "duration": "5 s"},
     }
 
 

@@ -11,6 +11,7 @@ app = marimo.App(width="full", app_title="Room 12: a simulator in 60 lines")
 with app.setup:
     import random
     from functools import lru_cache
+    from importlib.resources import files
 
     import simpy
 
@@ -21,6 +22,7 @@ with app.setup:
         Claim,
         Control,
         Exercise,
+        Listing,
         Live,
         Picture,
         Prediction,
@@ -83,6 +85,25 @@ def sixty_lines(level, depth, seed, duration=4.0, warm_up=2.0):
     counted = [(began, end) for began, end in done if end > warm_up]
     mean = sum(end - began for began, end in counted) / len(counted)
     return len(counted) / duration, 1e3 * mean
+
+
+@app.function
+def program():
+    """The simulator of this notebook as a program of its own."""
+    text = files("raidlab.notebooks").joinpath("simpy_60.py").read_text("utf-8")
+    _, _, rest = text.partition("@app.function\n")
+    functions, _, _ = rest.partition("@app.function\ndef program")
+    head = [
+        "import random",
+        "",
+        "import simpy",
+        "",
+        f"DRIVES, SERVICE_S = {DRIVES}, {SERVICE_S}",
+    ]
+    tail = 'print("{:.0f} IO/s, {:.1f} ms".format(*sixty_lines("raid5", 16, seed=1)))'
+    skipped = ("@app.function", "@lru_cache")
+    lines = [line for line in functions.rstrip().split("\n") if not line.startswith(skipped)]
+    return "\n".join([*head, "", "", *lines, "", "", tail])
 
 
 @app.function
@@ -214,6 +235,11 @@ def room():
             Control("depth", "Outstanding writes", DEPTHS, 16),
             Control("level", "Level", tuple(LEVELS), "raid5", words=LEVELS),
         ],
+        listing=Listing(
+            "The 60 lines",
+            "All of the simulator, to run with python and to change: pip install simpy.",
+            program(),
+        ),
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -63,7 +63,7 @@ def scenario(values):
         # Each simulated second stands for 1,000 of the cache's life.
         "run": {
             "warm_up": "100 ms",
-            "duration": "30 min",
+            "duration": "20 min",
             "time_lapse": 1000,
             "timeline_step": "1 min",
         },

@@ -21,6 +21,7 @@ from raidlab.devices.units import IO_RATE, SIZE
 from raidlab.scenarios.capacity.candidates import Candidate, is_flash
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.look import times
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.schema import WorkloadTable
 from raidlab.scenarios.studies.size import Running
@@ -71,9 +72,9 @@ def drives_alone(
                 scenarios.append(_alone(question, name, own))
         results = results_of(scenarios, seed, workers=running.workers, store=running.store)
         first, *others = [result.results[0] for result in results]
-        times = [1 / row["iops"] if row["iops"] else 0.0 for row in others]
+        seconds = [1 / row["iops"] if row["iops"] else 0.0 for row in others]
         rate = first["mb_per_s"] * 1e6
-        found[name] = Drive(tuple(times[::2]), tuple(times[1::2]), rate, size)
+        found[name] = Drive(tuple(seconds[::2]), tuple(seconds[1::2]), rate, size)
     return found
 
 
@@ -148,4 +149,4 @@ def prune(question: Question, candidates: Sequence[Candidate], drives: Mapping[s
         if share is not None and share > SLACK:
             candidate.falls_behind = True
             candidate.overload = share - 1
-            candidate.limit = f"drives: {100 * share:.0f} % at least, by a bound"
+            candidate.limit = f"drives: {times(share)} their time at least, by a bound"

@@ -8,14 +8,51 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE
 from raidlab.scenarios.capacity.question import CandidatesTable, Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
+from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.risk.redundancy import of_level
+
+
+@dataclass
+class Bill:
+    """What a system costs, draws and takes; None where prices do not say."""
+
+    capital: float | None = None
+    rack_units: float | None = None
+    stated_watts: float | None = None
+    """Of everything but `by_activity`."""
+    by_activity: frozenset[str] = frozenset()
+    """Drives whose watts are those of their activity, by the names of their devices."""
+    watts: float | None = None
+    """With drives `by_activity` idle, until a run shows more."""
+    of_watt: float = 0.0
+    """Price of a watt over the horizon."""
+
+    @property
+    def energy(self) -> float | None:
+        """Price of the energy over the horizon; None if it is not known what is drawn."""
+        return None if self.watts is None else self.watts * self.of_watt
+
+    @property
+    def cost(self) -> float | None:
+        """Capital, and energy over the horizon where it is known."""
+        return None if self.capital is None else self.capital + (self.energy or 0.0)
+
+    def runs(self, row: Row) -> None:
+        """Takes the watts of drives from the row of a run."""
+        if self.stated_watts is None or not self.by_activity:
+            return
+        drawn = 0.0
+        for component in row["components"]:
+            model = component["name"].rpartition("/")[2].rpartition(".")[0]
+            if model in self.by_activity and component.get("power"):
+                drawn += component["power"]["watts"]
+        self.watts = self.stated_watts + drawn
 
 
 @dataclass
@@ -29,11 +66,7 @@ class Candidate:
     count: int
     level: str
     spares: int
-    cost: float | None
-    """Capital, and energy over the horizon."""
-    capital: float | None
-    watts: float | None
-    rack_units: float | None
+    bill: Bill
     choices: dict[str, str]
     """What was chosen of each thing that a question offers: `drives`, `level`, `controller` ..."""
     scenario: Scenario | None = None
@@ -53,6 +86,11 @@ class Candidate:
     loss: Measured = field(default_factory=lambda: Measured(None))
     """Probability of a loss within the horizon."""
     life_years: float | None = None
+
+    @property
+    def cost(self) -> float | None:
+        """Capital, and energy over the horizon; None without prices."""
+        return self.bill.cost
 
     @property
     def usable_bytes(self) -> int:
@@ -105,11 +143,17 @@ def expand(question: Question) -> list[Candidate]:
 
 
 def scaled(question: Question, tree: dict[str, Any], factor: float) -> dict[str, Any]:
-    """The tree of a scenario with the loads' present rates times a factor."""
+    """The tree of a scenario with the loads' present rates times a factor.
+
+    Requests of a trace come that much faster.
+    """
     changed = copy.deepcopy(tree)
     for load, own in zip(changed["workload"], question.table.load, strict=True):
         if "rate" in own:
             load["rate"] = f"{factor * float(IO_RATE.parse(str(own['rate']))):.9g} IO/s"
+        elif "trace" in own and factor != 1 and isinstance(own.get("trace_slower", 1), int | float):
+            # A loop of a trace grows no faster: `growth` is refused beside it.
+            load["trace_slower"] = own.get("trace_slower", 1) / factor
     return changed
 
 
@@ -161,35 +205,44 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         }  # fmt: skip
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
-        capital, watts, units = _sums(question, devices)
-        cost = capital
-        if cost is not None and watts is not None:
-            cost += watts / 1e3 * 8766 * question.table.horizon * question.table.energy_price
         yield Candidate(
-            ", ".join(parts), tree, drive, count, level, spares, cost, capital, watts, units,
-            choices,
-        )  # fmt: skip
+            ", ".join(parts), tree, drive, count, level, spares, _bill(question, devices), choices
+        )
 
 
 def is_flash(name: str, question: Question) -> bool:
     """Whether a drive has a state that depends on what was written before."""
-    folder = None if question.path is None else question.path.parent
-    return find(name, folder).spec.kind == "ssd"
+    return question.device(name).spec.kind == "ssd"
 
 
-def _sums(
-    question: Question, devices: list[str]
-) -> tuple[float | None, float | None, float | None]:
-    """Capital, watts and rack units; None where prices do not say."""
+def _bill(question: Question, devices: list[str]) -> Bill:
+    """What devices cost, draw idle and take; nothing is known without prices."""
     if not question.prices:
-        return None, None, None
-    known = [question.prices[name] for name in devices if name in question.prices]
-    base = question.table.base
-    watts = None
-    if all(price.power is not None for price in known):
-        watts = base.power + sum(price.power or 0.0 for price in known)
-    units = base.rack_units + sum(price.rack_units for price in known)
-    return base.cost + sum(price.cost for price in known), watts, units
+        return Bill()
+    base, stated, idle, active = question.table.base, 0.0, 0.0, set[str]()
+    known = [name for name in devices if name in question.prices]
+    watts: float | None = base.power
+    for name in known:
+        power, own = question.prices[name].power, question.idle_watts(name)
+        if power is not None:
+            stated += power
+        elif own is not None:
+            active.add(question.device(name).spec.name)
+            idle += own
+        else:
+            watts = None
+    prices = [question.prices[name] for name in known]
+    if watts is not None:
+        watts += stated
+    table = question.table
+    return Bill(
+        capital=base.cost + sum(price.cost for price in prices),
+        rack_units=base.rack_units + sum(price.rack_units for price in prices),
+        stated_watts=watts,
+        by_activity=frozenset(active),
+        watts=None if watts is None else watts + idle,
+        of_watt=8766 * table.horizon / 1e3 * table.energy_price,
+    )
 
 
 def _of_question(fault: Fault, question: Question) -> Fault:
@@ -211,12 +264,19 @@ def _build(question: Question, candidate: Candidate) -> list[Fault]:
         return list(error.faults)
     exact = {
         "usable": candidate.usable_bytes / question.grown_capacity,
-        "cost": candidate.cost,
-        "power": candidate.watts,
-        "rack units": candidate.rack_units,
+        "rack units": candidate.bill.rack_units,
         "survives": float(candidate.survives),
     }
     for goal in question.goals:
         if goal.quantity in exact:
             candidate.judge(goal, Measured(exact[goal.quantity], certain=True))
+    judge_bill(question, candidate)
     return []
+
+
+def judge_bill(question: Question, candidate: Candidate) -> None:
+    """Notes what is known of goals about cost and power."""
+    known = {"cost": candidate.cost, "power": candidate.bill.watts}
+    for goal in question.goals:
+        if goal.quantity in known:
+            candidate.judge(goal, Measured(known[goal.quantity], certain=True))

@@ -113,5 +113,5 @@ def draws_of(
 
 def _case(question: Question, candidate: Candidate, at: int, seed: int) -> Scenario:
     models = {} if candidate.scenario is None else candidate.scenario.models
-    own = {name: drawn(device, f"{seed} {at} {name}") for name, device in models.items()}
+    own = {name: drawn(device, at, seed) for name, device in models.items()}
     return build_scenario(candidate.tree, question.path, own)

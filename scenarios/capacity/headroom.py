@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-from raidlab.devices.units import DURATION, IO_RATE
+from raidlab.devices.units import DURATION
 from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -35,8 +35,7 @@ def headroom_of(
     question: Question, candidate: Candidate, running: Running, seed: int
 ) -> Headroom | None:
     """How far rates can grow until a latency goal is missed; None for loads without a rate."""
-    rates = [load.get("rate") for load in question.table.load]
-    if None in rates:
+    if question.closed:
         return None
     values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
     for step in range(_STEPS):
@@ -46,7 +45,8 @@ def headroom_of(
     search = Search(values, goals, question.path, replace(running, progress=None), seed)
     order = list(range(_STEPS))[::-1]
     found, beyond = searched(search, order)
-    today = sum(float(IO_RATE.parse(str(rate))) for rate in rates)
+    loads = () if candidate.scenario is None else candidate.scenario.workloads
+    today = sum(load.arrives_per_s for load in loads) / question.growth
     if found is None:
         found, beyond = 0, None
     factor = search.values[found]

@@ -8,17 +8,16 @@ all of them shortly, then longer those that may fit and that no other beats in e
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from raidlab.devices.catalogue import find
 from raidlab.devices.draws import open_numbers
-from raidlab.devices.units import DURATION, IO_RATE
+from raidlab.devices.units import DURATION
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
-from raidlab.scenarios.capacity.candidates import Candidate, expand
+from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import Headroom, ended, headroom_of
 from raidlab.scenarios.capacity.question import Question
@@ -127,15 +126,16 @@ class Answer:
             "confirmed": confirmed(each),
             "fails": fails,
             "cost": each.cost,
-            "capital": each.capital,
+            "capital": each.bill.capital,
+            "energy_cost": each.bill.energy,
             "latency_us": {"p99": each.p99_us},
             "iops": each.iops,
             "iops_headroom": self.headroom.iops if best and self.headroom else None,
             "iops_per_cost": None if not each.cost or not each.iops else each.iops / each.cost,
-            "iops_per_watt": None if not each.watts or not each.iops else each.iops / each.watts,
+            "iops_per_watt": per_watt(each),
             "usable_bytes": each.usable_bytes,
-            "watts": each.watts,
-            "rack_units": each.rack_units,
+            "watts": each.bill.watts,
+            "rack_units": each.bill.rack_units,
             "survives": each.survives,
             "loss_per_year": _per_year(each.loss.value, years),
             "life_years": each.life_years,
@@ -143,6 +143,12 @@ class Answer:
             "rung": each.rung,
             "dominated_by": each.dominated_by,
         }
+
+
+def per_watt(candidate: Candidate) -> float | None:
+    """I/Os a second for each watt; None where it is not known what is drawn."""
+    watts, served = candidate.bill.watts, candidate.iops
+    return None if not watts or not served else served / watts
 
 
 def _per_year(loss: float | None, years: float) -> float | None:
@@ -185,10 +191,12 @@ def assumptions(question: Question, shown: Sequence[Candidate] = ()) -> list[str
         )
     else:
         found.append("Without prices the fewest drives count as the cheapest.")
+    active = sorted(set[str]().union(*(each.bill.by_activity for each in shown)))
+    if active:
+        found.append(f"Watts of {', '.join(active)} are by activity at the end of the horizon.")
     lives = any(goal.source is Source.LIFE for goal in question.goals)
     for name in dict.fromkeys(each.drive for each in shown if lives and each.scenario):
-        folder = None if question.path is None else question.path.parent
-        known = find(name, folder).sources.get("nand.rated_cycles")
+        known = question.device(name).sources.get("nand.rated_cycles")
         if known is not None and known.source == "assumed":
             found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
     return found + _open(shown)
@@ -220,9 +228,8 @@ class _Planning:
         self.seed = seed
         self.candidates = expand(question)
         self.drives: dict[str, Drive] = {}
-        self.asked = question.growth * sum(
-            float(IO_RATE.parse(str(load.get("rate", "0 IO/s")))) for load in question.table.load
-        )
+        built = next(each.scenario for each in self.candidates if each.scenario is not None)
+        self.asked = sum(load.arrives_per_s for load in built.workloads)
         self.simulated = 0
         self.warnings: dict[str, tuple[str, ...]] = {}
         self.breaches: set[str] = set()
@@ -238,6 +245,9 @@ class _Planning:
         """Simulates ever fewer for ever longer; gives those that went to the end."""
         alive = self.thin(alive)
         for rung, (share, slack) in enumerate(RUNGS):
+            if self.question.traced and share < 1:
+                # A part of a trace says nothing certain of the rest.
+                continue
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             for each in alive:
                 each.rung = rung
@@ -300,8 +310,10 @@ class _Planning:
         """Simulates candidates for a share of the run, and judges what that shows."""
         if not which:
             return
+        if self.question.traced:
+            share = 1.0
         scenarios = [
-            replace(_shortened(each.tree, share, self.question), replications=replications)
+            replace(_shortened(each, share, self.question), replications=replications)
             for each in which
         ]
         done = self.simulated
@@ -327,6 +339,8 @@ class _Planning:
         known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
         candidate.p99_us = max(known, default=None)
         candidate.life_years = life_of(result).value
+        candidate.bill.runs(rows[0])
+        judge_bill(self.question, candidate)
         for each in judged_by_run(self.question.goals, result):
             candidate.judged[each.goal.text] = each
 
@@ -378,9 +392,11 @@ def _clearly_out(each: Candidate) -> bool:
     return each.falls_behind or any(one.confidence >= CLEAR for one in each.failing)
 
 
-def _shortened(tree: Mapping[str, Any], share: float, question: Question) -> Scenario:
-    changed = dict(tree)
-    run = dict(tree["run"])
+def _shortened(candidate: Candidate, share: float, question: Question) -> Scenario:
+    if share == 1 and candidate.scenario is not None:
+        return candidate.scenario
+    changed = dict(candidate.tree)
+    run = dict(changed["run"])
     duration = float(DURATION.parse(str(run.get("duration", "10 s"))))
     run["duration"] = f"{max(1, round(duration * share))} ns"
     changed["run"] = run
@@ -411,11 +427,13 @@ def misses(each: Candidate) -> tuple[bool, float]:
 def _measures(each: Candidate) -> tuple[float, ...]:
     """Cost, latency, power, and what is better if it is more: all the less the better."""
     # The rate of an open load is no merit: it is that of its arrivals.
-    closed = any("rate" not in load for load in each.tree["workload"])
+    closed = each.scenario is None or any(
+        not load.arrives_per_s for load in each.scenario.workloads
+    )
     return (
         price(each)[0],
         math.inf if each.p99_us is None else each.p99_us,
-        each.watts or 0.0,
+        each.bill.watts or 0.0,
         -float(each.usable_bytes),
         -float(each.survives),
         each.loss.value or 0.0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from raidlab.devices.catalogue import find_for
+from raidlab.devices.catalogue import Device, find, find_for
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
@@ -96,6 +96,7 @@ class PriceTable(Table):
     device: str
     cost: float = Field(ge=0)
     power: Power | None = None
+    """Of a drive that says what it draws, by its activity under the load if left out."""
     rack_units: float = Field(default=0.0, ge=0)
 
 
@@ -132,8 +133,9 @@ class QuestionTable(Table):
 
     def faults(self) -> Iterator[Fault]:
         """Growth of what does not come at a rate, lists of rates."""
-        if self.growth.rate and any("rate" not in load for load in self.load):
-            yield Fault("growth.rate", self.growth.rate, "0, or a `rate` for every load")
+        if self.growth.rate and any(_is_closed(load) for load in self.load):
+            allowed = "0, or a `rate` or a `trace` for every load"
+            yield Fault("growth.rate", self.growth.rate, allowed)
         for at, load in enumerate(self.load):
             rate = load.get("rate")
             if rate is not None:
@@ -176,11 +178,33 @@ class Question:
     @property
     def closed(self) -> bool:
         """Whether a load's rate is what the system makes of it."""
-        return any("rate" not in load for load in self.table.load)
+        return any(_is_closed(load) for load in self.table.load)
+
+    @property
+    def traced(self) -> bool:
+        """Whether a load is a recorded trace, of which a part says little of the rest."""
+        return any("trace" in load for load in self.table.load)
+
+    def device(self, name: str) -> Device:
+        """A device by the name that the question calls it by.
+
+        Raises:
+            SpecError: There is none, or its file has faults.
+        """
+        return find(name, None if self.path is None else self.path.parent)
+
+    def idle_watts(self, name: str) -> float | None:
+        """What a drive draws idle; None for what says nothing of its power."""
+        return _idle_watts(self.device(name))
 
     def amount(self, value: float | None) -> str:
         """Money in words."""
         return "–" if value is None else f"{value:,.0f} {self.table.currency}".rstrip()
+
+
+def _is_closed(load: Mapping[str, Any]) -> bool:
+    timed = "trace" in load and load.get("trace_timing", "trace") == "trace"
+    return "rate" not in load and not timed
 
 
 def load_question(path: Path) -> Question:
@@ -210,13 +234,17 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     if table is None:
         raise SpecError(faults.found)
     prices = {price.device: price for price in table.price}
-    _check_devices(table, prices, goals, faults)
+    _check_devices(table, prices, goals, faults, path)
     faults.raise_if_any()
     return Question(table, tuple(goals), prices, path)
 
 
 def _check_devices(
-    table: QuestionTable, prices: dict[str, PriceTable], goals: list[Goal], faults: Faults
+    table: QuestionTable,
+    prices: dict[str, PriceTable],
+    goals: list[Goal],
+    faults: Faults,
+    path: Path | None,
 ) -> None:
     used: dict[str, str] = {}
     for at, each in enumerate(table.candidates):
@@ -239,10 +267,28 @@ def _check_devices(
         faults.add(
             "price", None, "prices of the candidates' devices, as a goal or `prefer` is about cost"
         )
-    unpowered = [name for name in used if name in prices and prices[name].power is None]
+    folder = None if path is None else path.parent
+    unpowered = [
+        name
+        for name in used
+        if name in prices and prices[name].power is None and not _draws(name, folder)
+    ]
     if any(goal.quantity == "power" for goal in goals) and (unpowered or not prices):
         names = ", ".join(unpowered) or "every device"
         faults.add("price", None, f"the power of {names}, as a goal is about power")
+
+
+def _idle_watts(device: Device) -> float | None:
+    power = getattr(device.spec, "power", None)
+    return None if power is None else float(power.idle)
+
+
+def _draws(name: str, folder: Path | None) -> bool:
+    """Whether a device says what it draws."""
+    try:
+        return _idle_watts(find(name, folder)) is not None
+    except SpecError:
+        return False
 
 
 def _known(key: str, name: str, faults: Faults) -> None:

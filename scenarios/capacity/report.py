@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.plan import Answer, assumptions, fits, price
+from raidlab.scenarios.capacity.plan import Answer, assumptions, fits, per_watt, price
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.goals import Judged
 from raidlab.scenarios.results.look import (
@@ -22,6 +22,7 @@ from raidlab.scenarios.results.look import (
     figure,
     log_axis,
     percent,
+    times,
 )
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Picture, Text
 from raidlab.scenarios.studies.draws import interval
@@ -29,6 +30,8 @@ from raidlab.scenarios.studies.draws import interval
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+_FAR = 1.0
+"""Share of a bound from which on a value is said to be so many times the bound."""
 _OTHERS = 12
 """Candidates that do not fit and that a terminal shows."""
 
@@ -52,11 +55,10 @@ def answer(found: Answer) -> str:
         text += f": {', '.join(met)}"
     text += "."
     if found.headroom is not None:
-        times = f"{found.headroom.factor:.2g}"
-        more = f"more than {times}" if found.headroom.beyond_search else f"up to {times}"
-        text += f" It bears {more} times today's rates"
+        more = "more than" if found.headroom.beyond_search else "up to"
+        text += f" It bears {more} {times(found.headroom.factor)} today's rates"
         if found.headroom.limit and not found.headroom.beyond_search:
-            text += f"; beyond, {found.headroom.limit}"
+            text += f"; beyond, {_busiest(found.headroom.limit)}"
         text += "."
     if found.months is not None:
         end = (
@@ -73,12 +75,19 @@ def answer(found: Answer) -> str:
     return text
 
 
+def _busiest(limit: str) -> str:
+    """What bounds the next step; where nothing is busy throughout, a goal ends it by itself."""
+    if limit.startswith("none"):
+        return f"a latency goal is missed{limit.removeprefix('none')}"
+    return limit
+
+
 def _gives(found: Answer, each: Upgrade) -> str:
     """A change and what it gives, in words."""
     if found.headroom is None:
         gain = f"{100 * (each.factor - 1):+.0f} % IO/s"
     else:
-        gain = f"{each.factor:.2g} times today's rates and more"
+        gain = f"{times(each.factor)} today's rates and more"
     cost = f" for {found.question.amount(each.cost)}" if each.cost is not None else ""
     return f"{each.change}, {gain}{cost}"
 
@@ -126,6 +135,17 @@ def _value(one: Judged) -> str:
     return one.goal.shown(one.measured.value)
 
 
+def _beyond_goal(one: Judged) -> str:
+    """How far it is from its goal: by which share, or how many times the bound if it is far."""
+    if one.by is None:
+        return ""
+    if one.by >= _FAR:
+        return f", {times(1 + one.by)} the bound of {one.goal.text}"
+    return (
+        f", {percent(abs(one.by))} {'beyond' if one.goal.at_most else 'short of'} {one.goal.text}"
+    )
+
+
 def why(each: Candidate) -> str:
     """Why a candidate does not fit, or is not on the front."""
     if each.why_not:
@@ -134,8 +154,7 @@ def why(each: Candidate) -> str:
     if each.falls_behind:
         parts.append(f"cannot serve the load ({each.limit})")
     for one in each.failing:
-        by = "" if one.by is None else f", {percent(abs(one.by))} beyond {one.goal.text}"
-        parts.append(f"{one.goal.name} {_value(one)}{by}")
+        parts.append(f"{one.goal.name} {_value(one)}{_beyond_goal(one)}")
     if each.failing and each.limit and each.rung >= 0:
         parts.append(f"limit: {each.limit}")
     if not parts and each.dominated_by:
@@ -155,10 +174,12 @@ def _row(found: Answer, each: Candidate) -> list[Cell]:
         *rates,
         None if each.p99_us is None else each.p99_us / 1e3,
         each.usable_bytes / 1e12,
-        each.watts,
+        each.bill.watts,
+        per_watt(each),
+        each.bill.energy,
         None if loss is None else f"{loss:.2g}",
         None if each.life_years is None or each.life_years > 100 else each.life_years,
-        each.rack_units,
+        each.bill.rack_units,
         each.limit or None,
     ]
 
@@ -173,6 +194,8 @@ def table(found: Answer) -> Table:
         Column("p99", "ms"),
         Column("usable", "TB"),
         Column("power", "W", priority=2),
+        Column("IO/s for 1", "W", priority=4),
+        Column("energy", found.question.table.currency, priority=4),
         Column(f"loss in {found.question.table.horizon:g} years", kind=Kind.TEXT, priority=2),
         Column("life", "years", priority=3),
         Column("rack", "units", priority=4),

@@ -57,6 +57,13 @@ class Loaded:
     """Of an open load, for each point: I/Os a second, of all its parts together."""
     is_fio: bool = False
     """True for a job of fio, which stands behind the plan's own workloads in the result."""
+    traced_per_s: float = 0.0
+    """Of a trace whose requests come at their own times: the mean of its requests a second."""
+
+    @property
+    def arrives_per_s(self) -> float:
+        """I/Os that arrive in a second at the first point; 0 if the system sets the rate."""
+        return self.rates[0] if self.rates else self.traced_per_s
 
 
 @dataclass(frozen=True, repr=False)
@@ -348,8 +355,9 @@ def _workloads(
         if workload.trace is not None:
             found = traced_load(at, name, table, parts)
             if found is not None:
-                plan, places = found
-                loaded.append((Loaded(name, target, (places,), (index,)), [plan]))
+                plan, places, per_s = found
+                load = Loaded(name, target, (places,), (index,), traced_per_s=per_s)
+                loaded.append((load, [plan]))
                 index += 1
             continue
         area = _area(key, workload, usable, table.host.threads, parts.faults)

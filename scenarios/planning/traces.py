@@ -37,6 +37,8 @@ class TracePlan:
     """Requests in flight of a closed loop; 0 where they come at their times."""
     length_ns: int
     """From its first request to its last one; 0 for a closed loop, of which nobody knows."""
+    per_s: float
+    """The mean of its requests a second; 0 for a closed loop."""
     notes: tuple[str, ...]
     """What a user should know of where its requests lie."""
 
@@ -82,13 +84,16 @@ def trace_plan(
         "passes": 0,
     }
     length = 0 if timing.outstanding else round(held["length_ns"] * timing.slower)
-    return TracePlan(plan, timing.outstanding, length, notes(held, timing.beyond, chosen_by))
+    per_s = held["requests"] / length * 1e9 if length else 0.0
+    return TracePlan(plan, timing.outstanding, length, per_s, notes(held, timing.beyond, chosen_by))
 
 
 def traced_load(
     at: int, name: str, table: ScenarioTable, parts: Parts
-) -> tuple[dict[str, Any], int] | None:
+) -> tuple[dict[str, Any], int, float] | None:
     """The plan of a load that a trace has recorded, and its requests in flight; 0 if open.
+
+    Then the mean of its requests a second; 0 if it is a loop.
 
     None, and a fault, if it cannot be.
     """
@@ -106,7 +111,8 @@ def traced_load(
     parts.warnings += [f"{key}.trace: {note}" for note in found.notes]
     own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
     limits = {"limits": workload.limits} if workload.limit else {}
-    return own | found.plan | limits | share_plan(table, at), found.outstanding
+    plan = own | found.plan | limits | share_plan(table, at)
+    return plan, found.outstanding, found.per_s
 
 
 def _planned(key: str, workload: WorkloadTable, parts: Parts, usable: int) -> TracePlan | None:

@@ -131,6 +131,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
+def times(factor: float) -> str:
+    """A factor in words: `2.4 times`, `138 times`."""
+    return f"{factor:,.0f} times" if factor >= 9.95 else f"{factor:.2g} times"
+
+
 def spread(value: float, low: float | None, high: float | None) -> str:
     """What stands behind a value for its 95 % interval: ` ± 11`.
 

@@ -50,10 +50,7 @@ def draws(
     """
     cases = []
     for at in range(count):
-        own = {
-            name: drawn(device, f"{result.seed} {at} {name}")
-            for name, device in scenario.models.items()
-        }
+        own = {name: drawn(device, at, result.seed) for name, device in scenario.models.items()}
         cases.append(build_scenario(scenario.written, scenario.path or None, own))
     found = list(results_of(cases, result.seed, workers=workers, progress=progress, store=store))
     rows = tuple(

@@ -390,10 +390,7 @@ def rebuilt(
 def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:
     """Whether an open load is served more slowly than it comes."""
     for workload, row in zip(scenario.workloads, rows, strict=True):
-        asked = 0.0
-        for part in () if workload.is_fio else workload.parts:
-            arrival = scenario.base["workloads"][part]["arrival"]
-            asked += arrival.get("per_s") or 0.0
+        asked = workload.arrives_per_s
         chance = _SIGMAS / math.sqrt(max(1, row["ios"]))
         if asked and row["iops"] < (1 - max(_FALLS_BEHIND, chance)) * asked:
             return True

@@ -82,7 +82,12 @@ function room(root, about, ask) {
     const place = figure.querySelector(".plot");
     place.setAttribute("aria-label", `${picture.seen}: ${picture.drawn}`);
     place.style.height = `${picture.layout.height}px`;
-    Plotly.react(place, picture.data, fitted(picture.layout, place), config);
+    const layout = fitted(picture.layout, place);
+    // What moves glides to its next place, unless the visitor wants no motion.
+    if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      layout.transition = {duration: 350, easing: "cubic-in-out"};
+    }
+    Plotly.react(place, picture.data, layout, config);
   }
 
   // A prediction stays what it was when it was first made, in this browser.
