@@ -32,6 +32,7 @@ with app.setup:
         Room,
         digits,
         dress,
+        legend,
         log_axis,
         progress,
     )
@@ -178,10 +179,10 @@ def rates(measurement, rows):
                 hovertemplate=f"%{{y}}: {name} %{{x:,.4~g}} IO/s<extra></extra>",
             )
         )
-    drawn.update_layout(showlegend=True, margin_t=50)
+    legend(drawn, 60)
     powers = [10**power for power in range(7) if min(every) <= 10**power <= max(every)]
     fewer = {"tickvals": powers, "ticktext": [f"{each:,}" for each in powers]}
-    drawn.update_xaxes(log_axis(every, "IO/s"), showgrid=True)
+    drawn.update_xaxes(log_axis(every, "IO/s"), showgrid=True, tickangle=0)
     drawn.update_xaxes(fewer if len(powers) > 1 else {})
     drawn.update_yaxes(categoryorder="array", categoryarray=names[::-1], showgrid=True)
     return drawn
