@@ -18,8 +18,8 @@ from raidlab.scenarios.results.bottleneck import behind, busiest, felt
 from raidlab.scenarios.results.intervals import (
     PERCENTILES,
     of_latencies,
-    of_sum,
     of_replications,
+    of_sum,
     students,
     uncertain,
 )
