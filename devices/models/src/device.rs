@@ -271,9 +271,11 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.erase_blocks()),
             Device::HostFtl(ssd) => Some(ssd.erase_blocks()),
-            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
-                None
-            }
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
         }
     }
 
