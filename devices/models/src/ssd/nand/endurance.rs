@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(read_only, [("rated_nand_bytes", 2e12)]);
         // 1825 GB: one drive write a day for five years, 182,500 s at 10 MB/s.
         let rated = figures(
-            &nand,
+            rated_bytes(&nand),
             (1_000_000_000, 1_825_000_000_000),
             10_000_000,
             20_000_000,
