@@ -312,7 +312,7 @@ mod tests {
     fn changed_at_random(pages: u32) -> Overlay {
         let mut overlay = Overlay::new(40_000_000);
         let mut draws = raidlab_kernel::Stream::new(1, "test", "places");
-        for number in 1..=5000 {
+        for number in 1..=10_000 {
             let page = draws.below(u64::from(pages)) as u32 * (30_000 / pages);
             overlay.set(page << PAGE_SHIFT | draws.below(1000) as u32, number);
         }
@@ -322,7 +322,7 @@ mod tests {
     #[test]
     fn becomes_a_plain_table_when_changes_crowd_on_few_pages() {
         assert!(changed_at_random(100).scattered.is_none());
-        assert!(changed_at_random(200).scattered.is_some());
+        assert!(changed_at_random(400).scattered.is_some());
     }
 
     #[test]
