@@ -9,7 +9,8 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-gallery clean
+	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-jupyter \
+	lab-gallery clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -98,6 +99,10 @@ lab-site: setup ## Write the lab into lab-site/, pages that need no Python: put 
 
 lab-evidence: setup ## Measure every room in headless Chromium: docs/evidence/lab.md
 	$(BIN)/python benchmarks/lab.py --page docs/evidence/lab.md
+
+lab-jupyter: setup ## Run every room as a Jupyter notebook: docs/evidence/lab-jupyter.md
+	@$(BIN)/python -m pip install --quiet --group jupyter
+	$(BIN)/python benchmarks/lab_jupyter.py --page docs/evidence/lab-jupyter.md
 
 lab-gallery: setup ## Draw every room for docs/course/gallery.md
 	$(BIN)/python benchmarks/lab.py --pictures docs/pictures/lab

@@ -36,7 +36,7 @@ level = "raid10"
 software_raid = "os"
 drives = [{ model = "sas-6g-hdd", count = 8 }]
 """
-NATIVE = (sys.executable, "-c", "from raidlab.cli import main; main()")
+NATIVE = (str(Path(sys.executable).with_name("raidlab")),)
 _ISSUED = re.compile(r"issued rwts: total=([\d,]+)")
 
 

@@ -1,11 +1,12 @@
 """Do 95 % intervals of single runs cover the truth? By system, over hundreds of seeds.
 
-    python benchmarks/intervals.py [SYSTEM ...] [--seeds 200] [--first 1] [--workers 2] [--json]
+    python benchmarks/intervals.py [SYSTEM ...] [--seeds 200] [--first 1] [--replications 4]
 
 Each system of `benchmarks/intervals` runs once a seed. The truth is that of all seeds together:
 the mean of the rates, the mean of all I/Os, the quantiles of all I/Os. A figure is covered where it
 lies within the interval that its own run gives; one without an upper end has none. Runs that give
-no interval, or an uncertain percentile, are counted apart.
+no interval, or an uncertain percentile, are counted apart. With `--replications` each interval is
+that of so many runs together, as of `run.replications`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from typing import Any
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import load_scenario
-from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
+from raidlab.scenarios.results.intervals import (
+    PERCENTILES,
+    of_replications,
+    quantile,
+    students,
+    uncertain,
+)
 
 HERE = Path(__file__).parent / "intervals"
 FIGURES = ("iops", "mean", "p50", "p90", "p99", "p99_9")
@@ -40,7 +47,7 @@ def runs_of(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, A
             "values": load["latency_us"] | {"iops": load["iops"]},
             "intervals": load["latency_ci95_us"] | {"iops": load["iops_ci95"]},
             "uncertain": uncertain(load["ios"]),
-            "bins": bins,
+            "bins": sorted(_counted([bins])),
         }
 
     with ThreadPoolExecutor(workers) as pool:
@@ -54,30 +61,41 @@ def truth_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         "iops": statistics.fmean(run["values"]["iops"] for run in runs),
         "mean": sum(run["ios"] * run["values"]["mean"] for run in runs) / ios,
     }
-    counted: dict[int, int] = {}
-    for run in runs:
-        for at, count in run["bins"]:
-            counted[at] = counted.get(at, 0) + count
-    bins = sorted(counted.items())
-    return truth | {name: _quantile(bins, share / 100) for name, share in PERCENTILES.items()}
+    bins = sorted(_counted([run["bins"] for run in runs]))
+    return truth | {name: quantile(bins, share / 100) or 0.0 for name, share in PERCENTILES.items()}
 
 
-def _quantile(bins: Sequence[tuple[int, int]], share: float) -> float:
-    """Microseconds, evenly within a bucket: from 128 ns on a sixty-fourth of its power of two."""
-    wanted = share * sum(count for _, count in bins)
-    for middle, count in bins:
-        if count >= wanted:
-            width = 2.0 ** max(0, math.floor(math.log2(max(middle, 1))) - 6)
-            begin = middle - width / 2 if width > 1 else middle
-            return (begin + width * wanted / count) / 1e3
-        wanted -= count
-    return bins[-1][0] / 1e3
+def _counted(many: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
+    found: dict[int, int] = {}
+    for bins in many:
+        for at, count in bins:
+            found[at] = found.get(at, 0) + count
+    return list(found.items())
 
 
-def coverage(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, Any]]:
+def together(runs: Sequence[dict[str, Any]], each: int) -> list[dict[str, Any]]:
+    """Groups of so many runs as one entry each, with the intervals of replications."""
+    groups = [runs[at : at + each] for at in range(0, len(runs) - each + 1, each)]
+    return [
+        {
+            "uncertain": uncertain(sum(run["ios"] for run in group)),
+            "intervals": of_replications(
+                [run["values"] for run in group], [run["bins"] for run in group]
+            )
+            | {"iops": students([run["values"]["iops"] for run in group])},
+        }
+        for group in groups
+    ]
+
+
+def coverage(
+    system: str, seeds: Sequence[int], workers: int, replications: int = 1
+) -> list[dict[str, Any]]:
     """A row a figure: how many runs have an interval, and how many of these cover the truth."""
     runs = runs_of(system, seeds, workers)
     truth, rows = truth_of(runs), []
+    if replications > 1:
+        runs = together(runs, replications)
     for figure in FIGURES:
         sure = [run for run in runs if figure not in run["uncertain"]]
         ends = [run["intervals"][figure] for run in sure]
@@ -130,13 +148,14 @@ def main() -> None:
     parser.add_argument("systems", nargs="*", choices=[[], *known], default=[])
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--replications", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.seeds)
     rows: list[dict[str, Any]] = []
     for system in given.systems or known:
-        rows += coverage(system, seeds, given.workers)
+        rows += coverage(system, seeds, given.workers, given.replications)
     print(json.dumps(rows, indent=2) if given.json else _table(rows))
 
 

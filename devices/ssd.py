@@ -86,8 +86,8 @@ class Firmware(Table):
     fetch_unit: Duration = 0
     """Time to fetch each mapping unit of a write from the host, over the link's own."""
     insert_unit: Duration = 0
-    """What a write waits for, for each mapping unit, until it stands in a map which the host keeps,
-    if all of the NAND is mapped; less in proportion where the map is smaller."""
+    """What a write waits for, for each mapping unit that collection had moved, until it stands in a
+    map which the host keeps."""
     read_latency: Duration = 0
     """What a read waits for without holding a core."""
     write_latency: Duration = 0
@@ -101,8 +101,8 @@ class Firmware(Table):
     finish_unit: Duration = 0
     """The same for each of its mapping units."""
     lookup_unit: Duration = 0
-    """Core time of each mapping unit that is read or written if all of the NAND is mapped; less in
-    proportion where the map is smaller, as with a tree in the host's memory and caches."""
+    """Core time of a mapping unit that is read or written where collection has moved it: it is an
+    extent of its own in a tree in the host's memory."""
     descent: Duration = 0
     """Core time of a command whose piece of the map (1024 mapping units) is not looked up yet: it
     goes on with no stream, and the last of its kind ended in another piece: a look-up
@@ -133,7 +133,7 @@ class Firmware(Table):
             "spread": self.spread,
             "move_unit_ns": round(self.move_unit * scale),
             "move_batch": self.move_batch,
-            "fetch_unit_ns": self.fetch_unit,
+            "fetch_unit_ns": round(self.fetch_unit * scale),
             "insert_unit_ns": round(self.insert_unit * scale),
             "read_latency_ns": self.read_latency,
             "write_latency_ns": self.write_latency,

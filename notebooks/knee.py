@@ -80,8 +80,12 @@ def rectangle(rate, mean, at):
     side = {"x0": 0, "y0": 0, "x1": mean[at], "y1": rate[at], "layer": "below"}
     drawn.add_shape(type="rect", **side, fillcolor="#56B4E9", opacity=0.35, line={"width": 0})
     drawn.add_annotation(
-        x=mean[at] / 2,
-        y=rate[at] / 2,
+        x=0,
+        y=0,
+        xanchor="left",
+        yanchor="bottom",
+        xshift=8,
+        yshift=4,
         text=f"{digits(rate[at])} IO/s × {digits(mean[at])} ms = {rate[at] * mean[at] / 1e3:.1f}",
         showarrow=False,
     )

@@ -164,7 +164,7 @@ def room():
             "docs/evidence/validation.md of raidlab: how far predicted figures are from published",
             "R. Jain, The Art of Computer Systems Performance Analysis, 1991",
         ],
-        limits="Cost, power and the risk of losing data are the work of `raidlab plan`.",
+        limits="Cost, power and the risk of losing data are the work of raidlab plan.",
     )
 
 

@@ -21,6 +21,7 @@ import numpy as np
 
 from raidlab.calibration.fitting.baseline import skill
 from raidlab.calibration.fitting.evidence import HEADING
+from raidlab.calibration.published.controller_family import fit_families
 from raidlab.calibration.published.figures import Configuration, Figure, read_published
 from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, search
 from raidlab.calibration.published.usage import fits
@@ -60,7 +61,7 @@ def left_out(fitted: Fitted, group: Callable[[Configuration], str]) -> list[Left
     names = sorted(set(labels))
     if len(names) < 2:
         return []
-    places = [least_loss(fitted, labels != name) for name in names]
+    places = [least_loss(bench, fitted, labels != name) for name in names]
     errors = bench.errors(places)
     return [
         LeftOut(
@@ -251,6 +252,7 @@ def _fit(wanted: Sequence[str]) -> None:
             write_file(Path(fitted.bench.path), fitted.sheet())
             found.append(fitted)
         if not wanted:
+            fit_families(store)
             write_file(PAGE, page(found) + measured_sets(PAGE))
             print(f"wrote {PAGE}")
 

@@ -19,6 +19,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -49,6 +50,44 @@ _ENOUGH = 0.01
 """The search ends when straight lines promise less than this share of the loss."""
 ALIKE = 0.95
 """Beyond this correlation two parameters cannot be distinguished."""
+
+
+class Simulates(Protocol):
+    """Published figures, simulated with parameters moved from their start."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the parameters."""
+
+    @property
+    def figures(self) -> Sequence[Figure]:
+        """What is fitted to."""
+
+    @property
+    def tolerances(self) -> Array:
+        """Of the figures' errors, shape (figures,)."""
+
+    def errors(self, places: Sequence[Array]) -> list[Array]:
+        """ln(simulated / published) of every figure at each place."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Where a search has ended, and how sure the parameters are."""
+
+    place: Array
+    """Logarithms of the factors over the start."""
+    errors: Array
+    """ln(simulated / published) by figure."""
+    jacobian: Array
+    """Change of those by the logarithms of the parameters."""
+    stderr: Array
+    """Of the parameters, as shares."""
+    correlations: Array
+
+    def is_determined(self, at: int) -> bool:
+        """True if the figures determine this parameter."""
+        return bool(self.stderr[at] <= DETERMINED_WITHIN)
 
 
 class Bench:
@@ -109,24 +148,11 @@ def _of_drive(figure: Figure, drive: str) -> Figure:
 
 
 @dataclass(frozen=True)
-class Fitted:
-    """A device at its best, and how sure its parameters are."""
+class Fitted(Found):
+    """A device at its best."""
 
     bench: Bench
-    place: Array
-    """Logarithms of the factors over the start."""
-    errors: Array
-    """ln(simulated / published) by figure."""
-    jacobian: Array
-    """Change of those by the logarithms of the parameters."""
-    stderr: Array
-    """Of the parameters, as shares."""
-    correlations: Array
     measurement: str
-
-    def is_determined(self, at: int) -> bool:
-        """True if the figures determine this parameter."""
-        return bool(self.stderr[at] <= DETERMINED_WITHIN)
 
     def alike(self, at: int) -> list[str]:
         """The parameters that it cannot be distinguished from."""
@@ -168,6 +194,11 @@ def residuals(errors: Array, tolerances: Array, place: Array) -> Array:
 
 
 def search(bench: Bench, fit: DeviceFit) -> Fitted:
+    """A device with the parameters under which the loss is least."""
+    return Fitted(**vars(least(bench)), bench=bench, measurement=fit.measurement)
+
+
+def least(bench: Simulates) -> Found:
     """The parameters under which the loss is least.
 
     Every round takes the slopes, finds the least loss of the straight lines within a step that is
@@ -195,25 +226,25 @@ def search(bench: Bench, fit: DeviceFit) -> Fitted:
     covariance = _covariance(slope, residuals(here, bench.tolerances, place), figures)
     deviations = np.sqrt(np.diag(covariance))
     correlations = covariance / np.outer(deviations, deviations)
-    return Fitted(bench, place, here, jacobian, deviations, correlations, fit.measurement)
+    return Found(place, here, jacobian, deviations, correlations)
 
 
-def loss(bench: Bench, errors: Array, place: Array) -> float:
+def loss(bench: Simulates, errors: Array, place: Array) -> float:
     """Soft absolute loss of the figures' errors and of the pull towards the start."""
     return robust(residuals(errors, bench.tolerances, place))
 
 
-def _slopes(bench: Bench, place: Array) -> tuple[Array, Array]:
+def _slopes(bench: Simulates, place: Array) -> tuple[Array, Array]:
     """Errors at a place, and their change by each parameter."""
     steps = (place + STEP * each for each in np.eye(len(place)))
     here, *moved = bench.errors([place, *steps])
     return here, np.array([(each - here) / STEP for each in moved]).T
 
 
-def least_loss(fitted: Fitted, used: npt.NDArray[np.bool_]) -> Array:
+def least_loss(bench: Simulates, found: Found, used: npt.NDArray[np.bool_]) -> Array:
     """Where the loss of some figures alone is least if errors follow their slopes."""
-    tolerances = fitted.bench.tolerances[used]
-    return _along(fitted.place, fitted.errors[used], fitted.jacobian[used], tolerances, _TRUSTED)
+    tolerances = bench.tolerances[used]
+    return _along(found.place, found.errors[used], found.jacobian[used], tolerances, _TRUSTED)
 
 
 def _along(place: Array, here: Array, jacobian: Array, tolerances: Array, trusted: float) -> Array:

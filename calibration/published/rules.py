@@ -82,10 +82,13 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
 
 
 def _before(configuration: Configuration, report: Shared, area: str) -> list[dict[str, Any]]:
-    """What a load that only reads finds on flash: what the last profile that wrote has left."""
+    """What a stream finds on flash: what the last profile before it that wrote has left.
+
+    A load that writes at random leaves the same again.
+    """
     if configuration.load not in report.order or _kind(configuration.drive) != "ssd":
         return []
-    if PROFILES[cast(Profile, configuration.load)].read_share < 1:
+    if PROFILES[cast(Profile, configuration.load)].access == "random":
         return []
     earlier = report.order[: report.order.index(configuration.load)]
     for name in reversed(earlier):

@@ -14,6 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from raidlab.calibration.published.figures import FOLDER, Figure, read_published
+from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Faults
 from raidlab.devices.schema import Table, check, read_toml
 
@@ -33,6 +34,33 @@ class DeviceFit(Table):
     """Where the search begins: by `table.name` of the data sheet, as a data sheet says it."""
 
 
+class Chip(Table):
+    """One of a family's chips."""
+
+    speed: float = Field(gt=0)
+    """Of one core, in Dhrystone MIPS: clock times what a core does in a cycle."""
+    controllers: tuple[str, ...] = Field(min_length=1)
+    """Of the catalogue."""
+
+
+class FamilyFit(Table):
+    """What is fitted of controllers that share their firmware."""
+
+    measurement: str
+    reference: str
+    """The chip on whose cores the terms of `start` hold."""
+    start: dict[str, str] = Field(min_length=1)
+    """Where the search begins: times by key of `[firmware]`."""
+    chip: dict[str, Chip]
+
+    def chip_of(self, controller: str) -> str | None:
+        """The family's chip that a controller has, by any of the controller's names."""
+        if not controller:
+            return None
+        name = find(controller).spec.name
+        return next((chip for chip, of in self.chip.items() if name in of.controllers), None)
+
+
 class ByHand(Table):
     """Figures that were in view when parameters or mechanisms were chosen by hand."""
 
@@ -47,6 +75,7 @@ class Fits(Table):
     """`published/fits.toml`."""
 
     device: dict[str, DeviceFit]
+    family: dict[str, FamilyFit] = Field(default_factory=dict)
     by_hand: tuple[ByHand, ...] = ()
 
 
@@ -83,6 +112,23 @@ def training_figures(device: str) -> list[Figure]:
     return [figure for figure in read_published() if trains(device, figure)]
 
 
+def of_family(family: FamilyFit, figure: Figure) -> bool:
+    """True for a figure that firmware times of a family's controllers may decide.
+
+    Disks bound theirs, bounds of streams hold whatever the firmware does.
+    """
+    configuration = figure.configuration
+    bounds_stream = figure.relation not in ("=", "~") and figure.quantity != "iops"
+    if bounds_stream or family.chip_of(configuration.controller) is None:
+        return False
+    return find(configuration.drive).spec.kind == "ssd"
+
+
+def family_figures(family: FamilyFit) -> list[Figure]:
+    """The figures that a family of controllers is fitted to."""
+    return [figure for figure in read_published() if of_family(family, figure)]
+
+
 @cache
 def _used() -> Mapping[str, Use]:
     """Uses of the figures that come with raidlab, by configuration and quantity."""
@@ -92,6 +138,8 @@ def _used() -> Mapping[str, Use]:
             if figure.id in choice.ids or figure.configuration.source == choice.source:
                 used[_known_by(figure)] = "chosen in view"
         if any(trains(device, figure) for device in fits().device):
+            used[_known_by(figure)] = "fitted"
+        if any(of_family(family, figure) for family in fits().family.values()):
             used[_known_by(figure)] = "fitted"
     return used
 

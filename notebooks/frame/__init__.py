@@ -9,6 +9,7 @@ from raidlab.notebooks.frame.pictures import Axis as Axis
 from raidlab.notebooks.frame.pictures import Series as Series
 from raidlab.notebooks.frame.pictures import bars as bars
 from raidlab.notebooks.frame.pictures import dashed as dashed
+from raidlab.notebooks.frame.pictures import legend as legend
 from raidlab.notebooks.frame.pictures import lines as lines
 from raidlab.notebooks.frame.pictures import mark as mark
 from raidlab.notebooks.frame.pictures import parts as parts

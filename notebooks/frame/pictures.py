@@ -142,6 +142,16 @@ def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
     )
 
 
+def legend(drawn: go.Figure, height: int) -> None:
+    """Names of the colours at the upper edge, `height` pixels above the plot.
+
+    They hang from the edge of the picture: names that stand on the plot slide into it when a page
+    becomes narrower and they need a further row.
+    """
+    hung = {"yref": "container", "y": 1, "yanchor": "top", "traceorder": "normal"}
+    drawn.update_layout(showlegend=True, legend=hung, margin_t=height)
+
+
 def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
     """A horizontal bar for each value, its number beside it; the marked one stands out."""
     drawn = dress(go.Figure(), labels=72, height=80 + 36 * len(values))
@@ -208,7 +218,8 @@ def parts(rows: Mapping[str, Mapping[str, float]], unit: str = "us") -> go.Figur
                 hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {unit}<extra></extra>",
             )
         )
-    drawn.update_layout(barmode="stack", showlegend=True, margin_t=60)
+    drawn.update_layout(barmode="stack")
+    legend(drawn, 60)
     drawn.update_xaxes(title_text=f"mean time of an I/O, {unit}", showgrid=True)
     drawn.update_yaxes(autorange="reversed", showgrid=False)
     return drawn
@@ -221,7 +232,7 @@ def squares(
     columns: int,
     rows: int,
 ) -> go.Figure:
-    """A map of equal parts, a square each, from the left and from the top.
+    """A map of equal parts, a square each, from the left and from the top; shades in steps of 5 %.
 
     Args:
         kinds: Squares of one colour by their name: the colour, then column and row of each.
@@ -248,7 +259,7 @@ def squares(
             name=f"darker: more {shade}",
             marker={
                 **look,
-                "color": [round(share, 2) for _, _, share in shaded],
+                "color": [round(20 * share) / 20 for _, _, share in shaded],
                 "cmin": 0,
                 "cmax": 1,
                 "colorscale": [[0, "#E8F4FB"], [0.5, "#56B4E9"], [1, "#00436B"]],
@@ -256,7 +267,8 @@ def squares(
             hovertemplate=f"%{{marker.color:.0%}} {shade}<extra></extra>",
         )
     )
-    drawn.update_layout(showlegend=True, margin={"l": 8, "r": 8, "t": 70, "b": 8})
+    drawn.update_layout(margin={"l": 8, "r": 8, "b": 8})
+    legend(drawn, 70)
     drawn.update_xaxes(visible=False, range=[-1, columns])
     drawn.update_yaxes(visible=False, range=[rows, -1])
     return drawn
@@ -295,7 +307,9 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
             )
         )
         named.add(part)
-    drawn.update_layout(barmode="overlay", showlegend=True, margin_t=80)
+    drawn.update_layout(barmode="overlay")
+    legend(drawn, 80)
+    drawn.update_layout(legend_entrywidth=105)
     drawn.update_xaxes(
         title_text="time since the call, us", showgrid=True, tickangle=0, nticks=6, tickformat=",~f"
     )

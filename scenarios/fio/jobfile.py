@@ -54,6 +54,10 @@ class Section:
     where: list[str] = field(default_factory=list)
     """File and line of each option, where they are known."""
 
+    def places(self, file: str) -> list[str]:
+        """Where each option stands; in `file` where that is all that is known."""
+        return self.where or [file] * len(self.options)
+
     def get(self, name: str) -> str | None:
         """The last value of an option; `1` for a flag without one; None if it is not there.
 

@@ -46,8 +46,9 @@ class Reader:
         self.findings = findings
         self._found: dict[str, tuple[str | None, str]] = {}
         for section in (inherited, own):
-            places = section.where or [findings.file] * len(section.options)
-            for (key, value), where in zip(section.options, places, strict=True):
+            for (key, value), where in zip(
+                section.options, section.places(findings.file), strict=True
+            ):
                 self._found[ALIASES.get(key, key)] = value, where
 
     def __contains__(self, key: str) -> bool:

@@ -169,7 +169,7 @@ def _jobs(sections: Iterable[Section], findings: Findings) -> list[_Job]:
             inherited = Section(
                 "global",
                 [*inherited.options, *section.options],
-                [*inherited.where, *section.where],
+                [*inherited.places(findings.file), *section.places(findings.file)],
             )
             continue
         reader = Reader(section.name, inherited, section, findings)

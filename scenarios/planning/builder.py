@@ -21,6 +21,7 @@ from raidlab.scenarios.planning.preconditioning import (
     beyond_array,
     drive_histories,
     writes_of,
+    writes_of_trace,
 )
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
@@ -417,9 +418,11 @@ class Parts:
         if self.scenario.run.precondition != "steady-state":
             return
         for at, load in enumerate(self.scenario.workload):
-            if self.scenario.target_name(at) != array or load.trace is not None:
+            if self.scenario.target_name(at) != array:
                 continue
-            if load.job_file is not None:
+            if load.trace is not None:
+                yield writes_of_trace(usable)
+            elif load.job_file is not None:
                 yield from job_writes(load, self.folder, array, usable)
             elif not any(True for _ in load.faults()):
                 yield writes_of(load, usable)

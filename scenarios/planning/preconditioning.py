@@ -24,6 +24,8 @@ from raidlab.scenarios.spec.schema import (
 )
 
 _FILL_BLOCK = 128 * 1024
+_SETTLED_BLOCK = 4096
+"""Of writes that are not known one by one."""
 _ALL = 1_000_000
 """The weights of loads that go on together, summed up."""
 _MOST_TIMES = 1000
@@ -129,6 +131,13 @@ def writes_of(load: WorkloadTable, usable: int) -> Writes:
         (1 - wanted.read_share) * wanted.block_bytes,
         None if load.rate is None else load.rate[0],
         float((load.outstanding or (1,))[0]),
+    )
+
+
+def writes_of_trace(usable: int) -> Writes:
+    """What a recorded trace wrote long before: taken as random over the whole array."""
+    return Writes(
+        "random", ((0, usable, 1.0),), _SETTLED_BLOCK, float(_SETTLED_BLOCK), None, outstanding=1.0
     )
 
 

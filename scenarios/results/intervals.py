@@ -42,6 +42,50 @@ def students(values: Sequence[float]) -> Interval:
     return [max(0.0, mean - half), mean + half]
 
 
+def quantile(counted: Sequence[Sequence[int]], share: float) -> float | None:
+    """Microseconds below which a share of the I/Os lies, those of a bucket evenly over its width.
+
+    Args:
+        counted: Nanoseconds that stand for a bucket, and its count, ascending. From 128 ns on a
+            bucket is a sixty-fourth of its power of two wide.
+        share: From 0 to 1.
+    """
+    wanted = share * sum(count for _, count in counted)
+    for middle, count in counted:
+        if count and count >= wanted:
+            width = 2.0 ** max(0, math.floor(math.log2(max(middle, 1))) - 6)
+            begin = middle - width / 2 if width > 1 else float(middle)
+            return (begin + width * wanted / count) / 1e3
+        wanted -= count
+    return counted[-1][0] / 1e3 if counted else None
+
+
+def of_replications(
+    latencies: Sequence[Mapping[str, float]], counted: Sequence[Sequence[Sequence[int]]]
+) -> dict[str, Interval]:
+    """Student's intervals of latencies over independent runs, microseconds.
+
+    A percentile stands for its bucket, up to 1.6 % wide, so that those of several runs may be equal
+    though the runs differ. Their spread is that of quantiles within buckets; the interval holds the
+    percentile itself.
+
+    Args:
+        latencies: `mean`, `p50` ... of each run.
+        counted: Buckets of each run: nanoseconds and count, ascending.
+    """
+    found: dict[str, Interval] = {}
+    for key in latencies[0]:
+        values = [each[key] for each in latencies]
+        own = statistics.fmean(values)
+        if key in PERCENTILES:
+            inner = [quantile(each, PERCENTILES[key] / 100) for each in counted]
+            values = [each for each in inner if each is not None]
+        low, high = students(values)
+        known = low is not None and high is not None
+        found[key] = [min(low or 0.0, own), max(high or 0.0, own)] if known else [None, None]
+    return found
+
+
 def of_sum(total: float, each: Sequence[Sequence[float | None]]) -> Interval:
     """Around a sum of independent figures: the squares of the half widths add up."""
     return _around(total, [(1.0, interval) for interval in each])

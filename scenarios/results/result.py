@@ -18,6 +18,7 @@ from raidlab.scenarios.results.bottleneck import behind, busiest, felt
 from raidlab.scenarios.results.intervals import (
     PERCENTILES,
     of_latencies,
+    of_replications,
     of_sum,
     students,
     uncertain,
@@ -197,7 +198,11 @@ def _mean_row(rows: Sequence[Row]) -> Row:
     if len(rows) == 1:
         return {**first, "replications": 1}
     rates = [row["iops"] for row in rows]
-    latencies = [row["latency_us"] for row in rows if row["latency_us"] is not None]
+    done = [row for row in rows if row["latency_us"] is not None]
+    latencies = [row["latency_us"] for row in done]
+    counted = [
+        sorted(_add_bins(row[side]["bins"] for side in ("read", "write")).items()) for row in done
+    ]
     keys = latencies[0] if latencies else {}
     parts = {part for row in rows for part in row["breakdown_us"]}
     return {
@@ -209,8 +214,9 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         "mb_per_s": statistics.fmean(row["mb_per_s"] for row in rows),
         "latency_us": {key: statistics.fmean(each[key] for each in latencies) for key in keys}
         or None,
-        "latency_ci95_us": {key: students([each[key] for each in latencies]) for key in keys}
-        or first["latency_ci95_us"],
+        "latency_ci95_us": of_replications(latencies, counted)
+        if latencies
+        else first["latency_ci95_us"],
         "uncertain": uncertain(sum(row["ios"] for row in rows)),
         **{side: _mean_side([row[side] for row in rows]) for side in ("read", "write")},
         "steady": _all_steady([row["steady"] for row in rows]),
@@ -230,8 +236,9 @@ def _mean_side(sides: Sequence[Row]) -> Row:
         "iops": statistics.fmean(side["iops"] for side in sides),
         "mib_per_s": statistics.fmean(side["mib_per_s"] for side in sides),
         "latency_us": {key: statistics.fmean(each[key] for each in known) for key in keys} or None,
-        "latency_ci95_us": {key: students([each[key] for each in known]) for key in keys}
-        or sides[0]["latency_ci95_us"],
+        "latency_ci95_us": of_replications(known, [side["bins"] for side in sides])
+        if keys
+        else sides[0]["latency_ci95_us"],
     }
 
 

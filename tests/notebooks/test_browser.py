@@ -133,6 +133,12 @@ def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
         assert "a whole number" in page.locator("#wrong").inner_text()
         page.fill("#seed", "2")
         page.wait_for_selector("#wrong", state="hidden")
+        page.goto(f"{base}own-disk/")
+        page.wait_for_selector("main[data-answered='yes']", timeout=60_000)
+        page.fill("#folder", "/nowhere")
+        page.press("#folder", "Tab")
+        page.wait_for_selector("#wrong:not([hidden])")
+        assert "/nowhere" in page.locator("#wrong").inner_text()
     # The server is gone: the last answer stands.
     assert page.locator("#result").inner_text()
     context.close()

@@ -138,6 +138,22 @@ def test_compression_saves_more_than_the_data_shrink():
         assert row.write_amplification == pytest.approx(written, rel=TOLERANCE)
 
 
+def test_the_fits_of_the_own_disk():
+    pytest.importorskip("marimo")
+    pytest.importorskip("anywidget")
+    from raidlab.notebooks.frame import catalogue
+
+    room = catalogue.room("own-disk")
+    written = {"least": (4.8, 209, 83), "ends": (2.3, 66, 73), "all": (5.6, None, None)}
+    for seen, (own, unseen, lines) in written.items():
+        found = room.at(seen=seen)
+        assert found["seen"] == pytest.approx(own, abs=0.05)
+        for key, value in (("unseen", unseen), ("lines", lines)):
+            assert found[key] == (value and pytest.approx(value, abs=0.5))
+    rates = [64 * 1024 * iops / 1e9 for iops in (20_709, 28_518, 19_415)]
+    assert rates == pytest.approx([1.357, 1.869, 1.272], abs=5e-4)
+
+
 def oldest_block(rho):
     valid = 0.5
     for _ in range(3000):

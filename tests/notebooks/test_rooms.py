@@ -92,3 +92,15 @@ def test_every_room_is_in_the_gallery_and_in_a_lesson():
         assert f"{room.number}. {room.question}" in gallery
         assert (ROOT / "docs" / "pictures" / "lab" / f"{room.name}.png").exists()
         assert f"`{room.name}`" in lessons
+
+
+def test_the_60_lines_are_a_program_of_at_most_60_lines(capsys):
+    module = importlib.import_module("raidlab.notebooks.simpy_60")
+    text = module.program()
+    assert len(text.splitlines()) <= 60
+    exec(compile(text, "60 lines", "exec"), {})
+    rate, mean = module.sixty_lines("raid5", 16, 1)
+    assert capsys.readouterr().out == f"{rate:.0f} IO/s, {mean:.1f} ms\n"
+    assert text.replace("&", "&amp;")[:40] in pages.body(
+        catalogue.room("simpy-60"), live=False, index=""
+    )

@@ -1,10 +1,14 @@
 """Intervals of single runs cover the truth; benchmarks/intervals.py has hundreds of seeds more."""
 
 import importlib.util
+import random
+from collections import Counter
 from pathlib import Path
+from statistics import NormalDist
 
 import pytest
 
+from raidlab.scenarios.results.intervals import of_replications, quantile
 from raidlab.scenarios.running.simulate import simulate
 
 _SCRIPT = Path(__file__).parents[2] / "benchmarks" / "intervals.py"
@@ -27,10 +31,31 @@ def test_intervals_cover_the_truth(intervals, system):
         assert rows[figure]["covered_pct"] >= 100 * 33 / 40, rows[figure]
 
 
-def test_quantiles_lie_evenly_within_a_bucket(intervals):
+def test_quantiles_lie_evenly_within_a_bucket():
     # fio's bucket of 1024 to 1039 ns is printed as 1032.
-    assert intervals._quantile([(1032, 16), (5056, 16)], 0.125) == pytest.approx(1.028)
-    assert intervals._quantile([(100, 10)], 0.5) == pytest.approx(0.1005)
+    assert quantile([(1032, 16), (5056, 16)], 0.125) == pytest.approx(1.028)
+    assert quantile([(100, 10)], 0.5) == pytest.approx(0.1005)
+    assert quantile([], 0.5) is None
+
+
+def test_replications_that_share_a_bucket_have_an_interval_all_the_same():
+    """Of 8 runs of 400 latencies, normal around 1 ms with 2 us: all medians have one bucket.
+
+    Binomial with p = 0.95 and n = 60: fewer than 51 has a probability below 0.1 %.
+    """
+    # Within its bucket, 999,424 to 1,007,616 ns, latencies count as even.
+    below = NormalDist(1e6, 2e3).cdf(999_424)
+    truth = 999.424 + 8.192 * (0.5 - below) / (1 - below)
+    draws, covered = random.Random(1), 0
+    for _ in range(60):
+        runs = [sorted(draws.gauss(1e6, 2e3) for _ in range(400)) for _ in range(8)]
+        buckets = [Counter(int(ns) // 8192 * 8192 + 4096 for ns in run) for run in runs]
+        counted = [sorted(each.items()) for each in buckets]
+        latencies = [{"p50": sorted(each.elements())[199] / 1e3} for each in buckets]
+        low, high = of_replications(latencies, counted)["p50"]
+        assert low < high and low <= latencies[0]["p50"] <= high
+        covered += low <= truth <= high
+    assert covered >= 51
 
 
 def _disk(rate, **run):

@@ -1,11 +1,14 @@
 """fio's command line comes apart as fio itself takes it apart."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import split, words
+from raidlab.calibration.fio.native import run_line
 from raidlab.devices.faults import SpecError
 
 
@@ -67,3 +70,16 @@ def test_what_no_simulated_system_can_serve_is_refused_all_at_once():
 def test_the_installed_fio_says_which_job_options_it_has():
     known = command_line.job_options(shutil.which("fio"))
     assert {"rw", "readwrite", "iodepth", "write_bw_log", "verify_async"} <= known
+
+
+def test_options_beside_a_job_file_hold_for_jobs_without_their_own(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They stand in no line of the file, the options of its `[global]` do."""
+    job = tmp_path / "x.fio"
+    job.write_text("[global]\nrw=randread\n[a]\nsize=1m\n[b]\nsize=1m\nnumber_ios=7\n")
+    run_line([str(job), "--number_ios=5", "--stonewall"], device="fivex")
+    jobs = json.loads(capsys.readouterr().out)["jobs"]
+    assert [each["read"]["total_ios"] for each in jobs] == [5, 7]
+    with pytest.raises(SpecError, match="iodeph"):
+        run_line([str(job), "--iodeph=5"], device="fivex")

@@ -110,6 +110,19 @@ def test_columns_become_a_scenario(figures):
     assert (load["outstanding"], load["per"]) == (8, "drive")
 
 
+def test_streams_find_what_random_writes_before_them_have_left() -> None:
+    """In the order of the report: database, file server, file copy, then both streams."""
+    figures = {figure.id: figure.configuration for figure in read_published()}
+
+    def before(id: str) -> list[tuple[str, str]]:
+        history = rules.scenario_tree(figures[id])["array"][0].get("history", [])
+        return [(entry["rw"], entry["block_size"]) for entry in history]
+
+    # Streaming, restore, and a load that leaves the same again itself.
+    assert before("iodrive-038") == before("iodrive-050") == [("randwrite", "65536 B")]
+    assert before("iodrive-026") == []
+
+
 def test_processes_have_partitions_of_their_own(figures):
     (figure,) = figures({"settings": "processes=4;areas=separate", "outstanding": "16"})
     loads = tree_of(figure)["workload"]

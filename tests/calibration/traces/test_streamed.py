@@ -168,7 +168,10 @@ def test_what_comes_from_a_pipe_is_recognised_and_replayed(tmp_path: Path) -> No
     writer.start()
     found = replay(TraceFile(pipe), drive("generic-15000rpm"))
     writer.join()
-    assert found.to_dict()["requests"] == 400
+    document = found.to_dict()
+    assert document["requests"] == 400
+    assert "tmp" not in json.dumps(document).replace(str(tmp_path), "")
+    assert document["fingerprint"] == ""
 
 
 @pytest.mark.parametrize("copies", [1, 2])

@@ -64,24 +64,24 @@ def test_every_sheet_gives_the_bytes_of_the_catalogue() -> None:
 
 
 def test_times_are_scaled_by_the_clock(tmp_path: Path) -> None:
-    """7.2 us at 800 MHz are 3.6 us at 1.6 GHz; 2307 MB/s of parity follow twice the memory."""
+    """7.685 us at 800 MHz are 3.842 us at 1.6 GHz; 2307 MB/s of parity follow twice the memory."""
     path = tmp_path / "sheet.toml"
     path.write_text(SHEET)
     sheet, written = read_controller(path)
     assert scale(sheet) == 0.5
     text = controller_draft(sheet, written).to_toml()
-    assert 'request = "3.6 us"' in text
-    assert 'range = ["1.44 us", "4.5 us"]' in text
+    assert 'request = "3.842 us"' in text
+    assert 'range = ["1.537 us", "4.803 us"]' in text
     assert 'parity = "4614 MB/s"' in text
 
 
 def test_a_stated_rate_decides_instead(tmp_path: Path) -> None:
-    """Two cores at 500,000 a second: 4 us for FastPath (2.2) and a command (3 of 5.2)."""
+    """Two cores at 500,000 a second: 4 us for FastPath (2.162) and a command (2.745 of 4.907)."""
     path = tmp_path / "sheet.toml"
     path.write_text(SHEET + 'max_iops = "500000 IO/s"\n')
     sheet, written = read_controller(path)
-    assert scale(sheet) == pytest.approx(4 / 5.2)
-    assert 'command = "2.308 us"' in controller_draft(sheet, written).to_toml()
+    assert scale(sheet) == pytest.approx(4 / 4.907)
+    assert 'command = "2.238 us"' in controller_draft(sheet, written).to_toml()
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from raidlab.scenarios import _engine
@@ -147,6 +150,48 @@ def test_zipf_ranks_follow_their_law() -> None:
     rest = count - sum(expected)
     # Two degrees of freedom: 13.8 is exceeded once in a thousand.
     assert chi_square([*first, count - sum(first)], [*expected, rest]) < 13.8
+
+
+def distance(seen: Counter[int], law: Sequence[float], classes: int = 20) -> float:
+    """Chi-square of blocks against a law of ranks, in classes of blocks that are alike.
+
+    A rank times 2^64 over the golden ratio is its block; some blocks have several ranks.
+    """
+    blocks = len(law)
+    place = [rank * 0x61C8864680B583EB % 2**64 % blocks for rank in range(blocks)]
+    expected = np.bincount(place, weights=law, minlength=blocks)
+    order = np.argsort(-expected)
+    # So many blocks to a class that all have about as many I/Os.
+    of_block = np.minimum(np.cumsum(expected[order]) * classes, classes - 1).astype(int)
+    counted = np.array([seen[block] for block in order])
+    a = np.bincount(of_block, weights=counted, minlength=classes)
+    b = np.bincount(of_block, weights=expected[order], minlength=classes) * counted.sum()
+    return chi_square(a[b > 0].tolist(), b[b > 0].tolist())
+
+
+def test_pareto_blocks_follow_their_law() -> None:
+    """A share u of the ranks has u^(log(1 - h) / log h) of the I/Os: of h it is 1 - h."""
+    blocks, h = 1009, 0.2
+    seen = ranks(f"rw=randread\nrandom_distribution=pareto:{h}:0", blocks, 50_000)
+    below = (np.arange(blocks) / (blocks - 1)) ** (math.log(1 - h) / math.log(h))
+    # 19 degrees of freedom: 43.8 is exceeded once in a thousand.
+    assert distance(seen, [*np.diff(below), 0.0]) < 43.8
+
+
+def test_normal_blocks_follow_their_law() -> None:
+    """The mean of twelve uniform numbers and one of the width: by convolution."""
+    blocks, width = 101, 10
+    seen = ranks(f"rw=randread\nrandom_distribution=normal:{width}", blocks, 50_000)
+    uniform = np.full(blocks + 1, 1 / (blocks + 1))
+    total = functools.reduce(np.convolve, [uniform] * 12)
+    means = np.bincount(-(-np.arange(total.size) // 12), weights=total)
+    deviation = math.ceil(blocks * width / 100)
+    law = np.zeros(3 * blocks)
+    for apart in range(deviation):
+        law[blocks + apart - deviation // 2 :][: means.size] += means / deviation
+    # Nearly nothing lies beyond the blocks.
+    assert law[blocks : 2 * blocks].sum() > 1 - 1e-6
+    assert distance(seen, law[blocks : 2 * blocks].tolist()) < 43.8
 
 
 def test_the_hash_of_a_name_is_that_of_fio() -> None:

@@ -194,3 +194,15 @@ def test_requests_beyond_the_array_are_refused_or_brought_in(drives, trace):
     brought = build_scenario(small)
     assert any("taken modulo its size" in each for each in brought.warnings)
     assert simulate(brought).results[0]["ios"] == 500
+
+
+def test_a_steady_state_has_been_written_by_more_than_one_pass(trace):
+    disk = scenario(None, {"trace": str(trace)}, model="p3700-800")
+    histories = [
+        build_scenario(disk | {"run": {"precondition": state}})
+        .base["devices"][0]
+        .get("history", ())
+        for state in ("fresh", "filled", "steady-state")
+    ]
+    assert [len(history) for history in histories] == [0, 1, 2]
+    assert histories[2][1]["ongoing"] and histories[2][1]["block_bytes"] == 4096

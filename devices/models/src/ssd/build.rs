@@ -57,7 +57,7 @@ impl<F: Front> Ssd<F> {
             nand.throttle(temperature.stretch());
         }
         let mut draws = Stream::new(seed, name, "firmware");
-        let (front, times) = F::new(params, translation.mapped_share(), &nand, &mut draws);
+        let (front, times) = F::new(params, translation.moved_share(), &nand, &mut draws);
         let unit = params.unit_bytes;
         let page_units = if params.keeps_pages {
             3 * shape.units_per_set

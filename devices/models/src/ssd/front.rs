@@ -34,11 +34,11 @@ pub enum Release {
 
 /// The front of a drive.
 pub trait Front: Debug + Sized {
-    /// The front of an idle drive of which the share `mapped` of the NAND holds data, and the
+    /// The front of an idle drive of whose units collection has moved the share `moved`, and the
     /// firmware times under it.
     fn new(
         params: &SsdParams,
-        mapped: f64,
+        moved: f64,
         nand: &Nand,
         draws: &mut Stream,
     ) -> (Self, FirmwareParams);

@@ -31,8 +31,8 @@ pub struct FirmwareParams {
     /// core.
     #[serde(default)]
     pub fetch_unit_ns: Nanos,
-    /// Time to insert each mapping unit of a write into a map in the host's memory, if all of the
-    /// NAND is mapped; less in proportion where the map is smaller. Holds no core.
+    /// Time to insert a mapping unit of a write into a map in the host's memory where collection had
+    /// moved it. Holds no core.
     #[serde(default)]
     pub insert_unit_ns: Nanos,
     /// Latency of a read that holds no core.
@@ -51,8 +51,8 @@ pub struct FirmwareParams {
     /// The same for each of its mapping units.
     #[serde(default)]
     pub finish_unit_ns: Nanos,
-    /// Core time of each mapping unit that is read or written, if all of the NAND is mapped; less
-    /// in proportion where the map is smaller (see `host_ftl::map_times`).
+    /// Core time of a mapping unit that is read or written where collection has moved it (see
+    /// `host_ftl::map_times`).
     #[serde(default)]
     pub lookup_unit_ns: Nanos,
     /// Core time of a command whose piece of the map is not cached (see `streams`): the look-up

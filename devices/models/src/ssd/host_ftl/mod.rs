@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `directions` | reads and writes in batches, with a turnaround between them |
 //! | `booked_core` | one core that also works when a read's data have come |
-//! | `map_times` | look-up and insert times in proportion to the mapped share |
+//! | `map_times` | look-up and insert times by the share of units that collection has moved |
 //! | `moves` | moves in batches on the core |
 //! | `gc_throttle` | writes that wait for a collector of few blocks at a time |
 //! | this file | the descent from the root of the map; the map of sectors |
@@ -57,11 +57,11 @@ impl HostFtl {
 impl Front for HostFtl {
     fn new(
         params: &SsdParams,
-        mapped: f64,
+        moved: f64,
         nand: &Nand,
         draws: &mut Stream,
     ) -> (HostFtl, FirmwareParams) {
-        let times = map_times::at_share(&params.firmware, mapped);
+        let times = map_times::at_share(&params.firmware, moved);
         let blocks = params.collection.blocks_at_once;
         let throttle = (blocks > 0).then(|| {
             let lag = nand.moving_time(0, 1) * u64::from(times.move_batch);

@@ -5,8 +5,8 @@ use crate::ssd::firmware::Firmware;
 use crate::ssd::firmware::streams::MapPiece;
 use raidlab_kernel::Station;
 
-/// The core of the front, and the firmware times with the share `mapped` of the NAND in the map.
-fn front(times: FirmwareParams, mapped: f64) -> (HostFtl, FirmwareParams) {
+/// The core of the front, and the firmware times where the share `moved` of the units was moved.
+fn front(times: FirmwareParams, moved: f64) -> (HostFtl, FirmwareParams) {
     let mut draws = Stream::new(1, "drive", "firmware");
     let front = HostFtl {
         directions: None,
@@ -17,7 +17,7 @@ fn front(times: FirmwareParams, mapped: f64) -> (HostFtl, FirmwareParams) {
         suspended_throttle: None,
         sectors_of: None,
     };
-    (front, map_times::at_share(&times, mapped))
+    (front, map_times::at_share(&times, moved))
 }
 
 #[test]
@@ -67,9 +67,9 @@ fn a_write_waits_for_its_units_to_be_inserted_into_the_map() {
         write_unit_ns: Nanos(4_000),
         ..FirmwareParams::idle()
     };
-    // 16 units of 0.5 us and of 8 us, with half of the NAND mapped of 4 us.
-    for (mapped, waits) in [(0.0, 8_000), (0.5, 72_000), (1.0, 136_000)] {
-        let (mut front, times) = front(times, mapped);
+    // 16 units of 0.5 us and, where they were moved, of 8 us more.
+    for (moved, waits) in [(0.0, 8_000), (0.5, 72_000), (1.0, 136_000)] {
+        let (mut front, times) = front(times, moved);
         let mut firmware = Firmware::new(times, Stream::new(1, "drive", "firmware"));
         assert_eq!(firmware.latency(Op::Write, 16), Nanos(waits));
         // The core is occupied for the units' own work alone, and reads wait for none of it.

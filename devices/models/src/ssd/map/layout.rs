@@ -244,6 +244,8 @@ pub(crate) struct TileEnd {
     pub(crate) ahead: u32,
     /// The open blocks, by index into `blocks`.
     pub(crate) frontiers: [Frontier; 2],
+    /// Of all units that the last load at random had NAND write, those that collection moved.
+    pub(crate) moved_share: f64,
     /// True if garbage collection could free nothing any more.
     #[serde(skip)]
     pub(crate) stuck: bool,

@@ -200,6 +200,31 @@ fn of_loads_that_go_on_together_the_last_is_not_the_only_one() {
     assert!(mixed > 1.5 && mixed < alone, "{mixed:.3}, alone {alone:.3}");
 }
 
+/// Of w units that the host has NAND write, collection moves WA - 1 times as many.
+#[test]
+fn what_random_writes_leave_was_moved_as_often_as_amplification_says() {
+    let shape = shape(1024, 0.88);
+    let random = HistoryLoad {
+        access: HistoryAccess::Random,
+        block_bytes: UNIT,
+        written_bytes: 0,
+        ..fill(shape)
+    };
+    let params = CollectionParams::default();
+    let drive = |history: &[HistoryLoad]| prepare(shape, params, history, UNIT, 0, (1, "drive"));
+    let mut settled = drive(&[fill(shape), random]);
+    let share = settled.moved_share();
+    let wa = amplification(&mut settled, u64::from(shape.units), 0.5);
+    assert!(
+        (share - (wa - 1.0) / wa).abs() < 0.02,
+        "{share:.3}, {wa:.3}"
+    );
+    // A stream over all of it keeps what it finds; a drive that was only filled has none of it.
+    let streamed = drive(&[fill(shape), random, fill(shape)]);
+    assert_eq!(streamed.moved_share(), share);
+    assert_eq!(drive(&[fill(shape)]).moved_share(), 0.0);
+}
+
 #[test]
 fn a_filled_drive_holds_every_unit_once_and_in_order() {
     let shape = shape(64, 0.8);

@@ -1,7 +1,7 @@
 //! The simulation of one tile through a drive's history.
 
 use crate::ssd::map::layout::{Layout, TileEnd};
-use crate::ssd::preconditioning::load::{HistoryLoad, groups};
+use crate::ssd::preconditioning::load::{HistoryAccess, HistoryLoad, groups};
 use crate::ssd::preconditioning::settle::apply;
 use crate::ssd::preconditioning::tiling::Tiling;
 use crate::ssd::translation::policy::CollectionParams;
@@ -30,6 +30,7 @@ impl TileHistory {
         let draws = Stream::new(self.seed, "tile", "victims of the past");
         let mut tile = Translation::new(self.tiling.shape, self.params, Layout::Empty, draws);
         let mut load_draws = Stream::new(self.seed, "tile", "past load");
+        let mut moved_share = 0.0;
         for loads in groups(&self.loads) {
             apply(
                 &mut tile,
@@ -38,6 +39,12 @@ impl TileHistory {
                 self.unit_bytes,
                 &mut load_draws,
             );
+            if loads
+                .iter()
+                .any(|load| load.access == HistoryAccess::Random)
+            {
+                moved_share = tile.counts().moved_share();
+            }
             if loads.iter().any(|load| load.then_rests) {
                 self.rest(&mut tile);
             }
@@ -45,7 +52,7 @@ impl TileHistory {
         // All tiles of a die together have as many free blocks as the die reserves.
         let reserve = self.params.start_free_blocks.max(1);
         let ahead = tile.collect_to(0, reserve, &mut Untimed).unwrap_or(0);
-        tile.into_tile(ahead)
+        tile.into_tile(ahead, moved_share)
     }
 
     /// Some minutes without a load, in which collection goes on.

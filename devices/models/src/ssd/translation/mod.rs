@@ -94,6 +94,11 @@ impl Counts {
         }
         (self.host + self.moved) as f64 / self.host as f64
     }
+
+    /// Units moved as a share of all that NAND has written; 0 if there were none.
+    pub(crate) fn moved_share(&self) -> f64 {
+        self.moved as f64 / (self.host + self.moved).max(1) as f64
+    }
 }
 
 /// Map, blocks, frontiers and garbage collection of one drive.
@@ -116,6 +121,8 @@ pub(crate) struct Translation {
     draws: Stream,
     counts: Counts,
     open_at_start: u64,
+    /// Of all units that a history's last load at random had NAND write, those that were moved.
+    moved_share: f64,
     /// The die on which nothing can be freed any more.
     #[serde(skip)]
     stuck: Option<u32>,
@@ -162,6 +169,7 @@ impl Translation {
             draws,
             counts: Counts::default(),
             open_at_start: 0,
+            moved_share: 0.0,
             stuck: None,
             moving: Vec::with_capacity(shape.units_per_set as usize),
         }
@@ -173,6 +181,12 @@ impl Translation {
         let open = frontiers.filter(|frontier| frontier.block != NONE);
         open.map(|frontier| u64::from(self.set_of.split(frontier.next).1))
             .sum()
+    }
+
+    /// Share of the units that lie where collection has moved them and not where the host has
+    /// written them: of what a history's last load at random had NAND write.
+    pub(crate) fn moved_share(&self) -> f64 {
+        self.moved_share
     }
 
     /// Units that a history left in open page sets.

@@ -48,6 +48,7 @@ impl Translation {
         }
         drive.open_at_start = drive.units_in_open_sets();
         drive.stuck = end.stuck.then_some(0);
+        drive.moved_share = end.moved_share;
         drive
     }
 
@@ -123,8 +124,8 @@ impl Translation {
     }
 
     /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
-    /// is so many units `ahead` of the host.
-    pub(crate) fn into_tile(self, ahead: u32) -> TileEnd {
+    /// is so many units `ahead` of the host, and has moved the `moved_share` of what was written.
+    pub(crate) fn into_tile(self, ahead: u32, moved_share: f64) -> TileEnd {
         let per_block = self.block_of.get();
         let free: Vec<bool> = {
             let mut free = vec![false; self.blocks.count() as usize];
@@ -172,6 +173,7 @@ impl Translation {
         TileEnd {
             stuck: self.stuck.is_some(),
             ahead,
+            moved_share,
             homes: homes.into_boxed_slice(),
             units: units.into_boxed_slice(),
             laid,
