@@ -346,9 +346,9 @@ def exercises():
     """Tasks with solutions."""
     return [
         Exercise(
-            "Two fits: one meets its points within 3 % and predicts others 60 % off; one saw every"
-            " point and is 7 % off. Which figure may be published, and as what?",
-            "The 60 %, as the error of a prediction. The 3 and the 7 % say how well a curve can be"
+            "Two fits: one meets its points within 3 % and predicts others 66 % off; one saw every"
+            " point and is 6 % off. Which figure may be published, and as what?",
+            "The 66 %, as the error of a prediction. The 3 and the 6 % say how well a curve can be"
             " drawn through points that are known.",
             lambda at: at(seen="all")["unseen"] is None,
         ),
@@ -370,7 +370,8 @@ def room():
         question="What can be known of a disk from a few measured points?",
         about="The virtual disk of a small machine was measured with fio at twelve loads. A model"
         " of an NVMe SSD is fitted to some of them and predicts the others. Straight lines through"
-        " the same points are what it must beat. Results of another disk take the example's place.",
+        " the same points are what it must beat. Where the lab runs,"
+        " own results take the example's place.",
         prediction=Prediction(
             "The fit sees the five points of one outstanding I/O. How far off, in the median, are"
             " the rates that it predicts for the seven others?",

@@ -232,7 +232,7 @@ def squares(
     columns: int,
     rows: int,
 ) -> go.Figure:
-    """A map of equal parts, a square each, from the left and from the top.
+    """A map of equal parts, a square each, from the left and from the top; shades in steps of 5 %.
 
     Args:
         kinds: Squares of one colour by their name: the colour, then column and row of each.
@@ -259,7 +259,7 @@ def squares(
             name=f"darker: more {shade}",
             marker={
                 **look,
-                "color": [round(share, 2) for _, _, share in shaded],
+                "color": [round(20 * share) / 20 for _, _, share in shaded],
                 "cmin": 0,
                 "cmax": 1,
                 "colorscale": [[0, "#E8F4FB"], [0.5, "#56B4E9"], [1, "#00436B"]],
