@@ -15,6 +15,7 @@ not. Source: total least squares (Golub and Van Loan 1980), here point by point.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,10 +29,12 @@ from raidlab.calibration.measurements.measurement import Latency, Point, Side, r
 Array = npt.NDArray[np.float64]
 
 RATE_TOLERANCE = 0.03
-DEEPEST_TOLERANCE = 0.005
-"""Of the rate of a load at its deepest point. A rate that no longer grows with depth hangs on one
-time, that of the bottleneck, and not on all parts of a latency; and whatever is deeper than the
+PLATEAU_TOLERANCE = 0.005
+"""Of the rate of a load at its deepest point, where it hardly grows any more. Such a rate hangs on
+one time, that of the bottleneck, and not on all parts of a latency; and whatever is deeper than the
 training points continues it, its error included."""
+_HARDLY_GROWS = 0.2
+"""Growth of a rate by that of depth, both in logarithms: 1 where nothing waits, 0 at a plateau."""
 _ALIKE_S = 5.0
 """Samples of a rate that are less apart count as one: what makes a drive slower for a moment (its
 collection, a sweep of the scheduler) lasts for seconds."""
@@ -92,16 +95,20 @@ def rate_tolerance(point: Point, least: float = RATE_TOLERANCE) -> float:
 
 
 def rate_tolerances(points: Sequence[Point]) -> tuple[float, ...]:
-    """The tolerances of points that are fitted together: less at the deepest of each load.
+    """The tolerances of points that are fitted together: less at the plateau of each load.
 
     Args:
-        points: All that the fit sees. A load with one depth alone shows no bottleneck.
+        points: All that the fit sees. A load with one depth alone shows no plateau.
     """
-    depths: dict[tuple[object, ...], set[int]] = {}
+    loads: dict[tuple[object, ...], dict[int, list[float]]] = {}
     for point in points:
-        depths.setdefault(_load(point), set()).add(point.outstanding)
+        loads.setdefault(_load(point), {}).setdefault(point.outstanding, []).append(point.iops)
+    plateaus = {load: _plateau(rates) for load, rates in loads.items()}
     return tuple(
-        rate_tolerance(point, DEEPEST_TOLERANCE if _is_deepest(point, depths) else RATE_TOLERANCE)
+        rate_tolerance(
+            point,
+            PLATEAU_TOLERANCE if point.outstanding == plateaus[_load(point)] else RATE_TOLERANCE,
+        )
         for point in points
     )
 
@@ -110,9 +117,13 @@ def _load(point: Point) -> tuple[object, ...]:
     return point.rw, point.bs, round(point.read_share, 2)
 
 
-def _is_deepest(point: Point, depths: Mapping[tuple[object, ...], set[int]]) -> bool:
-    of = depths[_load(point)]
-    return len(of) > 1 and point.outstanding == max(of)
+def _plateau(rates: Mapping[int, Sequence[float]]) -> int | None:
+    """The greatest depth, if rates hardly grow towards it; rates by what is outstanding."""
+    if len(rates) < 2:
+        return None
+    before, deepest = sorted(rates)[-2:]
+    grown = math.log(statistics.fmean(rates[deepest]) / statistics.fmean(rates[before]))
+    return deepest if grown < _HARDLY_GROWS * math.log(deepest / before) else None
 
 
 def total_percentile(point: Point, side: Side, percent: float) -> float | None:

@@ -8,7 +8,7 @@ import pytest
 
 from raidlab.calibration.fitting.bench import Simulated
 from raidlab.calibration.fitting.loss import (
-    DEEPEST_TOLERANCE,
+    PLATEAU_TOLERANCE,
     RATE_TOLERANCE,
     SHARE_TOLERANCE,
     Residual,
@@ -60,19 +60,34 @@ def test_one_latency_alone_is_a_curve_too() -> None:
     assert found["read p50"].value == pytest.approx(-math.log(2.0) / 0.25)
 
 
-def test_the_deepest_point_of_each_load_binds_most() -> None:
-    """What is deeper than the training points continues the rate at the deepest of them."""
-    points = [load("randread", depth) for depth in (1, 8, 64)]
-    points += [load("randwrite", depth) for depth in (64, 1)]
-    usual, deepest = RATE_TOLERANCE, DEEPEST_TOLERANCE
-    assert rate_tolerances(points) == pytest.approx([usual, usual, deepest, deepest, usual])
-    assert rate_tolerances([load("randread", 64)]) == pytest.approx([usual])
+def rated(rw: str, depth: int, iops: float) -> Point:
+    point = load(rw, depth)
+    name = "read" if rw == "randread" else "write"
+    return point.model_copy(update={name: getattr(point, name).model_copy(update={"iops": iops})})
+
+
+def test_a_plateau_binds_most() -> None:
+    """What is deeper than the training points continues the rate at the deepest of them.
+
+    Eight times the depth: a rate that grows by less than 8^0.2 = 1.52 has come to its plateau.
+    """
+    points = [rated("randread", *each) for each in ((1, 8e3), (8, 42e3), (64, 53e3))]
+    points += [rated("randwrite", *each) for each in ((64, 50e3), (8, 49e3))]
+    usual, plateau = RATE_TOLERANCE, PLATEAU_TOLERANCE
+    assert rate_tolerances(points) == pytest.approx([usual, usual, plateau, plateau, usual])
+    assert rate_tolerances(points[2:3]) == pytest.approx([usual])
+    grows = [rated("randread", 8, 631.0), rated("randread", 64, 1224.0)]
+    assert rate_tolerances(grows) == pytest.approx([usual, usual])
+    # A depth that several numbers of jobs make up counts by their mean.
+    assert rate_tolerances([*points[:3], rated("randread", 64, 51e3)])[2:] == pytest.approx(
+        [plateau, plateau]
+    )
 
 
 def test_a_fit_sees_those_tolerances() -> None:
     """The same 1 % of a rate is a third of a tolerance, or two."""
     point = load("randread", 8)
     run = Simulated(1.01 * point.iops, 50.0, None, None, (0.0, 0.0), {}, 0.0, "")
-    usual, deepest = (residuals([point], [run], [rate])[0].value for rate in (0.03, 0.005))
+    usual, plateau = (residuals([point], [run], [rate])[0].value for rate in (0.03, 0.005))
     assert usual == pytest.approx(math.log(1.01) / 0.03)
-    assert deepest == pytest.approx(math.log(1.01) / 0.005)
+    assert plateau == pytest.approx(math.log(1.01) / 0.005)
