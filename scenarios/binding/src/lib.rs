@@ -4,6 +4,8 @@
 //! released while the engine works. `_engine.pyi` beside the package states the interface.
 
 #[cfg(feature = "extension-module")]
+mod allocator;
+#[cfg(feature = "extension-module")]
 mod convert;
 #[cfg(feature = "extension-module")]
 mod jobs;
@@ -28,6 +30,12 @@ mod _engine {
     use crate::traces::{
         TraceError, describe_trace, recognise_trace, scan_trace, synthesize_trace, trace_columns,
     };
+
+    #[pymodule_init]
+    fn begin(_module: &Bound<'_, PyModule>) -> PyResult<()> {
+        crate::allocator::keep_large_tables_apart();
+        Ok(())
+    }
 
     /// The version of the engine.
     #[pyfunction]
