@@ -33,6 +33,7 @@ from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 from raidlab.devices.trees import get
 from raidlab.devices.volume import VolumeSpec
+from raidlab.devices.xpoint import XpointSpec
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
     "hdd": HddSpec,
@@ -41,6 +42,7 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
     "controller": ControllerSpec,
     "ssd": SsdSpec,
     "volume": VolumeSpec,
+    "xpoint": XpointSpec,
 }
 """The model of each kind of device file."""
 

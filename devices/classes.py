@@ -11,6 +11,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.links import Interface
 from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.xpoint import XpointSpec
 
 _FIRST_NVME = 3
 """Generation of PCIe since which its SSDs speak NVMe: older ones had drivers of their makers."""
@@ -44,6 +45,8 @@ def class_of(device: Device) -> str:
     spec = device.spec
     if isinstance(spec, SsdSpec):
         return ssd_class(spec.interface, spec.nand.cell, spec.data_sheet.get("burst") is True)
+    if isinstance(spec, XpointSpec):
+        return "nvme-3d-xpoint"
     if isinstance(spec, HddSpec):
         return hdd_class(spec.interface, spec.speed)
     if isinstance(spec, ControllerSpec):

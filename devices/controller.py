@@ -109,6 +109,9 @@ class ControllerSpec(DeviceSpec):
     """Drive ports, of one lane each."""
     port: InterfaceName
     """Interface of each port."""
+    nvme: InterfaceName | None = None
+    """Widest link of an NVMe drive on it, of a controller whose ports carry PCIe, too (tri-mode): a
+    port is a lane. No NVMe drives if left out."""
     drives_max: int = Field(ge=1, le=2**16)
     """Drives at most, behind expanders where that is more than `ports`."""
     levels: tuple[Level, ...] = Field(min_length=1)
@@ -134,6 +137,8 @@ class ControllerSpec(DeviceSpec):
         port = Interface.parse(self.port)
         if port.family == "pcie" or port.lanes != 1:
             yield Fault("port", self.port, "SAS or SATA of one lane; `ports` counts them")
+        if self.nvme is not None and Interface.parse(self.nvme).family != "pcie":
+            yield Fault("nvme", self.nvme, "a PCIe interface, such as pcie-4.0-x4")
         if self.drives_max > self.ports and port.family == "sata":
             allowed = f"at most {self.ports}: SATA ports know no expanders"
             yield Fault("drives_max", self.drives_max, allowed)

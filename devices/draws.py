@@ -1,8 +1,9 @@
-"""Devices whose assumed numbers are drawn between their bounds.
+"""Devices whose uncertain numbers are drawn: assumed ones between their bounds, and fitted ones.
 
 A number of which a device file says `range` is a best guess between two bounds. Each draw takes all
 of them anew, from triangular distributions (of logarithms, where no bound is zero) with the best
-guess as the mode.
+guess as the mode. A fitted number has a standard error: its logarithm is normal around that of the
+fit. Files do not say how errors of one fit go together, so each is drawn by itself.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import copy
 import math
 import random
 import re
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -19,18 +21,65 @@ from raidlab.devices.catalogue import KINDS, Device
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import check
 from raidlab.devices.trees import get, put
+from raidlab.devices.units import DURATION, RATE, SIZE
 
 _QUANTITY = re.compile(r"([\d.]+)\s*(.*)")
 _TRIES = 100
+_LEAST = 1e-3
+"""Share of a normal distribution that is left out at each end."""
+_Z95 = 1.959964
 
 
 def open_numbers(device: Device) -> list[str]:
-    """Keys of the numbers that have bounds."""
-    return [key for key, source in device.sources.items() if source.range is not None]
+    """Keys of the numbers that have bounds, or a standard error."""
+    return [
+        key
+        for key, source in device.sources.items()
+        if source.range is not None or _error(device, key)
+    ]
+
+
+def bounds(device: Device, key: str) -> tuple[str, str]:
+    """Between which an open number lies: its bounds, or 95 % by its standard error."""
+    stated = device.sources[key].range
+    if stated is not None:
+        return stated
+    value, error = get(device.written, key), _error(device, key) or 0.0
+    first = value[0] if isinstance(value, list | tuple) else value
+    ends = (_scaled(first, math.exp(z * error)) for z in (-_Z95, _Z95))
+    low, high = map(str, ends)
+    return low, high
+
+
+def _error(device: Device, key: str) -> float | None:
+    """The standard error of a fitted number as a share of it; None without one."""
+    source, value = device.sources[key], get(device.written, key)
+    if source.source != "fitted" or not source.stderr:
+        return None
+    if source.stderr.endswith("%"):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return float(_part(source.stderr)) / 100 if is_number or _is_quantities(value) else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return abs(float(_part(source.stderr)) / value) if value else None
+    if not _is_quantities(value):
+        return None
+    each = list(value) if isinstance(value, list | tuple) else [value]
+    for dimension in (DURATION, SIZE, RATE):
+        try:
+            mean = sum(float(dimension.parse(item)) for item in each) / len(each)
+            return float(dimension.parse(source.stderr)) / mean if mean else None
+        except ValueError:
+            continue
+    return None
+
+
+def _is_quantities(value: Any) -> bool:
+    each = value if isinstance(value, list | tuple) and value else [value]
+    return all(isinstance(item, str) and _QUANTITY.match(item) for item in each)
 
 
 def drawn(device: Device, number: int, seed: int = 1) -> Device:
-    """The device with every number that has bounds drawn between them.
+    """The device with every uncertain number drawn.
 
     A draw depends on the device's own name and not on what a file calls it by, so that draw number
     i of a device is the same in every question.
@@ -54,7 +103,7 @@ def drawn(device: Device, number: int, seed: int = 1) -> Device:
 
 
 def placed(device: Device, share: Callable[[str], float]) -> Device:
-    """The device with every number that has bounds at a quantile of its distribution.
+    """The device with every uncertain number at a quantile of its distribution.
 
     Args:
         device: Numbers and bounds have the same unit.
@@ -65,14 +114,32 @@ def placed(device: Device, share: Callable[[str], float]) -> Device:
     """
     values: dict[str, Any] = copy.deepcopy(dict(device.written))
     for key in open_numbers(device):
-        low, high = device.sources[key].range or ("", "")
+        stated, value = device.sources[key].range, get(values, key)
+        if stated is None:
+            at = min(max(share(key), _LEAST), 1 - _LEAST)
+            put(values, key, _scaled(value, math.exp((_error(device, key) or 0.0) * _z(at))))
+            continue
+        low, high = stated
         ends = float(_part(low)), float(_part(high))
-        put(values, key, _number(get(values, key), *ends, share(key)))
+        put(values, key, _number(value, *ends, share(key)))
     faults = Faults(str(device.path))
     spec = check(KINDS[device.spec.kind], values, faults)
     if spec is None or faults.found:
         raise SpecError(faults.found)
     return replace(device, spec=spec, written=values)
+
+
+def _z(share: float) -> float:
+    return statistics.NormalDist().inv_cdf(share)
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    """A number times a factor: a count, a quantity, or each of several."""
+    if isinstance(value, list | tuple):
+        return [_scaled(item, factor) for item in value]
+    if isinstance(value, str):
+        return f"{float(_part(value)) * factor:.6g} {_unit(value)}"
+    return max(1, round(value * factor)) if isinstance(value, int) else value * factor
 
 
 def _part(text: str) -> str:
@@ -117,5 +184,5 @@ def _unit(text: str) -> str:
 
 
 def undrawn(devices: Mapping[str, Device]) -> bool:
-    """True if no device has a number with bounds."""
+    """True if no device has a number with bounds or a standard error."""
     return not any(open_numbers(device) for device in devices.values())

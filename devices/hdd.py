@@ -188,7 +188,7 @@ class Buffer(Table):
 
 
 class WriteCache(Table):
-    """The volatile cache for writes."""
+    """The cache for writes."""
 
     enabled: bool = True
     """As the drive comes; a scenario may switch it."""
@@ -201,6 +201,9 @@ class WriteCache(Table):
     """Share of size or extents beyond which writing out competes with commands."""
     flush_after_idle: Duration = Field(le=_MINUTE)
     """Without commands for this long it writes out what it has."""
+    persistent: bool = False
+    """True if its content survives a loss of power, in flash that the turning platters supply: a
+    flush then need not wait."""
 
     def to_plan(self) -> dict[str, Any]:
         """`WriteCacheParams` of the native models."""
@@ -210,6 +213,7 @@ class WriteCache(Table):
             "extent_sectors": self.extent // SECTOR,
             "flush_above": self.flush_above,
             "flush_after_idle_ns": self.flush_after_idle,
+            **({"persistent": True} if self.persistent else {}),
         }
 
 
@@ -402,7 +406,8 @@ class HddSpec(DriveSpec):
     def volatile(self, options: DriveOptions) -> bool:
         """True if it acknowledges a write while only memory has it that forgets."""
         if self.scsi_bus is None:
-            return self._caches_writes(options)
+            persistent = self.write_cache is not None and self.write_cache.persistent
+            return self._caches_writes(options) and not persistent
         wanted = options.write_cache
         return self.scsi_bus.fast_write if wanted is None else wanted
 

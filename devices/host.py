@@ -106,6 +106,52 @@ class PageCache(Table):
         }
 
 
+class Network(Table):
+    """`[network]`: NVMe/TCP or iSCSI to a target that has the drives and controllers."""
+
+    protocol: Literal["nvme-tcp", "iscsi"]
+    rate: Rate = Field(ge=10**6)
+    """Of the link, after its line code: 3125 MB/s of 25-gigabit Ethernet."""
+    mtu: Size = Field(default=1500, ge=576, le=65_536)
+    latency: Duration = 0
+    """Of each I/O, both ways through stacks, adapters and switches and in the target's software, on
+    no CPU of the host's."""
+    submit: Duration = 0
+    """CPU time to issue an I/O besides: its command and its segments."""
+    complete: Duration = 0
+    """CPU time to complete one besides: its segments and its response."""
+    page: Duration = 0
+    """CPU time of each 4 KiB besides: copies and checksums."""
+
+    @property
+    def payload(self) -> float:
+        """Share of the link's bytes that data get: Ethernet, IP and TCP take the rest."""
+        return (self.mtu - _IP_AND_TCP) / (self.mtu + _ETHERNET)
+
+    def to_link(self, name: str) -> dict[str, Any]:
+        """`LinkParams` of the native models."""
+        rate = int(self.rate * self.payload)
+        read, write = _HEADERS[self.protocol]
+        return {
+            "name": f"{name} network, {self.protocol}",
+            "bytes_per_s": rate,
+            "full_duplex": True,
+            "frame_bytes": int(self.mtu - _IP_AND_TCP),
+            "latency_ns": self.latency,
+            "read_command_ns": read * 10**9 // rate,
+            "write_command_ns": write * 10**9 // rate,
+        }
+
+
+_IP_AND_TCP = 52
+"""Headers of a segment: 20 bytes of IPv4, 20 of TCP, 12 of its time stamps."""
+_ETHERNET = 38
+"""Of a frame beside its payload: preamble 8, header 14, checksum 4, gap 12."""
+_HEADERS = {"nvme-tcp": (24 + 24, 72 + 24), "iscsi": (48 + 48, 48 + 48 + 48)}
+"""Bytes of a command's own units on the way of its data. NVMe/TCP: of a read its data's header and
+the response; of a write the command and its data's header. iSCSI: segments of 48 bytes."""
+
+
 class HostSpec(DeviceSpec):
     """`kind = "host"`: times of one load thread at the host's own clock."""
 
@@ -158,20 +204,24 @@ class HostSpec(DeviceSpec):
     """Of the adapter of those drives; it interrupts for each completion if left out."""
     page_cache: PageCache | None = None
     """For loads that go through it."""
+    network: Network | None = None
+    """Between the host and the drives and controllers of a remote target."""
 
     def to_plan(self, clock: float | None = None) -> dict[str, Any]:
         """`HostParams` of the native models, at `clock` hertz if that differs from the file's."""
         scale = 1.0 if clock is None else self.clock / clock
+        net = self.network
+        submit, complete, page = (net.submit, net.complete, net.page) if net else (0, 0, 0)
         return {
-            "submit_ns": round(self.submit * scale),
-            "complete_ns": round(self.complete * scale),
+            "submit_ns": round((self.submit + submit) * scale),
+            "complete_ns": round((self.complete + complete) * scale),
             "raid_command_ns": round(self.raid_command * scale),
             "parity_bytes_per_s": round(self.parity / scale),
             "two_parities_bytes_per_s": round(self.two_parities / scale),
             "stripe_page_ns": round(self.stripe_page * scale),
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
-            "page_ns": round(self.page * scale),
+            "page_ns": round((self.page + page) * scale),
             "cores": self.threads,
             "scheduler_latency_ns": self.scheduler_latency,
             "spread": self.spread,

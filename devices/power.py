@@ -68,3 +68,17 @@ class FlashPower(Table):
     def to_plan(self) -> dict[str, Any]:
         """`FlashPowerParams` of the native models."""
         return self.energies() | {"limit_w": self.limit}
+
+
+class BytePower(Table):
+    """`[power]` of a drive whose operations cost as their bytes do."""
+
+    idle: Power
+    read: float = Field(ge=0, le=1e6)
+    """Nanojoules of a byte that is read."""
+    write: float = Field(ge=0, le=1e6)
+    """The same of one that is written."""
+
+    def to_plan(self) -> dict[str, Any]:
+        """`BytePowerParams` of the native models."""
+        return {"idle_w": self.idle, "byte_nj": [self.read, self.write]}

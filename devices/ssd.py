@@ -21,6 +21,8 @@ _LEVELLING_NEEDS = 6
 """Least `start_free_blocks` with which cold data are moved, as in the engine."""
 _MOST_RATED = 2**63 - 1
 """Bytes of rated endurance that the engine can count."""
+_MAP_UNITS = 2**32 - 4
+"""Units of the largest map that the engine keeps."""
 _SOAKED_TIME_CONSTANT_S = 0.4
 _SOAKED_INTERVAL_NS = 500_000
 
@@ -320,6 +322,37 @@ class SsdSpec(DriveSpec):
         """Bytes that a host can address under `options`."""
         return self.capacity if options.format is None else self.formats[options.format]
 
+    def slices(self, options: DriveOptions) -> int:
+        """Slices of the drive, of which the engine maps one; 1 where one map holds all units."""
+        units = max(self.capacity_bytes(options), self.nand.data_bytes) // self.mapping_unit
+        return -(-units // _MAP_UNITS)
+
+    def _sliced(self, plan: dict[str, Any], slices: int) -> dict[str, Any]:
+        """The plan of one of the slices: capacity, blocks and history of that share."""
+        unit = self.mapping_unit
+        # Free blocks at which collection starts are spare space all the same.
+        kept = WORKING_BLOCKS + self.nand.reserved_blocks
+
+        def part(bytes_: int) -> int:
+            return bytes_ // slices // unit * unit
+
+        history = [
+            load
+            | {
+                "start_bytes": part(load["start_bytes"]),
+                "written_bytes": part(load["written_bytes"]),
+            }
+            | {"area_bytes": max(part(load["area_bytes"]), load["block_bytes"])}
+            for load in plan.get("history", ())
+        ]
+        blocks = (self.nand.good_blocks - kept) // slices + kept
+        return plan | {
+            "slices": slices,
+            "capacity_bytes": -(-plan["capacity_bytes"] // slices // unit) * unit,
+            "nand": plan["nand"] | {"blocks_per_plane": blocks},
+            **({"history": history} if history else {}),
+        }
+
     def volatile(self, options: DriveOptions) -> bool:
         """True if it acknowledges a write while only memory has it that forgets."""
         return not self.buffer.protected and options.write_cache is not False
@@ -352,6 +385,7 @@ class SsdSpec(DriveSpec):
                 "suspend_ns": nand.suspend,
                 "pulse_ns": nand.pulse,
                 "suspend_interval_ns": nand.suspend_interval,
+                **({"resume_ns": nand.resume} if nand.resume else {}),
                 "reads_first": nand.reads_first,
                 "rated_cycles": nand.rated_cycles,
             },
@@ -398,7 +432,8 @@ class SsdSpec(DriveSpec):
             plan["history"] = [load.to_plan() for load in options.history]
         if options.snapshot is not None:
             plan["snapshot"] = options.snapshot
-        return plan
+        slices = self.slices(options)
+        return plan if slices == 1 else self._sliced(plan, slices)
 
     def _thermal(
         self, thermal: Thermal, power: FlashPower, options: DriveOptions

@@ -98,6 +98,8 @@ class Nand(Table):
     """A program or erase gives way at the end of a pulse of this length; 0 for at any time."""
     suspend_interval: Duration = 0
     """A program or erase that went on gives way again after this long."""
+    resume: Duration = 0
+    """From the end of the reads until the program or erase that they suspended goes on."""
     reads_first: int = Field(default=4, ge=0, le=10**6)
     """Reads that may overtake one program or erase before it goes through."""
     parity_stripe: int = Field(default=0, ge=0, le=65536)

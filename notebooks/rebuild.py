@@ -86,7 +86,7 @@ def answer(values, seed):
         Axis("time, s"),
         Axis("latency, ms", log=True),
     )
-    dashed(story, FAILS_S, "a drive fails")
+    dashed(story, FAILS_S, "fails")
     if done is not None:
         dashed(story, done, "rebuilt")
     return Answer(

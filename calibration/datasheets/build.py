@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.datasheets.adjust import adjust, adjust_disk
-from raidlab.calibration.datasheets.points import OF_BURSTS, stated
-from raidlab.devices.datasheet import disk, flash, flash_device, spread
+from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
+from raidlab.devices.datasheet import disk, flash, flash_device, spread, xpoint
 from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.sheet import BLOCK, Read, Sheet, read_sheet
@@ -119,6 +119,10 @@ def build(read: Read) -> Imported:
     Raises:
         SpecError: The engine refuses the device.
     """
+    if read.sheet.is_xpoint:
+        return _xpoint(read)
+    if read.sheet.actuators == 2:
+        return _actuator(read)
     if read.sheet.kind == "hdd":
         spindle, found = adjust_disk(read, disk.first(read.sheet))
         points = _points(read.sheet, found, ())
@@ -138,6 +142,43 @@ def build(read: Read) -> Imported:
     draft = flash_device.device(drive, read)
     spread.widen(draft, drive)
     return Imported(draft, points, tuple(doubts))
+
+
+def _xpoint(read: Read) -> Imported:
+    """A drive of 3D XPoint: closed forms, then a run for each figure."""
+    draft = xpoint.device(read)
+    bench = Bench(read.sheet)
+    found = {name: bench.measure(draft, name) for name in quantities(read.sheet)}
+    points = _points(read.sheet, found, ())
+    why = "what both directions and the host share decides it"
+    return Imported(draft, points, (*_doubts(read.sheet), *_missed(points, why)))
+
+
+_HALVED = (
+    "capacity", "sequential_read", "sequential_write", "sustained_rate", "random_read",
+    "random_write", "active_power", "idle_power", "cache", "heads", "rated_writes",
+)  # fmt: skip
+"""What each of two arms has half of."""
+
+
+def _actuator(read: Read) -> Imported:
+    """The half of a drive that one of its two arms serves: a logical unit of its own."""
+    sheet = read.sheet
+    halves = {key: value / 2 for key in _HALVED if (value := getattr(sheet, key)) is not None}
+    whole = {
+        key: int(value) for key, value in halves.items() if isinstance(getattr(sheet, key), int)
+    }
+    title = f"{sheet.title or sheet.name}: one of its two actuators"
+    # Beside the heads' own half, platters would count all of them.
+    changes = halves | whole | {"actuators": 1, "title": title, "platters": None}
+    if sheet.heads is None and sheet.platters is not None:
+        changes["heads"] = sheet.platters
+    made = build(replace(read, sheet=sheet.model_copy(update=changes)))
+    doubt = (
+        "actuators: the device is one of the two, with half of the capacity, heads, rates, cache"
+        " and watts; count = 2 of it stands for a drive"
+    )
+    return replace(made, warnings=(doubt, *made.warnings))
 
 
 def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -> tuple[Point, ...]:
@@ -221,5 +262,3 @@ def _bounds(drive: flash.Flash) -> str:
 def _not_modelled(sheet: Sheet) -> Iterator[str]:
     if sheet.burst and not sheet.has_slc_cache:
         yield "not modelled: what takes these bursts, no SLC cache; writes have the steady rate"
-    if sheet.active_power or sheet.idle_power:
-        yield "not modelled: limits of power and temperature; active_power and idle_power are kept"

@@ -86,7 +86,9 @@ def members(generic: Generic, sheets: Sequence[Sheet]) -> list[Sheet]:
 
 def _class(sheet: Sheet) -> str:
     if sheet.kind == "hdd":
-        return hdd_class(sheet.interface, sheet.rpm or 7200)
+        # Stated figures are those of two arms: no median of drives with one.
+        arms = "" if sheet.actuators == 1 else "-dual"
+        return hdd_class(sheet.interface, sheet.rpm or 7200) + arms
     return ssd_class(sheet.interface, sheet.cell or "tlc", sheet.burst)
 
 

@@ -23,6 +23,13 @@ _STREAM = 128 * 1024
 _ENOUGH = 20_000
 """I/Os of a run: rates then vary by well below 1 %."""
 _DISK_IOS = 2_000
+_MIXED_DEPTH = 128
+"""I/Os in flight at which mixed rates are taken to be stated. Assumed, and chosen in view of the
+stated rates of one family: no sheet of the catalogue says it. A deeper queue goes on to gain."""
+_AREA = 8 << 30
+"""What random I/Os of drives without DRAM are stated on: an area whose map their memory holds."""
+_SMALL_AREA = 64 << 20
+"""The same at depth 1, where few I/Os have to bring its map."""
 _THREADS = 32
 _OUTER = 0.02
 """Share of a disk's capacity that has the rate of its outer tracks."""
@@ -100,8 +107,10 @@ def load_of(sheet: Sheet, quantity: str) -> Load:
         precondition = "fresh"
     family = Interface.parse(sheet.interface).family
     figure = stated(sheet, quantity)
+    area = None if sheet.host_memory is None else min(_AREA, sheet.capacity)
     if quantity in LATENCIES:
-        return Load(rw, precondition, BLOCK, 1, max(0.05, 2e-9 * figure * 1000))
+        area = None if area is None else _SMALL_AREA
+        return Load(rw, precondition, BLOCK, 1, max(0.05, 2e-9 * figure * 1000), area)
     if quantity in _SEEKS:
         return Load(rw, precondition, BLOCK, 1, _DISK_IOS * 0.013)
     if sheet.kind == "hdd":
@@ -110,8 +119,10 @@ def load_of(sheet: Sheet, quantity: str) -> Load:
         area = int(sheet.capacity * _OUTER) // _STREAM * _STREAM
         return Load(rw, "fresh", 8 * _STREAM, 4, 4.0, area)
     depth = DEPTHS[family]
+    if quantity == "mixed_random":
+        depth = min(depth, _MIXED_DEPTH)
     if "random" in quantity:
-        return Load(rw, precondition, BLOCK, depth, _random_seconds(figure))
+        return Load(rw, precondition, BLOCK, depth, _random_seconds(figure), area)
     return Load(
         rw, precondition, _STREAM, min(depth, 128), max(0.1, _ENOUGH * _STREAM / figure / 4)
     )

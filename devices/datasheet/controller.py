@@ -19,7 +19,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.datasheet.draft import Draft, Origin, Word, quantity
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.levels import Level
-from raidlab.devices.links import InterfaceName
+from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import Frequency, IoRate, Rate, Size
 
@@ -48,6 +48,8 @@ class ControllerSheet(Table):
     interface: InterfaceName
     """To the host."""
     port: InterfaceName
+    nvme: InterfaceName | None = None
+    """Widest link of an NVMe drive, if ports carry PCIe as well."""
     ports: int = Field(ge=1, le=256)
     max_drives: int = Field(ge=1, le=2**16)
     levels: tuple[Level, ...] = Field(min_length=1)
@@ -65,6 +67,8 @@ class ControllerSheet(Table):
         if (self.cache is None) != (self.memory_rate is None):
             key = "memory_rate" if self.cache else "cache"
             yield Fault(key, None, "both of cache and memory_rate, or none of them")
+        if self.nvme is not None and Interface.parse(self.nvme).family != "pcie":
+            yield Fault("nvme", self.nvme, "a PCIe interface, such as pcie-4.0-x4")
         if self.protection != "none" and self.cache is None:
             yield Fault("protection", self.protection, 'cache = "2 GiB" or such that it protects')
 
@@ -95,6 +99,8 @@ def controller_draft(sheet: ControllerSheet, written: Mapping[str, Any]) -> Draf
         draft.put(key, written[key])
     draft.put("link", sheet.interface)
     draft.put("port", sheet.port)
+    if sheet.nvme is not None:
+        draft.put("nvme", sheet.nvme)
     draft.put("levels", list(sheet.levels))
     draft.put("ports", sheet.ports, _origin(sheet, "ports", stated))
     draft.put("drives_max", sheet.max_drives, _origin(sheet, "max_drives", stated))

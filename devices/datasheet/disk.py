@@ -159,7 +159,9 @@ def _memory(draft: Draft, sheet: Sheet, family: str) -> None:
     draft.put("buffer.read_on_arrival", True)
     draft.put("buffer.write_on_arrival", True)
     quarter = Origin("assumed", "a quarter of the cache; on over SATA, off over SAS, as they come")
-    draft.put("write_cache.enabled", family == "sata")
+    draft.put("write_cache.enabled", family == "sata" or sheet.persistent_cache)
+    if sheet.persistent_cache:
+        draft.put("write_cache.persistent", True)
     draft.put("write_cache.size", f"{max(1, int(mib / 4))} MiB", quarter)
     draft.put("write_cache.extents", 64, quarter)
     draft.put("write_cache.extent", "1 MiB", quarter)

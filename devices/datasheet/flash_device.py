@@ -10,7 +10,7 @@ from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quanti
 from raidlab.devices.datasheet.flash import PAGE, READS_FIRST, START_FREE, Flash
 from raidlab.devices.datasheet.power import put_flash_power
 from raidlab.devices.datasheet.priors import Prior
-from raidlab.devices.datasheet.sheet import Read
+from raidlab.devices.datasheet.sheet import MAP_ENTRY, Read
 
 _MIB = 1 << 20
 _YEARS = 5
@@ -39,6 +39,10 @@ def device(flash: Flash, read: Read) -> Draft:
     buffer = replace(priors.BUFFER_MIB, low=least, high=max(mib, priors.BUFFER_MIB.high))
     draft.put("buffer.size", f"{mib:.0f} MiB", assumed(buffer, "MiB"))
     draft.put("buffer.protected", not sheet.burst)
+    if sheet.host_memory is not None:
+        draft.put("map_cache.size", f"{sheet.host_memory} B", Origin("data-sheet"))
+        draft.put("map_cache.page", "4096 B", Origin("assumed", "usual"))
+        draft.put("map_cache.entry", f"{MAP_ENTRY} B", Origin("assumed", "usual"))
     _firmware(draft, flash)
     put_flash_power(draft, flash)
     return draft
@@ -141,6 +145,8 @@ def _suspension(draft: Draft, flash: Flash) -> None:
     settle, pulse, interval = priors.SUSPEND_US, flash.cell.pulse_us, flash.suspend_interval_us
     draft.put("nand.suspend", f"{settle.best:g} us", assumed(settle, "us"))
     draft.put("nand.pulse", f"{pulse.best:g} us", assumed(pulse, "us"))
+    resume = priors.RESUME_US
+    draft.put("nand.resume", f"{resume.best:g} us", assumed(resume, "us"))
     draft.put("nand.suspend_interval", quantity(interval.best, "us"), assumed(interval, "us"))
 
 

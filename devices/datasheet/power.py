@@ -70,7 +70,7 @@ def energies(flash: Flash) -> Energies:
 def put_flash_power(draft: Draft, flash: Flash) -> None:
     """`[power]` of an SSD."""
     found = energies(flash)
-    _put_watts(draft, flash.sheet, ("idle",))
+    put_idle(draft, flash.sheet)
     array = Origin(
         "assumed", f"{priors.ARRAY_W.best:g} W while a die works: {priors.ARRAY_W.source}"
     )
@@ -81,6 +81,11 @@ def put_flash_power(draft: Draft, flash: Flash) -> None:
     draft.put("power.program", quantity(found.program_uj, "uJ"), rest)
     draft.put("power.erase", quantity(found.erase_uj, "uJ"), array)
     draft.put("power.byte", round(found.byte_nj, 4), rest)
+
+
+def put_idle(draft: Draft, sheet: Sheet) -> None:
+    """What a drive draws without activity."""
+    _put_watts(draft, sheet, ("idle",))
 
 
 def put_disk_power(draft: Draft, sheet: Sheet) -> None:

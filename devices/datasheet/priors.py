@@ -127,6 +127,8 @@ CHANNEL_MB_S = Prior(533, 1200, 2000, f"a bus of 8 bits: {_CHIPS}")
 COMMAND_US = Prior(0.5, 1.0, 3.0, "p3700-800, s4610-480: 1 us")
 SUSPEND_US = Prior(5, 20, 50, "s4610-480: 20 us")
 """From the end of a pulse until a read can begin."""
+RESUME_US = Prior(0, 20, 60, "as to give way; at most 64 KiB to the die's registers once more")
+"""From the end of the reads until a program goes on."""
 READ_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
     {
         "pcie": Prior(0, 12, 35, "p3700-800: 35 us, iodrive2-1.2tb: 0"),

@@ -30,11 +30,12 @@ _UP_TO = re.compile(r"\bup ?to\b|^\s*[<>≤≥~]|\bmax\b|\d\s*-\s*\d", re.IGNORE
 _BITS = re.compile(r"(?<![A-Za-z])[kMGT]?b(/s)?\s*$")
 _WIDEST = "pcie-6.0-x16"
 _UNITS = frozenset(512 << power for power in range(8))
-_MAP_UNITS = 2**32 - 4
-"""That the engine numbers."""
-_WITH_SPARE = 1.05
-"""Units over the capacity at least."""
 _NEARLY = 1.05
+MAP_ENTRY = 4
+"""Bytes of the map for each unit."""
+_LEAST_MAP = 1 << 16
+_XPOINT_READ_US = 2.0
+"""A command, 4 KiB of 3D XPoint and an interrupt: what no read undercuts."""
 _LEAST_WRITE_US = 2.0
 """A command, its data and an interrupt over PCIe: what no write undercuts."""
 
@@ -114,8 +115,10 @@ class Sheet(Table):
     read_latency: _Duration | None = None
     """4 KiB at depth 1."""
     write_latency: _Duration | None = None
-    cell: Literal["slc", "mlc", "tlc", "qlc"] | None = None
+    cell: Literal["slc", "mlc", "tlc", "qlc", "3d-xpoint"] | None = None
     map_unit: _Size | None = None
+    host_memory: _Size | None = None
+    """Of a drive without DRAM: host memory that holds the part of its map which was used last."""
     dwpd: float | None = Field(default=None, gt=0, le=1000)
     burst: bool = False
     """True if the rates of writes are those into a cache of the drive's, as clients' are."""
@@ -126,13 +129,18 @@ class Sheet(Table):
     sustained_rate: _Rate | None = None
     """On the outer tracks."""
     cache: _Size | None = None
+    persistent_cache: bool = False
+    """Of a disk: true if its cache keeps what was written when the power fails."""
+    actuators: Literal[1, 2] = 1
+    """Of a disk: 2 if its heads are on two arms, each with half of the capacity."""
     platters: int | None = Field(default=None, ge=1, le=32)
     heads: int | None = Field(default=None, ge=1, le=64)
 
     def faults(self) -> Iterator[Fault]:
         """Another kind's keys, no rate, what link and medium do not allow."""
         others = _OF_DISKS if self.kind == "ssd" else _OF_SSDS
-        given = [key for key in others if getattr(self, key) not in (None, False)]
+        written = [key for key in others if key in self.model_fields_set]
+        given = [key for key in written if getattr(self, key) not in (None, False)]
         own = ", ".join(_OF_SSDS if self.kind == "ssd" else _OF_DISKS)
         what, whose = ("disks", "an SSD") if self.kind == "ssd" else ("SSDs", "a disk")
         for key in given:
@@ -147,6 +155,9 @@ class Sheet(Table):
             yield Fault(
                 f"sources.{key}", None, "a key of this sheet", tuple(type(self).model_fields)
             )
+        if self.active_power and self.idle_power and self.active_power < self.idle_power:
+            allowed = f"at least the {self.idle_power:g} W of idle_power"
+            yield Fault("active_power", f"{self.active_power:g} W", allowed)
         yield from spread_faults(self)
         yield from self._beyond_the_link()
         yield from self._ssd_faults() if self.kind == "ssd" else self._hdd_faults()
@@ -168,8 +179,7 @@ class Sheet(Table):
                 yield Fault(key, f"{rate:g}", allowed)
 
     def _ssd_faults(self) -> Iterator[Fault]:
-        cell = CELLS[self.cell or "tlc"]
-        least = cell.read_us.low
+        least = _XPOINT_READ_US if self.is_xpoint else CELLS[self.cell or "tlc"].read_us.low
         if self.read_latency is not None and self.read_latency < 1e3 * least:
             name = (self.cell or "tlc").upper()
             allowed = f"at least {least:g} us: what a page of {name} takes to read; cell says which"
@@ -180,12 +190,10 @@ class Sheet(Table):
         if self.map_unit is not None and self.map_unit not in _UNITS:
             allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
             yield Fault("map_unit", f"{self.map_unit} B", allowed)
-        if self.capacity * _WITH_SPARE > _MAP_UNITS * self.unit:
-            allowed = (
-                f"at most {_MAP_UNITS * self.unit / _WITH_SPARE / 1e12:.4g} TB with a map_unit of"
-                f" {self.unit // 1024} KiB: a map has 2^32 units, spare space included"
-            )
-            yield Fault("capacity", f"{self.capacity} B", allowed)
+        whole = self.capacity // self.unit * MAP_ENTRY
+        if self.host_memory is not None and not _LEAST_MAP <= self.host_memory < whole:
+            allowed = f"{_LEAST_MAP} B to less than {whole} B: the whole map; else leave it out"
+            yield Fault("host_memory", f"{self.host_memory} B", allowed)
         for key in ("sustained_write", "slc_cache"):
             if getattr(self, key) is not None and not self.burst:
                 yield Fault(key, f"{getattr(self, key)}", "nothing without burst = true")
@@ -213,7 +221,16 @@ class Sheet(Table):
         """
         random = (self.random_write or 0.0) * BLOCK
         stream = self.sequential_write or float("inf")
-        return self.burst and self.cell not in ("slc", "mlc") and random <= _NEARLY * stream
+        return (
+            self.burst
+            and self.cell not in ("slc", "mlc", "3d-xpoint")
+            and random <= _NEARLY * stream
+        )
+
+    @property
+    def is_xpoint(self) -> bool:
+        """True if its medium is written in place."""
+        return self.cell == "3d-xpoint"
 
     @property
     def media_rate(self) -> int | None:
@@ -281,6 +298,7 @@ _OF_SSDS = (
     "write_latency",
     "cell",
     "map_unit",
+    "host_memory",
     "dwpd",
     "burst",
 )
@@ -290,8 +308,10 @@ _OF_DISKS = (
     "average_seek_write",
     "sustained_rate",
     "cache",
+    "persistent_cache",
     "platters",
     "heads",
+    "actuators",
 )
 
 

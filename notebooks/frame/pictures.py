@@ -148,8 +148,8 @@ def legend(drawn: go.Figure, height: int) -> None:
     They hang from the edge of the picture: names that stand on the plot slide into it when a page
     becomes narrower and they need a further row.
     """
-    hung = {"yref": "container", "y": 1, "yanchor": "top", "traceorder": "normal"}
-    drawn.update_layout(showlegend=True, legend=hung, margin_t=height)
+    hung = {"xref": "container", "yref": "container", "y": 1, "yanchor": "top"}
+    drawn.update_layout(showlegend=True, legend=hung | {"traceorder": "normal"}, margin_t=height)
 
 
 def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
@@ -174,6 +174,7 @@ def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Fig
         drawn.update_xaxes(log_axis(list(values.values()), axis.title))
     else:
         drawn.update_xaxes(replace(axis).layout(values.values()))
+    drawn.update_xaxes(nticks=4, tickangle=0)
     drawn.update_yaxes(autorange="reversed", showgrid=False)
     return drawn
 

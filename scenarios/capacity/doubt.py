@@ -73,11 +73,11 @@ def check_draws(candidates: Sequence[Candidate]) -> None:
     """Refuses draws where every one would be the same.
 
     Raises:
-        SpecError: No candidate has a device with an assumed number that has bounds.
+        SpecError: No candidate has a device with a number that has bounds or a standard error.
     """
     built = [each.scenario for each in candidates if each.scenario is not None]
     if all(undrawn(scenario.models) for scenario in built):
-        allowed = "candidates with a device of which assumed numbers have a `range`; none has"
+        allowed = "candidates with a device whose numbers have a `range` or a `stderr`; none has"
         raise SpecError([Fault("--draws", None, allowed)])
 
 

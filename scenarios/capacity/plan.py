@@ -203,20 +203,30 @@ def assumptions(question: Question, shown: Sequence[Candidate] = ()) -> list[str
 
 
 def _open(shown: Sequence[Candidate]) -> list[str]:
-    """Devices of which data sheets leave numbers open."""
+    """Devices of which data sheets leave numbers open, or fits give them with an error."""
     devices = {
         name: device
         for each in shown
         if each.scenario is not None
         for name, device in each.scenario.models.items()
     }
-    counts = {name: len(open_numbers(device)) for name, device in devices.items()}
-    return [
-        f"{count} numbers that the data sheet of {name} leaves open are assumed, each within bounds"
-        " from which --draws takes them."
-        for name, count in counts.items()
-        if count
-    ]
+    found = []
+    for name, device in devices.items():
+        every = open_numbers(device)
+        fitted = sum(device.sources[key].range is None for key in every)
+        if len(every) > fitted:
+            found.append(
+                f"{len(every) - fitted} numbers that the data sheet of {name} leaves open are"
+                " assumed, each within bounds from which --draws takes them."
+            )
+        if fitted:
+            found.append(
+                f"{fitted} numbers of {name} are fitted, each with a standard error by which"
+                " --draws takes them."
+            )
+        if not every and device.spec.kind in ("hdd", "ssd", "controller"):
+            found.append(f"{name} states no errors of its numbers: --draws leaves them.")
+    return found
 
 
 class _Planning:

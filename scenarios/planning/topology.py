@@ -67,12 +67,16 @@ def connect(
                     "latency_ns": host.port.latency,
                 }
             topology.paths.append(path)
-        return topology
+        return _over_network(topology, host)
     _check_count(controller, drives, faults)
     shared: list[int] = []
     port = Interface.parse(controller.port)
-    if len(drives) > controller.ports:
-        shared.append(topology.add(_expander(controller, port, drives)))
+    nvme = [drive for drive in drives if controller.nvme and _is_pcie(drive)]
+    others = len(drives) - len(nvme)
+    slot, switch = _nvme_ports(topology, controller, len(nvme), others)
+    if others > controller.ports:
+        others_alone = [drive for drive in drives if drive not in nvme]
+        shared.append(topology.add(_expander(controller, port, others_alone)))
     to_host = negotiate(Interface.parse(controller.link), Interface.parse(host.slot))
     link = plan_link(f"{controller.name} {to_host.title}", to_host)
     topology.to_host = topology.add(link | _messages(link["bytes_per_s"]))
@@ -83,9 +87,50 @@ def connect(
             # It stands for the medium alone: data are at the controller in no time.
             topology.paths.append([topology.to_host])
             continue
+        if slot is not None and own.family == "pcie":
+            path = _own_link(topology, drive, own, slot, controller.name, faults)
+            topology.paths.append([*path, *switch, topology.to_host])
+            continue
         path = _own_link(topology, drive, own, port, controller.name, faults)
         topology.paths.append(path + shared)
+    return _over_network(topology, host)
+
+
+def _over_network(topology: Topology, host: HostSpec) -> Topology:
+    """The same links with the host's network, if it has one, at the end of every path."""
+    if host.network is not None:
+        network = topology.add(host.network.to_link(host.name))
+        topology.paths = [[*path, network] for path in topology.paths]
+        if topology.to_host is not None:
+            # What a controller's memory answers crosses the slower of both links alone.
+            topology.to_host = network
     return topology
+
+
+def _is_pcie(drive: Attached) -> bool:
+    own = drive.spec.link()
+    return own is not None and own.family == "pcie"
+
+
+def _nvme_ports(
+    topology: Topology, controller: ControllerSpec, nvme: int, others: int
+) -> tuple[Interface | None, list[int]]:
+    """The link that each NVMe drive finds on a tri-mode controller, and what they share.
+
+    A port is a lane. The drives have as many lanes each as the ports allow beside the other
+    drives, at most those of `nvme`. With less than one lane for each, a PCIe switch gives each its
+    full link and shares the lanes.
+    """
+    if controller.nvme is None or not nvme:
+        return None, []
+    widest = Interface.parse(controller.nvme)
+    left = max(1, controller.ports - others)
+    widths = [lanes for lanes in (16, 8, 4, 2, 1) if lanes <= widest.lanes]
+    for lanes in widths:
+        if nvme * lanes <= left:
+            return widest.wide(lanes), []
+    up = widest.wide(max(lanes for lanes in (16, 8, 4, 2, 1) if lanes <= left))
+    return widest, [topology.add(plan_link(f"{controller.name} switch, {up.title}", up))]
 
 
 def _messages(bytes_per_s: int) -> dict[str, int]:

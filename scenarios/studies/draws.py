@@ -24,10 +24,10 @@ def check_draws(scenario: Scenario) -> None:
     """Refuses draws where every one would be the same.
 
     Raises:
-        SpecError: No device of the scenario has an assumed number with bounds.
+        SpecError: No device of the scenario has a number with bounds or a standard error.
     """
     if undrawn(scenario.models):
-        allowed = "a scenario with a device of which assumed numbers have a `range`; none has"
+        allowed = "a scenario with a device whose numbers have a `range` or a `stderr`; none has"
         raise SpecError([Fault("--draws", None, allowed, (), scenario.path)])
 
 

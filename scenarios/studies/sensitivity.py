@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raidlab.devices.draws import open_numbers, placed
+from raidlab.devices.draws import bounds, open_numbers, placed
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import get
 from raidlab.scenarios import _engine
@@ -148,7 +148,7 @@ def factors_of(scenario: Scenario, axes: Sequence[Axis]) -> list[Factor]:
         SpecError: There is nothing, or an axis is not a range.
     """
     found = [
-        Factor(key, name, _text(get(device.written, key)), device.sources[key].range or ("", ""))
+        Factor(key, name, _text(get(device.written, key)), bounds(device, key))
         for name, device in scenario.models.items()
         for key in open_numbers(device)
     ]
@@ -162,11 +162,20 @@ def factors_of(scenario: Scenario, axes: Sequence[Axis]) -> list[Factor]:
         written = _text(get(scenario.written, axis.path))
         found.append(Factor(axis.path, "", written, (str(ends[0]), str(ends[1])), axis))
     if not found and not faults:
-        allowed = "a range of a field, as no device has an assumed number with a `range`"
+        allowed = "a range of a field, as no device has a number with a `range` or a `stderr`"
         faults.append(Fault("--vary", None, allowed, (), scenario.path))
     if faults:
         raise SpecError(faults)
     return found
+
+
+def _exact(scenario: Scenario) -> list[str]:
+    """A warning for each drive and controller whose numbers nobody varies."""
+    return [
+        f"{name} states neither bounds nor standard errors of its numbers: they count as exact"
+        for name, device in scenario.models.items()
+        if device.spec.kind in ("hdd", "ssd", "controller") and not open_numbers(device)
+    ]
 
 
 def _text(value: Any) -> str:
@@ -212,6 +221,7 @@ def sensitivity(
         seed, workers=running.workers, progress=running.progress, store=running.store,
     )  # fmt: skip
     warnings, breaches, values = dict.fromkeys(scenario.warnings), set[str](), list[float]()
+    warnings |= dict.fromkeys(_exact(scenario))
     for result in results:
         if not values:
             warnings |= dict.fromkeys(result.warnings)

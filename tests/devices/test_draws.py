@@ -1,10 +1,15 @@
 """Draws of assumed numbers: between their bounds, the same for the same seed."""
 
+import math
+import statistics
+from pathlib import Path
+
 import pytest
 
-from raidlab.devices.catalogue import find
-from raidlab.devices.draws import drawn, open_numbers
+from raidlab.devices.catalogue import SPECS, find, load_device
+from raidlab.devices.draws import bounds, drawn, open_numbers
 from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.station import StationSpec
 
 
 def test_draws_lie_between_the_bounds_and_differ() -> None:
@@ -42,3 +47,40 @@ def test_a_draw_depends_on_the_device_and_not_on_what_it_is_called_by() -> None:
     by_name = find("pe8110-960")
     by_path = find(str(by_name.path))
     assert drawn(by_name, 3).written == drawn(by_path, 3).written
+
+
+def test_fitted_numbers_are_drawn_by_their_standard_errors(tmp_path: Path) -> None:
+    """Of a service of 1 ms ± 0.1 ms, logarithms of draws have a standard deviation of 0.1."""
+    sheet = """
+        kind = "station"
+        name = "fitted"
+        capacity = "1 GB"
+        service = "1 ms"
+        queue_depth = 32
+        [sources]
+        all = "assumed"
+        service = { source = "fitted", stderr = "100 us", measurement = "m" }
+        """
+    (tmp_path / "fitted.toml").write_text(sheet)
+    device = load_device(tmp_path / "fitted.toml")
+    assert open_numbers(device) == ["service"]
+    ends = [float(end.removesuffix(" ms")) for end in bounds(device, "service")]
+    assert ends == pytest.approx([math.exp(-0.196), math.exp(0.196)], rel=1e-4)
+    specs = [drawn(device, at).spec for at in range(400)]
+    logs = [math.log(spec.service / 1e6) for spec in specs if isinstance(spec, StationSpec)]
+    # Standard errors of 400 normal samples: 0.005 of the mean, 0.0035 of the deviation.
+    assert abs(statistics.fmean(logs)) < 0.02
+    assert abs(statistics.stdev(logs) - 0.1) < 0.014
+
+
+def test_every_fitted_number_of_the_catalogue_is_drawn_or_has_no_size() -> None:
+    """Errors in percent of numbers, and in units that need not be those of the number."""
+    fitted = undrawn_keys = 0
+    for path in SPECS.rglob("*.toml"):
+        device = load_device(path)
+        keys = [key for key, source in device.sources.items() if source.source == "fitted"]
+        fitted += len(keys)
+        undrawn_keys += len(set(keys) - set(open_numbers(device)))
+        if keys:
+            assert drawn(device, 1).written != device.written
+    assert fitted > 50 and undrawn_keys == 0

@@ -4,6 +4,7 @@ use crate::hdd::{Hdd, HddModel};
 use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
+use crate::xpoint::{Xpoint, XpointParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Time};
 use serde::Deserialize;
@@ -16,6 +17,8 @@ pub enum DeviceParams {
     Station(StationParams),
     /// A cloud volume.
     Volume(VolumeParams),
+    /// A drive of 3D XPoint.
+    Xpoint(XpointParams),
     /// A hard disk.
     Hdd(Box<HddModel>),
     /// A solid-state drive.
@@ -34,6 +37,8 @@ pub enum Device {
     Station(FixedStation),
     /// A cloud volume.
     Volume(Box<Volume>),
+    /// A drive of 3D XPoint.
+    Xpoint(Box<Xpoint>),
     /// A hard disk.
     Hdd(Hdd),
     /// A solid-state drive.
@@ -87,6 +92,7 @@ impl Device {
             DeviceParams::Volume(params) => {
                 Device::Volume(Box::new(Volume::new(params, seed, name)?))
             }
+            DeviceParams::Xpoint(params) => Device::Xpoint(Box::new(Xpoint::new(params)?)),
             DeviceParams::Hdd(params) => Device::Hdd(Hdd::new(params, seed, name)?),
             DeviceParams::Ssd(params) if params.has_host_ftl() => {
                 Device::HostFtl(Box::new(Ssd::new(params, seed, name)?))
@@ -105,7 +111,11 @@ impl Device {
         match self {
             Device::Ssd(ssd) => ssd.prefetch_tables(offset, bytes),
             Device::HostFtl(ssd) => ssd.prefetch_tables(offset, bytes),
-            Device::Station(_) | Device::Volume(_) | Device::Hdd(_) | Device::External { .. } => {}
+            Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::Hdd(_)
+            | Device::External { .. } => {}
         }
     }
 
@@ -123,6 +133,7 @@ impl Device {
         match self {
             Device::Station(station) => station.submit(port, io),
             Device::Volume(volume) => volume.submit(port, io),
+            Device::Xpoint(drive) => drive.submit(port, io),
             Device::Hdd(hdd) => hdd.submit(port, io),
             Device::Ssd(ssd) => ssd.submit(port, io),
             Device::HostFtl(ssd) => ssd.submit(port, io),
@@ -137,7 +148,10 @@ impl Device {
             Device::Hdd(hdd) => hdd.event(port, token),
             Device::Ssd(ssd) => ssd.event(port, token),
             Device::HostFtl(ssd) => ssd.event(port, token),
-            Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
+            Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => {
                 unreachable!("this device asks for no events, yet got {token}")
             }
         }
@@ -156,6 +170,7 @@ impl Device {
         match self {
             Device::Station(station) => station.capacity_bytes(),
             Device::Volume(volume) => volume.capacity_bytes(),
+            Device::Xpoint(drive) => drive.capacity_bytes(),
             Device::Hdd(hdd) => hdd.capacity_bytes(),
             Device::Ssd(ssd) => ssd.capacity_bytes(),
             Device::HostFtl(ssd) => ssd.capacity_bytes(),
@@ -170,6 +185,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.positioning(now, offset),
             Device::Station(_)
             | Device::Volume(_)
+            | Device::Xpoint(_)
             | Device::Ssd(_)
             | Device::HostFtl(_)
             | Device::External { .. } => Nanos::ZERO,
@@ -184,6 +200,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.read_time(),
             Device::Station(station) => station.read_time(),
             Device::Volume(volume) => volume.read_time(),
+            Device::Xpoint(drive) => drive.read_time(),
             Device::Ssd(ssd) => ssd.read_time(),
             Device::HostFtl(ssd) => ssd.read_time(),
             Device::External { seen, .. } => seen.each,
@@ -202,6 +219,7 @@ impl Device {
         match self {
             Device::Station(station) => station.busy_until(now),
             Device::Volume(volume) => volume.busy_until(now),
+            Device::Xpoint(drive) => drive.busy_until(now),
             Device::Hdd(hdd) => hdd.busy_until(now),
             Device::Ssd(ssd) => ssd.busy_until(now),
             Device::HostFtl(ssd) => ssd.busy_until(now),
@@ -215,6 +233,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.joules(now),
             Device::Ssd(ssd) => ssd.joules(now),
             Device::HostFtl(ssd) => ssd.joules(now),
+            Device::Xpoint(drive) => drive.joules(now),
             Device::Station(_) | Device::Volume(_) | Device::External { .. } => None,
         }
     }
@@ -224,6 +243,10 @@ impl Device {
         match self {
             Device::Ssd(ssd) => ssd.parts_busy_until(now),
             Device::HostFtl(ssd) => ssd.parts_busy_until(now),
+            Device::Xpoint(drive) => {
+                let (busy, cores) = drive.cores_busy_until(now);
+                vec![("firmware", busy, cores)]
+            }
             Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
                 Vec::new()
             }
@@ -235,9 +258,11 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.state(name)),
             Device::HostFtl(ssd) => Some(ssd.state(name)),
-            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
-                None
-            }
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
         }
     }
 
@@ -246,9 +271,11 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.erase_blocks()),
             Device::HostFtl(ssd) => Some(ssd.erase_blocks()),
-            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
-                None
-            }
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
         }
     }
 
@@ -257,9 +284,11 @@ impl Device {
         match self {
             Device::Ssd(ssd) => ssd.failure(),
             Device::HostFtl(ssd) => ssd.failure(),
-            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
-                None
-            }
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
         }
     }
 
@@ -272,7 +301,10 @@ impl Device {
             Device::Hdd(hdd) => hdd.check(),
             Device::Ssd(ssd) => ssd.check(),
             Device::HostFtl(ssd) => ssd.check(),
-            Device::Station(_) | Device::Volume(_) | Device::External { .. } => Ok(()),
+            Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => Ok(()),
         }
     }
 
@@ -281,9 +313,11 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.written()),
             Device::HostFtl(ssd) => Some(ssd.written()),
-            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
-                None
-            }
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
         }
     }
 
@@ -293,7 +327,10 @@ impl Device {
             Device::Hdd(hdd) => hdd.figures(),
             Device::Ssd(ssd) => ssd.figures(),
             Device::HostFtl(ssd) => ssd.figures(),
-            Device::Station(_) | Device::Volume(_) | Device::External { .. } => Vec::new(),
+            Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => Vec::new(),
         }
     }
 }

@@ -19,6 +19,7 @@ mod ssd;
 mod station;
 mod stripe_thread;
 mod volume;
+mod xpoint;
 
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
@@ -42,3 +43,4 @@ pub use ssd::{
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;
 pub use volume::{Volume, VolumeParams};
+pub use xpoint::{BytePowerParams, Xpoint, XpointParams};

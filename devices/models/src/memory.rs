@@ -34,7 +34,9 @@ impl DeviceParams {
                 reserved: 0,
             },
             DeviceParams::Ssd(ssd) => ssd_memory(ssd),
-            DeviceParams::Volume(_) | DeviceParams::External { .. } => Memory::default(),
+            DeviceParams::Volume(_) | DeviceParams::Xpoint(_) | DeviceParams::External { .. } => {
+                Memory::default()
+            }
         }
     }
 }

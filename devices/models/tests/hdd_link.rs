@@ -268,6 +268,16 @@ fn a_flush_waits_for_the_medium() {
 }
 
 #[test]
+fn a_persistent_cache_answers_a_flush_at_once_and_loses_nothing() {
+    let (key, mut cache) = cached(8, 0.9);
+    cache["persistent"] = json!(true);
+    let mut rig = Rig::new(&changed(&[(key, cache)]));
+    rig.serve(Op::Write, 10 * 200 * SECTOR, 8 * SECTOR);
+    assert_eq!(rig.serve(Op::Flush, 0, 0).latency(), Nanos(150_000));
+    assert!(rig.device.figures().contains(&("destaged_runs", 0.0)));
+}
+
+#[test]
 fn without_a_cache_a_synchronous_write_stream_loses_a_revolution_each_time() {
     let mut rig = Rig::new(&changed(&[]));
     let mut next = 0;

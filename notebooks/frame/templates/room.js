@@ -83,6 +83,7 @@ function room(root, about, ask) {
     place.setAttribute("aria-label", `${picture.seen}: ${picture.drawn}`);
     place.style.height = `${picture.layout.height}px`;
     const layout = fitted(picture.layout, place);
+    if (layout.showlegend) layout.legend.maxheight = 160;  // pixels; beyond it scrolls
     // What moves glides to its next place, unless the visitor wants no motion.
     if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
       layout.transition = {duration: 350, easing: "cubic-in-out"};

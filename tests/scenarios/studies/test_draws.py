@@ -43,5 +43,5 @@ def test_rows_have_intervals_that_any_number_of_workers_gives() -> None:
 
 
 def test_without_bounds_draws_are_refused() -> None:
-    with pytest.raises(SpecError, match="--draws: a scenario with a device of which"):
-        check_draws(scenario("p3700-800"))
+    with pytest.raises(SpecError, match="--draws: a scenario with a device whose"):
+        check_draws(scenario("generic-15000rpm"))

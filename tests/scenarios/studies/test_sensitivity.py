@@ -94,7 +94,7 @@ def test_what_cannot_be_ranked_is_refused(station):
     with pytest.raises(SpecError, match="a range without a step"):
         sensitivity(station(), quantity_of("p99"), axes=axes_of(["workload.0.outstanding=1,2"]))
     tree = {
-        "array": [{"drives": [{"model": "p3700-800"}]}],
+        "array": [{"drives": [{"model": "generic-15000rpm"}]}],
         "workload": [{"rw": "randread", "block_size": "4 KiB", "outstanding": 1}],
     }
     with pytest.raises(SpecError, match="a range of a field, as no device"):

@@ -98,6 +98,12 @@ impl Model {
         }
     }
 
+    /// True if the write cache survives a loss of power.
+    pub fn keeps_writes(&self) -> bool {
+        let cache = self.write_cache.as_ref();
+        cache.is_some_and(|cache| cache.persistent)
+    }
+
     /// The mean way to a place so many cylinders away and back.
     pub fn there_and_back(&self, cylinders: u32) -> Nanos {
         there_and_back(&self.seek, self.rpm, cylinders)

@@ -257,6 +257,9 @@ pub struct WriteCacheParams {
     pub flush_above: f64,
     /// Without commands for this long it writes out what it has.
     pub flush_after_idle_ns: Nanos,
+    /// Its content survives a loss of power: a flush need not wait.
+    #[serde(default)]
+    pub persistent: bool,
 }
 
 /// Order of the commands in the queue.

@@ -6,7 +6,7 @@ use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::buffer::programs::Programs;
-use crate::ssd::drive::Ssd;
+use crate::ssd::drive::{Addressing, Ssd};
 use crate::ssd::firmware::Firmware;
 use crate::ssd::firmware::streams::Streams;
 use crate::ssd::front::Front;
@@ -66,7 +66,7 @@ impl<F: Front> Ssd<F> {
         };
         let collection = &params.collection;
         Ok(Ssd {
-            unit_shift: unit.is_power_of_two().then(|| unit.trailing_zeros()),
+            addressing: Addressing::of(params),
             front,
             firmware: Firmware::new(times, draws),
             nand,

@@ -17,12 +17,32 @@ use crate::ssd::translation::Translation;
 use crate::ssd::translation::background::Background;
 use raidlab_kernel::{IoId, Nanos, Time};
 
+/// How a byte's mapping unit is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Addressing {
+    /// By the binary logarithm of its bytes.
+    Shift(u32),
+    /// Its bytes are no power of two.
+    Divide,
+    /// In a slice that all addresses share.
+    Slices,
+}
+
+impl Addressing {
+    pub(crate) fn of(params: &SsdParams) -> Addressing {
+        match params.unit_bytes {
+            _ if params.slices > 1 => Addressing::Slices,
+            unit if unit.is_power_of_two() => Addressing::Shift(unit.trailing_zeros()),
+            _ => Addressing::Divide,
+        }
+    }
+}
+
 /// A solid-state drive in a run, behind the front `F`.
 #[derive(Debug)]
 pub struct Ssd<F> {
     pub(crate) params: SsdParams,
-    /// Binary logarithm of a mapping unit's bytes, if that is whole.
-    pub(crate) unit_shift: Option<u32>,
+    pub(crate) addressing: Addressing,
     pub(crate) front: F,
     pub(crate) firmware: Firmware,
     pub(crate) translation: Translation,
@@ -52,18 +72,23 @@ impl<F: Front> Ssd<F> {
     pub(crate) fn units(&self, offset: u64, bytes: u64) -> (u32, u32) {
         let (first, _) = self.unit_of(offset);
         let (last, _) = self.unit_of(offset + bytes.max(1) - 1);
-        let count = self.front.units(last - first + 1, bytes);
+        // A command over the end of a slice is cut there.
+        let count = self.front.units(last.max(first) - first + 1, bytes);
         (first as u32, count as u32)
     }
 
     /// The unit of a byte, and the byte's place in it.
     #[inline]
     pub(crate) fn unit_of(&self, byte: u64) -> (u64, u64) {
-        match self.unit_shift {
-            Some(shift) => (byte >> shift, byte & ((1 << shift) - 1)),
-            None => {
+        match self.addressing {
+            Addressing::Shift(shift) => (byte >> shift, byte & ((1 << shift) - 1)),
+            Addressing::Divide => {
                 let unit = u64::from(self.params.unit_bytes);
                 (byte / unit, byte % unit)
+            }
+            Addressing::Slices => {
+                let unit = u64::from(self.params.unit_bytes);
+                (byte % self.params.capacity_bytes / unit, byte % unit)
             }
         }
     }

@@ -14,7 +14,7 @@ use raidlab_kernel::{Nanos, Time};
 impl<F: Front> Ssd<F> {
     /// Bytes that the host can address.
     pub fn capacity_bytes(&self) -> u64 {
-        self.params.capacity_bytes
+        self.params.capacity_bytes * u64::from(self.params.slices)
     }
 
     /// About how long a small read takes on an idle drive: firmware, a page's sense, and a unit's
@@ -171,8 +171,8 @@ impl<F: Front> Ssd<F> {
         figures.push(("erases_of_most_worn_block", f64::from(most)));
         figures.push(("erases_of_least_worn_block", f64::from(least)));
         figures.extend(endurance::figures(
-            &self.params.nand,
-            (self.params.capacity_bytes, self.params.rated_host_bytes),
+            endurance::rated_bytes(&self.params.nand) * f64::from(self.params.slices),
+            (self.capacity_bytes(), self.params.rated_host_bytes),
             self.host_bytes,
             nand_bytes,
             self.last_done,

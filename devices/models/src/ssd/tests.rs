@@ -3,6 +3,7 @@
 mod map;
 mod mapping_unit;
 mod slc_cache;
+mod slices;
 mod streams;
 mod suspension;
 
@@ -91,6 +92,7 @@ impl Bench {
 /// Two channels of one die of two planes; 50 us reads, 500 us programs, 1 us a KiB of transfer.
 fn params() -> SsdParams {
     SsdParams {
+        slices: 1,
         capacity_bytes: 64 << 20,
         unit_bytes: 4096,
         sector_mapping: false,
@@ -114,6 +116,7 @@ fn params() -> SsdParams {
             suspend_ns: None,
             pulse_ns: Nanos(0),
             suspend_interval_ns: Nanos(0),
+            resume_ns: Nanos(0),
             reads_first: 4,
             slc_cache: None,
             rated_cycles: 3000,

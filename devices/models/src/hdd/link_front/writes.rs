@@ -29,7 +29,9 @@ impl LinkFront {
             if deferred && !self.queue.defers() && cache.has_room(sectors) {
                 cache.insert(model, lbn, end);
                 self.counts.cached_writes += 1;
-                port.holds(io);
+                if !model.keeps_writes() {
+                    port.holds(io);
+                }
                 port.done(io, ready, Nanos::ZERO);
                 return self.after_caching(model, port);
             }
@@ -79,7 +81,7 @@ impl LinkFront {
         let Some(cache) = &mut self.cache else {
             return port.done(io, ready, Nanos::ZERO);
         };
-        if cache.is_clean() {
+        if cache.is_clean() || model.keeps_writes() {
             return port.done(io, ready, Nanos::ZERO);
         }
         if self.flushing.is_empty() {
@@ -154,8 +156,11 @@ impl LinkFront {
         self.has_room(model, port);
     }
 
-    /// The power fails: the content of the cache is lost.
+    /// The power fails: the content of the cache is lost, unless it is persistent.
     pub fn power_cut<P: Port>(&mut self, model: &Model, port: &mut P) {
+        if model.keeps_writes() {
+            return;
+        }
         if let Some(cache) = &mut self.cache {
             cache.clear();
         }
@@ -178,7 +183,9 @@ impl LinkFront {
             let record = port.io(waiting.io);
             let at = now.max(record.mark);
             record.charge(Part::CacheWait, at);
-            port.holds(waiting.io);
+            if !model.keeps_writes() {
+                port.holds(waiting.io);
+            }
             port.done(waiting.io, at, Nanos::ZERO);
         }
         while cache.flushed() && !self.flushing.is_empty() {

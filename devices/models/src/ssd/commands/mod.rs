@@ -102,7 +102,8 @@ impl<F: Front> Ssd<F> {
         let unit = u64::from(self.params.unit_bytes);
         let end = (record.offset + record.bytes).min(self.params.capacity_bytes) / unit;
         let first = record.offset.div_ceil(unit);
-        if first < end {
+        // Addresses of other slices share the units.
+        if first < end && self.params.slices == 1 {
             self.translation.trim(first as u32, (end - first) as u32);
         }
         self.finish(port, io, served.end, Nanos::ZERO);

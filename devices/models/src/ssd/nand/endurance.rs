@@ -13,7 +13,7 @@ const DAY_S: f64 = 86_400.0;
 const PROMISED_YEARS: f64 = 5.0;
 
 /// Bytes that the NAND takes in until its rated cycles are used up.
-fn rated_bytes(nand: &NandParams) -> f64 {
+pub(crate) fn rated_bytes(nand: &NandParams) -> f64 {
     let blocks = f64::from(nand.channels)
         * f64::from(nand.dies_per_channel)
         * f64::from(nand.planes)
@@ -25,13 +25,12 @@ fn rated_bytes(nand: &NandParams) -> f64 {
 /// Figures for the report; if nothing was written or no time has passed, what the NAND takes and
 /// nothing else. `rated_host_bytes` is the data sheet's, 0 if it has none.
 pub(crate) fn figures(
-    nand: &NandParams,
+    rated: f64,
     (capacity_bytes, rated_host_bytes): (u64, u64),
     host_bytes: u64,
     nand_bytes: u64,
     until: Time,
 ) -> Vec<(&'static str, f64)> {
-    let rated = rated_bytes(nand);
     let mut figures = vec![("rated_nand_bytes", rated)];
     if host_bytes == 0 || nand_bytes == 0 || until == Time::ZERO {
         return figures;
@@ -86,21 +85,28 @@ mod tests {
             suspend_ns: None,
             pulse_ns: Nanos(0),
             suspend_interval_ns: Nanos(0),
+            resume_ns: Nanos(0),
             reads_first: 0,
             slc_cache: None,
             rated_cycles: 1000,
         };
         let until = Time(1_000_000_000);
-        let found = figures(&nand, (1_000_000_000, 0), 10_000_000, 20_000_000, until);
+        let found = figures(
+            rated_bytes(&nand),
+            (1_000_000_000, 0),
+            10_000_000,
+            20_000_000,
+            until,
+        );
         let expected = [2e12, 1e12, 864.0, 1e12 / 1e9 / 1825.0, 1e5 / YEAR_S];
         for ((name, value), expected) in found.into_iter().zip(expected) {
             assert!((value / expected - 1.0).abs() < 1e-12, "{name}: {value}");
         }
-        let read_only = figures(&nand, (1_000_000_000, 0), 0, 0, until);
+        let read_only = figures(rated_bytes(&nand), (1_000_000_000, 0), 0, 0, until);
         assert_eq!(read_only, [("rated_nand_bytes", 2e12)]);
         // 1825 GB: one drive write a day for five years, 182,500 s at 10 MB/s.
         let rated = figures(
-            &nand,
+            rated_bytes(&nand),
             (1_000_000_000, 1_825_000_000_000),
             10_000_000,
             20_000_000,

@@ -50,6 +50,9 @@ pub struct NandParams {
     /// A program or erase that has been resumed goes on for this long before it is suspended again.
     #[serde(default)]
     pub suspend_interval_ns: Nanos,
+    /// From the end of the reads until what they suspended goes on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resume_ns: Nanos,
     /// Reads that may overtake or suspend one operation before it goes through.
     pub reads_first: u32,
     /// Blocks that hold one bit a cell until the drive is idle; none without.
@@ -57,6 +60,10 @@ pub struct NandParams {
     pub slc_cache: Option<SlcCacheParams>,
     /// Program and erase cycles that a block is rated for.
     pub rated_cycles: u32,
+}
+
+fn is_zero(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
 }
 
 impl NandParams {

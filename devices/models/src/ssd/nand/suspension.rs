@@ -18,6 +18,8 @@ pub(super) struct Suspension {
     settle: Option<Nanos>,
     pulse: Nanos,
     interval: Nanos,
+    /// From the end of the reads until what they suspended goes on.
+    resume: Nanos,
 }
 
 impl Suspension {
@@ -26,6 +28,7 @@ impl Suspension {
             settle: params.suspend_ns,
             pulse: params.pulse_ns,
             interval: params.suspend_interval_ns,
+            resume: params.resume_ns,
         }
     }
 
@@ -84,7 +87,7 @@ impl Suspension {
             return die.job_end;
         }
         die.yields = yields + settle;
-        die.goes_on(die.yields + sense, yields);
+        die.goes_on(die.yields + sense + self.resume, yields);
         die.yields
     }
 

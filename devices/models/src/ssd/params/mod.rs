@@ -32,8 +32,11 @@ pub struct BufferParams {
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct SsdParams {
-    /// Bytes that the host can address.
+    /// Bytes that the host can address, or those of a slice.
     pub capacity_bytes: u64,
+    /// The drive is so many slices; the map is of one of them, which all addresses share.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub slices: u32,
     /// Bytes of a mapping unit.
     pub unit_bytes: u32,
     /// True if the map resolves sectors: a write costs its own bytes, rounded up to whole units,
@@ -85,6 +88,14 @@ pub struct SsdParams {
     /// A file with the state in which the drive begins, instead of a history.
     #[serde(default)]
     pub snapshot: Option<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 impl SsdParams {

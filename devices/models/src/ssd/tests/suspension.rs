@@ -71,3 +71,16 @@ fn planes_that_read_by_themselves_program_together() {
     bench.run(&mut ssd, Time::NEVER);
     assert_eq!(ssd.check(), Ok(()));
 }
+
+#[test]
+fn a_suspended_program_takes_its_time_to_go_on() {
+    let mut params = suspending();
+    params.nand.pulse_ns = Nanos(100_000);
+    params.nand.resume_ns = Nanos(25_000);
+    let (mut ssd, mut bench) = programming(&params);
+    let read = bench.submit(&mut ssd, Op::Read, 0, 4096, 100_000);
+    assert_eq!(bench.end(read), 116_000 + 10_000 + 54_000);
+    // The program has lost 10 + 50 + 25 us: its last pulse ends at 601 us.
+    let read = bench.submit(&mut ssd, Op::Read, 0, 4096, 550_000);
+    assert_eq!(bench.end(read), 601_000 + 54_000);
+}
