@@ -1,6 +1,6 @@
 """Does `raidlab plan` find the winner of simulating every candidate? All of 2,430, whole.
 
-    python benchmarks/exhaustive.py [QUESTION] --store FILE [--seconds 200] [--workers 2] [--json]
+    python benchmarks/exhaustive.py [QUESTION] --store FILE [--seconds 200] [--workers 2]
 
 Every candidate that can be built is simulated for the whole run, whatever closed forms say of it.
 Finished runs are in the store: after `--seconds` the rest is left for the next call. Once all are
