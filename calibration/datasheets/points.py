@@ -24,8 +24,8 @@ _ENOUGH = 20_000
 """I/Os of a run: rates then vary by well below 1 %."""
 _DISK_IOS = 2_000
 _MIXED_DEPTH = 128
-"""I/Os in flight at which mixed rates are taken to be stated: as Intel's of the P3700 are, by four
-workers of depth 32. Beside writes a deeper queue goes on to gain."""
+"""I/Os in flight at which mixed rates are taken to be stated. Assumed, and chosen in view of the
+stated rates of one family: no sheet of the catalogue says it. A deeper queue goes on to gain."""
 _AREA = 8 << 30
 """What random I/Os of drives without DRAM are stated on: an area whose map their memory holds."""
 _SMALL_AREA = 64 << 20

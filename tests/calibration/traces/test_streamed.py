@@ -6,6 +6,8 @@ import gzip
 import itertools
 import json
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -194,3 +196,33 @@ def test_what_stands_much_too_late_is_refused_with_its_line(tmp_path: Path) -> N
     times = read_trace(path, "spc").times_ns
     assert all(one <= other for one, other in itertools.pairwise(times.tolist()[:10]))
     assert times[1] == times[2] == 10**9
+
+
+_GROWTH = """
+import sys
+from pathlib import Path
+from raidlab.calibration.traces.replay import Target, replay
+from raidlab.scenarios.planning.scenario import scenario_of
+from raidlab.scenarios.planning.trace_files import TraceFile
+
+def peak_mb():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1000
+
+drives = [{"model": "p3700-800", "count": 12}]
+array = {"name": "data", "level": "raid5", "software_raid": "os", "drives": drives}
+target = Target.of_scenario(scenario_of({"title": "x", "array": [array]}))
+before = peak_mb()
+replay(TraceFile(Path(sys.argv[1])), target)
+print(peak_mb() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")
+def test_what_a_replay_does_not_touch_takes_no_memory(tmp_path: Path) -> None:
+    """Twelve drives of 800 GB have tables of 28 MB and more each; 400 requests need little."""
+    path = written(tmp_path).path
+    done = subprocess.run(
+        [sys.executable, "-c", _GROWTH, str(path)], capture_output=True, text=True, check=True
+    )
+    assert float(done.stdout) < 60
