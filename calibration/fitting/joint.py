@@ -29,7 +29,13 @@ from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.fitted_file import with_fitted
 from raidlab.calibration.fitting.kinds import kind_of
-from raidlab.calibration.fitting.loss import groups_of, rate_tolerances, residuals, values
+from raidlab.calibration.fitting.loss import (
+    groups_of,
+    rate_tolerance,
+    rate_tolerances,
+    residuals,
+    values,
+)
 from raidlab.calibration.fitting.parameters import Choice, Parameter
 from raidlab.calibration.fitting.search import Budget, Evaluate, Stage
 from raidlab.calibration.fitting.stages import (
@@ -373,10 +379,18 @@ def _evaluator(parts: Sequence[Part], effort: Effort, settings: JointSettings) -
     """Residuals of the points of all parts, numbered through, at a place of all parameters."""
     flat = [(number, point) for number, part in enumerate(parts) for point in part.points]
     counts = np.bincount(groups_of([point for _, point in flat]), minlength=len(flat))
-    rates = [rate for part in parts for rate in rate_tolerances(part.points)]
+    usual = [rate_tolerance(point) for _, point in flat]
+    bound = usual
+    if effort.ios >= CAREFUL.ios:
+        bound = [
+            rate
+            for part in parts
+            for rate in rate_tolerances(part.points, [effort.ios_for(p) for p in part.points])
+        ]
 
     def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
         found = []
+        rates = usual if rough else bound
         for number, part in enumerate(parts):
             mine = [index for index in indices if flat[index][0] == number]
             if not mine:

@@ -94,23 +94,32 @@ def rate_tolerance(point: Point, least: float = RATE_TOLERANCE) -> float:
     return math.hypot(least, spread / math.sqrt(independent))
 
 
-def rate_tolerances(points: Sequence[Point]) -> tuple[float, ...]:
+def rate_tolerances(points: Sequence[Point], simulated: Sequence[int]) -> tuple[float, ...]:
     """The tolerances of points that are fitted together: less at the plateau of each load.
+
+    A rate of n I/Os is known to about 1/sqrt(n), as if their times were exponential: that of the
+    measured run and that of the simulated one widen a plateau's tolerance.
 
     Args:
         points: All that the fit sees. A load with one depth alone shows no plateau.
+        simulated: I/Os that are simulated for each.
     """
     loads: dict[tuple[object, ...], dict[int, list[float]]] = {}
     for point in points:
         loads.setdefault(_load(point), {}).setdefault(point.outstanding, []).append(point.iops)
     plateaus = {load: _plateau(rates) for load, rates in loads.items()}
     return tuple(
-        rate_tolerance(
-            point,
-            PLATEAU_TOLERANCE if point.outstanding == plateaus[_load(point)] else RATE_TOLERANCE,
-        )
-        for point in points
+        rate_tolerance(point, _of_plateau(point, ios))
+        if point.outstanding == plateaus[_load(point)]
+        else rate_tolerance(point)
+        for point, ios in zip(points, simulated, strict=True)
     )
+
+
+def _of_plateau(point: Point, simulated: int) -> float:
+    measured = sum(side.ios for _, side in point.sides())
+    scatter = sum(1.0 / ios for ios in (measured, simulated) if ios)
+    return min(RATE_TOLERANCE, math.hypot(PLATEAU_TOLERANCE, math.sqrt(scatter)))
 
 
 def _load(point: Point) -> tuple[object, ...]:

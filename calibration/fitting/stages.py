@@ -21,7 +21,14 @@ from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel, alone
 from raidlab.calibration.fitting.kinds import declared_for, that_apply
-from raidlab.calibration.fitting.loss import groups_of, rate_tolerances, residuals, robust, values
+from raidlab.calibration.fitting.loss import (
+    groups_of,
+    rate_tolerance,
+    rate_tolerances,
+    residuals,
+    robust,
+    values,
+)
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
 from raidlab.calibration.fitting.prior import Prior
 from raidlab.calibration.fitting.replicates import loosened
@@ -164,9 +171,15 @@ class Task:
 
     def evaluator(self, model: FitModel, fine: Effort = FINE) -> Evaluate:
         """Residuals of points at a place; `fine` is the effort where it is no rough look."""
-        groups, rates = groups_of(self.points), rate_tolerances(self.points)
+        groups = groups_of(self.points)
+        # Short runs scatter by more than what binds a plateau.
+        usual = tuple(map(rate_tolerance, self.points))
+        bound = usual
+        if fine.ios >= CAREFUL.ios:
+            bound = rate_tolerances(self.points, [fine.ios_for(point) for point in self.points])
 
         def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
+            rates = usual if rough else bound
             looked = [self.points[index] for index in indices]
             try:
                 bench = model.bench(at)

@@ -98,9 +98,9 @@ def test_data_cannot_be_compressed_by_more_than_all_of_them(tmp_path, share):
 
 def test_what_only_the_engine_finds_is_reported_by_the_drive_s_own_file_and_key(tmp_path):
     text = (SPECS / "ssd" / "p3700-800.toml").read_text()
-    for old, new in (("dies_per_channel = 4", "dies_per_channel = 40"), ("4 KiB", "512 B")):
+    for old, new in (("dies_per_channel = 4", "dies_per_channel = 256"), ("4 KiB", "512 B")):
         text = text.replace(old, new, 1)
-    (tmp_path / "mine.toml").write_text(text.replace('"800 GB"', '"8 TB"', 1))
+    (tmp_path / "mine.toml").write_text(text.replace('"800 GB"', '"50 TB"', 1))
     code, reported = run(tmp_path)
     assert code == 2
     assert 'mine.toml: mapping_unit = "512 B": larger: at most 4,294,967,292 units' in reported
