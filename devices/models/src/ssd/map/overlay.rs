@@ -2,12 +2,11 @@
 //!
 //! A table of a number for each unit of a drive takes gigabytes, and writes to random units touch
 //! all its pages long before they have changed a tenth of it. So a page of the table is used only
-//! where many changes stand side by side. Scattered changes go to a hash table (linear probing by
-//! lines of eight places; neighbours share one) until the table is the smaller one, or until the
-//! changes crowd on few of its pages. The hash table grows by a quarter when four fifths of it are
-//! used. It lies in pieces of one size, each of which is free again as soon as it has moved: a change
-//! takes 10 to 13 bytes, the cost of an I/O does not depend on the number before it, and memory
-//! exceeds the table's by a quarter at most.
+//! where many changes stand side by side. Scattered changes go to a hash table (linear probing;
+//! neighbours share a cache line) until the table is the smaller one, or until the changes crowd on
+//! few of its pages. The hash table grows by half when two thirds of it are used: a change takes 12
+//! to 18 bytes, the cost of an I/O does not depend on the number before it, and memory exceeds the
+//! table's by a quarter at most.
 
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
@@ -26,12 +25,9 @@ const PAGE_SHIFT: u32 = 10;
 /// take more time than it saves in look-ups.
 const CROWDED: usize = 32;
 /// Places beside each other in one line of 64 bytes of the hash table.
-const LINE: usize = 1 << LINE_SHIFT;
 const LINE_SHIFT: u32 = 3;
-/// Places of a piece of the hash table: 32 KiB.
-const PIECE: usize = 1 << PIECE_SHIFT;
-const PIECE_SHIFT: u32 = 12;
-const FIRST_PIECES: usize = 2;
+/// Places of the hash table at first.
+const FIRST: usize = 1 << 13;
 
 /// Numbers by place, [`UNCHANGED`] where none was set.
 #[derive(Debug, Deserialize)]
@@ -48,7 +44,7 @@ pub(crate) struct Overlay {
 #[derive(Debug)]
 struct Hash {
     /// Key in the low, number in the high half; 0 for an empty place, as no number is 0.
-    pieces: Vec<Box<[u64]>>,
+    places: Vec<u64>,
     used: usize,
 }
 
@@ -85,7 +81,7 @@ impl Overlay {
         Overlay {
             numbers: vec![UNCHANGED; places],
             used: Bits::new((places >> PAGE_SHIFT) + 1),
-            scattered: (places > SMALL).then(|| Hash::new(FIRST_PIECES)),
+            scattered: (places > SMALL).then(|| Hash::new(FIRST)),
         }
     }
 
@@ -131,7 +127,7 @@ impl Overlay {
         match &self.scattered {
             Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
                 let first = hash.first(place);
-                prefetch_index(&hash.pieces[first >> PIECE_SHIFT], first & (PIECE - 1))
+                prefetch_index(&hash.places, first)
             }
             _ => prefetch_index(&self.numbers, place as usize),
         }
@@ -179,29 +175,17 @@ impl Overlay {
 }
 
 impl Hash {
-    fn new(pieces: usize) -> Hash {
-        let empty = || vec![0; PIECE].into_boxed_slice();
+    fn new(places: usize) -> Hash {
         Hash {
-            pieces: (0..pieces).map(|_| empty()).collect(),
+            places: vec![0; places],
             used: 0,
         }
     }
 
-    /// Number of places.
-    fn len(&self) -> usize {
-        self.pieces.len() << PIECE_SHIFT
-    }
-
     /// All keys and their numbers, in no order.
     fn entries(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let used = self.pieces.iter().flat_map(|piece| piece.iter());
-        let used = used.filter(|&&place| place != 0);
+        let used = self.places.iter().filter(|&&place| place != 0);
         used.map(|&place| (place as u32, (place >> 32) as u32))
-    }
-
-    #[inline]
-    fn held(&self, place: usize) -> u64 {
-        self.pieces[place >> PIECE_SHIFT][place & (PIECE - 1)]
     }
 
     /// The place that a key has unless another key has it.
@@ -209,43 +193,35 @@ impl Hash {
     fn first(&self, key: u32) -> usize {
         // The upper half of a product depends on all bits; its share of all is that of the lines.
         let hash = u64::from(key >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let line = (hash * (self.len() >> LINE_SHIFT) as u64) >> 32;
-        ((line as usize) << LINE_SHIFT) + (key as usize & (LINE - 1))
+        let line = (hash * (self.places.len() >> LINE_SHIFT) as u64) >> 32;
+        ((line as usize) << LINE_SHIFT) + (key as usize & ((1 << LINE_SHIFT) - 1))
     }
 
-    /// The place of a key, or the empty one where it would go: in its line, then in those behind.
+    /// The place of a key, or the empty one where it would go.
     #[inline]
     fn find(&self, key: u32) -> usize {
-        let first = self.first(key);
-        let mut line = first & !(LINE - 1);
-        loop {
-            for step in 0..LINE {
-                let place = line + ((first + step) & (LINE - 1));
-                let held = self.held(place);
-                if held == 0 || held as u32 == key {
-                    return place;
-                }
-            }
-            line += LINE;
-            if line == self.len() {
-                line = 0;
+        let mut place = self.first(key);
+        while self.places[place] != 0 && self.places[place] as u32 != key {
+            place += 1;
+            if place == self.places.len() {
+                place = 0;
             }
         }
+        place
     }
 
     #[inline]
     fn get(&self, key: u32) -> u32 {
-        (self.held(self.find(key)) >> 32) as u32
+        (self.places[self.find(key)] >> 32) as u32
     }
 
     /// Sets a key's number; true if the table is full enough to grow.
     #[inline]
     fn set(&mut self, key: u32, number: u32) -> bool {
         let place = self.find(key);
-        let held = &mut self.pieces[place >> PIECE_SHIFT][place & (PIECE - 1)];
-        self.used += usize::from(*held == 0);
-        *held = u64::from(number) << 32 | u64::from(key);
-        5 * self.used >= 4 * self.len()
+        self.used += usize::from(self.places[place] == 0);
+        self.places[place] = u64::from(number) << 32 | u64::from(key);
+        3 * self.used >= 2 * self.places.len()
     }
 
     /// True if the keys crowd on few pages of a table of so many places.
@@ -262,13 +238,13 @@ impl Hash {
     }
 
     fn enlarge(&mut self) {
-        let more = (self.pieces.len() / 4).max(1);
-        let old = std::mem::replace(self, Hash::new(self.pieces.len() + more));
-        for piece in old.pieces {
-            for &place in piece.iter().filter(|&&place| place != 0) {
-                self.set(place as u32, (place >> 32) as u32);
-            }
+        // Whole lines.
+        let more = (self.places.len() / 2) >> LINE_SHIFT << LINE_SHIFT;
+        let mut larger = Hash::new(self.places.len() + more);
+        for (key, number) in self.entries() {
+            larger.set(key, number);
         }
+        *self = larger;
     }
 }
 
