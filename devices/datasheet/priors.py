@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _PULSE = "MQSim (FAST 2018): 100 us until a program is suspended"
+_ONE_BIT = "no drive is published: a bit more costs as from TLC to QLC, half to twice that"
 _WHOLE = "no suspension at all: a whole page"
 _CHIPS = "chips shown at ISSCC 2018 to 2021 (AnandTech 16491)"
 
@@ -106,6 +107,19 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             2048,
             Prior(1_000, 1_500, 3_000, "data sheets"),
             Prior(30, 100, 2000, f"{_PULSE}; {_WHOLE}"),
+            True,
+        ),
+        "plc": Cell(
+            5,
+            (0.6, 0.8, 1.0, 1.2, 1.4),
+            Prior(110, 240, 420, f"QLC times 2.3; {_ONE_BIT}"),
+            Prior(2500, 6600, 13_000, f"QLC times 3.3; {_ONE_BIT}"),
+            Prior(5, 20, 40, "as QLC or longer"),
+            (2048, 1024),
+            (4, 2),
+            2560,
+            Prior(150, 320, 1_000, f"QLC times 0.2; {_ONE_BIT}"),
+            Prior(30, 100, 6600, f"{_PULSE}; {_WHOLE}"),
             True,
         ),
     }

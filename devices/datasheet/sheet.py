@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from raidlab.devices.datasheet.priors import CELLS
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.links import Interface, InterfaceName
+from raidlab.devices.power import PowerState, state_faults
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import DURATION, IO_RATE, POWER, RATE, SIZE, SPEED, Dimension
 
@@ -115,8 +116,10 @@ class Sheet(Table):
     read_latency: _Duration | None = None
     """4 KiB at depth 1."""
     write_latency: _Duration | None = None
-    cell: Literal["slc", "mlc", "tlc", "qlc", "3d-xpoint"] | None = None
+    cell: Literal["slc", "mlc", "tlc", "qlc", "plc", "3d-xpoint"] | None = None
     map_unit: _Size | None = None
+    power_states: tuple[PowerState, ...] = ()
+    """Of an NVMe drive: as it lists them, from the one with the highest power down."""
     host_memory: _Size | None = None
     """Of a drive without DRAM: host memory that holds the part of its map which was used last."""
     dwpd: float | None = Field(default=None, gt=0, le=1000)
@@ -140,7 +143,7 @@ class Sheet(Table):
         """Another kind's keys, no rate, what link and medium do not allow."""
         others = _OF_DISKS if self.kind == "ssd" else _OF_SSDS
         written = [key for key in others if key in self.model_fields_set]
-        given = [key for key in written if getattr(self, key) not in (None, False)]
+        given = [key for key in written if getattr(self, key) not in (None, False, ())]
         own = ", ".join(_OF_SSDS if self.kind == "ssd" else _OF_DISKS)
         what, whose = ("disks", "an SSD") if self.kind == "ssd" else ("SSDs", "a disk")
         for key in given:
@@ -190,6 +193,10 @@ class Sheet(Table):
         if self.map_unit is not None and self.map_unit not in _UNITS:
             allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
             yield Fault("map_unit", f"{self.map_unit} B", allowed)
+        yield from state_faults(self.power_states, self.idle_power, "power_states")
+        if self.power_states and not self.interface.startswith("pcie"):
+            allowed = "nothing: such states are those of NVMe, over PCIe"
+            yield Fault("power_states", f"{len(self.power_states)} states", allowed)
         whole = self.capacity // self.unit * MAP_ENTRY
         if self.host_memory is not None and not _LEAST_MAP <= self.host_memory < whole:
             allowed = f"{_LEAST_MAP} B to less than {whole} B: the whole map; else leave it out"
@@ -215,7 +222,7 @@ class Sheet(Table):
 
     @property
     def has_slc_cache(self) -> bool:
-        """True if bursts may be those into blocks with one bit a cell: of TLC and QLC.
+        """True if bursts may be those into blocks with one bit a cell: of TLC and more bits.
 
         Such a cache takes random writes no faster than a stream.
         """
@@ -298,6 +305,7 @@ _OF_SSDS = (
     "write_latency",
     "cell",
     "map_unit",
+    "power_states",
     "host_memory",
     "dwpd",
     "burst",

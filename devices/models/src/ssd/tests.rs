@@ -1,5 +1,6 @@
 //! The timed drive, by hand-computed examples and by its counters under any load.
 
+mod idle_states;
 mod map;
 mod mapping_unit;
 mod slc_cache;
@@ -156,6 +157,7 @@ fn params() -> SsdParams {
         compression: None,
         compressible: 0.0,
         power: None,
+        idle_states: Vec::new(),
         heat: None,
         history: vec![HistoryLoad {
             access: HistoryAccess::Sequential,
