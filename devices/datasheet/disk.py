@@ -84,8 +84,10 @@ def _is_sata(sheet: Sheet) -> bool:
 
 
 def writes_beat_reads(sheet: Sheet) -> bool:
-    """True if random writes are faster than reads, which only a write cache explains: a write
-    seeks for no less time, and the cache chooses among more of them than the host has in flight."""
+    """True if random writes are faster than reads, which only a write cache explains.
+
+    A write seeks for no less time, and the cache chooses among more than the host has in flight.
+    """
     return (sheet.random_write or 0.0) > (sheet.random_read or float("inf"))
 
 
@@ -115,8 +117,22 @@ def device(disk: Disk, read: Read) -> Draft:
     draft.put("scheduler.ageing", 0.001, Origin("assumed", "as drives of the catalogue"))
     for which in ("read", "write"):
         draft.put(f"overhead.{which}", f"{_OVERHEAD_US[family]} us", _USUAL)
+    if sheet.shingled:
+        _shingled(draft, sheet)
     put_disk_power(draft, sheet)
     return draft
+
+
+def _shingled(draft: Draft, sheet: Sheet) -> None:
+    band, log = priors.BAND_MIB, priors.MEDIA_CACHE_GB
+    draft.put("shingled.band", f"{band.best:g} MiB", assumed(band, "MiB"))
+    stated = sheet.media_cache
+    whole = None if stated is None else f"{stated // SECTOR * SECTOR} B"
+    origin = assumed(log, "GB") if stated is None else Origin("data-sheet")
+    draft.put("shingled.media_cache", whole or f"{log.best:g} GB", origin)
+    records, idle = priors.LOG_RECORDS, priors.MERGE_AFTER_S
+    draft.put("shingled.records", round(records.best), assumed(records))
+    draft.put("shingled.merge_after_idle", f"{idle.best:g} s", assumed(idle, "s"))
 
 
 _USUAL = Origin("assumed", "usual for disks of its speed and interface")

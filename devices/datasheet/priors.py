@@ -172,6 +172,14 @@ CORES: Mapping[str, Prior] = MappingProxyType(
 )
 
 
+BAND_MIB = Prior(15, 28, 40, "Aghayev et al. (FAST 2015): 15 to 40 MB")
+"""Band of a drive-managed shingled disk."""
+MEDIA_CACHE_GB = Prior(20, 25, 100, "Aghayev et al. (FAST 2015): 25 GB; a review: almost 20 GB")
+LOG_RECORDS = Prior(100_000, 250_000, 1_000_000, "no sheet says it; a map of some MB")
+"""Writes that the map of the media cache has room for."""
+MERGE_AFTER_S = Prior(0.2, 1, 10, "no sheet says it")
+
+
 @dataclass(frozen=True)
 class Watts:
     """Usual power of a class: idle, and at work."""

@@ -35,6 +35,7 @@ _NEARLY = 1.05
 MAP_ENTRY = 4
 """Bytes of the map for each unit."""
 _LEAST_MAP = 1 << 16
+_LEAST_LOG = 10**9
 _XPOINT_READ_US = 2.0
 """A command, 4 KiB of 3D XPoint and an interrupt: what no read undercuts."""
 _LEAST_WRITE_US = 2.0
@@ -136,6 +137,10 @@ class Sheet(Table):
     """Of a disk: true if its cache keeps what was written when the power fails."""
     actuators: Literal[1, 2] = 1
     """Of a disk: 2 if its heads are on two arms, each with half of the capacity."""
+    shingled: bool = False
+    """Of a disk: true if its tracks overlap and it manages that by itself."""
+    media_cache: _Size | None = None
+    """Of a shingled disk: the log on its platters for writes that are no stream."""
     platters: int | None = Field(default=None, ge=1, le=32)
     heads: int | None = Field(default=None, ge=1, le=64)
 
@@ -215,6 +220,13 @@ class Sheet(Table):
         if self.heads and self.platters and self.heads > 2 * self.platters:
             allowed = f"at most {2 * self.platters}: two for each of {self.platters} platters"
             yield Fault("heads", self.heads, allowed)
+        if self.media_cache is not None and not self.shingled:
+            yield Fault("media_cache", f"{self.media_cache} B", "nothing without shingled = true")
+        if self.media_cache is not None and not _LEAST_LOG <= self.media_cache < self.capacity:
+            allowed = f"{_LEAST_LOG} B to less than the capacity of {self.capacity} B"
+            yield Fault("media_cache", f"{self.media_cache} B", allowed)
+        if self.shingled and self.actuators == 2:
+            yield Fault("actuators", 2, "1 of a shingled disk")
         for key in ("average_seek_read", "average_seek_write"):
             time = getattr(self, key)
             if time is not None and not 10**6 <= time <= 50 * 10**6:
@@ -320,6 +332,8 @@ _OF_DISKS = (
     "platters",
     "heads",
     "actuators",
+    "shingled",
+    "media_cache",
 )
 
 
