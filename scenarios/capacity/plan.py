@@ -24,7 +24,7 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.goals import CLEAR, Measured, Source
+from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
@@ -348,7 +348,8 @@ class _Planning:
         candidate.limit = limits(rows[0])
         known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
         candidate.p99_us = max(known, default=None)
-        candidate.life_years = life_of(result).value
+        life = life_of(result).value
+        candidate.life_years = None if life == UNWORN_YEARS else life
         candidate.bill.runs(rows[0])
         judge_bill(self.question, candidate)
         for each in judged_by_run(self.question.goals, result):
