@@ -145,11 +145,7 @@ fn params() -> SsdParams {
             write_latency_ns: Nanos(0),
             other_ns: Nanos(1_000),
             spread: 0.0,
-            finish_ns: Nanos::ZERO,
-            finish_unit_ns: Nanos::ZERO,
-            lookup_unit_ns: Nanos::ZERO,
-            descent_ns: Nanos::ZERO,
-            turn_ns: None,
+            ..FirmwareParams::idle()
         },
         keeps_pages: false,
         prefetch: None,
