@@ -351,7 +351,7 @@ class Search:
 
     def _measured(self, goal: Goal, at: int, rows: Sequence[Row], result: Result) -> Measured:
         if goal.source in (Source.LATENCY, Source.RATE):
-            return of_load(goal, rows)
+            return _of_run(goal, self.candidates[self.values[at]][1], rows)
         if goal.source is Source.LIFE:
             return life_of(result)
         if goal.source is Source.SYSTEM:
@@ -363,13 +363,29 @@ class Search:
         return self._rebuilds[at][goal.quantity == "rebuild p99"]
 
 
-def judged_by_run(goals: Sequence[Goal], result: Result) -> list[Judged]:
+def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
+    """The I/Os a second that loads ask for which a goal is about; None if they are not all open."""
+    rates = [load.arrives_per_s for load in scenario.workloads if goal.workload in ("", load.name)]
+    if goal.quantity != "rate" or goal.side or not rates or not all(rates):
+        return None
+    return max(rates) if goal.at_most else min(rates)
+
+
+def _of_run(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
+    """A latency or rate; that of an open load which is served is what it asks for."""
+    asked = asked_rate(goal, scenario)
+    if asked is not None and not falls_behind(scenario, rows):
+        return Measured(asked, certain=True)
+    return of_load(goal, rows)
+
+
+def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:
     """What a run alone says of goals: those about latencies, rates and wear."""
     rows = result.summary()
     found = []
     for goal in goals:
         if goal.source in (Source.LATENCY, Source.RATE):
-            found.append(judged(goal, of_load(goal, rows)))
+            found.append(judged(goal, _of_run(goal, scenario, rows)))
         elif goal.source is Source.LIFE:
             found.append(judged(goal, life_of(result)))
     return found
@@ -378,7 +394,7 @@ def judged_by_run(goals: Sequence[Goal], result: Result) -> list[Judged]:
 def meets(goals: Sequence[Goal], scenario: Scenario, result: Result) -> bool:
     """Whether a run serves its load, and all that it says of goals holds."""
     served = not falls_behind(scenario, result.summary())
-    return served and all(each.holds for each in judged_by_run(goals, result))
+    return served and all(each.holds for each in judged_by_run(goals, scenario, result))
 
 
 def life_of(result: Result) -> Measured:
