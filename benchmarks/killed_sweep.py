@@ -27,34 +27,16 @@ from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies.sweep import Experiment, sweep
 from raidlab.scenarios.studies.vary import axes_of
 
-STATION = """
-kind = "station"
-name = "served"
-capacity = "100 GB"
-service = "1 ms"
-distribution = "exponential"
-[sources]
-all = "assumed"
-"""
-SCENARIO = """
-title = "Points of a station"
-[[array]]
-drives = [{ model = "served.toml" }]
-[[workload]]
-rw = "randread"
-block_size = "4 KiB"
-outstanding = 4
-[run]
-warm_up = "1 s"
-duration = "20 s"
-"""
+SCENARIO = Path(__file__).with_name("intervals") / "station.toml"
 SHARES = (0.05, 0.25, 0.45, 0.65, 0.85)
 """Of the points that are stored when the sweep is killed."""
 
 
 def vary(points: int) -> list[str]:
-    """What varies: seeds and numbers outstanding."""
-    return [f"run.seed=1:{points // 4}", "workload.0.outstanding=1,2,4,8"]
+    """What varies: seeds and rates; the duration is another one."""
+    seeds = f"run.seed=1:{points // 4}"
+    rates = ",".join(f"{rate} IO/s" for rate in (1000, 2000, 4000, 8000))
+    return [seeds, f"workload.0.rate={rates}", "run.duration=2 s"]
 
 
 def entries(store: Path) -> int:
@@ -65,9 +47,9 @@ def entries(store: Path) -> int:
         return known.overview().entries
 
 
-def command(folder: Path, points: int, store: str) -> list[str]:
+def command(points: int, store: str) -> list[str]:
     """The sweep as one types it."""
-    words = [sys.executable, "-m", "raidlab", "sweep", "s.toml", "--json", "--store", store]
+    words = [sys.executable, "-m", "raidlab", "sweep", str(SCENARIO), "--json", "--store", store]
     return [*words, *(word for each in vary(points) for word in ("--vary", each))]
 
 
@@ -75,7 +57,7 @@ def killed(folder: Path, points: int) -> dict[str, Any]:
     """Kills the sweep at five moments, ends it, and compares it with one that nobody disturbed."""
     store, kills = folder / "killed.sqlite", []
     for share in SHARES:
-        line = command(folder, points, store.name)
+        line = command(points, store.name)
         quiet = subprocess.DEVNULL
         process = subprocess.Popen(line, cwd=folder, stdout=quiet, stderr=quiet)
         while process.poll() is None and entries(store) < share * points:
@@ -84,8 +66,8 @@ def killed(folder: Path, points: int) -> dict[str, Any]:
         process.send_signal(signal.SIGKILL)
         process.wait()
         kills.append({"alive": alive, "stored": entries(store)})
-    last = subprocess.run(command(folder, points, store.name), cwd=folder, capture_output=True)
-    whole = subprocess.run(command(folder, points, "whole.sqlite"), cwd=folder, capture_output=True)
+    last = subprocess.run(command(points, store.name), cwd=folder, capture_output=True)
+    whole = subprocess.run(command(points, "whole.sqlite"), cwd=folder, capture_output=True)
     return {
         "kills": kills,
         "stored": entries(store),
@@ -98,7 +80,7 @@ def on_dask(folder: Path, points: int) -> dict[str, Any]:
     """Kills one of two workers when a tenth of the points is done."""
     from distributed import LocalCluster
 
-    wanted = Experiment(read_toml(folder / "s.toml"), axes_of(vary(points)), folder / "s.toml")
+    wanted = Experiment(read_toml(SCENARIO), axes_of(vary(points)), SCENARIO)
     lost: list[dict[str, int]] = []
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
@@ -132,8 +114,6 @@ def main() -> int:
     seen: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "served.toml").write_text(STATION)
-        (folder / "s.toml").write_text(SCENARIO)
         if given.only != "dask":
             seen["kill"] = killed(folder, given.points)
         if given.only != "kill":

@@ -109,6 +109,25 @@ class Faults:
             raise SpecError(self.found)
 
 
+def few_of_each(faults: Iterable[Fault], most: int = 3) -> list[Fault]:
+    """The first faults of each kind, where many values of a field break the same rule.
+
+    The last of them says how many there are beyond.
+    """
+    kinds: dict[tuple[str, str, str], dict[str, Fault]] = {}
+    for fault in faults:
+        same = kinds.setdefault((fault.file, fault.key, fault.allowed), {})
+        same.setdefault(str(fault.value), fault)
+    found = []
+    for every in map(list, map(dict.values, kinds.values())):
+        shown, beyond = every[:most], len(every) - most
+        if beyond > 0:
+            again = f"{shown[-1].allowed} (and {beyond:,} values more)"
+            shown[-1] = replace(shown[-1], allowed=again)
+        found += shown
+    return found
+
+
 def _with_unit(fault: Fault, written: Any) -> str:
     """What is allowed, with the bound in a unit if the value was written with one."""
     if fault.bound is None or not isinstance(written, str):

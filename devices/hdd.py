@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from raidlab.devices.faults import Fault, faults_of
 from raidlab.devices.hdd_geometry import SECTOR, Geometry, Zone
+from raidlab.devices.hdd_shingled import Shingled
 from raidlab.devices.power import DiskPower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import DURATION, Duration, Share, Size, Speed
@@ -348,6 +349,8 @@ class HddSpec(DriveSpec):
     scsi_bus: ScsiBus | None = None
     """Of a drive on a parallel SCSI bus."""
     power: DiskPower | None = None
+    shingled: Shingled | None = None
+    """Of a drive-managed shingled disk."""
 
     def faults(self) -> Iterator[Fault]:
         """What only several tables together show."""
@@ -370,9 +373,29 @@ class HddSpec(DriveSpec):
         elif self.buffer.own_write_segment:
             allowed = "false: behind a link writes are cached in [write_cache]"
             yield Fault("buffer.own_write_segment", True, allowed)
+        yield from self._shingled_faults()
         if self.initial_turn == 1:
             yield Fault("initial_turn", self.initial_turn, "0 to below 1")
         yield from self._capacity_faults()
+
+    def _shingled_faults(self) -> Iterator[Fault]:
+        if self.shingled is None:
+            return
+        if self.scsi_bus is not None:
+            yield Fault("shingled", "a table", "nothing on a SCSI bus")
+        if self.buffer.read_ahead not in ("none", "fixed"):
+            allowed = "none or fixed on a shingled disk"
+            yield Fault("buffer.read_ahead", self.buffer.read_ahead, allowed)
+
+    @property
+    def _log(self) -> int:
+        """Bytes of the medium that are not offered: the log of a shingled disk."""
+        return 0 if self.shingled is None else self.shingled.media_cache
+
+    @property
+    def _medium(self) -> int:
+        """Bytes for which a geometry is made; 0 where its zones are written out."""
+        return self.capacity + self._log if self.capacity else 0
 
     def _capacity_faults(self) -> Iterator[Fault]:
         if self.capacity % SECTOR:
@@ -383,13 +406,13 @@ class HddSpec(DriveSpec):
             yield Fault("capacity", None, "the bytes that the drive offers, such as 1 TB")
             return
         try:
-            self.geometry.laid_out(self.capacity, 60e9 / self.speed)
+            self.geometry.laid_out(self._medium, 60e9 / self.speed)
         except ValidationError as error:
             # Of zones that are made of these figures.
             yield from map(self._of_zones, faults_of(error, Zone))
             return
-        holds = self.geometry.sectors(self.capacity) * SECTOR
-        if self.capacity > holds:
+        holds = self.geometry.sectors(self._medium) * SECTOR - self._log
+        if self.capacity > holds or holds <= 0:
             allowed = f"at most the {holds} B that the geometry holds"
             yield Fault("capacity", f"{self.capacity} B", allowed)
 
@@ -403,7 +426,7 @@ class HddSpec(DriveSpec):
 
     def capacity_bytes(self, options: DriveOptions) -> int:
         """Bytes that a host can address."""
-        return self.capacity or self.geometry.sectors(self.capacity) * SECTOR
+        return self.capacity or self.geometry.sectors(0) * SECTOR - self._log
 
     def _caches_writes(self, options: DriveOptions) -> bool:
         if self.write_cache is None:
@@ -443,7 +466,7 @@ class HddSpec(DriveSpec):
             "rpm": self.speed,
             "speed_tolerance": self.speed_tolerance,
             "initial_turn": self.initial_turn,
-            "geometry": self.geometry.to_plan(self.capacity, fastest),
+            "geometry": self.geometry.to_plan(self._medium, fastest),
             "seek": self.seek.to_plan(),
             "buffer": self.buffer.to_plan(),
             "write_cache": cache.to_plan() if cache is not None and enabled else None,
@@ -452,4 +475,5 @@ class HddSpec(DriveSpec):
             **({"plans_ahead": True} if self.scheduler.plans_ahead else {}),
             "interface": interface,
             **({} if self.power is None else {"power": self.power.to_plan()}),
+            **({} if self.shingled is None else {"shingled": self.shingled.to_plan()}),
         }

@@ -5,14 +5,19 @@ docs/explanation/power.md has the equations.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
-from raidlab.devices.units import Energy, Power
+from raidlab.devices.units import Duration, Energy, Power
+
+_LONGEST = 3600 * 10**9
+_PATIENCE = 50
+"""Times its entry and exit that Linux leaves a drive idle before a state (APST, kernel 4.11)."""
 
 
 class DiskPower(Table):
@@ -33,6 +38,56 @@ class DiskPower(Table):
         return {"idle_w": self.idle, "active_w": self.active}
 
 
+class PowerState(Table):
+    """`[[power.states]]`: a power state as an NVMe drive lists it."""
+
+    most: Power
+    """Most that the drive draws in it."""
+    operational: bool = True
+    """True if it serves commands in it."""
+    entry: Duration = Field(default=0, le=_LONGEST)
+    exit: Duration = Field(default=0, le=_LONGEST)
+    """Longest time that entering and leaving take."""
+    after: Duration | None = Field(default=None, gt=0, le=_LONGEST)
+    """Of a state without operation: time without commands after which the drive enters it; fifty
+    times entry and exit, as Linux sets it, if left out."""
+
+    def faults(self) -> Iterator[Fault]:
+        """A time without commands before a state that only the host sets."""
+        if self.operational and self.after is not None:
+            allowed = "nothing: a drive enters only states with operational = false by itself"
+            yield Fault("after", f"{self.after} ns", allowed)
+
+    @property
+    def entered_after(self) -> int:
+        """Time without commands in nanoseconds."""
+        return _PATIENCE * (self.entry + self.exit) if self.after is None else self.after
+
+
+def state_faults(states: Sequence[PowerState], idle: float | None, key: str) -> Iterator[Fault]:
+    """States, named by `key`, that contradict each other or the watts of the idle drive."""
+    if states and not states[0].operational:
+        yield Fault(f"{key}.0.operational", False, "true: state 0 has the highest power")
+    for at, (upper, lower) in enumerate(pairwise(states), start=1):
+        if lower.most > upper.most:
+            allowed = f"at most the {upper.most:g} W of the state before it"
+            yield Fault(f"{key}.{at}.most", f"{lower.most:g} W", allowed)
+    ready = 0
+    for at, state in enumerate(states):
+        if idle is not None and state.operational and state.most <= idle:
+            allowed = f"above the {idle:g} W of idle: nothing is left for operations"
+            yield Fault(f"{key}.{at}.most", f"{state.most:g} W", allowed)
+        if state.operational:
+            continue
+        if idle is not None and state.most > idle:
+            allowed = f"at most the {idle:g} W of idle, in a state without operation"
+            yield Fault(f"{key}.{at}.most", f"{state.most:g} W", allowed)
+        if state.entered_after < ready:
+            allowed = f"{ready} ns or more, when the state before it has been entered and left"
+            yield Fault(f"{key}.{at}.after", f"{state.entered_after} ns", allowed)
+        ready = state.entered_after + state.entry + state.exit
+
+
 class FlashPower(Table):
     """`[power]` of an SSD."""
 
@@ -48,12 +103,41 @@ class FlashPower(Table):
     limit: Power | None = None
     """Most that it may draw, as of a power state of NVMe: operations of the dies then wait for
     their energy; no limit if left out."""
+    states: tuple[PowerState, ...] = ()
+    """As an NVMe drive lists them, from the one with the highest power down."""
+    state: int = Field(default=0, ge=0, le=31)
+    """Number of the operational state that the host has set."""
 
     def faults(self) -> Iterator[Fault]:
-        """A limit that idling exceeds."""
+        """A limit that idling exceeds, states that contradict each other."""
         if self.limit is not None and self.limit <= self.idle:
             allowed = f"above the {self.idle:g} W of idle: nothing is left for operations"
             yield Fault("limit", f"{self.limit:g} W", allowed)
+        if self.limit is not None and self.states:
+            yield Fault("limit", f"{self.limit:g} W", "nothing beside states, of which each is one")
+        serving = [at for at, state in enumerate(self.states) if state.operational]
+        if self.state and self.state not in serving:
+            allowed = f"the number of an operational state: {serving or 'there is none'}"
+            yield Fault("state", self.state, allowed)
+        yield from state_faults(self.states, self.idle, "states")
+
+    @property
+    def most(self) -> float | None:
+        """Watts that the drive may draw; None without a limit."""
+        return self.states[self.state].most if self.states else self.limit
+
+    def idle_states(self) -> list[dict[str, Any]]:
+        """`IdleStateParams` of the native models, one for each state without operation."""
+        return [
+            {
+                "after_ns": state.entered_after,
+                "entry_ns": state.entry,
+                "exit_ns": state.exit,
+                "watts": state.most,
+            }
+            for state in self.states
+            if not state.operational
+        ]
 
     def energies(self) -> dict[str, float]:
         """Power without activity and energies, as the native models name them."""
@@ -67,7 +151,7 @@ class FlashPower(Table):
 
     def to_plan(self) -> dict[str, Any]:
         """`FlashPowerParams` of the native models."""
-        return self.energies() | {"limit_w": self.limit}
+        return self.energies() | {"limit_w": self.most}
 
 
 class BytePower(Table):

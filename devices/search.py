@@ -20,7 +20,7 @@ from raidlab.devices.units import SIZE
 NVME = "nvme"
 KIND_NAMES = (*KINDS, NVME)
 """Kinds of the catalogue; and SSDs that speak NVMe, which are of kind `ssd`."""
-CELLS = ("slc", "mlc", "tlc", "qlc")
+CELLS = ("slc", "mlc", "tlc", "qlc", "plc")
 _YEARS = re.compile(r"(\d{4})|(\d{4})?:(\d{4})?")
 _NEAREST = 3
 _OTHER_KIND = 10.0

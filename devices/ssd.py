@@ -223,6 +223,9 @@ class SsdSpec(DriveSpec):
                 yield Fault("power", None, "a table beside [thermal]: what warms the drive")
             else:
                 yield from self.thermal.idle_faults(self.power.idle)
+        if self.power is not None and self.power.idle_states() and self.firmware.host_clock:
+            allowed = "states with operational = true alone: this drive's map is on the host"
+            yield Fault("power.states", None, allowed)
         if self.buffer.size < 2 * page_set:
             allowed = "at least two pages of every plane"
             yield Fault("buffer.size", f"{self.buffer.size} B", allowed)
@@ -424,6 +427,8 @@ class SsdSpec(DriveSpec):
             }
         if self.power is not None:
             plan["power"] = self.power.to_plan()
+            if states := self.power.idle_states():
+                plan["idle_states"] = states
             if self.thermal is not None:
                 plan["heat"] = self._thermal(self.thermal, self.power, options)
         if options.compressible is not None:

@@ -11,7 +11,7 @@ from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Rate, Share, Size
 
-_PAGE_TYPES = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4}
+_PAGE_TYPES = {"slc": 1, "mlc": 2, "tlc": 3, "qlc": 4, "plc": 5}
 WORKING_BLOCKS = 4
 """Blocks of a die that never hold data, as the native model has them."""
 
@@ -20,13 +20,14 @@ def _by_page(value: Any) -> Any:
     if isinstance(value, list):
         return tuple(value)
     raise ValueError(
-        "a list of times by page type: one for slc, two for mlc, three for tlc, four for qlc"
+        "a list of times by page type: one for slc, two for mlc, three for tlc, four for qlc,"
+        " five for plc"
     )
 
 
 PageTimes = Annotated[tuple[Duration, ...], BeforeValidator(_by_page)]
 """A time for each type of page: one for SLC, two for MLC (lower, upper), three for TLC, four for
-QLC."""
+QLC, five for PLC."""
 
 
 class SlcCache(Table):
@@ -62,7 +63,7 @@ class SlcCache(Table):
 class Nand(Table):
     """`[nand]`: the medium and its buses."""
 
-    cell: Literal["slc", "mlc", "tlc", "qlc"]
+    cell: Literal["slc", "mlc", "tlc", "qlc", "plc"]
     channels: int = Field(ge=1, le=256)
     """Independent buses."""
     dies_per_channel: int = Field(ge=1, le=256)

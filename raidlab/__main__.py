@@ -20,6 +20,12 @@ def main() -> None:
             app()
     except KeyboardInterrupt:
         sys.exit(130)
+    except ImportError as error:
+        if error.name != "raidlab.scenarios._engine":
+            raise
+        # Written plainly: what prints elsewhere may need what cannot be imported.
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
 
 
 if __name__ == "__main__":

@@ -6,8 +6,10 @@ here, so that the help needs none of them.
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -43,6 +45,7 @@ class Lazy:
         info = CommandInfo(
             name=name,
             callback=function,
+            help=_help_of(function),
             context_settings=_PASS_ON if self.passes_on else None,
             add_help_option=self.own_help,
         )
@@ -52,6 +55,13 @@ class Lazy:
         if not isinstance(loaded, TyperCommand):
             raise AssertionError("a command of typer's")
         return loaded
+
+
+def _help_of(function: Callable[..., Any]) -> str:
+    """A docstring as the help shows it: a line a paragraph, brackets that are no markup."""
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    text = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+    return re.sub(r"\[(?=[a-z/@#])", r"\\[", text)
 
 
 COMMANDS = {

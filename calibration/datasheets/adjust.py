@@ -49,10 +49,16 @@ def _moved_disk(disk: Disk, quantity: str, figure: float, simulated: float) -> D
         return replace(disk, seek_read_ms=max(0.5, disk.seek_read_ms + off))
     if quantity == "average_seek_write":
         return replace(disk, seek_write_ms=max(0.5, disk.seek_write_ms + off))
+    if quantity == "random_write" and disk.caches_writes:
+        runs = round(disk.write_runs * (figure / simulated) ** _RUNS_FOR_RATE)
+        return replace(disk, write_runs=min(max(runs, _FEWEST_RUNS), _MOST_RUNS))
     return disk
 
 
 _STREAMS = ("sustained_rate", "sequential_read")
+_RUNS_FOR_RATE = 6
+"""Exponent: among twice as many writes the next is about an eighth faster."""
+_FEWEST_RUNS, _MOST_RUNS = 16, 8192
 
 
 def adjust(read: Read, flash: Flash) -> tuple[Flash, dict[str, float]]:

@@ -36,6 +36,10 @@ class Disk:
     outer_sectors: int
     seek_read_ms: float
     seek_write_ms: float
+    caches_writes: bool
+    """True if the write cache is on, as delivered or as the stated rates need it."""
+    write_runs: int = 64
+    """Separate writes among which the cache chooses the next."""
 
     @property
     def rpm(self) -> float:
@@ -71,7 +75,20 @@ def first(sheet: Sheet) -> Disk:
     write_ms = write / 1e6 if write else read_ms + spindle.write_extra_ms
     varies = spindle.spread_ms / 2
     outer = sectors(rate, rpm, spindle.skew_ms)
-    return Disk(sheet, heads, outer, read_ms - varies, write_ms - varies)
+    cached = _is_sata(sheet) or sheet.persistent_cache or writes_beat_reads(sheet)
+    return Disk(sheet, heads, outer, read_ms - varies, write_ms - varies, cached)
+
+
+def _is_sata(sheet: Sheet) -> bool:
+    return Interface.parse(sheet.interface).family == "sata"
+
+
+def writes_beat_reads(sheet: Sheet) -> bool:
+    """True if random writes are faster than reads, which only a write cache explains.
+
+    A write seeks for no less time, and the cache chooses among more than the host has in flight.
+    """
+    return (sheet.random_write or 0.0) > (sheet.random_read or float("inf"))
 
 
 def _platters(sheet: Sheet, spindle: priors.Spindle) -> int:
@@ -95,13 +112,27 @@ def device(disk: Disk, read: Read) -> Draft:
     draft.put("seek.spread", f"{spindle.spread_ms} ms", spread)
     for which, average in (("read", disk.seek_read_ms), ("write", disk.seek_write_ms)):
         _seek(draft, disk, which, average)
-    _memory(draft, sheet, family)
+    _memory(draft, disk)
     draft.put("scheduler.policy", "shortest-access")
     draft.put("scheduler.ageing", 0.001, Origin("assumed", "as drives of the catalogue"))
     for which in ("read", "write"):
         draft.put(f"overhead.{which}", f"{_OVERHEAD_US[family]} us", _USUAL)
+    if sheet.shingled:
+        _shingled(draft, sheet)
     put_disk_power(draft, sheet)
     return draft
+
+
+def _shingled(draft: Draft, sheet: Sheet) -> None:
+    band, log = priors.BAND_MIB, priors.MEDIA_CACHE_GB
+    draft.put("shingled.band", f"{band.best:g} MiB", assumed(band, "MiB"))
+    stated = sheet.media_cache
+    whole = None if stated is None else f"{stated // SECTOR * SECTOR} B"
+    origin = assumed(log, "GB") if stated is None else Origin("data-sheet")
+    draft.put("shingled.media_cache", whole or f"{log.best:g} GB", origin)
+    records, idle = priors.LOG_RECORDS, priors.MERGE_AFTER_S
+    draft.put("shingled.records", round(records.best), assumed(records))
+    draft.put("shingled.merge_after_idle", f"{idle.best:g} s", assumed(idle, "s"))
 
 
 _USUAL = Origin("assumed", "usual for disks of its speed and interface")
@@ -147,7 +178,8 @@ def _seek(draft: Draft, disk: Disk, which: str, average: float) -> None:
     draft.put(f"{key}.full", quantity(average * spindle.full_over_average, "ms"), full)
 
 
-def _memory(draft: Draft, sheet: Sheet, family: str) -> None:
+def _memory(draft: Draft, disk: Disk) -> None:
+    sheet = disk.sheet
     prior = priors.CACHE_MIB[priors.speed_class(sheet.rpm or 7200.0)]
     mib = prior.best if sheet.cache is None else sheet.cache / _MIB
     segment = max(64, int(mib * 1024 / 4 / _SEGMENTS))
@@ -159,11 +191,14 @@ def _memory(draft: Draft, sheet: Sheet, family: str) -> None:
     draft.put("buffer.read_on_arrival", True)
     draft.put("buffer.write_on_arrival", True)
     quarter = Origin("assumed", "a quarter of the cache; on over SATA, off over SAS, as they come")
-    draft.put("write_cache.enabled", family == "sata" or sheet.persistent_cache)
+    draft.put("write_cache.enabled", disk.caches_writes)
     if sheet.persistent_cache:
         draft.put("write_cache.persistent", True)
     draft.put("write_cache.size", f"{max(1, int(mib / 4))} MiB", quarter)
-    draft.put("write_cache.extents", 64, quarter)
+    runs = quarter
+    if sheet.random_write is not None and disk.caches_writes:
+        runs = Origin("derived", "random_write: the more to choose from, the shorter the ways")
+    draft.put("write_cache.extents", disk.write_runs, runs)
     draft.put("write_cache.extent", "1 MiB", quarter)
     draft.put("write_cache.flush_above", 0.9, quarter)
     draft.put("write_cache.flush_after_idle", "100 ms", quarter)

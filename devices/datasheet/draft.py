@@ -12,7 +12,7 @@ from raidlab.devices.spec_writer import device_toml
 
 Word = Literal["data-sheet", "published", "derived", "assumed"]
 
-_META = ("kind", "name", "title", "source", "sources", "spread")
+_META = ("kind", "name", "title", "source", "sources", "spread", "power_states")
 
 
 @dataclass(frozen=True)

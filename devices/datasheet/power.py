@@ -10,6 +10,7 @@ example.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, quantity
@@ -17,6 +18,7 @@ from raidlab.devices.datasheet.flash import PAGE, Flash, steady_write
 from raidlab.devices.datasheet.priors import Watts
 from raidlab.devices.datasheet.sheet import Sheet
 from raidlab.devices.links import Interface
+from raidlab.devices.power import PowerState
 
 _LEAST_AT_WORK = 1.05
 """Power at work over that of the idle drive, at least, where only this is stated."""
@@ -41,6 +43,9 @@ def watts(sheet: Sheet) -> tuple[float, float]:
     idle = sheet.idle_power
     if idle is None:
         idle = min(usual.idle, active * usual.idle / usual.active)
+        # Between the states that serve commands and those that do not.
+        for state in sheet.power_states:
+            idle = min(idle, state.most / 2) if state.operational else max(idle, state.most)
     return min(idle, active), active
 
 
@@ -81,6 +86,19 @@ def put_flash_power(draft: Draft, flash: Flash) -> None:
     draft.put("power.program", quantity(found.program_uj, "uJ"), rest)
     draft.put("power.erase", quantity(found.erase_uj, "uJ"), array)
     draft.put("power.byte", round(found.byte_nj, 4), rest)
+    if flash.sheet.power_states:
+        states = [_state(state) for state in flash.sheet.power_states]
+        draft.put("power.states", states, Origin("data-sheet"))
+
+
+def _state(state: PowerState) -> dict[str, Any]:
+    """A state as files hold it."""
+    times = {"entry": state.entry, "exit": state.exit, "after": state.after}
+    return {
+        "most": quantity(state.most, "W"),
+        "operational": state.operational,
+        **{key: f"{time} ns" for key, time in times.items() if time},
+    }
 
 
 def put_idle(draft: Draft, sheet: Sheet) -> None:

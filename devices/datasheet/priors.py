@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 _PULSE = "MQSim (FAST 2018): 100 us until a program is suspended"
+_ONE_BIT = "no drive is published: a bit more costs as from TLC to QLC, half to twice that"
 _WHOLE = "no suspension at all: a whole page"
 _CHIPS = "chips shown at ISSCC 2018 to 2021 (AnandTech 16491)"
 
@@ -108,6 +109,19 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             Prior(30, 100, 2000, f"{_PULSE}; {_WHOLE}"),
             True,
         ),
+        "plc": Cell(
+            5,
+            (0.6, 0.8, 1.0, 1.2, 1.4),
+            Prior(110, 240, 420, f"QLC times 2.3; {_ONE_BIT}"),
+            Prior(2500, 6600, 13_000, f"QLC times 3.3; {_ONE_BIT}"),
+            Prior(5, 20, 40, "as QLC or longer"),
+            (2048, 1024),
+            (4, 2),
+            2560,
+            Prior(150, 320, 1_000, f"QLC times 0.2; {_ONE_BIT}"),
+            Prior(30, 100, 6600, f"{_PULSE}; {_WHOLE}"),
+            True,
+        ),
     }
 )
 
@@ -156,6 +170,14 @@ CORES: Mapping[str, Prior] = MappingProxyType(
         "sata": Prior(1, 1, 2, "s4610-480"),
     }
 )
+
+
+BAND_MIB = Prior(15, 28, 40, "Aghayev et al. (FAST 2015): 15 to 40 MB")
+"""Band of a drive-managed shingled disk."""
+MEDIA_CACHE_GB = Prior(20, 25, 100, "Aghayev et al. (FAST 2015): 25 GB; a review: almost 20 GB")
+LOG_RECORDS = Prior(100_000, 250_000, 1_000_000, "no sheet says it; a map of some MB")
+"""Writes that the map of the media cache has room for."""
+MERGE_AFTER_S = Prior(0.2, 1, 10, "no sheet says it")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from raidlab.devices.datasheet.priors import CELLS
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.links import Interface, InterfaceName
+from raidlab.devices.power import PowerState, state_faults
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import DURATION, IO_RATE, POWER, RATE, SIZE, SPEED, Dimension
 
@@ -34,6 +35,7 @@ _NEARLY = 1.05
 MAP_ENTRY = 4
 """Bytes of the map for each unit."""
 _LEAST_MAP = 1 << 16
+_LEAST_LOG = 10**9
 _XPOINT_READ_US = 2.0
 """A command, 4 KiB of 3D XPoint and an interrupt: what no read undercuts."""
 _LEAST_WRITE_US = 2.0
@@ -115,8 +117,10 @@ class Sheet(Table):
     read_latency: _Duration | None = None
     """4 KiB at depth 1."""
     write_latency: _Duration | None = None
-    cell: Literal["slc", "mlc", "tlc", "qlc", "3d-xpoint"] | None = None
+    cell: Literal["slc", "mlc", "tlc", "qlc", "plc", "3d-xpoint"] | None = None
     map_unit: _Size | None = None
+    power_states: tuple[PowerState, ...] = ()
+    """Of an NVMe drive: as it lists them, from the one with the highest power down."""
     host_memory: _Size | None = None
     """Of a drive without DRAM: host memory that holds the part of its map which was used last."""
     dwpd: float | None = Field(default=None, gt=0, le=1000)
@@ -133,6 +137,10 @@ class Sheet(Table):
     """Of a disk: true if its cache keeps what was written when the power fails."""
     actuators: Literal[1, 2] = 1
     """Of a disk: 2 if its heads are on two arms, each with half of the capacity."""
+    shingled: bool = False
+    """Of a disk: true if its tracks overlap and it manages that by itself."""
+    media_cache: _Size | None = None
+    """Of a shingled disk: the log on its platters for writes that are no stream."""
     platters: int | None = Field(default=None, ge=1, le=32)
     heads: int | None = Field(default=None, ge=1, le=64)
 
@@ -140,7 +148,7 @@ class Sheet(Table):
         """Another kind's keys, no rate, what link and medium do not allow."""
         others = _OF_DISKS if self.kind == "ssd" else _OF_SSDS
         written = [key for key in others if key in self.model_fields_set]
-        given = [key for key in written if getattr(self, key) not in (None, False)]
+        given = [key for key in written if getattr(self, key) not in (None, False, ())]
         own = ", ".join(_OF_SSDS if self.kind == "ssd" else _OF_DISKS)
         what, whose = ("disks", "an SSD") if self.kind == "ssd" else ("SSDs", "a disk")
         for key in given:
@@ -190,6 +198,10 @@ class Sheet(Table):
         if self.map_unit is not None and self.map_unit not in _UNITS:
             allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
             yield Fault("map_unit", f"{self.map_unit} B", allowed)
+        yield from state_faults(self.power_states, self.idle_power, "power_states")
+        if self.power_states and not self.interface.startswith("pcie"):
+            allowed = "nothing: such states are those of NVMe, over PCIe"
+            yield Fault("power_states", f"{len(self.power_states)} states", allowed)
         whole = self.capacity // self.unit * MAP_ENTRY
         if self.host_memory is not None and not _LEAST_MAP <= self.host_memory < whole:
             allowed = f"{_LEAST_MAP} B to less than {whole} B: the whole map; else leave it out"
@@ -208,6 +220,13 @@ class Sheet(Table):
         if self.heads and self.platters and self.heads > 2 * self.platters:
             allowed = f"at most {2 * self.platters}: two for each of {self.platters} platters"
             yield Fault("heads", self.heads, allowed)
+        if self.media_cache is not None and not self.shingled:
+            yield Fault("media_cache", f"{self.media_cache} B", "nothing without shingled = true")
+        if self.media_cache is not None and not _LEAST_LOG <= self.media_cache < self.capacity:
+            allowed = f"{_LEAST_LOG} B to less than the capacity of {self.capacity} B"
+            yield Fault("media_cache", f"{self.media_cache} B", allowed)
+        if self.shingled and self.actuators == 2:
+            yield Fault("actuators", 2, "1 of a shingled disk")
         for key in ("average_seek_read", "average_seek_write"):
             time = getattr(self, key)
             if time is not None and not 10**6 <= time <= 50 * 10**6:
@@ -215,7 +234,7 @@ class Sheet(Table):
 
     @property
     def has_slc_cache(self) -> bool:
-        """True if bursts may be those into blocks with one bit a cell: of TLC and QLC.
+        """True if bursts may be those into blocks with one bit a cell: of TLC and more bits.
 
         Such a cache takes random writes no faster than a stream.
         """
@@ -298,6 +317,7 @@ _OF_SSDS = (
     "write_latency",
     "cell",
     "map_unit",
+    "power_states",
     "host_memory",
     "dwpd",
     "burst",
@@ -312,6 +332,8 @@ _OF_DISKS = (
     "platters",
     "heads",
     "actuators",
+    "shingled",
+    "media_cache",
 )
 
 

@@ -16,7 +16,13 @@ from raidlab.devices.files import unwritable, why_unwritable
 from raidlab.devices.printable import printable
 from raidlab.output import discard_output
 from raidlab.output import say as say
-from raidlab.scenarios.running.store import Store, StoreError, default_limit, default_path
+from raidlab.scenarios.running.store import (
+    Store,
+    StoreError,
+    check_store,
+    default_limit,
+    default_path,
+)
 
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -209,6 +215,7 @@ def opened_store(own: Path | None = None) -> Store:
         say(f"warning: {message}")
 
     if own is not None:
+        check_store(own)
         return Store(own, limit_bytes=_NO_LIMIT, warn=warn)
     return Store(default_path(), limit_bytes=default_limit(), warn=warn)
 

@@ -43,7 +43,6 @@ def plan(
     Exits with 1 if no candidate fits. Interrupted, the same command goes on from there.
     """
     from raidlab.scenarios.capacity import report
-    from raidlab.scenarios.capacity.plan import assumptions
     from raidlab.scenarios.capacity.plan import plan as answer_it
     from raidlab.scenarios.capacity.question import load_question
     from raidlab.scenarios.results.page import again
@@ -66,10 +65,8 @@ def plan(
             report.doubts(found),
             report.others(found),
         ]
-        rests = assumptions(asked, found.front)
-        return Shown(
-            asked.title, report.answer(found), [each for each in tables if each.rows], rests
-        )
+        shown = [each for each in tables if each.rows]
+        return Shown(asked.title, report.answer(found), shown, found.assumptions)
 
     give(found, Output.of(json=json, wide=wide), html, show, page)
     if found.recommended is None:

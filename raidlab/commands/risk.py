@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -73,6 +73,7 @@ def risk(
 
     Without --rebuild the time of a rebuild is simulated under the scenario's load.
     """
+    from raidlab.devices.faults import Faults, SpecError
     from raidlab.devices.schema import read_toml
     from raidlab.scenarios.results.goals import goals_of
     from raidlab.scenarios.results.page import again
@@ -81,11 +82,20 @@ def risk(
     from raidlab.scenarios.risk.histories import Batch
     from raidlab.scenarios.studies.size import Running
 
+    faults, texts = Faults(""), dict[str, Any]()
+    for key, given, read in (
+        ("afr", afr, lambda: _percent("--afr", afr)),
+        ("infant", infant != "0", lambda: _percent("--infant", infant)),
+        ("batch", batch, lambda: Batch(*_batch(batch))),
+        ("goals", goal, lambda: tuple(goals_of(goal or ()))),
+    ):
+        try:
+            texts |= {key: read()} if given else {}
+        except SpecError as error:
+            faults.extend(error.faults)
     question = Question(
         years=years,
-        afr=_percent("--afr", afr) if afr else None,
         shape=shape,
-        infant=_percent("--infant", infant) if infant != "0" else 0.0,
         wear_out_years=wear_out,
         uber=uber,
         latent_per_year=latent,
@@ -93,16 +103,24 @@ def risk(
         rebuild_h=rebuild,
         replace_h=replace,
         age_years=age,
-        batch=Batch(*_batch(batch)) if batch else Batch(),
-        goals=tuple(goals_of(goal)) if goal else (),
+        **texts,
     )
+    faults.extend(question.faults())
+    faults.raise_if_any()
     tree = read_toml(scenario)
     check_writable(html)
     with resumable(f"{scenario.stem}: rebuild") as (tell, store):
         found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
 
     def page() -> str:
-        line = again("risk", scenario, years=years, afr=afr, rebuild=rebuild, seed=seed)
+        usual = Question()
+        line = again(
+            "risk", scenario, years=years, afr=afr, infant="" if infant == "0" else infant,
+            shape=None if shape == usual.shape else shape, wear_out=wear_out, bad_batch=batch,
+            uber=uber, latent=latent or None, rebuild=rebuild, goal=goal, seed=seed,
+            patrol=None if patrol == usual.patrol_days else patrol,
+            replace=None if replace == usual.replace_h else replace, age=age or None,
+        )  # fmt: skip
         return report.risk_report(found, line)
 
     def show() -> Shown:

@@ -132,8 +132,9 @@ def run(
         say("interrupted: the same command goes on from here")
         result = replace(result, interrupted=True)
     line = again(
-        "run", scenario, seed=seed, what_if=what_if, trace_ios=trace_ios or None, goal=goal
-    )
+        "run", scenario, seed=seed, what_if=what_if, draws=draws or None,
+        trace_ios=trace_ios or None, goal=goal,
+    )  # fmt: skip
     deliver(
         [*files(result, html, out, line), traced(result, trace_json)],
         lambda: _show(result, Output.of(json=json, wide=wide), fresh, slowest),

@@ -79,7 +79,7 @@ def size(
         return report.size_report(found, line)
 
     def show() -> Shown:
-        return Shown(found.title, report.answer(found), [report.table(found)])
+        return Shown(found.title, report.answer(found), [report.table(found)], report.notes(found))
 
     give(found, Output.of(json=json, wide=wide), html, show, page)
     if found.answer is None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE
 from raidlab.scenarios.capacity.question import CandidatesTable, Question
@@ -16,6 +16,7 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.risk.redundancy import of_level
+from raidlab.scenarios.studies.size import asked_rate
 
 
 @dataclass
@@ -136,10 +137,23 @@ def expand(question: Question) -> list[Candidate]:
     for candidate in found.values():
         faults += _build(question, candidate)
     if all(candidate.scenario is None for candidate in found.values()):
-        raise SpecError(_of_question(fault, question) for fault in faults)
+        raise SpecError(few_of_each(_of_question(fault, question) for fault in faults))
     built = next(each.scenario for each in found.values() if each.scenario is not None)
     check_workloads(question.goals, [load.name for load in built.workloads], "goals")
+    _check_rates(question, built)
     return list(found.values())
+
+
+def _check_rates(question: Question, built: Scenario) -> None:
+    """Refuses goals of more I/Os a second than the loads ask for."""
+    faults = []
+    for goal in question.goals:
+        asked = asked_rate(goal, built)
+        if asked is not None and not judged(goal, Measured(asked, certain=True)).holds:
+            allowed = f"a rate that can be: the load asks for {asked:,.6g} IO/s"
+            faults.append(Fault("goals", goal.text, allowed, (), str(question.path or "")))
+    if faults:
+        raise SpecError(faults)
 
 
 def scaled(question: Question, tree: dict[str, Any], factor: float) -> dict[str, Any]:
@@ -235,9 +249,10 @@ def _bill(question: Question, devices: list[str]) -> Bill:
     if watts is not None:
         watts += stated
     table = question.table
+    racks = [base.rack_units or 0.0, *(price.rack_units or 0.0 for price in prices)]
     return Bill(
         capital=base.cost + sum(price.cost for price in prices),
-        rack_units=base.rack_units + sum(price.rack_units for price in prices),
+        rack_units=sum(racks) if table.racked else None,
         stated_watts=watts,
         by_activity=frozenset(active),
         watts=None if watts is None else watts + idle,

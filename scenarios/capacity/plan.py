@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from raidlab.devices.draws import open_numbers
 from raidlab.devices.units import DURATION
 from raidlab.scenarios import _engine
+from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE, assumptions
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
 from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
@@ -24,7 +24,7 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.goals import CLEAR, Measured, Source
+from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
@@ -48,8 +48,8 @@ _NEAREST = 3
 _REPLICATIONS = (4, 16)
 """Of the cheapest ones, until it is clear whether they fit."""
 _CLEARED = 4
-_REBUILD_SHARE = 0.3
-"""Of a drive's time that a rebuild has by default."""
+_SERVED = (Source.LATENCY, Source.RATE)
+"""Of goals that a change was tried for."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,16 @@ class Answer:
             "draws": [each.to_dict() for each in self.drawn],
             "beats": self.beats(),
             "candidates": [self._row(each) for each in self.candidates],
-            "assumptions": assumptions(self.question, self.front),
+            "assumptions": self.assumptions,
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
+
+    @property
+    def assumptions(self) -> list[str]:
+        """What it rests on."""
+        nearest = () if self.nearest is None else (self.nearest,)
+        return assumptions(self.question, self.front or nearest, self.candidates)
 
     def beats(self) -> list[dict[str, Any]]:
         """How probable it is that the recommended one is the better one, for each other drawn."""
@@ -169,64 +175,6 @@ def price(candidate: Candidate) -> tuple[float, int]:
     """What candidates are ordered by: cost, or the number of drives where there are no prices."""
     drives = candidate.count + candidate.spares
     return (float(drives) if candidate.cost is None else candidate.cost), drives
-
-
-def assumptions(question: Question, shown: Sequence[Candidate] = ()) -> list[str]:
-    """What the answer rests on, that of the candidates that are shown included."""
-    table = question.table
-    found = [
-        f"Loads and capacity are those at the end of {table.horizon:g} years: rates"
-        f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's.",
-        "SSDs are in their steady state, unless [run] says otherwise.",
-        f"A rebuild takes {100 * _REBUILD_SHARE:.0f} % of a drive's sequential rate half way, where"
-        " no goal asks for it; then it is simulated under the load.",
-        "Failures of drives and unreadable sectors are at published rates"
-        + ("." if table.afr is None else f", but for {100 * table.afr:g} % of drives a year."),
-    ]
-    if question.prices:
-        energy = table.energy_price
-        found.append(
-            "Costs are the price list's"
-            + (f", with energy at {energy:g} a kWh over the horizon." if energy else ".")
-        )
-    else:
-        found.append("Without prices the fewest drives count as the cheapest.")
-    active = sorted(set[str]().union(*(each.bill.by_activity for each in shown)))
-    if active:
-        found.append(f"Watts of {', '.join(active)} are by activity at the end of the horizon.")
-    lives = any(goal.source is Source.LIFE for goal in question.goals)
-    for name in dict.fromkeys(each.drive for each in shown if lives and each.scenario):
-        known = question.device(name).sources.get("nand.rated_cycles")
-        if known is not None and known.source == "assumed":
-            found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
-    return found + _open(shown)
-
-
-def _open(shown: Sequence[Candidate]) -> list[str]:
-    """Devices of which data sheets leave numbers open, or fits give them with an error."""
-    devices = {
-        name: device
-        for each in shown
-        if each.scenario is not None
-        for name, device in each.scenario.models.items()
-    }
-    found = []
-    for name, device in devices.items():
-        every = open_numbers(device)
-        fitted = sum(device.sources[key].range is None for key in every)
-        if len(every) > fitted:
-            found.append(
-                f"{len(every) - fitted} numbers that the data sheet of {name} leaves open are"
-                " assumed, each within bounds from which --draws takes them."
-            )
-        if fitted:
-            found.append(
-                f"{fitted} numbers of {name} are fitted, each with a standard error by which"
-                " --draws takes them."
-            )
-        if not every and device.spec.kind in ("hdd", "ssd", "controller"):
-            found.append(f"{name} states no errors of its numbers: --draws leaves them.")
-    return found
 
 
 class _Planning:
@@ -348,10 +296,11 @@ class _Planning:
         candidate.limit = limits(rows[0])
         known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
         candidate.p99_us = max(known, default=None)
-        candidate.life_years = life_of(result).value
+        life = life_of(result).value
+        candidate.life_years = None if life == UNWORN_YEARS else life
         candidate.bill.runs(rows[0])
         judge_bill(self.question, candidate)
-        for each in judged_by_run(self.question.goals, result):
+        for each in judged_by_run(self.question.goals, scenario, result):
             candidate.judged[each.goal.text] = each
 
     def clear(self, finals: Sequence[Candidate]) -> None:
@@ -364,27 +313,45 @@ class _Planning:
             self.simulate(unclear, 1.0, replications)
 
     def rebuilds_and_risks(self, finals: Sequence[Candidate]) -> None:
-        """Judges goals about rebuilds and losses, the cheapest first; stops at one that fits."""
-        goals = {goal.source for goal in self.question.goals}
+        """Judges goals about rebuilds and losses of those that meet all others."""
         for each in sorted(finals, key=price):
-            if each.out:
-                continue
-            hours = None
-            if Source.REBUILD in goals:
-                took, p99 = rebuilt(each.tree, self.question.path, self.running, self.seed)
-                hours = took.value
-                for goal in self.question.goals:
-                    if goal.source is Source.REBUILD:
-                        each.judge(goal, p99 if goal.quantity == "rebuild p99" else took)
-            each.loss = self._loss(each, hours)
+            if not each.out:
+                self.failures_of(each)
+
+    def failures_of(self, candidate: Candidate) -> None:
+        """Judges goals about rebuilds and losses of a candidate."""
+        goals = {goal.source for goal in self.question.goals}
+        hours = None
+        if Source.REBUILD in goals:
+            took, p99 = rebuilt(candidate.tree, self.question.path, self.running, self.seed)
+            hours = took.value
             for goal in self.question.goals:
-                if goal.source is Source.RISK:
-                    each.judge(goal, each.loss)
+                if goal.source is Source.REBUILD:
+                    candidate.judge(goal, p99 if goal.quantity == "rebuild p99" else took)
+        candidate.loss = self._loss(candidate, hours)
+        for goal in self.question.goals:
+            if goal.source is Source.RISK:
+                candidate.judge(goal, candidate.loss)
+
+    def helpful(self, best: Candidate, headroom: Headroom | None) -> list[Upgrade]:
+        """Single changes that help, without those that miss a goal of another kind."""
+        every, running = self.candidates, self.running
+        changes = upgrades(self.question, best, headroom, every, running, self.seed)
+        by_name = {each.name: each for each in every}
+        failures = {Source.REBUILD, Source.RISK} & {goal.source for goal in self.question.goals}
+        found = []
+        for change in changes:
+            changed = by_name[change.candidate]
+            if failures and changed.loss.value is None:
+                self.failures_of(changed)
+            if not any(one.goal.source not in _SERVED for one in changed.failing):
+                found.append(change)
+        return found
 
     def _loss(self, candidate: Candidate, hours: float | None) -> Measured:
         drive = self.drives[candidate.drive]
         if hours is None:
-            hours = drive.bytes / max(drive.stream * _REBUILD_SHARE, 1.0) / 3600
+            hours = drive.bytes / max(drive.stream * REBUILD_SHARE, 1.0) / 3600
         table = self.question.table
         question = RiskQuestion(
             years=table.horizon, afr=table.afr, rebuild_h=hours, replace_h=table.replace_hours,
@@ -428,10 +395,13 @@ def _surely(each: Candidate, slack: float) -> bool:
     )
 
 
-def misses(each: Candidate) -> tuple[bool, float]:
-    """What candidates that do not fit are ordered by: the nearest first."""
+def misses(each: Candidate) -> tuple[bool, bool, float]:
+    """What candidates that do not fit are ordered by: the nearest first.
+
+    One that serves its load is nearer than one that does not: a latency it has at all.
+    """
     beyond = max((one.by or 0.0 for one in each.failing), default=0.0)
-    return bool(each.why_not), max(beyond, each.overload)
+    return bool(each.why_not), each.falls_behind, max(beyond, each.overload)
 
 
 def _measures(each: Candidate) -> tuple[float, ...]:
@@ -499,7 +469,7 @@ def plan(
     if recommended is not None:
         own = planning.running
         headroom = headroom_of(question, recommended, own, seed)
-        more = upgrades(question, recommended, headroom, planning.candidates, own, seed)
+        more = planning.helpful(recommended, headroom)
         first = [recommended, *(each for each in front if each is not recommended)]
         drawn = draws_of(question, first, draws, own, seed) if draws else []
     months, ended_by = ended(question, recommended, headroom)

@@ -19,6 +19,7 @@ from raidlab.devices.units import IO_RATE, Power, Share
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.studies.vary import axes_of
 
+_CURRENCY = re.compile(r"[A-Za-z€$£]+$")
 _YEARS = re.compile(r"(\d+(?:\.\d+)?)\s*(years?|months?)")
 
 
@@ -97,7 +98,7 @@ class PriceTable(Table):
     cost: float = Field(ge=0)
     power: Power | None = None
     """Of a drive that says what it draws, by its activity under the load if left out."""
-    rack_units: float = Field(default=0.0, ge=0)
+    rack_units: float | None = Field(default=None, ge=0)
 
 
 class BaseTable(Table):
@@ -105,7 +106,7 @@ class BaseTable(Table):
 
     cost: float = Field(default=0.0, ge=0)
     power: Power = 0.0
-    rack_units: float = Field(default=0.0, ge=0)
+    rack_units: float | None = Field(default=None, ge=0)
 
 
 class QuestionTable(Table):
@@ -130,6 +131,12 @@ class QuestionTable(Table):
     afr: Share | None = None
     """Share of drives that fail in a year; published figures if left out."""
     replace_hours: float = Field(default=24.0, ge=0)
+
+    @property
+    def racked(self) -> bool:
+        """Whether anything states the rack units that it takes."""
+        stated = [self.base.rack_units, *(price.rack_units for price in self.price)]
+        return any(each is not None for each in stated)
 
     def faults(self) -> Iterator[Fault]:
         """Growth of what does not come at a rate, lists of rates."""
@@ -276,6 +283,13 @@ def _check_devices(
     if any(goal.quantity == "power" for goal in goals) and (unpowered or not prices):
         names = ", ".join(unpowered) or "every device"
         faults.add("price", None, f"the power of {names}, as a goal is about power")
+    if any(goal.quantity == "rack units" for goal in goals) and not table.racked:
+        faults.add("base.rack_units", None, "rack units here or in prices, as a goal is about them")
+    for goal in goals:
+        named = _CURRENCY.search(goal.text) if goal.quantity == "cost" else None
+        if named and named[0] != table.currency:
+            allowed = f'in the question\'s currency, which is "{table.currency}"'
+            faults.add("goals", goal.text, allowed)
 
 
 def _idle_watts(device: Device) -> float | None:

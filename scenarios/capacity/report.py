@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.plan import Answer, assumptions, fits, per_watt, price
+from raidlab.scenarios.capacity.plan import Answer, fits, misses, per_watt, price
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.goals import Judged
 from raidlab.scenarios.results.look import (
@@ -210,7 +210,7 @@ def table(found: Answer) -> Table:
 def others(found: Answer) -> Table:
     """Every other candidate, those nearest to the goals first, and why it is no answer."""
     rest = [each for each in found.candidates if each not in found.front]
-    rest.sort(key=lambda each: (not fits(each), bool(each.why_not), _beyond(each), price(each)))
+    rest.sort(key=lambda each: (not fits(each), misses(each), price(each)))
     columns = [
         Column("candidate", kind=Kind.PROSE, width=24),
         Column("cost", found.question.table.currency),
@@ -218,10 +218,6 @@ def others(found: Answer) -> Table:
     ]
     rows: list[list[Cell]] = [[each.name, each.cost, why(each)] for each in rest]
     return Table("The others", columns, rows, most=_OTHERS)
-
-
-def _beyond(each: Candidate) -> float:
-    return max((one.by or 0.0 for one in each.failing), default=0.0) + each.overload
 
 
 def plan_report(found: Answer, command: str = "") -> str:
@@ -240,7 +236,7 @@ def plan_report(found: Answer, command: str = "") -> str:
         evidence.append(table(found))
     evidence += [each for each in (changes(found), doubts(found)) if each.rows]
     evidence.append(Folded("Why the others are no answer", others(found)))
-    evidence.append(Text("What it rests on", assumptions(found.question, found.front)))
+    evidence.append(Text("What it rests on", found.assumptions))
     pictures = []
     drawn = [each for each in found.candidates if each.p99_us is not None]
     if len(drawn) > 2:

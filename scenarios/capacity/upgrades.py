@@ -95,6 +95,8 @@ def upgrades(
         for (change, each), scenario, result in zip(tries, scenarios, results, strict=True):
             rows = result.summary()
             if headroom is None:
+                if not meets(question.goals, scenario, result):
+                    continue
                 served = sum(row["iops"] for row in rows) / (best.iops or 1.0)
                 found[each.name] = _upgrade(change, each, best, served, limits(rows[0]))
                 continue

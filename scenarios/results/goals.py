@@ -21,6 +21,8 @@ from raidlab.scenarios.results.result import Row
 CLEAR = 0.95
 """Confidence from which on a comparison is clear."""
 _Z95 = 1.959964
+UNWORN_YEARS = 1000.0
+"""The life of drives that do not wear."""
 _STRIPES = 1e-4
 """Share of a capacity that whole stripes may lack."""
 _GOAL = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*?)\s*"
@@ -144,6 +146,8 @@ class Goal:
             return "–" if value is None else f"{value:.2g}"
         if self.unit == "B/s":
             return "–" if value is None else figure(value / 1e6, "MB/s")
+        if self.quantity == "life" and value is not None and value >= UNWORN_YEARS:
+            return "no wear"
         return figure(value, self.unit)
 
 
@@ -156,6 +160,11 @@ class Measured:
     high: float | None = None
     certain: bool = False
     """True for what is no estimate, such as a capacity."""
+
+    @property
+    def ci95(self) -> list[float | None] | None:
+        """Both ends; None if neither is known."""
+        return None if self.low is None and self.high is None else [self.low, self.high]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import base64
 import csv
 import io
 import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -139,7 +140,7 @@ def again(command: str, *arguments: object, **options: object) -> str:
     words = ["raidlab", command, *(_quoted(str(each)) for each in arguments if each is not None)]
     for name, given in options.items():
         for value in given if isinstance(given, list | tuple) else [given]:
-            if value in (None, "", False):
+            if value is None or value is False or value == "":
                 continue
             words.append(f"--{name.replace('_', '-')}")
             if value is not True:
@@ -148,7 +149,9 @@ def again(command: str, *arguments: object, **options: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if text and not set(text) & set(" \"'$\\*?&;|<>()") else json.dumps(text)
+    """A word for a shell, in the quotes that every shell has where that is safe."""
+    plain = shlex.quote(text)
+    return plain if plain == text or set(text) & set('"$`\\!\n') else f'"{text}"'
 
 
 def _shown(value: Any) -> Any:

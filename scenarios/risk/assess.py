@@ -12,7 +12,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.goals import Goal, Measured, judged
+from raidlab.scenarios.results.goals import Goal, Measured, judged, workload_faults
 from raidlab.scenarios.risk.histories import Batch, Estimate, Model, estimate
 from raidlab.scenarios.risk.lifetime import (
     AFR,
@@ -86,6 +86,12 @@ class Question:
             yield Fault("--shape", self.shape, "left out beside --wear-out, which is a bathtub")
         if self.infant and self.wear_out_years is None:
             yield Fault("--infant", self.infant, "only beside --wear-out, of a bathtub")
+        for goal in self.goals:
+            if goal.quantity != "p99" or goal.side or not goal.at_most:
+                yield Fault("--goal", goal.text, 'about p99 of reads and writes: "p99 < 20 ms"')
+            elif self.rebuild_h is not None:
+                allowed = "left out beside --rebuild: only a simulated rebuild has a p99"
+                yield Fault("--goal", goal.text, allowed)
 
 
 @dataclass(frozen=True)
@@ -132,8 +138,8 @@ class Risk:
     rebuild: Measured
     """Hours of a rebuild."""
     p99_us_during: float | None
-    missed: tuple[Goal, ...]
-    """Goals that are missed while a drive is rebuilt."""
+    missed: tuple[Goal, ...] | None
+    """Goals that are missed while a drive is rebuilt; None if none was asked for."""
     assumptions: tuple[Mapping[str, Any], ...]
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
@@ -153,14 +159,21 @@ class Risk:
         return max(0.0, self.loss - half), min(1.0, self.loss + half)
 
     @property
-    def missed_hours_per_year(self) -> float:
-        """Hours a year in which goals are missed because a drive is being rebuilt."""
-        degraded = sum(array.found.degraded_h_per_year for array in self.arrays)
-        return degraded if self.missed else 0.0
+    def missed_hours_per_year(self) -> float | None:
+        """Hours a year in which goals are missed because a drive is being rebuilt.
+
+        What the load meets while a failed drive waits to be replaced is not simulated.
+        """
+        if self.missed is None:
+            return None
+        failures = sum(array.found.failures_per_year for array in self.arrays)
+        return failures * (self.rebuild.value or 0.0) if self.missed else 0.0
 
     @property
-    def missed_probability_a_year(self) -> float:
+    def missed_probability_a_year(self) -> float | None:
         """Probability that goals are missed at all in a year for that reason."""
+        if self.missed is None:
+            return None
         failures = sum(array.found.failures_per_year for array in self.arrays)
         return -math.expm1(-failures) if self.missed else 0.0
 
@@ -174,9 +187,9 @@ class Risk:
             "loss_probability": self.loss,
             "loss_ci95": list(self.ci95),
             "rebuild_hours": self.rebuild.value,
-            "rebuild_hours_ci95": [self.rebuild.low, self.rebuild.high],
+            "rebuild_hours_ci95": self.rebuild.ci95,
             "p99_us_during": self.p99_us_during,
-            "missed_goals": [goal.text for goal in self.missed],
+            "missed_goals": None if self.missed is None else [goal.text for goal in self.missed],
             "missed_hours_per_year": self.missed_hours_per_year,
             "missed_probability_a_year": self.missed_probability_a_year,
             "method": METHOD,
@@ -213,6 +226,7 @@ def assess(
     if faults:
         raise SpecError(faults)
     scenario = build_scenario(tree, path)
+    _check_goals(question, scenario, tree)
     own_seed = scenario.seed if seed is None else seed
     hours, p99, notes = _rebuild(tree, path, scenario, question, running or Running(), seed)
     arrays, assumptions = [], notes
@@ -220,11 +234,9 @@ def assess(
         array, assumed = _array(tree, scenario, at, question, hours.value or 0.0, own_seed)
         arrays.append(array)
         assumptions += [each for each in assumed if each not in assumptions]
-    missed = [
-        goal
-        for goal in question.goals
-        if p99.value is not None and not judged(goal, p99).holds
-    ]  # fmt: skip
+    missed = None
+    if question.goals:
+        missed = tuple(goal for goal in question.goals if not judged(goal, p99).holds)
     return Risk(
         title=scenario.title,
         seed=own_seed,
@@ -232,9 +244,23 @@ def assess(
         arrays=tuple(arrays),
         rebuild=hours,
         p99_us_during=p99.value,
-        missed=tuple(missed),
+        missed=missed,
         assumptions=tuple(assumptions),
     )
+
+
+def _check_goals(question: Question, scenario: Scenario, tree: Mapping[str, Any]) -> None:
+    names = [load.name for load in scenario.workloads]
+    faults = workload_faults(question.goals, names, "--goal")
+    for goal in question.goals:
+        if goal.workload in names and len(names) > 1:
+            allowed = f"without {goal.workload}: a rebuild has one p99, the slowest load's"
+            faults.append(Fault("--goal", goal.text, allowed))
+        elif not any(_redundancy(tree, at).tolerance for at in range(len(tree["array"]))):
+            allowed = "left out: no array has redundancy, so nothing is rebuilt"
+            faults.append(Fault("--goal", goal.text, allowed))
+    if faults:
+        raise SpecError(faults)
 
 
 def _rebuild(

@@ -31,7 +31,9 @@ def answer(found: Risk) -> str:
             f". Failures of drives alone are {100 * share:.0f} % of it, unreadable sectors in"
             f" rebuilds {100 - 100 * share:.0f} %"
         )
-    if found.missed:
+    if found.missed == ():
+        text += ". While drives are rebuilt the load's goals are met"
+    elif found.missed:
         goals = ", ".join(goal.text for goal in found.missed)
         text += (
             f". {goals} is missed for {found.missed_hours_per_year:.3g} hours a year, while drives"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from raidlab.devices.faults import Fault, SpecError
 
 _ANSWERS_S = 10
 """Seconds in which a scheduler must answer."""
+_ADDRESS = re.compile(r"([a-z]+://)?(\[[0-9a-fA-F:.]+\]|[^\s:/\[\]]+):\d{1,5}/?|inproc://\S+")
 _LOST = 3
 """How often a run is begun again whose worker was lost."""
 
@@ -27,10 +29,13 @@ def dask_executor(address: str) -> Iterator[Executor]:
     except ModuleNotFoundError:
         allowed = "needs Dask, which is not installed: pip install 'raidlab[dask]'"
         raise SpecError([Fault("--dask", address, allowed)]) from None
+    allowed = f"the address of a Dask scheduler that answers within {_ANSWERS_S} s"
+    if _ADDRESS.fullmatch(address) is None:
+        # Dask would try to close what was never open, and say so at length.
+        raise SpecError([Fault("--dask", address, f"{allowed}, such as tcp://10.0.0.1:8786")])
     try:
         client = distributed.Client(address, timeout=_ANSWERS_S, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
-        allowed = f"the address of a Dask scheduler that answers within {_ANSWERS_S} s"
         why = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise SpecError([Fault("--dask", address, f"{allowed}: {why}")]) from None
     try:

@@ -21,6 +21,7 @@ from concurrent.futures import (
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
+from raidlab.scenarios.running.engine_faults import other_engine
 from raidlab.scenarios.running.store import Store, engine_digest, run_key
 
 _AHEAD = 4
@@ -89,7 +90,7 @@ def outcomes(
             for future in sorted(done, key=lambda each: waiting[each][0]):
                 at, plan = waiting.pop(future)
                 try:
-                    text = _result_of(future)
+                    text = _result_of(future, here=own is not None)
                 except _engine.PlanError as error:
                     yield at, error
                     continue
@@ -116,7 +117,10 @@ def run_elsewhere(plan: str, digest: bytes) -> str:
     return _engine.run(plan)
 
 
-def _result_of(future: Future[str]) -> str:
+def _result_of(future: Future[str], *, here: bool) -> str:
+    if here and not future.cancelled() and isinstance(future.exception(), KeyboardInterrupt):
+        # Nobody stopped it: Ctrl-C comes to the main thread, and this thread is another.
+        raise SpecError([other_engine("it stops where it asks whether to go on")])
     try:
         return future.result()
     except OtherEngineError as error:

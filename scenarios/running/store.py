@@ -47,6 +47,7 @@ CREATE TABLE entry (
 );
 CREATE INDEX entry_used ON entry (used);
 """
+_MAGIC = b"SQLite format 3\0"
 _CHECKED_BYTES = 8_000_000
 """Content that is stored before the size of the file is looked at again."""
 _WAIT_S = 30.0
@@ -133,6 +134,25 @@ def default_limit() -> int:
         return int(SIZE.convert(named))
     except ValueError as error:
         raise SpecError([Fault("RAIDLAB_STORE_LIMIT", named, str(error))]) from None
+
+
+def check_store(path: Path) -> None:
+    """Refuses a file that a user names as a store although it holds something else.
+
+    A store that is damaged is moved aside; a scenario, say, is not to be.
+
+    Raises:
+        StoreError: It is no database, or cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            begins = file.read(len(_MAGIC))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(path, reason(error)) from None
+    if begins and begins != _MAGIC:
+        raise StoreError(path, "a store of finished runs, or a new file; this holds something else")
 
 
 class Store:

@@ -51,6 +51,7 @@ class Sample:
     rate: float
     """Bytes of the drive a second; 0 if none came into place."""
     p99_us_before: float | None
+    """Of the slowest load."""
     p99_us_during: float | None
     iops_before: float | None
     iops_during: float | None
@@ -143,11 +144,11 @@ def _sample(
 ) -> Sample:
     result, scenario = ended
     place = float(scenario.base["arrays"][0]["rebuild_from"])
-    row = result.results[0]
     begun = _when(result, "rebuild on ")
     done = _when(result, "rebuild done")
-    before = [each for each in row["periods"] if begun is None or each["from_s"] < begun]
-    during = [each for each in row["periods"] if begun is not None and each["from_s"] >= begun]
+    loads = [row["periods"] for row in result.results]
+    before = [[p for p in load if begun is None or p["from_s"] < begun][:1] for load in loads]
+    during = [[p for p in load if begun is not None and p["from_s"] >= begun][:1] for load in loads]
     rate = 0.0
     if begun is not None and done is not None:
         rate = (1.0 - place) * bytes_of_drive / (done - begun)
@@ -156,7 +157,7 @@ def _sample(
             (_share(each[0], place), _end_s(each[1])) for each in (settled, ended)
         )
         rate = (last - first) * bytes_of_drive / (late - early)
-    return Sample(place, rate, _p99(before), _p99(during[:1]), _iops(before), _iops(during[:1]))
+    return Sample(place, rate, _p99(before), _p99(during), _iops(before), _iops(during))
 
 
 def _share(result: Result, place: float) -> float:
@@ -172,13 +173,16 @@ def _when(result: Result, what: str) -> float | None:
     return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
 
 
-def _p99(periods: Sequence[Mapping[str, Any]]) -> float | None:
-    found = [each["latency_us"]["p99"] for each in periods if each["latency_us"]]
-    return found[0] if found else None
+def _p99(loads: Sequence[Sequence[Mapping[str, Any]]]) -> float | None:
+    """Of the load that is slowest, in a period of each load."""
+    found = [each["latency_us"]["p99"] for own in loads for each in own if each["latency_us"]]
+    return max(found, default=None)
 
 
-def _iops(periods: Sequence[Mapping[str, Any]]) -> float | None:
-    return periods[0]["iops"] if periods else None
+def _iops(loads: Sequence[Sequence[Mapping[str, Any]]]) -> float | None:
+    """Of all loads together, in a period of each load."""
+    found = [each["iops"] for own in loads for each in own]
+    return sum(found) if found else None
 
 
 def hours(samples: Sequence[Sample], bytes_of_drive: int) -> float | None:

@@ -62,8 +62,8 @@ class Factor:
     key: str
     device: str
     """Empty for a field of the scenario."""
-    best: str
-    """The number as it stands."""
+    best: str | None
+    """The number as it stands; None for a field that is left out."""
     bounds: tuple[str, str]
     axis: Axis | None = None
 
@@ -178,7 +178,9 @@ def _exact(scenario: Scenario) -> list[str]:
     ]
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> str | None:
+    if value is None:
+        return None
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
@@ -226,7 +228,11 @@ def sensitivity(
         if not values:
             warnings |= dict.fromkeys(result.warnings)
         breaches |= set(result.breaches)
-        values.append(of_load(of, result.summary()).value or 0.0)
+        value = of_load(of, result.summary()).value
+        if value is None and not values:
+            allowed = "a quantity that the load has: no such I/O was done"
+            raise SpecError([Fault("--of", of.text, allowed)])
+        values.append(value or 0.0)
     kept = shares[[at for at, each in enumerate(built) if each is not None]]
     return Sensitivity(
         title=scenario.title,

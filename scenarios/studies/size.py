@@ -1,8 +1,9 @@
 """The least or the most of something with which a system meets its goals.
 
 The values are searched in two steps: a few all over the range, then bisection between the last one
-that fails and the first one from which all that were tried hold. What lies on the wrong side of the
-answer is reported: then the goals are not monotone in what varies.
+that fails and the first one from which all that were tried hold. Where the end of the range fails,
+the last one that holds takes its place. What lies on the wrong side of the answer is reported: then
+the goals are not monotone in what varies.
 
 Results are estimates. A value whose figure is too near to its bound is simulated again with more
 replications, so that its side is clear (95 %). The confidence of the answer is the probability that
@@ -18,13 +19,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.endurance import endurance
 from raidlab.scenarios.results.goals import (
     CLEAR,
+    UNWORN_YEARS,
     Goal,
     Judged,
     Measured,
@@ -122,6 +124,8 @@ class Sized:
     """By value."""
     not_monotone: tuple[Any, ...]
     """Values that lie on the wrong side of the answer."""
+    unbuilt: tuple[tuple[Any, str], ...] = ()
+    """Values that the scenario cannot be built with, and why."""
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
@@ -156,6 +160,7 @@ class Sized:
             "monotone": not self.not_monotone,
             "not_monotone": list(self.not_monotone),
             "tried": [each.to_dict() for each in self.tried],
+            "unbuilt": [{"value": value, "why_not": why} for value, why in self.unbuilt],
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
@@ -195,7 +200,8 @@ def size(
     ]
     if faults:
         raise SpecError(faults)
-    search = Search(_candidates(tree, path, axis), tuple(goals), path, running or Running(), seed)
+    candidates, unbuilt = _candidates(tree, path, axis)
+    search = Search(candidates, tuple(goals), path, running or Running(), seed)
     _, built = search.candidates[search.values[0]]
     check_workloads(goals, [load.name for load in built.workloads])
     # From the side that fails to the side that holds.
@@ -211,8 +217,13 @@ def size(
         confidence *= 1.0 if beyond is None else search.tried[beyond].confidence
     elif tried:
         confidence = min(each.confidence for each in tried)
-    side = [] if answer is None else order[: order.index(answer)]
-    odd = [at for at in side if at in search.tried and search.tried[at].holds]
+    place = 0 if answer is None else order.index(answer)
+    odd = [
+        at
+        for step, at in enumerate(order)
+        if answer is not None and at in search.tried
+        if search.tried[at].holds == (step < place)
+    ]
     return Sized(
         title=first.title,
         seed=first.seed if seed is None else seed,
@@ -224,6 +235,7 @@ def size(
         confidence=confidence,
         tried=tried,
         not_monotone=tuple(search.values[at] for at in sorted(odd)),
+        unbuilt=tuple(unbuilt.items()),
         warnings=() if answer is None else search.warnings[answer],
         breaches=tuple(sorted(search.breaches)),
     )
@@ -240,9 +252,10 @@ class Running:
 
 def _candidates(
     tree: Mapping[str, Any], path: Path | None, axis: Axis
-) -> dict[Any, tuple[dict[str, Any], Scenario]]:
-    """The values that a scenario can be built with."""
+) -> tuple[dict[Any, tuple[dict[str, Any], Scenario]], dict[Any, str]]:
+    """The values that a scenario can be built with, and why it cannot be with others."""
     found: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    unbuilt: dict[Any, str] = {}
     faults: list[Fault] = []
     for value in axis.values or _spread(axis.span):
         try:
@@ -250,6 +263,7 @@ def _candidates(
             scenario = build_scenario(changed, path)
         except SpecError as error:
             faults += error.faults
+            unbuilt[value] = "; ".join(str(replace(each, file="")) for each in error.faults)
             continue
         if scenario.points != 1 or not scenario.workloads:
             allowed = "one number: a size is found for one load"
@@ -257,8 +271,8 @@ def _candidates(
             raise SpecError([fault])
         found[value] = changed, scenario
     if not found:
-        raise SpecError(faults)
-    return found
+        raise SpecError(few_of_each(faults))
+    return found, unbuilt
 
 
 def _spread(span: Span | None) -> tuple[Any, ...]:
@@ -337,7 +351,7 @@ class Search:
 
     def _measured(self, goal: Goal, at: int, rows: Sequence[Row], result: Result) -> Measured:
         if goal.source in (Source.LATENCY, Source.RATE):
-            return of_load(goal, rows)
+            return _of_run(goal, self.candidates[self.values[at]][1], rows)
         if goal.source is Source.LIFE:
             return life_of(result)
         if goal.source is Source.SYSTEM:
@@ -349,13 +363,29 @@ class Search:
         return self._rebuilds[at][goal.quantity == "rebuild p99"]
 
 
-def judged_by_run(goals: Sequence[Goal], result: Result) -> list[Judged]:
+def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
+    """The I/Os a second that loads ask for which a goal is about; None if they are not all open."""
+    rates = [load.arrives_per_s for load in scenario.workloads if goal.workload in ("", load.name)]
+    if goal.quantity != "rate" or goal.side or not rates or not all(rates):
+        return None
+    return max(rates) if goal.at_most else min(rates)
+
+
+def _of_run(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
+    """A latency or rate; that of an open load which is served is what it asks for."""
+    asked = asked_rate(goal, scenario)
+    if asked is not None and not falls_behind(scenario, rows):
+        return Measured(asked, certain=True)
+    return of_load(goal, rows)
+
+
+def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:
     """What a run alone says of goals: those about latencies, rates and wear."""
     rows = result.summary()
     found = []
     for goal in goals:
         if goal.source in (Source.LATENCY, Source.RATE):
-            found.append(judged(goal, of_load(goal, rows)))
+            found.append(judged(goal, _of_run(goal, scenario, rows)))
         elif goal.source is Source.LIFE:
             found.append(judged(goal, life_of(result)))
     return found
@@ -364,14 +394,14 @@ def judged_by_run(goals: Sequence[Goal], result: Result) -> list[Judged]:
 def meets(goals: Sequence[Goal], scenario: Scenario, result: Result) -> bool:
     """Whether a run serves its load, and all that it says of goals holds."""
     served = not falls_behind(scenario, result.summary())
-    return served and all(each.holds for each in judged_by_run(goals, result))
+    return served and all(each.holds for each in judged_by_run(goals, scenario, result))
 
 
 def life_of(result: Result) -> Measured:
     """Years until the first drives are worn out under the load; unlimited where none wears."""
     lives = [line["life_years"] for line in endurance(result)]
     known = [life for life in lives if life is not None]
-    return Measured(min(known, default=1000.0 if not lives else None), certain=True)
+    return Measured(min(known, default=UNWORN_YEARS if not lives else None), certain=True)
 
 
 def rebuilt(
@@ -403,12 +433,16 @@ def searched(search: Search, order: Sequence[int]) -> tuple[int | None, int | No
     steps = sorted({round(at * last / (_COARSE - 1)) for at in range(_COARSE)})
     search.look([order[at] for at in steps])
     search.clear([order[last]])
-    if not search.tried[order[last]].holds:
-        return None, None
 
     def holds(at: int) -> bool:
         return search.tried[order[at]].holds
 
+    if not holds(last):
+        # Not as it should be, or nothing holds: which do is to be sure.
+        search.clear([order[at] for at in steps])
+        last = max((at for at in steps if holds(at)), default=-1)
+        if last < 0:
+            return None, None
     while True:
         known = [at for at in range(last + 1) if order[at] in search.tried]
         fails = max((at for at in known if not holds(at)), default=-1)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.results.goals import Judged
+from raidlab.scenarios.results.goals import UNWORN_YEARS, Judged
 from raidlab.scenarios.results.look import (
     GREY,
     VERMILLION,
@@ -18,12 +19,15 @@ from raidlab.scenarios.results.look import (
     percent,
     spread,
 )
-from raidlab.scenarios.results.page import Box, Page, Picture
+from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.size import Find, Sized, Tried
 from raidlab.scenarios.studies.sweep_report import number_of, short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
+
+_LISTED = 4
+"""Values that are named where many have the same reason."""
 
 
 def answer(found: Sized) -> str:
@@ -63,24 +67,49 @@ def closest(found: Sized) -> Tried:
 
 def warnings(found: Sized) -> tuple[str, ...]:
     """What limits the answer."""
-    if not found.not_monotone:
-        return found.warnings
-    values = ", ".join(str(value) for value in found.not_monotone)
-    return (
-        f"the goals are not monotone in {found.path}: {values} meets them as well, though what"
-        " lies between does not",
-        *found.warnings,
-    )
+    odd = {value: found.at(value).holds for value in found.not_monotone}
+    hold = ", ".join(str(value) for value, holds in odd.items() if holds)
+    fail = ", ".join(str(value) for value, holds in odd.items() if not holds)
+    said = []
+    if hold:
+        said.append(f"{hold} meets the goals as well, though what lies between does not")
+    if fail:
+        said.append(f"{fail} does not meet the goals, though it lies beyond the answer")
+    own = [f"the goals are not monotone in {found.path}: {'; '.join(said)}"] if said else []
+    return (*own, *found.warnings)
+
+
+def notes(found: Sized) -> list[str]:
+    """Values that the scenario cannot be built with, each reason once."""
+    reasons: dict[str, list[object]] = {}
+    for value, why in found.unbuilt:
+        # A reason that names the value is the same for others.
+        reasons.setdefault(why.rpartition(": ")[2], []).append(value)
+    return [
+        f"Not tried, as it cannot be built: {listed(values)} ({why})."
+        for why, values in reasons.items()
+    ]
+
+
+def listed(values: Sequence[object]) -> str:
+    """The first of many values, and how many more there are."""
+    shown = ", ".join(map(str, values[:_LISTED]))
+    return shown + (f" and {len(values) - _LISTED:,} more" if len(values) > _LISTED else "")
 
 
 def _words(found: Sized, value: object) -> str:
-    return f"{value} {found.unit}".strip() if not isinstance(value, str) else value
+    if isinstance(value, str):
+        return value
+    unit = found.unit.removesuffix("s") if value == 1 else found.unit
+    return f"{value} {unit}".strip()
 
 
 def _value(each: Judged) -> str:
     measured = each.measured
     shown = each.goal.shown(measured.value)
-    if measured.value is None or each.goal.unit != "us":
+    if measured.value is None:
+        return "unknown"
+    if each.goal.unit != "us":
         return shown
     scale = measured.value / float(shown.split(" ")[0].replace(",", "") or 1)
     ends = [None if end is None else end / scale for end in (measured.low, measured.high)]
@@ -116,10 +145,7 @@ def table(found: Sized) -> Table:
     ]
     rows: list[list[Cell]] = []
     for each in found.tried:
-        values: list[Cell] = [
-            None if one.measured.value is None else one.measured.value * _scale(one.goal.unit)
-            for one in each.judged
-        ]
+        values: list[Cell] = [_cell(one) for one in each.judged]
         holds = "falls behind" if each.falls_behind else "yes" if each.holds else "no"
         rows.append(
             [
@@ -133,6 +159,12 @@ def table(found: Sized) -> Table:
         )
     marked = [at for at, each in enumerate(found.tried) if each.value == found.answer]
     return Table("", columns, rows, marked=marked)
+
+
+def _cell(each: Judged) -> float | None:
+    value = each.measured.value
+    unworn = each.goal.quantity == "life" and value is not None and value >= UNWORN_YEARS
+    return None if value is None or unworn else value * _scale(each.goal.unit)
 
 
 def _unit(unit: str) -> str:
@@ -158,6 +190,7 @@ def size_report(found: Sized, command: str = "") -> str:
             _picture(found, at),
         )
         for at, goal in enumerate(found.goals)
+        if any(_cell(each.judged[at]) is not None for each in found.tried)
     ]
     return Page(
         kind="size",
@@ -167,7 +200,7 @@ def size_report(found: Sized, command: str = "") -> str:
         beside=warnings(found),
         breaches=found.breaches,
         pictures=pictures,
-        evidence=[table(found)],
+        evidence=[table(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()
@@ -178,8 +211,8 @@ def _picture(found: Sized, which: int) -> go.Figure:
 
     goal = found.goals[which]
     scale = _scale(goal.unit)
-    known = [each for each in found.tried if each.judged[which].measured.value is not None]
-    values = [(each.judged[which].measured.value or 0.0) * scale for each in known]
+    known = [each for each in found.tried if _cell(each.judged[which]) is not None]
+    values = [_cell(each.judged[which]) or 0.0 for each in known]
 
     def half(each: Tried, high: bool) -> float:
         measured = each.judged[which].measured

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -46,6 +46,8 @@ class Sweep:
     rows: tuple[Row, ...]
     """One for each point, and within it for each workload and each number outstanding."""
     points: int
+    open: bool = False
+    """All loads come at rates of their own."""
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
     interrupted: bool = False
@@ -202,7 +204,8 @@ def sweep(
         if point.faults and where not in rows:
             rows[where] = _rows(where, point, None)
     if rows and all(row[0]["why_not"] for row in rows.values()):
-        raise SpecError(fault for point in built.points.values() for fault in point.faults)
+        every = (fault for point in built.points.values() for fault in point.faults)
+        raise SpecError(few_of_each(every))
     return Sweep(
         title=built.title,
         seed=built.seed,
@@ -210,6 +213,7 @@ def sweep(
         vary=tuple(axis.path for axis in experiment.axes),
         rows=tuple(row for where in sorted(rows) for row in rows[where]),
         points=len(placed),
+        open=built.open,
         warnings=tuple(_counted(warnings[each], len(placed), each) for each in sorted(warnings)),
         breaches=tuple(sorted(breaches)),
         interrupted=interrupted,
@@ -231,6 +235,7 @@ class _Built:
         self._of_run: dict[int, tuple[int, int]] = {}
         self._made = 0
         self.refused = 0
+        self.open = True
         self.title = str(experiment.tree.get("title") or "") or (
             experiment.path.stem if experiment.path else "sweep"
         )
@@ -265,6 +270,7 @@ class _Built:
                 raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
         except SpecError as error:
             return _Point(values, None, list(error.faults))
+        self.open &= all(load.arrives_per_s for load in scenario.workloads)
         return _Point(values, scenario, [], runs_of(scenario))
 
     def takes(self, at: int) -> tuple[int, int]:

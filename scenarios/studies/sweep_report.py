@@ -34,7 +34,10 @@ def ran(found: Sweep) -> list[Row]:
 
 
 def answer(found: Sweep) -> str:
-    """How many points there are, and which one has the highest rate."""
+    """How many points there are, and the one with the highest rate, or else the lowest p99.
+
+    The rate of a load that comes at a rate of its own, and is served, is no merit of a system.
+    """
     rows = ran(found)
     refused = {row["point"] for row in found.rows if row["why_not"]}
     text = f"{found.points - len(refused):,} points ran"
@@ -43,7 +46,7 @@ def answer(found: Sweep) -> str:
     if not rows:
         return f"{text}."
     rates = [row["iops"] for row in rows]
-    if max(rates) > 1.02 * min(rates):
+    if not found.open and max(rates) > 1.02 * min(rates):
         best = max(rows, key=lambda row: row["iops"])
         return f"{text}. The highest rate is {figure(best['iops'], 'IO/s')}: {place(found, best)}."
     known = [row for row in rows if row["latency_p99_us"] is not None]
@@ -110,12 +113,13 @@ def notes(found: Sweep) -> list[str]:
     for row in found.rows:
         if row["why_not"]:
             reasons.setdefault(row["why_not"], []).append(row)
-    return [
-        f"{place(found, rows[0])}"
-        + (f" and {len(rows) - 1:,} more points" if len(rows) > 1 else "")
-        + f": {why}."
-        for why, rows in reasons.items()
-    ]
+    said = []
+    for why, rows in reasons.items():
+        # A reason that begins with the point's own words says which it is.
+        where = "" if why.startswith(place(found, rows[0])) else f"{place(found, rows[0])}"
+        more = f" and {len(rows) - 1:,} more points" if len(rows) > 1 else ""
+        said.append(f"{where}{more}{': ' if where or more else ''}{why}.")
+    return said
 
 
 def _ms(value: float | None) -> float | None:

@@ -159,3 +159,34 @@ def test_the_engine_takes_every_disk_of_the_catalogue(name: str) -> None:
     spec = find(name).spec
     assert isinstance(spec, HddSpec)
     assert _capacity(spec.to_plan(DriveOptions())) == spec.capacity_bytes(DriveOptions())
+
+
+SHINGLED = """[shingled]
+band = "16 MiB"
+media_cache = "128 MB"
+records = 1000
+merge_after_idle = "1 s"
+[scheduler]"""
+
+
+def test_a_shingled_disk_offers_its_capacity_beside_its_log(tmp_path: Path) -> None:
+    spec = _spec(tmp_path, ("[scheduler]", SHINGLED))
+    plan = spec.to_plan(DriveOptions())
+    assert _capacity(plan) == spec.capacity_bytes(DriveOptions()) == 10**9
+    assert plan["shingled"]["media_cache_bytes"] == 128 * 10**6
+
+
+@pytest.mark.parametrize(
+    ("changes", "reported"),
+    [
+        ([('media_cache = "128 MB"', 'media_cache = "1 MB"')], "shingled.media_cache"),
+        ([('band = "16 MiB"', 'band = "1000001 B"')], "shingled.band"),
+        ([('"fixed"', '"next-track"'), ('read_ahead_limit = "256 KiB"', "")], "read_ahead"),
+        ([("records = 1000", "records = 0")], "shingled.records"),
+    ],
+)
+def test_a_shingled_disk_that_cannot_be(
+    tmp_path: Path, changes: list[tuple[str, str]], reported: str
+) -> None:
+    with pytest.raises(SpecError, match=reported):
+        _spec(tmp_path, ("[scheduler]", SHINGLED), *changes)

@@ -104,3 +104,34 @@ def test_plan_exits_with_1_where_no_candidate_fits(raidlab, tmp_path):
     assert document["recommended"] is None
     assert document["nearest"] in [each["name"] for each in document["candidates"]]
     assert "The nearest is" in (tmp_path / "page.html").read_text()
+
+
+def test_a_file_of_something_else_is_no_store_and_stays_where_it_is(raidlab, tmp_path):
+    before = (tmp_path / "one.toml").read_bytes()
+    done = raidlab("sweep", "one.toml", "--vary", "run.seed=1,2", "--store", "one.toml")
+    assert done.returncode == 2 and "holds something else" in done.stderr
+    assert (tmp_path / "one.toml").read_bytes() == before
+
+
+def test_risk_says_all_that_is_wrong_at_once(raidlab):
+    wrong = ["--afr", "200", "--bad-batch", "x", "--goal", "p97 < 1 ms", "--years", "0"]
+    done = raidlab("risk", "one.toml", *wrong)
+    assert done.returncode == 2
+    for option in wrong[::2]:
+        assert f"error: {option}" in done.stderr
+
+
+def test_the_page_of_a_risk_has_every_option_that_made_it(raidlab, tmp_path):
+    given = [
+        *("--afr", "2.5", "--shape", "1.2", "--bad-batch", "5:10", "--uber", "0.0", "--seed", "0"),
+        *("--latent", "0.5", "--patrol", "7.0", "--replace", "3.0", "--age", "1.0"),
+    ]
+    done = raidlab("risk", "one.toml", *given, "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.html").read_text()
+    for option, value in zip(given[::2], given[1::2], strict=True):
+        assert f"{option} {value}" in page
+
+
+def test_the_help_shows_what_stands_in_brackets(raidlab):
+    assert "`[sources]`" in raidlab("sensitivity", "--help").stdout

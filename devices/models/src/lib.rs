@@ -8,6 +8,7 @@ mod device;
 mod fault;
 pub mod hdd;
 mod host;
+mod idle_states;
 mod limits;
 mod link;
 mod memo;

@@ -7,4 +7,5 @@ mod common;
 mod hdd_link;
 mod hdd_mutated;
 mod hdd_scsi;
+mod hdd_shingled;
 mod hdd_streams;

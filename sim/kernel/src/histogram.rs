@@ -195,27 +195,32 @@ impl Histogram {
         moments
     }
 
-    /// What every bucket counts, in ascending order.
-    fn counts(&self) -> impl Iterator<Item = u64> + '_ {
+    /// Buckets from that of the least to that of the greatest latency, in ascending order, and what
+    /// each counts.
+    fn counts(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let mut recent = [usize::MAX; TOGETHER];
         for (bucket, &value) in recent.iter_mut().zip(&self.recent[..self.uncounted]) {
             *bucket = Self::bucket(value);
         }
         recent.sort_unstable();
         let mut next = 0;
-        self.buckets.iter().enumerate().map(move |(bucket, count)| {
+        let range = match (self.min(), self.max()) {
+            (Some(least), Some(most)) => Self::bucket(least)..Self::bucket(most) + 1,
+            _ => 0..0,
+        };
+        range.map(move |bucket| {
             let first = next;
             while recent.get(next) == Some(&bucket) {
                 next += 1;
             }
-            count + (next - first) as u64
+            (bucket, self.buckets[bucket] + (next - first) as u64)
         })
     }
 
     /// What every four buckets count together, in ascending order: sixteen to a power of two.
     pub fn coarse(&self) -> Vec<u64> {
         let mut coarse = vec![0; COARSE];
-        for (bucket, count) in self.counts().enumerate() {
+        for (bucket, count) in self.counts() {
             coarse[bucket >> COARSE_BITS] += count;
         }
         coarse
@@ -229,8 +234,8 @@ impl Histogram {
     /// Adds the counts of `other`.
     pub fn merge(&mut self, other: &Histogram) {
         self.count_recent();
-        for (mine, theirs) in self.buckets.iter_mut().zip(other.counts()) {
-            *mine += theirs;
+        for (bucket, count) in other.counts() {
+            self.buckets[bucket] += count;
         }
         self.moments.merge(&other.moments());
     }
@@ -279,7 +284,7 @@ impl Histogram {
         }
         let wanted = (percent / 100.0 * count as f64).ceil().max(1.0) as u64;
         let mut seen = 0;
-        for (bucket, count) in self.counts().enumerate() {
+        for (bucket, count) in self.counts() {
             seen += count;
             if seen >= wanted {
                 let mut value = Self::representative(bucket).0;
@@ -302,7 +307,7 @@ impl Histogram {
         } = self.moments();
         let wanted = share * count as f64;
         let mut seen = 0.0;
-        for (bucket, count) in self.counts().enumerate() {
+        for (bucket, count) in self.counts() {
             let inside = count as f64;
             if count > 0 && seen + inside >= wanted {
                 let (from, to) = Self::edges(bucket, most);
@@ -333,7 +338,6 @@ impl Histogram {
     /// Non-empty buckets as (representative value, count), in ascending order.
     pub fn bins(&self) -> impl Iterator<Item = (Nanos, u64)> + '_ {
         self.counts()
-            .enumerate()
             .filter(|&(_, count)| count > 0)
             .map(|(bucket, count)| (Self::representative(bucket), count))
     }

@@ -61,6 +61,13 @@ impl Stations {
         }
     }
 
+    /// Every server is busy until `until`, from `now` on where it has nothing to do.
+    pub fn occupy_until(&mut self, until: Time, now: Time) {
+        for server in &mut self.servers {
+            server.serve(now, until.since(server.free.max(now)));
+        }
+    }
+
     /// Serves a job on the server that is free first.
     #[inline]
     pub fn serve(&mut self, arrival: Time, service: Nanos) -> Served {

@@ -27,6 +27,15 @@ def test_stated_figures_come_out_within_two_percent(tmp_path: Path, sheet: dict[
         assert abs(point.error_pct) < 2, point
 
 
+@pytest.mark.parametrize("rate", [180, 280])
+def test_random_writes_of_a_disk_decide_among_how_many_its_cache_chooses(
+    tmp_path: Path, rate: int
+) -> None:
+    disk = DISK | {"random_read": '"152 IO/s"', "random_write": f'"{rate} IO/s"'}
+    found = {point.quantity: point for point in made(tmp_path, disk).points}
+    assert found["random_write"].error_pct == pytest.approx(0, abs=5)
+
+
 def test_the_same_sheet_gives_the_same_device(tmp_path: Path) -> None:
     first, second = (made(tmp_path, DISK).draft.to_toml() for _ in range(2))
     assert first == second

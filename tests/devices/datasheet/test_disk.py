@@ -7,6 +7,7 @@ import pytest
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.datasheet.disk import device, first, sectors
 from raidlab.devices.datasheet.sheet import read_sheet
+from raidlab.devices.faults import SpecError
 from tests.devices.datasheet.test_sheet import DISK, written
 
 
@@ -40,3 +41,39 @@ def test_a_rate_that_is_not_stated_follows_from_the_density(tmp_path: Path) -> N
     sheet = {key: value for key, value in DISK.items() if key != "sustained_rate"}
     disk = first(read_sheet(written(tmp_path, sheet | {"random_read": '"168 IO/s"'})).sheet)
     assert disk.outer_sectors == pytest.approx(sectors(267.6e6, 7200, 0.7), rel=1e-3)
+
+
+def test_a_shingled_disk_has_bands_and_a_log_by_its_sheet(tmp_path: Path) -> None:
+    read = read_sheet(written(tmp_path, DISK | {"shingled": "true", "media_cache": '"20 GB"'}))
+    draft = device(first(read.sheet), read)
+    assert draft.values["shingled"]["media_cache"] == "20000000000 B"
+    assert draft.origins["shingled.media_cache"].word == "data-sheet"
+    assert (draft.origins["shingled.band"].low, draft.origins["shingled.band"].high) == (
+        "15 MiB",
+        "40 MiB",
+    )
+    file = tmp_path / "device.toml"
+    file.write_text(draft.to_toml())
+    assert load_device(file).spec.model_dump()["shingled"]["band"] == 28 << 20
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"media_cache": '"20 GB"'}, "media_cache"),
+        ({"shingled": "true", "media_cache": '"20 TB"'}, "media_cache"),
+        ({"shingled": "true", "actuators": "2"}, "actuators"),
+    ],
+)
+def test_a_log_without_bands_and_two_arms_over_them_are_faults(
+    tmp_path: Path, keys: dict[str, str], said: str
+) -> None:
+    with pytest.raises(SpecError, match=said):
+        read_sheet(written(tmp_path, DISK | keys))
+
+
+def test_writes_that_beat_reads_are_cached(tmp_path: Path) -> None:
+    sas = DISK | {"interface": '"sas-12g"', "random_read": '"152 IO/s"'}
+    for rate, cached in (("140 IO/s", False), ("192 IO/s", True)):
+        sheet = read_sheet(written(tmp_path, sas | {"random_write": f'"{rate}"'})).sheet
+        assert first(sheet).caches_writes is cached

@@ -8,7 +8,10 @@ from raidlab.devices.catalogue import load_device
 from raidlab.devices.datasheet.flash import amplification, first, raw_gib, spare_for
 from raidlab.devices.datasheet.flash_device import device
 from raidlab.devices.datasheet.sheet import read_sheet
+from raidlab.devices.schema import DriveOptions
+from raidlab.devices.ssd import SsdSpec
 from tests.devices.datasheet.test_sheet import SSD, written
+from tests.devices.test_ssd import run
 
 
 @pytest.mark.parametrize(
@@ -53,6 +56,31 @@ def test_a_960_gb_drive_is_that_of_the_worked_example(tmp_path: Path) -> None:
     assert drive.read_core_us == pytest.approx(4 / 0.58)
     # 80 us less host 5, core 6.9, wait 12, command 1, bus 3.4 and link 0.6.
     assert drive.read_us == pytest.approx(51.06, abs=0.02)
+
+
+def test_five_bits_a_cell_program_for_longer_and_wear_out_sooner(tmp_path: Path) -> None:
+    """61.44 TB: 64 TiB of NAND are 256 dies of 2 Tbit. 1000 MB/s over 256 dies of two planes of
+    16 KiB would be programs of 8.4 ms, 8 us of them erases: within the bounds of PLC."""
+    sheet = SSD | {
+        "capacity": '"61.44 TB"',
+        "cell": '"plc"',
+        "map_unit": '"16 KiB"',
+        "sequential_write": '"1000 MB/s"',
+        "random_write": '"10000 IO/s"',
+        "read_latency": '"300 us"',
+    }
+    read = read_sheet(written(tmp_path, sheet))
+    drive = first(read.sheet)
+    assert (drive.die_gbit, drive.dies, drive.planes) == (2048, 256, 2)
+    assert drive.program_us == pytest.approx(256 * 2 * 16384 / 1000 - 20_000 / 2560)
+    assert drive.write_amplification == pytest.approx(1e9 / (10_000 * 16384), rel=0.01)
+    path = tmp_path / "plc.toml"
+    path.write_text(device(drive, read).to_toml())
+    spec = load_device(path).spec
+    assert isinstance(spec, SsdSpec)
+    plan = spec.to_plan(DriveOptions())
+    assert len(plan["nand"]["read_ns"]) == len(plan["nand"]["program_ns"]) == 5
+    assert run(plan, access="random", block_bytes=4096)[0] > 0
 
 
 def test_a_stream_that_programs_do_not_bound_leaves_them_to_random_writes(tmp_path: Path) -> None:

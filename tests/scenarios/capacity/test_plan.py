@@ -14,7 +14,7 @@ from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
-from raidlab.scenarios.capacity.report import answer, others, plan_report, why
+from raidlab.scenarios.capacity.report import answer, others, plan_report, table, why
 from raidlab.scenarios.studies.size import Running
 
 STATION = """
@@ -115,7 +115,7 @@ def test_draws_fit_where_the_closed_form_says_so(question, tmp_path):
     (pair,) = found.to_dict()["beats"]
     assert pair == {"other": second.candidate.name, "probability": first.share}
     assert f"fits in {100 * first.share:.0f} % of draws" in answer(found)
-    assert any("numbers that the data sheet" in line for line in found.to_dict()["assumptions"])
+    assert any("Open by the data sheet" in line for line in found.to_dict()["assumptions"])
     question["candidates"][0]["drives"] = ["fast.toml"]
     question["price"] = []
     with pytest.raises(SpecError, match="--draws"):
@@ -217,6 +217,9 @@ def test_what_cannot_be_built_says_why(question):
         ({"price": [{"device": "generic-15000rpm", "cost": 1}]}, r"a price: \[\[price\]\]"),
         ({"price": [], "goals": ["cost < 100"]}, "as a goal or `prefer` is about cost"),
         ({"goals": ["power < 100 W"]}, "the power of"),
+        ({"goals": ["rack units < 4"]}, "rack units here or in prices"),
+        ({"goals": ["cost < 900 USD"]}, "currency, which is \"EUR\""),
+        ({"goals": ["rate >= 5000 IO/s"]}, "the load asks for 3,300 IO/s"),
         ({"horizon": "5"}, 'a time such as "5 years"'),
         ({"growth": {"rate": -1}}, "growth in a year"),
         ({"candidtes": []}, "unknown key"),
@@ -328,3 +331,67 @@ def test_far_from_a_goal_is_said_in_multiples(question):
     assert "times the bound of p99 < 100 us" in why(answered(question).nearest)
     question["goals"] = ["usable >= 5 TB"]
     assert "84 % short of usable >= 5 TB" in why(answered(question).nearest)
+
+
+def test_the_nearest_serves_its_load(question):
+    """Three slow drives lack a tenth of the rate; twelve serve it, at 45 times the p99 wanted."""
+    question |= {"goals": ["p99 < 100 us"]}
+    drives = question["candidates"][0]["drives"]
+    question["candidates"][0] |= {"counts": [3, 12], "drives": drives[:1]}
+    found = answered(question)
+    assert found.recommended is None
+    assert found.nearest.count == 12 and not found.nearest.falls_behind
+
+
+def test_what_prices_do_not_state_is_unknown_and_not_nothing(question):
+    question["candidates"][0]["counts"] = [2, 5]
+    question["run"]["duration"] = "4 s"
+    found = answered(question)
+    assert {each.bill.rack_units for each in found.candidates} == {None}
+    assert {row[-2] for row in table(found).rows} == {None}
+    text = " ".join(found.assumptions)
+    assert "without energy" in text and "Hosts cost nothing: generic has no price" in text
+    assert "Watts are not known: of" in text and "shorter runs" in text
+    question["price"][1]["rack_units"] = 1
+    with_racks = answered(question)
+    assert with_racks.recommended.bill.rack_units in (0, 2)
+    assert any("are not stated and count as none" in each for each in with_racks.assumptions)
+
+
+def test_the_rate_of_a_load_that_is_served_is_what_it_asks_for(question):
+    """3300 a second come in the mean: a run of some seconds has fewer or more of them."""
+    question["goals"] = ["p99 < 20 ms", "rate >= 3300 IO/s"]
+    question["candidates"][0]["counts"] = [2, 5]
+    assert answered(question).recommended.count in (2, 5)
+
+
+def test_changes_that_lose_data_do_not_help(question):
+    """Four drives of RAID 0 write at a quarter of the cost, but 8 % lose data in two years."""
+    question |= {"goals": ["p99 < 20 ms", "loss < 4 %"]}
+    question["load"][0] |= {"rw": "randrw", "read_share": 0.5, "rate": "400 IO/s"}
+    question["run"]["duration"] = "4 s"
+    question["candidates"] = [
+        question["candidates"][0] | {"counts": [4], "levels": ["raid5", "raid0"]}
+    ]
+    found = answered(question)
+    assert found.recommended.level == "raid5"
+    changes = [each.change for each in found.upgrades]
+    assert any("drive" in each for each in changes)
+    assert not any("raid0" in each for each in changes)
+
+
+def test_a_higher_rate_that_misses_a_goal_does_not_help(question, tmp_path):
+    """One at a time: 1 ms each against 0.8 ms in the mean, of which 1 % take 3.7 ms and more."""
+    fixed, varied = (tmp_path / f"{name}.toml" for name in ("fixed", "varied"))
+    text = STATION.replace('distribution = "exponential"\n', "")
+    fixed.write_text(text.format(name="fixed", service="1 ms"))
+    varied.write_text(STATION.format(name="varied", service="0.8 ms"))
+    question["goals"] = ["p99 < 2 ms"]
+    del question["load"][0]["rate"]
+    question["load"][0]["outstanding"] = 1
+    question["candidates"][0] |= {"drives": [str(fixed), str(varied)], "counts": [1]}
+    question["candidates"][0]["levels"] = ["jbod"]
+    question["price"] = []
+    question["run"]["duration"] = "4 s"
+    found = answered(question)
+    assert found.recommended.drive == str(fixed) and found.upgrades == ()

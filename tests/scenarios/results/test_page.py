@@ -143,3 +143,10 @@ def test_the_drawing_library_is_that_of_the_installed_plotly():
     assert shipped and installed and plotly.__version__
     if int(plotly.__version__.partition(".")[0]) == 7:
         assert shipped.group(1) == installed.group(1)
+
+
+def test_the_command_keeps_zeros_and_what_a_shell_would_change():
+    assert again("run", "s.toml", seed=0, what_if=False, goal=["p99 < 2 ms"]) == (
+        'raidlab run s.toml --seed 0 --goal "p99 < 2 ms" --html page.html'
+    )
+    assert again("run", "$HOME `x`.toml") == "raidlab run '$HOME `x`.toml' --html page.html"

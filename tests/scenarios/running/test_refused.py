@@ -1,14 +1,19 @@
 """Faults that the engine finds in a plan."""
 
+import ast
 import json
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from raidlab import scenarios
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.engine_faults import plan_faults
-from raidlab.scenarios.running.simulate import rows_of
+from raidlab.scenarios.running.simulate import rows_of, simulate
 
 
 def refused(plan):
@@ -32,10 +37,51 @@ def test_other_faults_keep_their_key():
     assert (fault.key, fault.value, fault.allowed) == ("arrays.0", "a", "2 drives or more")
 
 
-def test_an_engine_whose_results_lack_a_key_says_what_to_do():
+def small():
     array = {"drives": [{"model": "sas-6g-hdd", "count": 1}]}
-    scenario = build_scenario(
+    return build_scenario(
         {"array": [array], "workload": [{"rw": "randread", "block_size": "4 KiB"}]}
     )
+
+
+def test_an_engine_whose_results_lack_a_key_says_what_to_do():
     with pytest.raises(SpecError, match=r"run make setup: the engine .* has no 'workloads'"):
-        rows_of(scenario, 0, 0, {})
+        rows_of(small(), 0, 0, {})
+
+
+def test_an_engine_that_stops_although_nobody_asked_is_no_interruption(monkeypatch):
+    """One that calls `watch` in another form than this code has ends as if it were stopped."""
+
+    def run(plan, watch):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_engine, "run", run)
+    with pytest.raises(SpecError, match=r"run make setup: the engine is of version"):
+        simulate(small(), workers=1)
+
+
+def test_an_engine_that_lacks_a_name_is_refused_before_anything_is_begun(monkeypatch):
+    monkeypatch.delattr(_engine, "synthesize_trace")
+    with pytest.raises(ImportError, match=r"run make setup \(it has no synthesize_trace\)"):
+        scenarios._check_engine()
+
+
+def test_names_that_an_engine_must_have_are_those_of_its_interface():
+    stub = ast.parse(Path(scenarios.__file__).with_name("_engine.pyi").read_text())
+    kinds = (ast.ClassDef, ast.FunctionDef)
+    assert {each.name for each in stub.body if isinstance(each, kinds)} == scenarios._OFFERS
+
+
+def test_the_command_line_says_in_a_line_that_the_engine_is_not_built():
+    code = """
+import sys
+sys.modules["raidlab.scenarios._engine"] = None
+sys.argv = ["raidlab", "run", "s.toml"]
+from raidlab.__main__ import main
+main()
+"""
+    line = [sys.executable, "-c", code]
+    found = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr.startswith("error: the engine cannot be loaded: run make setup")
+    assert len(found.stderr.splitlines()) == 1

@@ -99,3 +99,16 @@ def test_what_cannot_be_ranked_is_refused(station):
     }
     with pytest.raises(SpecError, match="a range of a field, as no device"):
         sensitivity(build_scenario(tree), quantity_of("p99"))
+
+
+def test_a_field_that_is_left_out_has_no_value(station):
+    axes = axes_of(["array.0.drives.0.count=1:4"])
+    found = sensitivity(station(), quantity_of("mean"), axes=axes, samples=4)
+    (own,) = (each for each in found.effects if not each.factor.device)
+    assert own.to_dict()["value"] is None
+    assert [row[2] for row in report.table(found).rows if row[0] is None] == [None]
+
+
+def test_a_quantity_that_the_load_does_not_have_is_refused(station):
+    with pytest.raises(SpecError, match="no such I/O was done"):
+        sensitivity(station(), quantity_of("write p99"), samples=4)

@@ -8,7 +8,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, goals_of, judged
 from raidlab.scenarios.studies import size as module
 from raidlab.scenarios.studies.size import Find, Tried, size
-from raidlab.scenarios.studies.size_report import answer, size_report
+from raidlab.scenarios.studies.size_report import answer, notes, size_report, warnings
 from raidlab.scenarios.studies.vary import axes_of
 
 
@@ -158,3 +158,27 @@ def test_goals_in_their_units():
     assert (write.side, write.quantity, write.bound) == ("write", "p99.9", 500.0)
     assert (mail.workload, mail.at_most, mail.bound) == ("mail", False, 5000.0)
     assert rebuilt.bound == 24.0 and loss.bound == pytest.approx(1e-4)
+
+
+def test_where_the_end_fails_the_last_value_that_holds_takes_its_place():
+    search = Known("--+++--")
+    assert module.searched(search, range(7)) == (2, 1)
+
+
+def test_values_beyond_the_answer_that_fail_and_those_that_cannot_be_built_are_named(drive):
+    tree = queue(drive, duration="2 s")
+    (axis,) = axes_of(["workload.0.rate=-1 IO/s,100 IO/s,500 IO/s,5000 IO/s"])
+    found = size(tree, None, axis, goals_of(["p99 < 20 ms"]), find=Find.LEAST)
+    assert found.answer == "100 IO/s" and found.not_monotone == ("5000 IO/s",)
+    (said,) = warnings(found)
+    assert "5000 IO/s does not meet the goals, though it lies beyond the answer" in said
+    (note,) = notes(found)
+    assert note.startswith("Not tried, as it cannot be built: -1 IO/s (")
+    assert [each["value"] for each in found.to_dict()["unbuilt"]] == ["-1 IO/s"]
+
+
+def test_drives_that_do_not_wear_have_no_life_in_years(drive):
+    (axis,) = axes_of(["array.0.drives.0.count=1,2"])
+    found = size(queue(drive, duration="1 s"), None, axis, goals_of(["life > 5 years"]))
+    assert answer(found).startswith("1 drive holds life > 5 years (no wear)")
+    assert "1,000" not in size_report(found)

@@ -14,7 +14,9 @@ import pytest
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.running import pool
+from raidlab.scenarios.running.cluster import dask_executor
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.studies import sweep_report as report
 from raidlab.scenarios.studies.sweep import Experiment, sweep
 from raidlab.scenarios.studies.vary import Design, axes_of, points, with_values
 
@@ -235,3 +237,33 @@ def test_a_dask_address_that_does_not_answer(monkeypatch):
     for address in ("tcp://127.0.0.1:1", "nonsense"):
         with pytest.raises(SpecError, match="--dask"), cluster.dask_executor(address):
             pass
+
+
+def test_many_values_that_break_one_rule_are_one_fault(scenario):
+    with pytest.raises(SpecError, match=r"\(and 97 values more\)") as raised:
+        sweep(experiment(scenario(), "array.0.drives.0.count=-100:-1"))
+    assert len(raised.value.faults) == 3
+
+
+def test_the_rate_of_a_load_that_is_served_is_no_merit(scenario):
+    path = scenario()
+    path.write_text(path.read_text().replace("outstanding = 2", 'rate = "500 IO/s"'))
+    found = sweep(
+        experiment(path, "array.0.drives.0.count=0,4", "workload.0.rate=90 IO/s,800 IO/s")
+    )
+    assert report.answer(found).startswith("2 points ran, 2 cannot be built. The lowest p99 is")
+    closed = sweep(experiment(scenario(), "workload.0.outstanding=1,4"))
+    assert "The highest rate is" in report.answer(closed)
+
+
+def test_a_reason_names_its_point_once(scenario):
+    found = sweep(experiment(scenario(), "array.0.drives.0.count=0,4"))
+    assert report.notes(found) == ["array.0.drives.0.count = 0: greater than or equal to 1."]
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "tcp://:8786", ""])
+def test_what_is_no_address_of_a_cluster_is_refused_at_once(address):
+    begun = time.monotonic()
+    with pytest.raises(SpecError, match=r"such as tcp://"), dask_executor(address):
+        pass
+    assert time.monotonic() - begun < 2

@@ -16,6 +16,7 @@ mod scheduler;
 mod scsi_bus;
 mod seek;
 mod seek_bounds;
+mod shingled;
 mod slips;
 mod write_bins;
 mod write_cache;
@@ -24,7 +25,7 @@ pub use model::HddModel;
 pub use params::{
     AfterParams, BufferParams, CurveParams, ExtraDisconnectParams, GeometryParams, HddParams,
     HeadOrder, InterfaceParams, LinkFrontParams, ReadAhead, SchedulerParams, ScsiBusParams,
-    SeekParams, Sparing, WriteCacheParams, ZoneParams,
+    SeekParams, ShingledParams, Sparing, WriteCacheParams, ZoneParams,
 };
 
 use crate::{Fault, Port};
@@ -35,6 +36,7 @@ use params::SECTOR_BYTES;
 use raidlab_kernel::{IoId, Nanos, Stream, Time};
 use rotation::Rotation;
 use scsi_bus::ScsiFront;
+use shingled::ShingledFront;
 use std::sync::Arc;
 
 /// A hard disk in a run.
@@ -48,6 +50,7 @@ pub struct Hdd {
 #[derive(Debug)]
 enum Front {
     Link(Box<LinkFront>),
+    Shingled(Box<ShingledFront>),
     ScsiBus(Box<ScsiFront>),
 }
 
@@ -70,14 +73,15 @@ impl Hdd {
             rotation: Rotation::new(model.rpm, deviation),
             ..Arm::default()
         };
-        let front = match &model.interface {
-            InterfaceParams::Link(link) => Front::Link(Box::new(LinkFront::new(
-                &model,
-                link,
-                arm,
-                Stream::new(seed, name, "settling"),
-            ))),
-            InterfaceParams::ScsiBus(bus) => {
+        let lateness = Stream::new(seed, name, "settling");
+        let front = match (&model.interface, &model.shingled) {
+            (InterfaceParams::Link(link), Some(shingled)) => Front::Shingled(Box::new(
+                ShingledFront::new(&model, link, shingled, arm, lateness),
+            )),
+            (InterfaceParams::Link(link), None) => {
+                Front::Link(Box::new(LinkFront::new(&model, link, arm, lateness)))
+            }
+            (InterfaceParams::ScsiBus(bus), _) => {
                 Front::ScsiBus(Box::new(ScsiFront::new(&model, bus, arm)))
             }
         };
@@ -89,6 +93,7 @@ impl Hdd {
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
         match &mut self.front {
             Front::Link(front) => front.submit(&self.model, port, io),
+            Front::Shingled(front) => front.submit(&self.model, port, io),
             Front::ScsiBus(front) => {
                 if let InterfaceParams::ScsiBus(bus) = &self.model.interface {
                     front.submit(&self.model, bus, port, io);
@@ -102,6 +107,7 @@ impl Hdd {
     pub fn event<P: Port>(&mut self, port: &mut P, token: u32) {
         match &mut self.front {
             Front::Link(front) => front.event(&self.model, port, token),
+            Front::Shingled(front) => front.event(&self.model, port, token),
             Front::ScsiBus(front) => {
                 if let InterfaceParams::ScsiBus(bus) = &self.model.interface {
                     front.event(&self.model, bus, port);
@@ -120,8 +126,10 @@ impl Hdd {
 
     /// The power fails: the write cache loses its content.
     pub fn power_cut<P: Port>(&mut self, port: &mut P) {
-        if let Front::Link(front) = &mut self.front {
-            front.power_cut(&self.model, port);
+        match &mut self.front {
+            Front::Link(front) => front.power_cut(&self.model, port),
+            Front::Shingled(front) => front.power_cut(&self.model, port),
+            Front::ScsiBus(_) => {}
         }
     }
 
@@ -135,6 +143,7 @@ impl Hdd {
         let lbn = (offset / SECTOR_BYTES).min(self.model.sectors - 1);
         match &self.front {
             Front::Link(front) => front.positioning(&self.model, now, lbn),
+            Front::Shingled(front) => front.positioning(&self.model, now, lbn),
             Front::ScsiBus(front) => front.positioning(&self.model, now, lbn),
         }
     }
@@ -148,6 +157,7 @@ impl Hdd {
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match &self.front {
             Front::Link(front) => (front.busy_until(now), 1),
+            Front::Shingled(front) => (front.busy_until(now), 1),
             Front::ScsiBus(front) => (front.busy_until(now), 1),
         }
     }
@@ -165,6 +175,7 @@ impl Hdd {
     pub fn check(&self) -> Result<(), String> {
         match &self.front {
             Front::Link(front) => front.check(),
+            Front::Shingled(front) => front.check(),
             Front::ScsiBus(_) => Ok(()),
         }
     }
@@ -173,10 +184,11 @@ impl Hdd {
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         let counts = match &self.front {
             Front::Link(front) => front.counts,
+            Front::Shingled(front) => front.counts,
             Front::ScsiBus(front) => front.counts,
         };
         let share = |part: u64, whole: u64| part as f64 / whole.max(1) as f64;
-        vec![
+        let mut figures = vec![
             ("read_hit_ratio", share(counts.read_hits, counts.reads)),
             (
                 "write_hit_ratio",
@@ -188,6 +200,10 @@ impl Hdd {
                 "mean_rotation_us",
                 share(counts.rotation.0, counts.accesses) / 1e3,
             ),
-        ]
+        ];
+        if let Front::Shingled(front) = &self.front {
+            figures.extend(front.figures());
+        }
+        figures
     }
 }

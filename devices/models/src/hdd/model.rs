@@ -4,7 +4,8 @@ use super::check::Check;
 use super::geometry::Geometry;
 use super::media_op::MediaOp;
 use super::params::{
-    BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, WriteCacheParams,
+    BufferParams, HddParams, InterfaceParams, SECTOR_BYTES, SchedulerParams, ShingledParams,
+    WriteCacheParams,
 };
 use super::rotation::sector_time;
 use super::seek::{Head, Seek};
@@ -74,6 +75,10 @@ pub struct Model {
     pub initial_revolution: Option<f64>,
     /// What it draws.
     pub power: Option<ArmPowerParams>,
+    /// Bands of tracks that overlap.
+    pub shingled: Option<ShingledParams>,
+    /// Physical sector of the first logical one: what the media cache of a shingled disk takes.
+    pub first_band: u64,
 }
 
 impl Model {
@@ -84,7 +89,14 @@ impl Model {
         let cylinders = geometry.as_ref().map_or(1, Geometry::cylinders);
         let seek = Seek::new(&params.seek, cylinders, &mut check);
         if let Some(geometry) = &geometry {
-            let most = geometry.sectors() * SECTOR_BYTES;
+            let log = params.shingled.map_or(0, |it| it.media_cache_bytes);
+            let most = (geometry.sectors() * SECTOR_BYTES).saturating_sub(log);
+            check.that(
+                most > 0,
+                "shingled.media_cache_bytes",
+                log,
+                "less than the geometry holds",
+            );
             check.that(
                 params.capacity_bytes <= most && params.capacity_bytes % SECTOR_BYTES == 0,
                 "capacity_bytes",
@@ -115,9 +127,10 @@ impl Model {
         let sector_times: Box<[u64]> = (0..geometry.zones() as u32)
             .map(|zone| sector_time(params.rpm, geometry.sectors_per_track(zone)))
             .collect();
+        let first_band = (params.shingled.as_ref()).map_or(0, ShingledParams::cache_sectors);
         Model {
             sectors: match params.capacity_bytes {
-                0 => geometry.sectors(),
+                0 => geometry.sectors() - first_band,
                 bytes => bytes / SECTOR_BYTES,
             },
             bins: params
@@ -140,6 +153,8 @@ impl Model {
             interface: params.interface.clone(),
             initial_revolution: params.initial_turn,
             power: params.power,
+            shingled: params.shingled,
+            first_band,
         }
     }
 }

@@ -48,6 +48,35 @@ pub struct HddParams {
     /// What it draws.
     #[serde(default)]
     pub power: Option<ArmPowerParams>,
+    /// Bands of tracks that overlap; none if every sector can be written by itself.
+    #[serde(default)]
+    pub shingled: Option<ShingledParams>,
+}
+
+/// A drive-managed shingled disk.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ShingledParams {
+    /// Bytes of a band, which is written in order only.
+    pub band_bytes: u64,
+    /// Bytes of the log for writes that are no stream, on the outermost tracks.
+    pub media_cache_bytes: u64,
+    /// Records that the log's map has room for.
+    pub records: u32,
+    /// Without commands for this long the drive merges bands.
+    pub merge_after_idle_ns: Nanos,
+}
+
+impl ShingledParams {
+    /// Sectors of a band.
+    pub(super) fn band_sectors(&self) -> u64 {
+        self.band_bytes / SECTOR_BYTES
+    }
+
+    /// Sectors of the log.
+    pub(super) fn cache_sectors(&self) -> u64 {
+        self.media_cache_bytes / SECTOR_BYTES
+    }
 }
 
 /// How heads follow each other from cylinder to cylinder.

@@ -1,6 +1,7 @@
 //! A drive at the start of a run.
 
 use crate::fault::Fault;
+use crate::idle_states::IdleStates;
 use crate::power::PowerBudget;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::prefetch::Prefetch;
@@ -74,6 +75,8 @@ impl<F: Front> Ssd<F> {
             programs: Programs::new(shape.dies, params.parity_stripe, share),
             prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
             temperature,
+            idle_states: (params.power.as_ref())
+                .and_then(|power| IdleStates::of(&params.idle_states, power.idle_w)),
             background: (collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, collection.background_share)),
             prefilled,

@@ -1,5 +1,6 @@
 //! The parts of a drive, and what several kinds of command ask of them.
 
+use crate::idle_states::IdleStates;
 use crate::port::Port;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::prefetch::Prefetch;
@@ -51,6 +52,7 @@ pub struct Ssd<F> {
     pub(crate) programs: Programs,
     pub(crate) prefetch: Option<Prefetch>,
     pub(crate) temperature: Option<Temperature>,
+    pub(crate) idle_states: Option<Box<IdleStates>>,
     pub(crate) background: Option<Background>,
     /// What loads have left in the buffer; none once the first write of the run has come.
     pub(crate) prefilled: Option<Box<Prefilled>>,

@@ -131,6 +131,13 @@ impl<F: Front> Ssd<F> {
         }
     }
 
+    /// What non-operational power states have saved up to `now`, and how often a command ended one.
+    fn idle_figures(&self, now: Time) -> Option<(f64, u64)> {
+        let waits = self.buffer.makes_wait();
+        let states = self.idle_states.as_ref()?;
+        Some(states.figures(now, self.last_done, waits))
+    }
+
     /// Joules up to `now`; none if its power is not known.
     pub fn joules(&self, now: Time) -> Option<f64> {
         let power = self.params.power.as_ref()?;
@@ -139,7 +146,8 @@ impl<F: Front> Ssd<F> {
             + done.programs as f64 * power.program_nj
             + done.erases as f64 * power.erase_nj
             + done.transferred_bytes as f64 * power.byte_nj;
-        Some(power.idle_w * now.since(Time::ZERO).seconds() + nj * 1e-9)
+        let idle = power.idle_w * now.since(Time::ZERO).seconds();
+        Some(idle - self.idle_figures(now).map_or(0.0, |(saved, _)| saved) + nj * 1e-9)
     }
 
     /// Figures for the report.
@@ -177,6 +185,9 @@ impl<F: Front> Ssd<F> {
             nand_bytes,
             self.last_done,
         ));
+        if let Some((_, exits)) = self.idle_figures(self.last_done) {
+            figures.push(("idle_state_exits", exits as f64));
+        }
         if let Some(temperature) = &self.temperature {
             let (celsius, highest, throttled, joules) = temperature.figures();
             figures.push(("temperature_c", celsius));

@@ -83,6 +83,7 @@ fn fingerprint(params: &SsdParams) -> u64 {
     let sheet = SsdParams {
         history: Vec::new(),
         power: None,
+        idle_states: Vec::new(),
         heat: None,
         rated_host_bytes: 0,
         snapshot: None,

@@ -1,5 +1,6 @@
 //! The timed drive, by hand-computed examples and by its counters under any load.
 
+mod idle_states;
 mod map;
 mod mapping_unit;
 mod slc_cache;
@@ -144,11 +145,7 @@ fn params() -> SsdParams {
             write_latency_ns: Nanos(0),
             other_ns: Nanos(1_000),
             spread: 0.0,
-            finish_ns: Nanos::ZERO,
-            finish_unit_ns: Nanos::ZERO,
-            lookup_unit_ns: Nanos::ZERO,
-            descent_ns: Nanos::ZERO,
-            turn_ns: None,
+            ..FirmwareParams::idle()
         },
         keeps_pages: false,
         prefetch: None,
@@ -156,6 +153,7 @@ fn params() -> SsdParams {
         compression: None,
         compressible: 0.0,
         power: None,
+        idle_states: Vec::new(),
         heat: None,
         history: vec![HistoryLoad {
             access: HistoryAccess::Sequential,

@@ -2,8 +2,8 @@
 
 use super::super::check::Check;
 use super::{
-    BufferParams, HddParams, InterfaceParams, ReadAhead, SchedulerParams, ScsiBusParams,
-    WriteCacheParams,
+    BufferParams, HddParams, InterfaceParams, ReadAhead, SECTOR_BYTES, SchedulerParams,
+    ScsiBusParams, WriteCacheParams,
 };
 
 impl HddParams {
@@ -34,6 +34,7 @@ impl HddParams {
             cache.check(check);
         }
         self.check_interface(check);
+        self.check_shingled(check);
         if let SchedulerParams::ShortestAccess { ageing } = self.scheduler {
             check.that(
                 (0.0..=1.0).contains(&ageing),
@@ -42,6 +43,47 @@ impl HddParams {
                 "0 to 1",
             );
         }
+    }
+
+    fn check_shingled(&self, check: &mut Check) {
+        let Some(shingled) = &self.shingled else {
+            return;
+        };
+        check.that(
+            (1 << 20..=1 << 30).contains(&shingled.band_bytes)
+                && shingled.band_bytes % SECTOR_BYTES == 0,
+            "shingled.band_bytes",
+            shingled.band_bytes,
+            "1 MiB to 1 GiB in whole sectors",
+        );
+        check.that(
+            shingled.media_cache_bytes >= shingled.band_bytes
+                && shingled.media_cache_bytes % SECTOR_BYTES == 0,
+            "shingled.media_cache_bytes",
+            shingled.media_cache_bytes,
+            "a band or more in whole sectors",
+        );
+        check.that(
+            (1..=1 << 24).contains(&shingled.records),
+            "shingled.records",
+            shingled.records,
+            "1 to 16777216",
+        );
+        check.that(
+            matches!(
+                self.buffer.read_ahead,
+                ReadAhead::None | ReadAhead::Fixed { .. }
+            ),
+            "buffer.read_ahead",
+            "(by tracks)",
+            "none or fixed on a shingled disk",
+        );
+        check.that(
+            matches!(self.interface, InterfaceParams::Link(_)),
+            "shingled",
+            "(given)",
+            "none on a SCSI bus",
+        );
     }
 
     fn check_interface(&self, check: &mut Check) {

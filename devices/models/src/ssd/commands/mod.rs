@@ -39,6 +39,12 @@ impl<F: Front> Ssd<F> {
                 self.nand.throttle(stretch);
             }
         }
+        if let Some(states) = &mut self.idle_states {
+            let waits = self.buffer.makes_wait();
+            if let Some(awake) = states.command(port.now(), self.last_done, waits) {
+                self.firmware.cores.occupy_until(awake, port.now());
+            }
+        }
         self.start_background(port);
         match port.io(io).op {
             op @ (Op::Read | Op::Write) => {

@@ -22,6 +22,11 @@ impl Cores {
         self.cores.serve(now, time)
     }
 
+    /// No core takes anything up before `until`.
+    pub(crate) fn occupy_until(&mut self, until: Time, now: Time) {
+        self.cores.occupy_until(until, now);
+    }
+
     /// All work so far was done before the run.
     pub(crate) fn set_free(&mut self) {
         self.cores = Stations::new(self.cores.count());

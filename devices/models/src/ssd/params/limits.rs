@@ -2,6 +2,7 @@
 
 use super::SsdParams;
 use crate::fault::Fault;
+use crate::idle_states;
 use crate::ssd::translation::WORKING_BLOCKS;
 use crate::ssd::translation::policy::LEVELLING_NEEDS;
 use std::fmt::Display;
@@ -43,6 +44,11 @@ impl SsdParams {
         let mut faults = faults.0;
         if let Some(power) = &self.power {
             faults.extend(power.faults());
+            faults.extend(idle_states::faults(&self.idle_states, power.idle_w));
+        }
+        if !self.idle_states.is_empty() && (self.power.is_none() || self.has_host_ftl()) {
+            let allowed = "none without power, or of a drive whose map is on the host";
+            faults.push(Fault::new("idle_states", self.idle_states.len(), allowed));
         }
         if let Some(heat) = &self.heat {
             faults.extend(heat.faults());
@@ -82,8 +88,8 @@ impl SsdParams {
             ("nand.read_ns", &nand.read_ns),
             ("nand.program_ns", &nand.program_ns),
         ] {
-            let allowed = "1 to 4 times, one for each page type";
-            faults.need((1..=4).contains(&times.len()), key, &times.len(), allowed);
+            let allowed = "1 to 5 times, one for each page type";
+            faults.need((1..=5).contains(&times.len()), key, &times.len(), allowed);
         }
         faults.need(
             nand.channel_bytes_per_s >= 1_000_000,

@@ -3,6 +3,7 @@
 mod limits;
 
 use crate::fault::Fault;
+use crate::idle_states::IdleStateParams;
 use crate::power::FlashPowerParams;
 use crate::ssd::buffer::prefetch::PrefetchParams;
 use crate::ssd::firmware::params::FirmwareParams;
@@ -79,6 +80,9 @@ pub struct SsdParams {
     /// Power by activity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub power: Option<FlashPowerParams>,
+    /// Non-operational power states, in the order in which an idle drive enters them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub idle_states: Vec<IdleStateParams>,
     /// Temperature and throttling.
     #[serde(default)]
     pub heat: Option<TemperatureParams>,
