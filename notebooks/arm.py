@@ -142,7 +142,8 @@ def platter(disk, served, shown):
         )
     )
     drawn.update_layout(meta={"moves": True}, margin={"l": 8, "r": 8, "t": 8, "b": 8})
-    hidden = {"visible": False, "range": [-1.15, 1.15]}
+    # Where there is no room for a square, the axes shrink and keep their ranges.
+    hidden = {"visible": False, "range": [-1.15, 1.15], "constrain": "domain"}
     drawn.update_xaxes(**hidden, scaleanchor="y")
     drawn.update_yaxes(**hidden)
     return drawn
