@@ -188,7 +188,9 @@ def _without_upper_end(row: Row) -> str | None:
         (
             key
             for key in ("p50", "p90", "p95", "p99")
-            if key not in row["uncertain"] and key in ends and ends[key][1] is None
+            if key not in row["uncertain"]
+            and ends.get(key, (None, None))[0] is not None
+            and ends[key][1] is None
         ),
         None,
     )
