@@ -125,10 +125,10 @@ def main() -> int:
             timed("`make setup`", ["make", "setup"], checkout),
             *opened(checkout, chromium),
         ]
-    text = table(steps, load)
-    if options.page:
-        options.page.write_text(text)
-    print(text)
+        text = table(steps, load)
+        if options.page:
+            options.page.write_text(text)
+        print(text)
     return 0
 
 

@@ -83,7 +83,7 @@ def test_a_tail_of_few_bursts_asks_for_replications():
     assert low is not None and high is None
     assert any("no upper bound of p99 follows from one run" in each for each in result.warnings)
     four = simulate(scenario | {"run": scenario["run"] | {"replications": 4}}, seed=4)
-    low, high = four.summary()[0].latency_ci95_us["p99"]
+    low, high = four.summary()[0]["latency_ci95_us"]["p99"]
     assert low < 115e3 < high  # 25 ms ln 100
     assert not any("no upper bound" in each for each in four.warnings)
 
