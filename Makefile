@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-jupyter \
-	lab-gallery clean
+	lab-gallery lab-start clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -99,6 +99,9 @@ lab-site: setup ## Write the lab into lab-site/, pages that need no Python: put 
 
 lab-evidence: setup ## Measure every room in headless Chromium: docs/evidence/lab.md
 	$(BIN)/python benchmarks/lab.py --page docs/evidence/lab.md
+
+lab-start: setup ## Time the way from a fresh clone to a moving slider: docs/evidence/lab-start.md
+	$(BIN)/python benchmarks/lab_start.py --page docs/evidence/lab-start.md
 
 lab-jupyter: setup ## Run every room as a Jupyter notebook: docs/evidence/lab-jupyter.md
 	@$(BIN)/python -m pip install --quiet --group jupyter

@@ -3,7 +3,8 @@
 A number of which a device file says `range` is a best guess between two bounds. Each draw takes all
 of them anew, from triangular distributions (of logarithms, where no bound is zero) with the best
 guess as the mode. A fitted number has a standard error: its logarithm is normal around that of the
-fit. Files do not say how errors of one fit go together, so each is drawn by itself.
+fit. Where a file states `correlations`, errors of one fit are drawn together; without, each by
+itself.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import math
 import random
 import re
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +28,8 @@ _QUANTITY = re.compile(r"([\d.]+)\s*(.*)")
 _TRIES = 100
 _LEAST = 1e-3
 """Share of a normal distribution that is left out at each end."""
+_SMALLEST = 1e-6
+"""Of a variance that is left to a number by those before it."""
 _Z95 = 1.959964
 
 
@@ -96,10 +99,59 @@ def drawn(device: Device, number: int, seed: int = 1) -> Device:
     error = SpecError([])
     for _ in range(_TRIES):
         try:
-            return placed(device, lambda _: randomness.random())
+            return placed(device, _together(device, randomness).__getitem__)
         except SpecError as one:
             error = one
     raise error
+
+
+def _together(device: Device, randomness: random.Random) -> dict[str, float]:
+    """A share of its distribution for each open number; those of correlated errors go together."""
+    shares = {key: randomness.random() for key in open_numbers(device)}
+    keys = correlated(device)
+    normal = statistics.NormalDist()
+    alone = [_z(min(max(shares[key], _LEAST), 1 - _LEAST)) for key in keys]
+    for key, row in zip(keys, _root(device, keys), strict=True):
+        shares[key] = normal.cdf(math.fsum(a * z for a, z in zip(row, alone, strict=False)))
+    return shares
+
+
+def correlated(device: Device) -> list[str]:
+    """Keys of the fitted numbers of which the file says how their errors go together."""
+    pairs = {
+        (key, other) for key, source in device.sources.items() for other in source.correlations
+    }
+    named = set[str]().union(*pairs)
+    return [key for key in open_numbers(device) if key in named]
+
+
+def _root(device: Device, keys: Sequence[str]) -> list[list[float]]:
+    """The lower triangle whose square is the matrix of correlations (Cholesky).
+
+    Correlations are rounded in files, so that they may be of no distribution by a little: all are
+    made smaller until they are of one.
+    """
+    stated = {
+        frozenset((key, other)): rho
+        for key in keys
+        for other, rho in device.sources[key].correlations.items()
+    }
+    factor = 1.0
+    while True:
+        rows: list[list[float]] = []
+        for at, key in enumerate(keys):
+            row: list[float] = []
+            for other, known in zip(keys[:at], rows, strict=True):
+                rho = factor * stated.get(frozenset((key, other)), 0.0)
+                before = math.fsum(a * b for a, b in zip(row, known, strict=False))
+                row.append((rho - before) / known[-1])
+            left = 1.0 - math.fsum(each * each for each in row)
+            if left < _SMALLEST:
+                break
+            rows.append([*row, math.sqrt(left)])
+        if len(rows) == len(keys):
+            return rows
+        factor *= 0.99
 
 
 def placed(device: Device, share: Callable[[str], float]) -> Device:

@@ -226,11 +226,16 @@ class Scheduler(Table):
     """Part of its age that is taken off a command's access time (`shortest-access`)."""
     age_limit: Duration = Field(default=5 * 10**9, gt=0, le=_MINUTE)
     """A command that has waited for longer goes next."""
+    plans_ahead: bool = False
+    """True if the next command is chosen when the one before it begins: what comes meanwhile waits
+    for both. Of drives behind a link."""
 
     def faults(self) -> Iterator[Fault]:
         """Ageing without a policy that knows it."""
         if self.ageing and self.policy != "shortest-access":
             yield Fault("ageing", self.ageing, f"nothing: it has no effect with {self.policy}")
+        if self.plans_ahead and self.policy == "first-come":
+            yield Fault("plans_ahead", True, "false: it has no effect with first-come")
 
     def to_plan(self) -> dict[str, Any]:
         """`SchedulerParams` of the native models."""
@@ -362,6 +367,9 @@ class HddSpec(DriveSpec):
             if self.seek.spread:
                 allowed = "nothing: on a SCSI bus one command at a time, nothing is chosen"
                 yield Fault("seek.spread", f"{self.seek.spread} ns", allowed)
+            if self.scheduler.plans_ahead:
+                allowed = "false: on a SCSI bus one command at a time, nothing is chosen"
+                yield Fault("scheduler.plans_ahead", True, allowed)
         elif self.buffer.own_write_segment:
             allowed = "false: behind a link writes are cached in [write_cache]"
             yield Fault("buffer.own_write_segment", True, allowed)
@@ -464,6 +472,7 @@ class HddSpec(DriveSpec):
             "write_cache": cache.to_plan() if cache is not None and enabled else None,
             "scheduler": self.scheduler.to_plan(),
             "age_limit_ns": self.scheduler.age_limit,
+            **({"plans_ahead": True} if self.scheduler.plans_ahead else {}),
             "interface": interface,
             **({} if self.power is None else {"power": self.power.to_plan()}),
             **({} if self.shingled is None else {"shingled": self.shingled.to_plan()}),

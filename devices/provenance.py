@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Faults, faults_of
@@ -27,7 +27,7 @@ from raidlab.devices.units import is_quantity
 
 SOURCES = "sources"
 ALL = "all"
-_INLINE = frozenset({"value", "source", "note", "stderr", "measurement", "range"})
+_INLINE = frozenset({"value", "source", "note", "stderr", "measurement", "range", "correlations"})
 # Names, not figures, even where they look like one ("2.5 s" may well be a drive's title).
 _NAMES = frozenset({"kind", "name", "aliases", "title", "like", "fitted_behind"})
 
@@ -52,6 +52,8 @@ class Source(BaseModel):
     """Name of the measurement that it was measured in or fitted to."""
     range: tuple[str, str] | None = None
     """Bounds of an assumed number, as quantities."""
+    correlations: dict[str, Annotated[float, Field(ge=-1, le=1)]] = Field(default_factory=dict)
+    """Of the error of a fitted number with those of others of the same fit, by their keys."""
 
     def __str__(self) -> str:
         """For people: `fitted ± 3 % (S4610 on AHCI): both directions together`."""
@@ -120,6 +122,7 @@ def check_sources(
             )
         else:
             found[key] = stated[match]
+    _check_correlations(found, faults)
     # A number that is wrong has a source all the same.
     used = needed(values, stated)
     for key in stated:
@@ -127,6 +130,18 @@ def check_sources(
             allowed = "names no number of this file, or each has a nearer source"
             faults.add(f"{SOURCES}.{key}", None, allowed, numbers)
     return found
+
+
+def _check_correlations(found: Mapping[str, Source], faults: Faults) -> None:
+    """Errors go together with those of other numbers that were fitted."""
+    fitted = tuple(key for key, source in found.items() if source.source == "fitted")
+    for key, source in found.items():
+        for other in source.correlations:
+            where = f"{SOURCES}.{key}.correlations"
+            if key not in fitted:
+                faults.add(where, other, "left out: only a fitted number has correlations")
+            elif other == key or other not in fitted:
+                faults.add(where, other, "another fitted number of this file", fitted)
 
 
 def _key_of(key: str, stated: Mapping[str, Source]) -> str | None:

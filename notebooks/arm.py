@@ -141,7 +141,7 @@ def platter(disk, served, shown):
             hovertemplate="the head<extra></extra>",
         )
     )
-    drawn.update_layout(meta={"moves": True})
+    drawn.update_layout(meta={"moves": True}, margin={"l": 8, "r": 8, "t": 8, "b": 8})
     hidden = {"visible": False, "range": [-1.15, 1.15]}
     drawn.update_xaxes(**hidden, scaleanchor="y")
     drawn.update_yaxes(**hidden)

@@ -38,8 +38,8 @@ with app.setup:
     )
 
     SEEN = {
-        "least": "one outstanding alone",
-        "ends": "one outstanding and a deep queue",
+        "least": "depth 1 alone",
+        "ends": "depth 1 and the deepest",
         "all": "every point",
     }
     KINDS = {"nvme": "NVMe SSD", "ssd": "SATA or SAS SSD", "hdd": "hard disk"}

@@ -100,9 +100,9 @@ def answer(values, seed):
                 f"Half of the lines are promoted after {digits(closed)} min",
                 "minutes until half of the gain, and until half of the lines",
                 bars(
-                    {"simulated": half, "half of the lines, closed form": closed},
+                    {"gain, simulated": half, "lines, closed form": closed},
                     Axis("time, min"),
-                    marked="simulated",
+                    marked="gain, simulated",
                 ),
             ),
         ],

@@ -40,7 +40,7 @@ def scenario(values):
     model = "generic-15000rpm" if values["system"] == "disks" else "fivex"
     size = "4 KiB" if values["pieces"] == 1 else "512 KiB"
     # So many arrive that the drives are in use for the chosen share of the time.
-    capacity = 200 * (8 if values["pieces"] == 1 else 1)
+    rate = 200 * (8 if values["pieces"] == 1 else 1) * values["load"] // 100
     return {
         "title": f"Tails at {values['load']} % load, {size} reads",
         "array": [
@@ -56,10 +56,11 @@ def scenario(values):
                 "rw": "randread",
                 "block_size": size,
                 "align": size,
-                "rate": f"{capacity * values['load'] // 100} IO/s",
+                "rate": f"{rate} IO/s",
             }
         ],
-        "run": {"warm_up": "2 s", "duration": "40 s"},
+        # As long as the reads take that are followed.
+        "run": {"warm_up": "2 s", "duration": f"{COUNT / rate:.4g} s"},
     }
 
 

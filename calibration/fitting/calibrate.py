@@ -143,8 +143,9 @@ class Calibration:
     def to_toml(self, tree: Mapping[str, Any] | None = None) -> str:
         """The fitted device's file; of another `tree` with the same sources if one is given."""
         sources = with_fitted(
-            self.base_sources, self.fit.estimates, self.tree, self.measurement.name
-        )
+            self.base_sources, self.fit.estimates, self.tree, self.measurement.name,
+            self.fit.correlations.tolist(),
+        )  # fmt: skip
         test = summary(self.part("test"))
         head = [f"Fitted to {self.measurement.name}, measured {self.where}."]
         if test["points"]:

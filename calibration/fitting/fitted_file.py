@@ -8,6 +8,9 @@ from typing import Any
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.devices.trees import get
 
+Correlations = Sequence[Sequence[float]]
+_LEAST = 0.05
+"""Correlation from which on it is stated."""
 _ELSEWHERE = ("host.", "state.")
 """Keys that are not the drive's."""
 
@@ -17,6 +20,7 @@ def with_fitted(
     estimates: Sequence[Estimate],
     tree: Mapping[str, Any],
     measured: str,
+    correlations: Correlations = (),
 ) -> dict[str, Any]:
     """The sources of a device's file, those of its fitted numbers among them.
 
@@ -25,7 +29,9 @@ def with_fitted(
         estimates: What was fitted, its keys as the device's file has them.
         tree: The fitted file.
         measured: Name of the measurement.
+        correlations: Of the estimates' errors, shape (estimates, estimates); empty if not known.
     """
+    together = with_others([_source_key(e.parameter.key, tree) for e in estimates], correlations)
     sources: dict[str, Any] = dict(base)
     for estimate in estimates:
         parameter = estimate.parameter
@@ -45,7 +51,22 @@ def with_fitted(
             note = "; ".join(part for part in (earlier.get("note", ""), note) if part)
             source["stderr"] = earlier["stderr"]
         sources[key] = source | ({"note": note} if note else {})
+        if together.get(key):
+            sources[key]["correlations"] = together[key]
     return sources
+
+
+def with_others(keys: Sequence[str], correlations: Correlations) -> dict[str, dict[str, float]]:
+    """For each key how its error goes together with those of keys before it, as files say it.
+
+    Of several numbers of a list, which have one source, the first speaks for all.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for key, row in zip(keys, correlations, strict=False):
+        if key not in found and not key.startswith(_ELSEWHERE):
+            known = [(other, round(float(row[keys.index(other)]), 2)) for other in found]
+            found[key] = {other: rho for other, rho in known if abs(rho) >= _LEAST}
+    return found
 
 
 def _source_key(key: str, tree: Mapping[str, Any]) -> str:

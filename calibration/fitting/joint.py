@@ -165,7 +165,10 @@ class JointFit:
         tree = self.drive_tree(drive)
         tree["name"], tree["title"] = name_of(drive), f"{drive}, fitted to {measured}"
         tree["fitted_behind"] = self.host_name(parts[0].member.host)
-        sources = with_fitted(parts[0].sources, estimates, tree, measured)
+        every = enumerate(self.fit.estimates)
+        own = [at for at, each in every if each.parameter.key.startswith(f"{drive}: ")]
+        together = self.fit.correlations[np.ix_(own, own)].tolist()
+        sources = with_fitted(parts[0].sources, estimates, tree, measured, together)
         return device_toml(tree, sources, [f"Fitted together with others to {measured}."])
 
     def host_toml(self, host: str) -> str:

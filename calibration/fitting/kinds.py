@@ -199,14 +199,23 @@ def _speed(rpm: int, single: str, average: str, full: str) -> Option:
     return Option({"speed": f"{rpm} rpm"}, {f"seek.read.{key}": text for key, text in seek.items()})
 
 
+def _unaged(policy: str) -> dict[str, Any]:
+    return {
+        "scheduler.policy": policy,
+        "scheduler.ageing": 0.0,
+        "scheduler.plans_ahead": False,
+    }
+
+
 _HDD_MODES = (
     Mode(
         "scheduler.policy",
         "read",
         (
-            Option({"scheduler.policy": "shortest-access"}),
-            Option({"scheduler.policy": "c-look", "scheduler.ageing": 0.0}),
-            Option({"scheduler.policy": "first-come", "scheduler.ageing": 0.0}),
+            Option({"scheduler.policy": "shortest-access", "scheduler.plans_ahead": False}),
+            Option({"scheduler.policy": "shortest-access", "scheduler.plans_ahead": True}),
+            Option(_unaged("c-look")),
+            Option(_unaged("first-come")),
         ),
     ),
     Mode(

@@ -23,9 +23,11 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from raidlab.calibration.fitting.fitted_file import with_others
 from raidlab.calibration.published.figures import Configuration, Figure
 from raidlab.calibration.published.fit import TOLERANCE, Array, Found, least, least_loss
 from raidlab.calibration.published.usage import FamilyFit, family_figures, fits
@@ -141,15 +143,25 @@ def written(bench: FamilyBench, found: Found) -> dict[Path, str]:
             path = Path(find(controller).path)
             text = path.read_text(encoding="utf-8")
             tree = tomllib.loads(text)
-            for at, (name, time) in enumerate(times.items()):
-                key = f"firmware.{name}"
-                if get(tree, key) is None:
+            keys = {
+                at: f"firmware.{name}"
+                for at, name in enumerate(times)
+                if get(tree, f"firmware.{name}") is not None
+            }
+            sure = [at for at in keys if found.is_determined(at)]
+            known = found.correlations[np.ix_(sure, sure)].tolist()
+            together = with_others([keys[at] for at in sure], known)
+            for at, time in enumerate(times.values()):
+                if at not in keys:
                     continue
+                key = keys[at]
                 stderr = f"{max(1, math.ceil(100 * found.stderr[at]))} %"
-                source: Mapping[str, str] = {"source": "assumed", "note": _TOGETHER}
+                source: Mapping[str, Any] = {"source": "assumed", "note": _TOGETHER}
                 if found.is_determined(at):
                     fitted = {"source": "fitted", "stderr": stderr}
                     source = {**fitted, "measurement": bench.fit.measurement, "note": count}
+                    if together.get(key):
+                        source = {**source, "correlations": together[key]}
                 text = with_source(with_value(text, key, time), key, source)
             sheets[path] = text
     return sheets

@@ -19,12 +19,13 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
+from raidlab.calibration.fitting.fitted_file import with_others
 from raidlab.calibration.fitting.loss import robust
 from raidlab.calibration.fitting.parameters import DETERMINED_WITHIN
 from raidlab.calibration.published.figures import Figure
@@ -164,12 +165,18 @@ class Fitted(Found):
         """The data sheet with the values and their sources."""
         text = Path(self.bench.path).read_text(encoding="utf-8")
         best = self.bench.sheet(self.place)
+        fitted = [at for at in range(len(self.bench.names)) if self.is_determined(at)]
+        together = with_others(
+            [self.bench.names[at] for at in fitted],
+            self.correlations[np.ix_(fitted, fitted)].tolist(),
+        )
         for at, name in enumerate(self.bench.names):
             text = with_value(text, name, _value_of(best, name))
-            text = with_source(text, name, self._source(at))
+            more = {"correlations": together[name]} if together.get(name) else {}
+            text = with_source(text, name, {**self._source(at), **more})
         return text
 
-    def _source(self, at: int) -> Mapping[str, str]:
+    def _source(self, at: int) -> Mapping[str, Any]:
         together = f"with {len(self.bench.names)} parameters to {len(self.errors)} figures"
         if not self.is_determined(at):
             note = "hardly determined by the figures of one drive; usual, or chosen by hand"

@@ -68,8 +68,8 @@ def answered(room: Room, values: Values, seed: int) -> dict[str, Any]:
         "files": dict(room.files(values)),
         "pictures": [
             {
-                "seen": picture.seen,
-                "drawn": picture.drawn,
+                "seen": joined(picture.seen),
+                "drawn": joined(picture.drawn),
                 "wide": picture.wide,
                 **_plain(picture.figure.to_json()),
             }

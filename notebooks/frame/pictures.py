@@ -80,7 +80,8 @@ def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> go.F
                 "line": {"color": GREY, "width": 2, "dash": "dash"},
             }
         else:
-            look, at = {"mode": "lines+markers", **line(at)}, at + 1
+            # Points on an axis are drawn whole; closed forms may run out of the picture.
+            look, at = {"mode": "lines+markers", "cliponaxis": False, **line(at)}, at + 1
         drawn.add_trace(
             go.Scatter(
                 x=list(each.x),
@@ -143,13 +144,8 @@ def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
 
 
 def legend(drawn: go.Figure, height: int) -> None:
-    """Names of the colours at the upper edge, `height` pixels above the plot.
-
-    They hang from the edge of the picture: names that stand on the plot slide into it when a page
-    becomes narrower and they need a further row.
-    """
-    hung = {"xref": "container", "yref": "container", "y": 1, "yanchor": "top"}
-    drawn.update_layout(showlegend=True, legend=hung | {"traceorder": "normal"}, margin_t=height)
+    """Names of the colours at the upper edge, `height` pixels above the plot."""
+    drawn.update_layout(showlegend=True, legend_traceorder="normal", margin_t=height)
 
 
 def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:

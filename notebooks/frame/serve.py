@@ -27,8 +27,11 @@ _TOKEN = "token"
 """Of the address's query, and of the cookie that the first visit gets."""
 _HEAD = """<style>@media (prefers-color-scheme: dark) {
 :root, .dark, body { --background: #12181F !important; }
+[data-testid=notebook-actions-dropdown] button {
+  background: #12181F !important; color: #E8ECF1 !important; border-color: #2C3742 !important;
+}
 }</style>"""
-"""The dark background of rooms, around them too."""
+"""The dark background of rooms, around them and for marimo's menu, too."""
 _REFUSED = "Open the address that raidlab lab printed: it has a token that this request lacks.\n"
 
 

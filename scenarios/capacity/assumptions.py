@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidlab.devices.draws import open_numbers
+from raidlab.devices.draws import correlated, open_numbers
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.results.goals import Source
@@ -100,9 +100,12 @@ def _open(shown: Sequence[Candidate]) -> list[str]:
                 " within bounds from which --draws takes them."
             )
         if fitted:
+            together = ""
+            if fitted > 1:
+                together = ", together" if correlated(device) else ", each by itself"
             found.append(
                 f"Fitted, of {name}: {_numbers(fitted)}, with standard errors by which --draws"
-                " takes them."
+                f" takes them{together}."
             )
         if not every and device.spec.kind in ("hdd", "ssd", "controller"):
             found.append(f"{name} states no errors of its numbers: --draws leaves them.")

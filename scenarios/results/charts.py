@@ -38,6 +38,8 @@ _IDLE = 0.5
 """Percent of the time below which a component is not listed."""
 _DIRECT = 4
 """Lines that are named at their ends; more have a legend."""
+_BELOW_TITLE = 0.95
+"""Where a legend hangs in a picture that has its title inside, as a share of its height."""
 
 
 def curves(summary: Sequence[Row], title: str) -> go.Figure:
@@ -61,6 +63,7 @@ def curves(summary: Sequence[Row], title: str) -> go.Figure:
     both.update_xaxes(axis.layout() | {"title_text": None})
     both.update_xaxes(title_text=axis.title or None, row=2, col=1)
     both.update_layout(title=label(title) or None, margin_t=70, showlegend=len(both.data) > 2)
+    both.update_layout(legend_y=_BELOW_TITLE)
     return both
 
 
@@ -235,7 +238,7 @@ def _stack(drawn: go.Figure, rows: Sequence[Row], axis: _Axis) -> None:
             x=at, y=100, yanchor="bottom", text=digits(_total(row) / 1e3), showarrow=False,
             font={"size": 12},
         )  # fmt: skip
-    drawn.update_layout(barmode="stack", showlegend=True, margin_t=84, legend_y=1.08)
+    drawn.update_layout(barmode="stack", showlegend=True, margin_t=84)
     drawn.update_xaxes(title_text=axis.title or None, type="category", tickangle=0)
     drawn.update_yaxes(title_text="share of the mean latency, %", range=[0, 108], minallowed=0)
 

@@ -53,8 +53,7 @@ def quantile(counted: Sequence[Sequence[int]], share: float) -> float | None:
     wanted = share * sum(count for _, count in counted)
     for middle, count in counted:
         if count and count >= wanted:
-            width = 2.0 ** max(0, math.floor(math.log2(max(middle, 1))) - 6)
-            begin = middle - width / 2 if width > 1 else float(middle)
+            begin, width = _bucket(middle)
             return (begin + width * wanted / count) / 1e3
         wanted -= count
     return counted[-1][0] / 1e3 if counted else None
@@ -65,25 +64,70 @@ def of_replications(
 ) -> dict[str, Interval]:
     """Student's intervals of latencies over independent runs, microseconds.
 
-    A percentile stands for its bucket, up to 1.6 % wide, so that those of several runs may be equal
-    though the runs differ. Their spread is that of quantiles within buckets; the interval holds the
-    percentile itself.
+    A percentile's interval is that of its rank (Woodruff, 1952): Student's over the shares of each
+    run's I/Os that lie below the quantile of all runs. So it heeds a distribution that jumps there.
+    Where the upper rank lies beyond all I/Os it is Student's over the quantiles. Both are quantiles
+    within buckets, as percentiles of several runs may be equal though the runs differ; the interval
+    holds the percentile itself.
 
     Args:
         latencies: `mean`, `p50` ... of each run.
         counted: Buckets of each run: nanoseconds and count, ascending.
     """
     found: dict[str, Interval] = {}
+    together = _together(counted)
     for key in latencies[0]:
         values = [each[key] for each in latencies]
         own = statistics.fmean(values)
         if key in PERCENTILES:
-            inner = [quantile(each, PERCENTILES[key] / 100) for each in counted]
-            values = [each for each in inner if each is not None]
-        low, high = students(values)
+            low, high = _of_ranks(counted, together, PERCENTILES[key] / 100)
+        else:
+            low, high = students(values)
         known = low is not None and high is not None
         found[key] = [min(low or 0.0, own), max(high or 0.0, own)] if known else [None, None]
     return found
+
+
+def _together(counted: Sequence[Sequence[Sequence[int]]]) -> list[tuple[int, int]]:
+    """Buckets of several runs as those of one."""
+    found: dict[int, int] = {}
+    for middle, count in (pair for each in counted for pair in each):
+        found[middle] = found.get(middle, 0) + count
+    return sorted(found.items())
+
+
+def _of_ranks(
+    counted: Sequence[Sequence[Sequence[int]]], together: Sequence[Sequence[int]], share: float
+) -> Interval:
+    """The interval of a quantile over independent runs, microseconds."""
+    busy = [each for each in counted if any(count for _, count in each)]
+    middle = quantile(together, share)
+    if middle is None:
+        return [None, None]
+    ranks = [_rank(each, middle) for each in busy]
+    high = students(ranks)[1]
+    if high is None:
+        return [None, None]
+    half = high - statistics.fmean(ranks)
+    if share + half < 1:
+        return [quantile(together, max(0.0, share - half)), quantile(together, share + half)]
+    inner = [quantile(each, share) for each in busy]
+    return students([each for each in inner if each is not None])
+
+
+def _rank(counted: Sequence[Sequence[int]], latency_us: float) -> float:
+    """Share of the I/Os below a latency, those of a bucket evenly over its width."""
+    at, below = latency_us * 1e3, 0.0
+    for middle, count in counted:
+        begin, width = _bucket(middle)
+        below += count * min(1.0, max(0.0, (at - begin) / width))
+    return below / sum(count for _, count in counted)
+
+
+def _bucket(middle: int) -> tuple[float, float]:
+    """Begin and width of a bucket, nanoseconds."""
+    width = 2.0 ** max(0, math.floor(math.log2(max(middle, 1))) - 6)
+    return (middle - width / 2 if width > 1 else float(middle)), width
 
 
 def of_sum(total: float, each: Sequence[Sequence[float | None]]) -> Interval:

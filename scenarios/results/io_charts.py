@@ -199,7 +199,7 @@ def _gantt(
         )  # fmt: skip
     dress(figure)
     figure.update_layout(
-        barmode="overlay", showlegend=True, margin_t=84, legend_y=1.02, meta={"zoom": True},
+        barmode="overlay", showlegend=True, margin_t=84, meta={"zoom": True},
         dragmode="zoom",
     )  # fmt: skip
     figure.update_xaxes(

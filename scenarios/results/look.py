@@ -148,11 +148,14 @@ def spread(value: float, low: float | None, high: float | None) -> str:
     return f" ± {text}" if float(text.replace(",", "")) else ""
 
 
-_UNITS = re.compile(r"(?<=\d) (?=(?:%|[num]?s|h|min|[kMGT]?B(?:/s)?|IO/s|GB|outstanding)(?![\w]))")
+_UNITS = re.compile(
+    r"(?<=\d) (?=(?:%|[num]?s|h|min|(?:[kMGT]|[KMGT]i)?B(?:/s)?|IO/s|outstanding)(?![\w]))"
+    r"|(?<=\bRAID) (?=\d)"
+)
 
 
 def joined(text: str) -> str:
-    """A sentence whose numbers stay in one line with their units."""
+    """A sentence whose numbers stay in one line with their units, and RAID with its level."""
     return _UNITS.sub("\u00a0", text).replace("± ", "±\u00a0")
 
 
@@ -293,7 +296,11 @@ def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> dict
 
 
 def dress(figure: go.Figure, *, height: int = 300, labels: int = 24) -> go.Figure:
-    """The frame that all pictures share; `labels` are the pixels for names at the lines' ends."""
+    """The frame that all pictures share; `labels` are the pixels for names at the lines' ends.
+
+    A legend hangs from the upper edge of the picture: one that stands on the plot slides into it
+    when a page becomes narrower and the names need a further row.
+    """
     figure.update_layout(
         template="none",
         height=height,
@@ -303,12 +310,19 @@ def dress(figure: go.Figure, *, height: int = 300, labels: int = 24) -> go.Figur
         plot_bgcolor="rgba(0,0,0,0)",
         hovermode="closest",
         showlegend=False,
-        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
+        legend={
+            "orientation": "h",
+            "x": 0,
+            "y": 1,
+            "yanchor": "top",
+            "xref": "container",
+            "yref": "container",
+        },
     )
     figure.update_xaxes(title_font_size=14)
     figure.update_yaxes(title_font_size=14)
     figure.update_xaxes(showgrid=False, zeroline=False, ticks="outside", ticklen=4, automargin=True)
-    figure.update_yaxes(gridcolor="#D7DEE6", zeroline=False, automargin=True)
+    figure.update_yaxes(gridcolor="#D7DEE6", zeroline=False, automargin=True, ticklabelstandoff=4)
     return figure
 
 

@@ -71,7 +71,7 @@ def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
         )
     _lines(drawn, begins, ends, columns, scale)
     dress(drawn, height=360)
-    drawn.update_layout(barmode="overlay", showlegend=True, margin_t=64, legend_y=1.02)
+    drawn.update_layout(barmode="overlay", showlegend=True, margin_t=64)
     drawn.update_xaxes(
         title_text=f"simulated time, {unit}", range=[begins[0] * scale, ends[-1] * scale]
     )

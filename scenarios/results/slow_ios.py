@@ -104,7 +104,7 @@ def figure(row: Row) -> go.Figure:
             )
         )  # fmt: skip
     dress(drawn, height=360)
-    drawn.update_layout(barmode="stack", showlegend=True, margin_t=84, legend_y=1.02, bargap=0.1)
+    drawn.update_layout(barmode="stack", showlegend=True, margin_t=84, bargap=0.1)
     drawn.update_xaxes(title_text="rank, the slowest first", range=[0.4, len(slowest) + 0.6])
     drawn.update_yaxes(title_text="latency, ms", rangemode="tozero")
     return drawn

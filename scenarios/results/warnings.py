@@ -174,6 +174,24 @@ def _of_statistics(row: Row, *, found_by_method: bool) -> Iterator[str]:
             f"{row['workload']}: the rate changes so slowly that its interval is a guess (a longer"
             " run.duration, or run.replications)"
         )
+    elif row["replications"] == 1 and (lowest := _without_upper_end(row)):
+        yield (
+            f"{row['workload']}: no upper bound of {lowest} follows from one run, whose tail comes"
+            " in too few bursts (run.replications = 4)"
+        )
+
+
+def _without_upper_end(row: Row) -> str | None:
+    """The lowest percentile with enough I/Os whose interval has no upper end."""
+    ends = row["latency_ci95_us"]
+    return next(
+        (
+            key
+            for key in ("p50", "p90", "p95", "p99")
+            if key not in row["uncertain"] and key in ends and ends[key][1] is None
+        ),
+        None,
+    )
 
 
 def _rate_changes(row: Row) -> bool:

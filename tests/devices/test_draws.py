@@ -8,6 +8,7 @@ import pytest
 
 from raidlab.devices.catalogue import SPECS, find, load_device
 from raidlab.devices.draws import bounds, drawn, open_numbers
+from raidlab.devices.faults import SpecError
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 
@@ -71,6 +72,69 @@ def test_fitted_numbers_are_drawn_by_their_standard_errors(tmp_path: Path) -> No
     # Standard errors of 400 normal samples: 0.005 of the mean, 0.0035 of the deviation.
     assert abs(statistics.fmean(logs)) < 0.02
     assert abs(statistics.stdev(logs) - 0.1) < 0.014
+
+
+TOGETHER = """
+kind = "station"
+name = "together"
+capacity = "1 GB"
+service = "1 ms"
+settle = "50 us"
+queue_depth = 1000
+[sources]
+all = "assumed"
+service = { source = "fitted", stderr = "10 %%", measurement = "m" }
+settle = { source = "fitted", stderr = "5 %%", measurement = "m", correlations = { %s } }
+queue_depth = { source = "fitted", stderr = "5 %%", measurement = "m", correlations = { %s } }
+"""
+
+
+def logs_of(path: Path, count: int) -> list[list[float]]:
+    """Logarithms of what is drawn over what is written: of services, settles, depths."""
+    device = load_device(path)
+    specs = [drawn(device, at).spec for at in range(count)]
+    found = [spec for spec in specs if isinstance(spec, StationSpec)]
+    return [
+        [math.log(spec.service / 1e6) for spec in found],
+        [math.log(spec.settle / 5e4) for spec in found],
+        [math.log(spec.queue_depth / 1000) for spec in found],
+    ]
+
+
+def test_errors_of_one_fit_are_drawn_together(tmp_path: Path) -> None:
+    """Of a correlation of -0.8 draws have one of -0.8, with an error of 0.36 / 20 for 400."""
+    path = tmp_path / "together.toml"
+    path.write_text(TOGETHER % ("service = -0.8", ""))
+    service, settle, depth = logs_of(path, 400)
+    assert statistics.correlation(service, settle) == pytest.approx(-0.8, abs=0.06)
+    assert abs(statistics.correlation(service, depth)) < 0.15
+    # What is drawn together has the error that it has alone.
+    assert statistics.stdev(settle) == pytest.approx(0.05, rel=0.12)
+    assert statistics.stdev(service) == pytest.approx(0.1, rel=0.12)
+
+
+def test_correlations_that_rounding_makes_impossible_are_made_smaller(tmp_path: Path) -> None:
+    path = tmp_path / "together.toml"
+    path.write_text(TOGETHER % ("service = 0.9", "service = 0.9, settle = 0.6"))
+    service, settle, depth = logs_of(path, 100)
+    assert statistics.correlation(service, settle) > 0.8
+    assert statistics.correlation(settle, depth) > 0.4
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ("sevice = 0.5", 'did you mean "service"'),
+        ("capacity = 0.5", "another fitted number of this file"),
+        ("settle = 0.5", "another fitted number of this file"),
+        ("service = 1.5", "less than or equal to 1"),
+    ],
+)
+def test_correlations_are_with_other_fitted_numbers(tmp_path: Path, stated: str, said: str) -> None:
+    path = tmp_path / "together.toml"
+    path.write_text(TOGETHER % (stated, ""))
+    with pytest.raises(SpecError, match=said):
+        load_device(path)
 
 
 def test_every_fitted_number_of_the_catalogue_is_drawn_or_has_no_size() -> None:

@@ -117,6 +117,13 @@ def test_the_scenario_can_switch_the_write_cache(tmp_path: Path) -> None:
         (("inner_sectors = 500", "inner_sectors = 1500"), "geometry.inner_sectors"),
         (('read_ahead = "fixed"', 'read_ahead = "none"'), "buffer.read_ahead_limit"),
         (("ageing = 0.02", "ageing = 2"), "scheduler.ageing"),
+        (
+            (
+                'policy = "shortest-access"\nageing = 0.02',
+                'policy = "first-come"\nplans_ahead = true',
+            ),
+            "scheduler.plans_ahead",
+        ),
         (("shortest-access", "first-come"), "scheduler.ageing"),
         (("outer_sectors = 1000", ""), "geometry.zones"),
         (('interface = "sata-6g"', 'interface = "scsi"'), "interface"),

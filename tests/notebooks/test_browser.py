@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,13 @@ from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.room import Room
 from raidlab.notebooks.frame.static import page as static_page
 
+_UPLOAD = """(input, [path, text]) => {
+  const file = new File([text], path.split("/").at(-1));
+  Object.defineProperty(file, "webkitRelativePath", {value: path});
+  Object.defineProperty(input, "files", {value: [file], configurable: true});
+  input.dispatchEvent(new Event("change"));
+}"""
+"""A folder of one file, as the browser's dialog would choose it."""
 _SCRIPT = Path(__file__).parents[2] / "benchmarks" / "lab.py"
 
 
@@ -111,6 +119,58 @@ def test_a_room_is_operated_by_keyboard(browser, address):
     page.close()
 
 
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A room whose picture moves; of its other controls one value each."""
+    room = catalogue.room("arm")
+    ends = {"served": (0, 1, 12), "depth": (8,), "disk": ("generic-7200rpm",)}
+    controls = [type(each)(**(vars(each) | {"values": ends[each.name]})) for each in room.controls]
+    path = tmp_path_factory.mktemp("site") / "arm.html"
+    path.write_text(static_page(Room(**(vars(room) | {"controls": controls}))))
+    return path.as_uri()
+
+
+@pytest.mark.parametrize(("motion", "glides"), [("reduce", False), ("no-preference", True)])
+def test_play_goes_to_the_end_and_glides_only_where_motion_is_welcome(
+    browser, played, motion, glides
+):
+    context = browser.new_context(reduced_motion=motion)
+    page = context.new_page()
+    page.goto(played)
+    page.wait_for_selector("main[data-answered='yes']")
+    page.click("[data-plays]")
+    page.wait_for_selector("[data-plays]:disabled")
+    page.wait_for_selector("[data-plays]:enabled")
+    assert page.locator("#value-1").inner_text() == "12"
+    assert "12 reads" in page.locator("#picture-0 figcaption").inner_text()
+    assert page.evaluate("!!document.querySelector('.plot').layout.transition") == glides
+    context.close()
+
+
+def test_a_picture_has_no_name_of_a_colour_over_its_plot(browser, tmp_path):
+    """Also once the page became narrower, and the names need more rows."""
+    from raidlab.notebooks.frame.pictures import parts
+
+    figure = parts({"read": dict.fromkeys(("host", "link", "seek", "rotation"), 100.0)})
+    script = files("raidlab.scenarios.results").joinpath("static", "plotly-basic.min.js")
+    path = tmp_path / "picture.html"
+    path.write_text(
+        f"<!doctype html><meta charset=utf-8><script>{script.read_text('utf-8')}</script>"
+        "<div id=plot></div><script>"
+        f"const made = {figure.to_json()};"
+        "Plotly.newPlot('plot', made.data, made.layout, {responsive: true});</script>"
+    )
+    page = browser.new_page(viewport={"width": 1440, "height": 600})
+    page.goto(path.as_uri())
+    for width in (1440, 220):
+        page.set_viewport_size({"width": width, "height": 600})
+        page.wait_for_timeout(400)
+        legend = page.locator(".legend").bounding_box()
+        plot = page.locator(".nsewdrag").bounding_box()
+        assert legend["y"] + legend["height"] <= plot["y"], width
+    page.close()
+
+
 def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
     """One server for two tabs: an answer, a wrong seed, the next answer; then the engine ends."""
     context = browser.new_context()
@@ -133,12 +193,25 @@ def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
         assert "a whole number" in page.locator("#wrong").inner_text()
         page.fill("#seed", "2")
         page.wait_for_selector("#wrong", state="hidden")
+        page.reload()
+        page.wait_for_selector("main[data-answered='yes']", timeout=60_000)
         page.goto(f"{base}own-disk/")
         page.wait_for_selector("main[data-answered='yes']", timeout=60_000)
         page.fill("#folder", "/nowhere")
         page.press("#folder", "Tab")
         page.wait_for_selector("#wrong:not([hidden])")
         assert "/nowhere" in page.locator("#wrong").inner_text()
-    # The server is gone: the last answer stands.
-    assert page.locator("#result").inner_text()
+        page.locator("#upload").evaluate(_UPLOAD, ["photos/beach.txt", "sand"])
+        page.locator("#wrong", has_text="photos").wait_for()
+        page.fill("#folder", "")
+        page.press("#folder", "Tab")
+        page.wait_for_selector("#wrong", state="hidden")
+    # The server is gone: the last answer stands, and a question without an answer says so.
+    page.clock.install()
+    before = page.locator("#result").inner_text()
+    page.select_option("#control-0", index=0)
+    page.clock.run_for(16_000)
+    page.wait_for_selector("#wrong:not([hidden])")
+    assert "the engine may be gone" in page.locator("#wrong").inner_text()
+    assert page.locator("#result").inner_text() == before
     context.close()

@@ -58,6 +58,36 @@ def test_replications_that_share_a_bucket_have_an_interval_all_the_same():
     assert covered >= 51
 
 
+def test_replications_know_of_a_jump_at_their_median():
+    """Four runs of 1000 I/Os, of 10 us or of 5 ms: 470, 499, 480 and 499 are fast.
+
+    All medians are 5 ms. The shares of fast I/Os scatter by 0.0145, so the median's rank is known
+    to 3.18 * 0.0145 / 2 = 0.023, and of all I/Os 0.487 are fast: the true median may be 10 us.
+    """
+    counted = [[(10_048, n), (5_013_504, 1000 - n)] for n in (470, 499, 480, 499)]
+    low, high = of_replications([{"p50": 5013.504}] * 4, counted)["p50"]
+    assert low == pytest.approx(10.05, rel=0.01)
+    assert high == pytest.approx(5013.504, rel=0.01)
+
+
+def test_a_tail_of_few_bursts_asks_for_replications():
+    """M/M/1 at 80 %, 80 s: its queue fills a few times, so that no run bounds its p99."""
+    scenario = {
+        "title": "t",
+        "array": [{"drives": [{"model": "fivex"}]}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB", "rate": "160 IO/s"}],
+        "run": {"warm_up": "2 s", "duration": "80 s"},
+    }
+    result = simulate(scenario, seed=4)
+    low, high = result.rows[0].latency_ci95_us["p99"]
+    assert low is not None and high is None
+    assert any("no upper bound of p99 follows from one run" in each for each in result.warnings)
+    four = simulate(scenario | {"run": scenario["run"] | {"replications": 4}}, seed=4)
+    low, high = four.summary()[0]["latency_ci95_us"]["p99"]
+    assert low < 115e3 < high  # 25 ms ln 100
+    assert not any("no upper bound" in each for each in four.warnings)
+
+
 def _disk(rate, **run):
     return {
         "title": "t",

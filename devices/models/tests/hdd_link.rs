@@ -318,6 +318,22 @@ fn a_full_cache_slows_writes_to_the_rate_of_the_medium() {
 }
 
 #[test]
+fn each_write_to_a_full_cache_waits_for_a_run_of_its_own() {
+    let mut rig = Rig::new(&changed(&[cached(4, 0.5)]));
+    let mut draws = raidlab_kernel::Stream::new(3, "test", "offsets");
+    let mut write = || rig.serve(Op::Write, draws.below(200_000) * SECTOR, SECTOR);
+    for _ in 0..8 {
+        write();
+    }
+    for _ in 0..200 {
+        // The place of a run is free when the run is on the medium, and not when it is begun.
+        let latency = write().latency();
+        assert!(latency > Nanos(150_000), "{latency:?}");
+    }
+    rig.device.check().unwrap();
+}
+
+#[test]
 fn runs_that_a_stream_left_behind_are_destaged() {
     let mut cache = cached(16, 0.5);
     cache.1["sectors"] = json!(1000);
@@ -368,6 +384,71 @@ fn shortest_access_beats_ascending_beats_first_come() {
     assert!(shortest > 1.5 * first, "{shortest} {first}");
     assert!(ascending > 1.2 * first, "{ascending} {first}");
     assert!(shortest > ascending);
+}
+
+/// The order in which random reads complete, `outstanding` at once, by when they were submitted.
+fn order(plans_ahead: bool, outstanding: u64) -> Vec<u64> {
+    let policy = json!({"policy": "shortest_access", "ageing": 0.0});
+    let mut rig = Rig::new(&changed(&[
+        ("/scheduler", policy),
+        ("/plans_ahead", json!(plans_ahead)),
+    ]));
+    let mut draws = raidlab_kernel::Stream::new(3, "test", "offsets");
+    let mut offsets = Vec::new();
+    let mut found = Vec::new();
+    let mut submit = |rig: &mut Rig, offsets: &mut Vec<u64>| {
+        offsets.push(draws.below(200_000) * SECTOR);
+        rig.submit(Op::Read, offsets[offsets.len() - 1], SECTOR);
+    };
+    for _ in 0..outstanding {
+        submit(&mut rig, &mut offsets);
+    }
+    for _ in 0..200 {
+        let offset = rig.next().unwrap().offset;
+        // The arm goes on before the next read comes.
+        let now = rig.now();
+        rig.pause(now);
+        let at = offsets.iter().rposition(|&other| other == offset).unwrap();
+        found.push(at as u64);
+        submit(&mut rig, &mut offsets);
+    }
+    found
+}
+
+#[test]
+fn a_drive_that_plans_ahead_has_no_choice_among_three() {
+    // One is served, the next is planned, and the third has just come.
+    let after_the_first = order(true, 3).split_off(3);
+    assert!(after_the_first.is_sorted(), "{after_the_first:?}");
+    assert!(!order(false, 3).split_off(3).is_sorted());
+    assert!(!order(true, 4).split_off(3).is_sorted());
+}
+
+#[test]
+fn what_comes_after_the_choice_waits_for_what_was_chosen() {
+    let completed = |plans_ahead: bool| {
+        let policy = json!({"policy": "shortest_access", "ageing": 0.0});
+        let mut rig = Rig::new(&changed(&[
+            ("/scheduler", policy),
+            ("/plans_ahead", json!(plans_ahead)),
+        ]));
+        let mut order = Vec::new();
+        for cylinder in [0, 100, 900] {
+            rig.submit(Op::Read, cylinder * 200 * SECTOR, SECTOR);
+        }
+        order.push(rig.next().unwrap().offset);
+        let now = rig.now();
+        rig.pause(now);
+        // The arm is on its way to cylinder 100; what lies there comes now.
+        rig.submit(Op::Read, (100 * 200 + 50) * SECTOR, SECTOR);
+        order.extend((0..3).map(|_| rig.next().unwrap().offset));
+        order
+            .iter()
+            .map(|offset| offset / SECTOR)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(completed(false), [0, 20_000, 20_050, 180_000]);
+    assert_eq!(completed(true), [0, 20_000, 180_000, 20_050]);
 }
 
 #[test]

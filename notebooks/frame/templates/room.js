@@ -3,6 +3,7 @@
 // `ask(question, progress)` gives the answer to one setting: `asked` of the question has the index of
 // each control's value. It may call `progress(done, of)` meanwhile.
 const MOST_BYTES = 50e6;  // of an upload
+const TALL = 400;  // pixels: beside it there is room for two pictures
 
 function room(root, about, ask) {
   const find = (name) => root.querySelector(`#${name}`);
@@ -76,7 +77,7 @@ function room(root, about, ask) {
       find("pictures").append(figure);
     }
     figure.hidden = false;
-    figure.className = picture.wide ? "whole" : "";
+    figure.className = picture.wide ? "whole" : picture.layout.height > TALL ? "tall" : "";
     figure.querySelector("b").textContent = picture.seen;
     figure.querySelector("span").textContent = picture.drawn;
     const place = figure.querySelector(".plot");

@@ -16,6 +16,7 @@ from raidlab.calibration.fitting.calibrate import Calibration, base_of, calibrat
 from raidlab.calibration.fitting.compare import Compared, compare, estimate_mapped, summary
 from raidlab.calibration.fitting.fit import Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel
+from raidlab.calibration.fitting.fitted_file import with_others
 from raidlab.calibration.fitting.kinds import TEMPLATES, kind_of
 from raidlab.calibration.fitting.loss import residuals
 from raidlab.calibration.fitting.parameters import Choice, Parameter
@@ -80,9 +81,25 @@ def test_the_fitted_file_is_a_device_with_errors(tmp_path: Path) -> None:
     assert device.sources["service"].source == "fitted"
     assert device.sources["service"].measurement == "synthetic"
     assert device.sources["service"].stderr is not None
+    # How the errors of both go together is in the file, as draws of the fit have it.
+    keys = [estimate.parameter.key for estimate in result.fit.estimates]
+    rho = result.fit.correlations[keys.index("servers")][keys.index("service")]
+    stated = device.sources["servers"].correlations | device.sources["service"].correlations
+    assert list(stated.values()) == pytest.approx([rho] if abs(rho) >= 0.05 else [], abs=0.005)
     assert isinstance(device.spec, DriveSpec)
     rows = compare(Bench.of(device.spec, host()), result.measurement.points, Effort())
     assert summary(rows)["median_abs_error_pct"] < 5
+
+
+def test_correlations_are_stated_once_and_not_with_what_is_not_the_drive_s() -> None:
+    keys = ["host.cpu", "nand.read", "nand.program", "firmware.read"]
+    matrix = [[1, 0.5, 0.5, 0.5], [0.5, 1, -0.734, 0.01], [0.5, -0.734, 1, 0.2],
+              [0.5, 0.01, 0.2, 1]]  # fmt: skip
+    assert with_others(keys, matrix) == {
+        "nand.read": {},
+        "nand.program": {"nand.read": -0.73},
+        "firmware.read": {"nand.program": 0.2},
+    }
 
 
 def test_one_depth_cannot_tell_work_from_waiting() -> None:

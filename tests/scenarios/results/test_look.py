@@ -1,5 +1,6 @@
 """Numbers, tables' columns and axes as tables and pages share them."""
 
+import plotly.graph_objects as go
 import pytest
 
 from raidlab.scenarios.results.look import (
@@ -11,6 +12,7 @@ from raidlab.scenarios.results.look import (
     between,
     cells,
     digits,
+    dress,
     figure,
     joined,
     spread,
@@ -70,6 +72,13 @@ def test_numbers_of_a_column_are_aligned_at_their_point():
 
 def test_a_number_stays_with_its_unit():
     assert joined("24 drives at 20 ms, 98 %") == "24 drives at 20\u00a0ms, 98\u00a0%"
+    assert joined("4 KiB on RAID 5") == "4\u00a0KiB on RAID\u00a05"
+
+
+def test_a_legend_hangs_from_the_edge_of_its_picture():
+    """One that stands on the plot slides into it when names need a further row."""
+    legend = dress(go.Figure()).layout.legend
+    assert (legend.yref, legend.y, legend.yanchor) == ("container", 1, "top")
 
 
 def test_labels_do_not_cover_each_other():

@@ -76,6 +76,24 @@ enum Activity {
     },
 }
 
+/// What the arm does next.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// The command at this index of the queue.
+    Command(usize),
+    /// The run in this slot of the write cache.
+    Run(u16),
+}
+
+/// What was chosen while the arm still worked; it may be gone when the arm is free.
+#[derive(Clone, Copy, Debug)]
+enum Planned {
+    /// By its number.
+    Command(u64),
+    /// By its slot and first sector.
+    Run(u16, u64),
+}
+
 /// A drive behind a link.
 #[derive(Debug)]
 pub struct LinkFront {
@@ -93,6 +111,8 @@ pub struct LinkFront {
     /// One beyond the sector that the head passed last.
     at: u64,
     activity: Activity,
+    /// What comes after that, if the drive plans ahead.
+    planned: Option<Planned>,
     /// Since when the head has not gone elsewhere or, if nobody else waited, been asked whether to.
     stays: Time,
     /// When the oldest flush began to wait.
@@ -132,6 +152,7 @@ impl LinkFront {
             arm,
             at: 0,
             activity: Activity::Idle,
+            planned: None,
             stays: Time::ZERO,
             flush_since: Time::ZERO,
             lateness,
@@ -199,18 +220,38 @@ impl LinkFront {
     /// Starts the arm's next work, if there is any.
     #[inline]
     fn dispatch<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let overdue = self.is_run_overdue(model, port.now());
-        let destages = self.cache.as_ref().is_some_and(|cache| {
-            cache.needs_destage() || overdue || self.queue.defers() || !self.flushing.is_empty()
-        });
-        if self.queue.is_empty() && !destages {
+        if self.queue.is_empty() && !self.destages(model, port.now()) {
             return;
         }
         let start = self.interrupt(model, port.now());
+        let next = match self.planned() {
+            None => {
+                let arm = self.arm;
+                self.decide(model, &arm, self.at, start)
+            }
+            planned => planned,
+        };
+        match next {
+            Some(Next::Run(slot)) => self.destage(model, port, slot, start),
+            Some(Next::Command(index)) => {
+                let waiting = self.queue.take(index);
+                if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
+                    cache.bypass(u64::from(waiting.sectors));
+                }
+                self.serve(model, port, &waiting, start);
+            }
+            None => {}
+        }
+    }
+
+    /// What the arm that stands after sector `at` and is free from `start` on does next.
+    #[inline]
+    fn decide(&mut self, model: &Model, arm: &Arm, at: u64, start: Time) -> Option<Next> {
+        let overdue = self.is_run_overdue(model, start);
         let late = self.queue.late(model, start);
         let mut command = match late {
             Some(index) => Some((index, 0)),
-            None => self.queue.choose(model, &self.arm, self.at, start),
+            None => self.queue.choose(model, arm, at, start),
         };
         // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
@@ -218,7 +259,9 @@ impl LinkFront {
             _ => u64::MAX,
         };
         let mut run = match &self.cache {
-            Some(cache) if destages => cache.choose(model, &self.arm, self.at, start, bound),
+            Some(cache) if self.destages(model, start) => {
+                cache.choose(model, arm, at, start, bound)
+            }
             _ => None,
         };
         if late.is_none() && !overdue {
@@ -227,25 +270,52 @@ impl LinkFront {
                 (Some((index, _)), None) => Some(self.queue.place(index).lbn),
                 (None, None) => None,
             };
-            if next.is_some_and(|lbn| self.is_here(model, lbn))
-                && let Some(index) = self
-                    .queue
-                    .passed_over(model, &mut self.stays, self.at, start)
+            if next.is_some_and(|lbn| lbn.abs_diff(at) < model.neighbourhood)
+                && let Some(index) = self.queue.passed_over(model, &mut self.stays, at, start)
             {
                 (command, run) = (Some((index, 0)), None);
             }
         }
         match (command, run) {
-            (_, Some((slot, _))) => self.destage(model, port, slot, start),
-            (Some((index, _)), None) => {
-                let waiting = self.queue.take(index);
-                if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
-                    cache.bypass(u64::from(waiting.sectors));
-                }
-                self.serve(model, port, &waiting, start);
-            }
-            (None, None) => {}
+            (_, Some((slot, _))) => Some(Next::Run(slot)),
+            (Some((index, _)), None) => Some(Next::Command(index)),
+            (None, None) => None,
         }
+    }
+
+    /// Chooses what comes after what the arm does now: that ends at `done`, with `arm` after sector
+    /// `at`. What comes later has to wait for both.
+    fn plan_next(&mut self, model: &Model, arm: &Arm, at: u64, done: Time) {
+        if self.planned.is_some() || (self.queue.is_empty() && !self.destages(model, done)) {
+            return;
+        }
+        self.planned = match self.decide(model, arm, at, done) {
+            Some(Next::Command(index)) => Some(Planned::Command(self.queue.number(index))),
+            Some(Next::Run(slot)) => {
+                let cache = self.cache.as_ref();
+                cache.map(|cache| Planned::Run(slot, cache.first(slot)))
+            }
+            None => None,
+        };
+    }
+
+    /// What was planned, if it still waits.
+    fn planned(&mut self) -> Option<Next> {
+        match self.planned.take()? {
+            Planned::Command(number) => self.queue.numbered(number).map(Next::Command),
+            Planned::Run(slot, lbn) => {
+                let cache = self.cache.as_ref()?;
+                cache.begins(slot, lbn).then_some(Next::Run(slot))
+            }
+        }
+    }
+
+    /// True if runs of the cache compete with commands.
+    fn destages(&self, model: &Model, now: Time) -> bool {
+        let overdue = self.is_run_overdue(model, now);
+        self.cache.as_ref().is_some_and(|cache| {
+            cache.needs_destage() || overdue || self.queue.defers() || !self.flushing.is_empty()
+        })
     }
 
     /// Runs of the cache are served before commands: too much has bypassed them, or a flush has
@@ -285,6 +355,9 @@ impl LinkFront {
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation;
         self.counts.accesses += 1;
+        if model.plans_ahead {
+            self.plan_next(model, &sweep.arm(), end, done);
+        }
         self.activity = match waiting.op {
             MediaOp::Read => {
                 port.done(waiting.io, done, done.since(begin));
@@ -300,16 +373,10 @@ impl LinkFront {
         self.occupy(port, start, done);
     }
 
-    /// True if `lbn` lies where the head stands.
-    #[inline]
-    fn is_here(&self, model: &Model, lbn: u64) -> bool {
-        lbn.abs_diff(self.at) < model.neighbourhood
-    }
-
     /// The head begins with `lbn`: from then on it is there.
     #[inline]
     fn arrive(&mut self, model: &Model, lbn: u64, begin: Time) {
-        if !self.is_here(model, lbn) {
+        if lbn.abs_diff(self.at) >= model.neighbourhood {
             self.stays = begin;
         }
     }

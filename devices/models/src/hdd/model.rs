@@ -59,6 +59,8 @@ pub struct Model {
     pub buffer: BufferParams,
     pub write_cache: Option<WriteCacheParams>,
     pub scheduler: SchedulerParams,
+    /// The next command is chosen when the one before it begins.
+    pub plans_ahead: bool,
     /// A command that has waited for longer goes next.
     pub age_limit: Nanos,
     /// Sectors that count as one place, where a stream is: what a segment holds.
@@ -145,6 +147,7 @@ impl Model {
             buffer: params.buffer.clone(),
             write_cache: params.write_cache.clone(),
             scheduler: params.scheduler,
+            plans_ahead: params.plans_ahead,
             age_limit: params.age_limit_ns,
             neighbourhood: u64::from(params.buffer.segment_sectors),
             interface: params.interface.clone(),

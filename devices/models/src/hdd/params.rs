@@ -37,6 +37,9 @@ pub struct HddParams {
     pub write_cache: Option<WriteCacheParams>,
     /// Order of the commands in its queue.
     pub scheduler: SchedulerParams,
+    /// The next command is chosen when the one before it begins, and not when that is done.
+    #[serde(default)]
+    pub plans_ahead: bool,
     /// A command that has waited for longer goes next, whatever the order says.
     #[serde(default = "never")]
     pub age_limit_ns: Nanos,

@@ -295,6 +295,17 @@ impl Queue {
         &self.waiting[index].place
     }
 
+    /// Its number.
+    pub fn number(&self, index: usize) -> u64 {
+        self.waiting[index].number
+    }
+
+    /// The command with a number, if it still waits.
+    pub fn numbered(&self, number: u64) -> Option<usize> {
+        let mut waiting = self.waiting.iter();
+        waiting.position(|waiting| waiting.number == number)
+    }
+
     /// Removes a command.
     #[inline]
     pub fn take(&mut self, index: usize) -> Waiting {

@@ -135,9 +135,11 @@ impl WriteCache {
         sectors <= self.sectors_max
     }
 
-    /// True if a write of so many sectors fits now.
+    /// True if a write of so many sectors fits now. The run that is being destaged stays in the cache
+    /// until it is on the medium: its slot is free already, but counts as taken.
     pub fn has_room(&self, sectors: u64) -> bool {
-        !self.free.is_empty() && self.sectors + sectors <= self.sectors_max
+        self.free.len() > usize::from(self.writing.is_some())
+            && self.sectors + sectors <= self.sectors_max
     }
 
     /// Begins a flush: `flushed` is true once all runs of this moment are on the medium.
@@ -422,6 +424,12 @@ impl WriteCache {
     /// The first sector of a run.
     pub fn first(&self, slot: u16) -> u64 {
         self.extents[usize::from(slot)].lbn
+    }
+
+    /// True if a run that begins with `lbn` is in this slot.
+    pub fn begins(&self, slot: u16, lbn: u64) -> bool {
+        let slot = usize::from(slot);
+        self.candidates[slot].head != NONE && self.extents[slot].lbn == lbn
     }
 
     /// Begins to destage a run: its first sector and the one after its last.

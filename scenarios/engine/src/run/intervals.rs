@@ -56,7 +56,7 @@ pub struct LatencyIntervals {
     /// By the keys of [`Latency`]; extremes and deviation have none.
     #[serde(serialize_with = "as_map")]
     pub latency_ci95_us: Vec<(&'static str, Ends)>,
-    /// Half of the 95 % interval of each percentile's rank, as a share of the I/Os.
+    /// The 95 % interval of each percentile's rank, its longer side, as a share of the I/Os.
     #[serde(serialize_with = "as_map")]
     pub rank_half_widths: Vec<(&'static str, Option<f64>)>,
 }
@@ -80,11 +80,14 @@ impl LatencyIntervals {
         ];
         let mut ranks = Vec::new();
         for (key, share) in PERCENTILES {
-            let half = batches.rank(side, share).map(|rank| rank.half);
-            ranks.push((key, half));
+            let rank = batches.rank(side, share);
+            let rank = rank.filter(|rank| rank.above.is_finite() && rank.below.is_finite());
+            ranks.push((key, rank.map(|rank| rank.below.max(rank.above))));
             let own = histogram.percentile(100.0 * share).map(Nanos::float);
-            let found = half.zip(own);
-            let interval = found.map(|(half, own)| rank_ends(histogram, share, half, own));
+            let found = rank.zip(own);
+            let interval = found.map(|(rank, own)| {
+                rank_ends(histogram, [share - rank.below, share + rank.above], own)
+            });
             ends.push((key, interval.unwrap_or(unknown)));
         }
         ends.push(("max", unknown));
@@ -104,11 +107,10 @@ impl LatencyIntervals {
 
 /// Ends around `own` nanoseconds from ranks; where the upper rank lies beyond all I/Os, nobody
 /// knows how far the tail goes.
-fn rank_ends(histogram: &Histogram, share: f64, half: f64, own: f64) -> Ends {
+fn rank_ends(histogram: &Histogram, [lower, upper]: [f64; 2], own: f64) -> Ends {
     let at = |rank: f64| histogram.quantile(rank.max(0.0));
-    let low = at(share - half).map(|low| low.min(own) / 1e3);
-    let known = share + half < 1.0;
-    let high = at(share + half).filter(|_| known);
+    let low = at(lower).map(|low| low.min(own) / 1e3);
+    let high = at(upper).filter(|_| upper < 1.0);
     [low, high.map(|high| high.max(own) / 1e3)]
 }
 

@@ -143,6 +143,9 @@ impl LinkFront {
         self.counts.accesses += 1;
         self.counts.destaged += 1;
         let arm = sweep.arm();
+        if model.plans_ahead {
+            self.plan_next(model, &arm, end, done);
+        }
         port.settles(lbn * SECTOR_BYTES, (end - lbn) * SECTOR_BYTES, done);
         self.activity = Activity::Destage { arm, end };
         self.occupy(port, start, done);

@@ -1,6 +1,7 @@
 //! The translation layer against closed forms and published tables of write amplification.
 
 use super::*;
+use crate::ssd::translation::erase_blocks::BlockState;
 use crate::ssd::translation::policy::{LEVELLING_NEEDS, Policy};
 use proptest::prelude::*;
 
@@ -416,4 +417,39 @@ fn a_drive_that_was_new_is_read_back_as_it_was() {
         assert_eq!(slot != NONE, written, "{unit}");
         assert_eq!(read.map.find(unit).slot, slot, "{unit}");
     }
+}
+
+/// Each unit has one place; what the host wrote and collection moved fills, with each erase, a block
+/// anew: blocks erased, closed and being emptied, and a part of those that are open.
+#[test]
+fn erase_blocks_add_up_to_what_was_written() {
+    let (blocks, pages) = (128, 32);
+    let mut drive = drive(0.9, blocks, pages, CollectionParams::default());
+    let units = drive.shape.units;
+    let looks = |drive: &Translation| {
+        let found = drive.erase_blocks();
+        assert_eq!((found.dies, found.units), (1, pages));
+        assert_eq!(found.valid.iter().sum::<u32>(), units);
+        let number = |state| found.states.iter().filter(|&&each| each == state).count() as u64;
+        let full = number(BlockState::Closed) + number(BlockState::Emptying);
+        let erases = found.erases.iter().copied().map(u64::from).sum::<u64>();
+        let counts = drive.counts();
+        assert_eq!(erases, counts.erases);
+        let written = counts.host + counts.moved + counts.padded;
+        let within_open = written - u64::from(pages) * (erases + full);
+        assert!(within_open <= u64::from(pages) * number(BlockState::Open));
+        for (state, valid) in found.states.iter().zip(&found.valid) {
+            assert!(*state != BlockState::Free || *valid == 0);
+        }
+        (number(BlockState::Closed), number(BlockState::Free), erases)
+    };
+    // Written once in order: whole blocks, one that is open, and no erase.
+    let whole = u64::from(units / pages);
+    assert_eq!(looks(&drive), (whole, u64::from(blocks) - whole - 1, 0));
+    let mut draws = Stream::new(1, "test", "load");
+    for _ in 0..10 {
+        write_randomly(&mut drive, 777, &mut draws);
+        looks(&drive);
+    }
+    assert!(looks(&drive).2 > 100);
 }
