@@ -1,6 +1,8 @@
 //! Merging a band: it is read, then the log's records of it one by one, then it is written whole.
 //!
-//!     time = read of the band + records * (seek + rotation + transfer) + write of the band
+//! ```text
+//! time = read of the band + records * (seek + rotation + transfer) + write of the band
+//! ```
 //!
 //! Commands that wait are served between these steps. A stream that ends inside a band leaves the
 //! rest of it to be merged.
