@@ -30,9 +30,11 @@ def ssd_class(interface: str, cell: str, client: bool) -> str:
     return f"{family}-{cell}{'-client' if client else ''}"
 
 
-def hdd_class(interface: str, rpm: float) -> str:
-    """Of a disk: `nl-sas`, `sata-hdd`, `sas-10k`, `sas-15k`; `scsi-hdd` without such a link."""
+def hdd_class(interface: str, rpm: float, *, shingled: bool = False) -> str:
+    """Of a disk: `nl-sas`, `sata-hdd`, `sas-10k`, `sata-smr`; `scsi-hdd` without such a link."""
     family = "scsi" if interface == "none" else Interface.parse(interface).family
+    if shingled:
+        return f"{family}-smr"
     if rpm >= _SLOWEST_15K:
         return f"{family}-15k"
     if rpm >= _SLOWEST_10K:
@@ -48,7 +50,8 @@ def class_of(device: Device) -> str:
     if isinstance(spec, XpointSpec):
         return "nvme-3d-xpoint"
     if isinstance(spec, HddSpec):
-        return hdd_class(spec.interface, spec.speed)
+        shingled = spec.shingled is not None
+        return hdd_class(spec.interface, spec.speed, shingled=shingled)
     if isinstance(spec, ControllerSpec):
         return "raid-cache" if spec.cache else "raid" if "raid5" in spec.levels else "hba"
     return ""

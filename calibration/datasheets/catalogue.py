@@ -85,8 +85,11 @@ def page(
     bursts = sum(point.error_pct is None for each in made for point in each.points)
     lines += [
         "",
-        f"{drives} drives. `mixed_random` is compared, not adjusted to. {bursts} figures are of",
-        "bursts that no SLC cache takes (of MLC, or faster than a stream): they are not counted.",
+        f"{drives} drives. {bursts} figures are of bursts that no SLC cache takes (of MLC, or",
+        "faster than a stream): they are not counted. `mixed_random` is compared, not adjusted to,",
+        "at a depth that no sheet says: 128 was chosen in view of the stated rates, so its errors",
+        "are no prediction. Random reads of disks are not adjusted to either; random writes are,",
+        "of a disk that caches them.",
         "",
         "## Figures that do not come out",
         "",

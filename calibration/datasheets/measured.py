@@ -158,4 +158,6 @@ def _words(load: Load) -> str:
     if load.rw == "randwrite":
         return f"{load.write_rate:,} writes/s" if load.write_rate else "384 writes in flight"
     host = "polled" if load.rw.endswith("polled") else "io_uring"
-    return f"{load.block_bytes // 1024} KiB reads, {load.depth} in flight, {host}"
+    size = load.block_bytes
+    block = f"{size} B" if size < 1024 else f"{size // 1024} KiB"
+    return f"{block} reads, {load.depth} in flight, {host}"

@@ -58,6 +58,8 @@ class ControllerSheet(Table):
     clock: Frequency = Field(gt=0)
     max_iops: IoRate | None = Field(default=None, gt=0)
     """Small reads a second."""
+    short_path: bool = True
+    """True if its firmware has a short path for small requests, which `max_iops` is stated for."""
     cache: Size | None = Field(default=None, gt=0)
     memory_rate: Rate | None = Field(default=None, gt=0)
     protection: Literal["none", "bbu", "fbu"] = "none"
@@ -145,7 +147,7 @@ def scale(sheet: ControllerSheet) -> float:
     base = fitted(sheet).firmware
     if sheet.max_iops is None:
         return _CLOCKS[_base(sheet)] / sheet.clock
-    short = base.request if base.fast_path is None else base.fast_path
+    short = base.fast_path if base.fast_path is not None and sheet.short_path else base.request
     return 1e9 * sheet.cores / sheet.max_iops / (short + base.command)
 
 
@@ -159,7 +161,7 @@ def _firmware(draft: Draft, sheet: ControllerSheet) -> None:
         word = "derived"
     for key in ("request", "command", "cached", "parity", "fast_path"):
         time = getattr(base, key)
-        if time is not None:
+        if time is not None and (key != "fast_path" or sheet.short_path):
             us = time / 1e3 * factor
             bounds = (quantity(us * low, "us"), quantity(us * high, "us"))
             origin = Origin(word, how, *bounds)
@@ -170,7 +172,7 @@ def _firmware(draft: Draft, sheet: ControllerSheet) -> None:
             "assumed", f"as {_base(sheet)}", quantity(latency / 4, "us"), f"{latency:g} us"
         )
         draft.put("firmware.latency", quantity(latency / 2, "us"), origin)
-    if base.fast_path is not None:
+    if base.fast_path is not None and sheet.short_path:
         draft.put("features", ["fast_path"])
 
 

@@ -67,7 +67,8 @@ class ShingledDisk:
 
     def is_full(self, sectors: int) -> bool:
         tail = self.log[0].at if self.log else self.head
-        return len(self.log) == self.most_records or self.head + sectors - tail > self.log_sectors
+        used = sum(not record.dead for record in self.log)
+        return used == self.most_records or self.head + sectors - tail > self.log_sectors
 
     def free(self) -> None:
         """Frees the log up to its oldest record in use."""

@@ -160,8 +160,8 @@ fn an_idle_drive_empties_its_log() {
     rig.device.check().unwrap();
 }
 
-/// Sustained random writes over B bands, with R records in the log: n = 1 + (R - 1) / B records are
-/// merged at a time, so a write costs 1 / n of
+/// Sustained random writes over B bands, with R records in the log's map: n = r + (r^2 + 1)^(1/2)
+/// records are merged at a time, with r = R / B. So a write costs 1 / n of
 ///
 ///     read and write of the band + n * (way to a record + its transfer) + ways between them
 ///
@@ -169,14 +169,18 @@ fn an_idle_drive_empties_its_log() {
 #[test]
 fn sustained_random_writes_cost_their_share_of_a_merge() {
     let (bands, records) = (100, 400);
-    let mut rig = Rig::new(&drive(&[("/shingled/records", json!(records))]));
+    let log = 200_000 * SECTOR;
+    let mut rig = Rig::new(&drive(&[
+        ("/shingled/records", json!(records)),
+        ("/shingled/media_cache_bytes", json!(log)),
+    ]));
     let mut draws = raidlab_kernel::Stream::new(7, "rig", "load");
     // Mean time of a write in ms, and bands and records merged meanwhile.
     let mut writes = |count: u64| {
         let merged = |rig: &Rig| ["merged_bands", "merged_records"].map(|it| figure(rig, it));
         let (start, before) = (rig.now(), merged(&rig));
         for _ in 0..count {
-            let lbn = draws.below(bands) * BAND + draws.below(285) * 8;
+            let lbn = draws.below(bands) * BAND + draws.below(BAND - 112);
             write(&mut rig, lbn, 112);
         }
         let after = merged(&rig);
@@ -190,15 +194,16 @@ fn sustained_random_writes_cost_their_share_of_a_merge() {
     assert!((fresh / (10.0 + transfer) - 1.0).abs() < 0.01, "{fresh}");
     writes(2000);
     let (took, merges, merged) = writes(4000);
-    let n = 1.0 + (records - 1) as f64 / bands as f64;
+    let r = f64::from(records) / bands as f64;
+    let n = r + (r * r + 1.0).sqrt();
     assert!(
         (merged / merges / n - 1.0).abs() < 0.03,
         "{} of {n}",
         merged / merges
     );
-    // The log is 20 cylinders long, the bands are 100 behind it, 60 away on average: ways take 0.9 ms
+    // The log is 83 cylinders long, the bands are 100 behind it, 90 away on average: ways take 0.9 ms
     // and 1 us a cylinder, and half a revolution. A band is two tracks.
-    let (band, way) = (10.0 + 1.0 + 10.0, 0.96 + 5.0);
+    let (band, way) = (10.0 + 1.0 + 10.0, 0.99 + 5.0);
     let record = 0.9 + 5.0 + transfer;
     let merge = way + band + n * record + way + band;
     // A write behind another costs a revolution, the first one behind a merge a way.

@@ -84,6 +84,17 @@ def test_a_stated_rate_decides_instead(tmp_path: Path) -> None:
     assert 'command = "2.238 us"' in controller_draft(sheet, written).to_toml()
 
 
+def test_without_a_short_path_the_stated_rate_is_that_of_every_request(tmp_path: Path) -> None:
+    """Two cores at 200,000 a second: 10 us for a request (7.685) and a command (2.745 of 10.43)."""
+    path = tmp_path / "sheet.toml"
+    path.write_text(SHEET + 'max_iops = "200000 IO/s"\nshort_path = false\n')
+    sheet, written = read_controller(path)
+    assert scale(sheet) == pytest.approx(10 / 10.43)
+    text = controller_draft(sheet, written).to_toml()
+    assert 'request = "7.368 us"' in text
+    assert "fast_path" not in text
+
+
 @pytest.mark.parametrize(
     "name",
     [
@@ -93,6 +104,7 @@ def test_a_stated_rate_decides_instead(tmp_path: Path) -> None:
         "megaraid-9560-8i",
         "megaraid-9670w-16i",
         "smart-array-p408i-a",
+        "smart-array-p420i",
     ],
 )
 def test_links_ports_and_cores_bound_what_drives_behind_it_give(tmp_path: Path, name: str) -> None:

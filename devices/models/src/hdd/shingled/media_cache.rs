@@ -1,8 +1,9 @@
 //! The media cache of a shingled disk: a log on conventional tracks, and the map of what it holds.
 //!
 //! Writes are appended as records. Each belongs to one band; the newest that covers a sector has its
-//! data. Space becomes free at the log's tail alone, once the records there are dead: overwritten,
-//! or merged into their band. The cache is full when its sectors or the records of its map are.
+//! data. A record is dead once it is overwritten, or merged into its band: then the map has room for
+//! another. Space becomes free at the log's old end alone, up to the oldest record in use. The cache
+//! is full when its sectors or the records of its map are.
 
 const NONE: u32 = u32::MAX;
 
@@ -17,18 +18,18 @@ pub struct Piece {
     pub sectors: u64,
 }
 
-/// A record of the log.
+/// A record of the log. Those in use are in two lists: of their band, and in the order of the log.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     lbn: u64,
     sectors: u64,
     /// Where it lies in a log without end.
     position: u64,
-    /// Its number among all records so far.
-    number: u64,
-    /// The record before it of the same band, by slot.
+    /// The record before it of the same band.
     older: u32,
-    live: bool,
+    /// Its neighbours in the log.
+    before: u32,
+    after: u32,
 }
 
 /// The log and its map.
@@ -37,17 +38,16 @@ pub struct MediaCache {
     /// Sectors of the log.
     size: u64,
     band: u64,
-    /// A ring: record `n` is in slot `n` modulo its length.
     records: Box<[Record]>,
-    /// The newest record of each band, by slot.
+    /// Slots without a record.
+    free: Vec<u32>,
+    /// The newest record of each band.
     newest: Box<[u32]>,
-    /// Numbers of the oldest record and of the next one.
-    tail: u64,
+    /// The oldest and the newest record of the log.
+    first: u32,
+    last: u32,
+    /// Position of the next record.
     head: u64,
-    /// Positions of the oldest record and of the next one.
-    tail_position: u64,
-    head_position: u64,
-    live: u64,
     /// Parts of a request not found yet.
     open: Vec<(u64, u64)>,
     rest: Vec<(u64, u64)>,
@@ -60,36 +60,31 @@ impl MediaCache {
             lbn: 0,
             sectors: 0,
             position: 0,
-            number: 0,
             older: NONE,
-            live: false,
+            before: NONE,
+            after: NONE,
         };
         MediaCache {
             size,
             band,
             records: vec![nothing; records as usize].into(),
+            free: (0..records).rev().collect(),
             newest: vec![NONE; bands as usize].into(),
-            tail: 0,
+            first: NONE,
+            last: NONE,
             head: 0,
-            tail_position: 0,
-            head_position: 0,
-            live: 0,
             open: Vec::with_capacity(64),
             rest: Vec::with_capacity(64),
         }
     }
 
-    fn slot(&self, number: u64) -> usize {
-        (number % self.records.len() as u64) as usize
-    }
-
     /// Where a record of so many sectors goes: none is cut by the end of the region.
     fn position_of(&self, sectors: u64) -> u64 {
-        let within = self.head_position % self.size;
+        let within = self.head % self.size;
         if within + sectors <= self.size {
-            self.head_position
+            self.head
         } else {
-            self.head_position + self.size - within
+            self.head + self.size - within
         }
     }
 
@@ -98,35 +93,49 @@ impl MediaCache {
         self.position_of(sectors) % self.size
     }
 
-    /// True if a record of so many sectors fits now.
-    pub fn has_room(&self, sectors: u64) -> bool {
-        self.head - self.tail < self.records.len() as u64
-            && self.position_of(sectors) + sectors - self.tail_position <= self.size
+    /// Position of the oldest record: space is free from there on, once around.
+    fn tail(&self) -> u64 {
+        match self.first {
+            NONE => self.head,
+            first => self.records[first as usize].position,
+        }
     }
 
-    /// Live records, and sectors of the log that are not free.
+    /// True if a record of so many sectors fits now.
+    pub fn has_room(&self, sectors: u64) -> bool {
+        !self.free.is_empty() && self.position_of(sectors) + sectors - self.tail() <= self.size
+    }
+
+    /// Records, and sectors of the log that are not free.
     pub fn used(&self) -> (u64, u64) {
-        (self.live, self.head_position - self.tail_position)
+        let records = self.records.len() - self.free.len();
+        (records as u64, self.head - self.tail())
     }
 
     /// Appends a record within one band; there must be room. Gives its physical sector.
     pub fn append(&mut self, lbn: u64, sectors: u64) -> u64 {
         debug_assert!(self.has_room(sectors));
-        self.cover(lbn, lbn + sectors);
         let position = self.position_of(sectors);
-        let (slot, band) = (self.slot(self.head), (lbn / self.band) as usize);
-        self.records[slot] = Record {
+        self.cover(lbn, lbn + sectors);
+        let Some(slot) = self.free.pop() else {
+            unreachable!("a record was let in although the map has no room for it");
+        };
+        let band = (lbn / self.band) as usize;
+        self.records[slot as usize] = Record {
             lbn,
             sectors,
             position,
-            number: self.head,
             older: self.newest[band],
-            live: true,
+            before: self.last,
+            after: NONE,
         };
-        self.newest[band] = slot as u32;
-        self.head += 1;
-        self.head_position = position + sectors;
-        self.live += 1;
+        self.newest[band] = slot;
+        match self.last {
+            NONE => self.first = slot,
+            last => self.records[last as usize].after = slot,
+        }
+        self.last = slot;
+        self.head = position + sectors;
         position % self.size
     }
 
@@ -138,53 +147,50 @@ impl MediaCache {
                 lbn <= record.lbn && record.lbn + record.sectors <= end
             });
         }
-        self.advance();
     }
 
-    /// The records of `band` below `number` have been merged into it.
-    pub fn merged(&mut self, band: u64, number: u64) {
-        self.remove(band as usize, |record| record.number < number);
-        self.advance();
+    /// The records of `band` from before `position` have been merged into it.
+    pub fn merged(&mut self, band: u64, position: u64) {
+        self.remove(band as usize, |record| record.position < position);
     }
 
     fn remove(&mut self, band: usize, dead: impl Fn(&Record) -> bool) {
         let (mut slot, mut newer) = (self.newest[band], NONE);
         while slot != NONE {
-            let record = &mut self.records[slot as usize];
-            let older = record.older;
-            if dead(record) {
-                record.live = false;
-                self.live -= 1;
+            let record = self.records[slot as usize];
+            if dead(&record) {
                 match newer {
-                    NONE => self.newest[band] = older,
-                    _ => self.records[newer as usize].older = older,
+                    NONE => self.newest[band] = record.older,
+                    _ => self.records[newer as usize].older = record.older,
                 }
+                self.leave_log(&record);
+                self.free.push(slot);
             } else {
                 newer = slot;
             }
-            slot = older;
+            slot = record.older;
         }
     }
 
-    /// Frees the log from its tail up to the first live record.
-    fn advance(&mut self) {
-        while self.tail < self.head && !self.records[self.slot(self.tail)].live {
-            self.tail += 1;
+    fn leave_log(&mut self, record: &Record) {
+        match record.before {
+            NONE => self.first = record.after,
+            before => self.records[before as usize].after = record.after,
         }
-        self.tail_position = match self.tail < self.head {
-            true => self.records[self.slot(self.tail)].position,
-            false => self.head_position,
-        };
+        match record.after {
+            NONE => self.last = record.before,
+            after => self.records[after as usize].before = record.before,
+        }
     }
 
     /// The band of the oldest record.
     pub fn oldest_band(&self) -> Option<u64> {
-        let record = &self.records[self.slot(self.tail)];
-        (self.tail < self.head).then_some(record.lbn / self.band)
+        let first = (self.first != NONE).then(|| self.records[self.first as usize]);
+        first.map(|record| record.lbn / self.band)
     }
 
-    /// Number of the next record.
-    pub fn next_number(&self) -> u64 {
+    /// Position of the next record.
+    pub fn head(&self) -> u64 {
         self.head
     }
 
@@ -269,19 +275,21 @@ impl MediaCache {
         std::mem::swap(&mut self.open, &mut self.rest);
     }
 
-    /// The counts must match the records.
+    /// The lists must have each record once, in its order.
     pub fn check(&self) -> Result<(), String> {
-        let live = (self.tail..self.head).filter(|&n| self.records[self.slot(n)].live);
-        let live = live.count() as u64;
-        let (records, sectors) = (
-            self.head - self.tail,
-            self.head_position - self.tail_position,
-        );
-        if live != self.live || records > self.records.len() as u64 || sectors > self.size {
+        let (mut slot, mut count, mut position) = (self.first, 0, self.tail());
+        while slot != NONE {
+            let record = &self.records[slot as usize];
+            if record.position < position {
+                return Err(format!("the log has {} before {position}", record.position));
+            }
+            (count, position) = (count + 1, record.position + record.sectors);
+            slot = record.after;
+        }
+        let (records, sectors) = self.used();
+        if count != records || position > self.head || sectors > self.size {
             return Err(format!(
-                "the media cache counts {} live records and has {live}; {records} records and \
-                 {sectors} sectors are in use",
-                self.live
+                "the log counts {records} records and has {count}; {sectors} sectors are in use",
             ));
         }
         Ok(())
@@ -327,13 +335,14 @@ mod tests {
         for lbn in [0, 60, 10, 70] {
             cache.append(lbn, 8);
         }
-        assert_eq!((cache.oldest_band(), cache.next_number()), (Some(0), 4));
+        assert_eq!(cache.oldest_band(), Some(0));
+        let position = cache.head();
         cache.append(20, 8);
         // What came after the merge began stays.
-        cache.merged(0, 4);
+        cache.merged(0, position);
         assert_eq!(cache.used(), (3, 32));
         assert_eq!(cache.oldest_band(), Some(1));
-        cache.merged(1, 5);
+        cache.merged(1, cache.head());
         assert_eq!(cache.used(), (1, 8));
         cache.check().unwrap();
     }
@@ -343,7 +352,7 @@ mod tests {
         let mut cache = cache();
         assert_eq!((cache.append(0, 40), cache.append(50, 40)), (0, 40));
         assert!(!cache.has_room(40) && !cache.has_room(21));
-        cache.merged(0, 1);
+        cache.merged(0, cache.head());
         // 20 sectors are left at the end: 30 begin at the front again.
         assert!(cache.has_room(30) && !cache.has_room(41));
         assert_eq!(cache.append(100, 30), 0);
@@ -353,29 +362,40 @@ mod tests {
         assert!(!many.has_room(1));
     }
 
-    /// Uniform writes over B bands with R records: a band is merged when its oldest record is R
-    /// records old, with 1 + (R - 1) / B of them.
-    #[test]
-    fn uniform_writes_leave_so_many_records_to_a_merge() {
-        let (records, bands) = (400, 100);
-        let mut cache = MediaCache::new(1 << 20, records, 1000, bands);
+    /// Records of a merge under uniform writes over 100 bands.
+    fn records_of_a_merge(mut cache: MediaCache) -> f64 {
         let mut draws = raidlab_kernel::Stream::new(1, "smr", "test");
         let (mut merges, mut merged, mut found) = (0, 0, Vec::new());
-        for n in 0..40_000u64 {
+        for n in 0..60_000u64 {
             while !cache.has_room(1) {
                 let band = cache.oldest_band().unwrap();
                 cache.records_of(band, &mut found);
-                if n > 4000 {
+                if n > 6000 {
                     merges += 1;
                     merged += found.len();
                 }
-                cache.merged(band, cache.next_number());
+                cache.merged(band, cache.head());
             }
-            cache.append(draws.below(bands * 1000), 1);
+            cache.append(draws.below(100 * 100_000), 1);
         }
-        let mean = merged as f64 / f64::from(merges);
-        let expected = 1.0 + f64::from(records - 1) / bands as f64;
-        assert!((mean / expected - 1.0).abs() < 0.02, "{mean} of {expected}");
         cache.check().unwrap();
+        merged as f64 / f64::from(merges)
+    }
+
+    /// A log of L writes: a band is merged when its oldest record is L writes old, with 1 + (L - 1) /
+    /// B of them. A map of R records: the oldest is A writes old when all bands together have R. A
+    /// band waits for B writes and then has 1 + t / B records for A writes, so with n = 1 + A / B
+    ///
+    ///     R / B = (n^2 - 1) / 2 n,  n = r + (r^2 + 1)^(1/2),  r = R / B.
+    #[test]
+    fn uniform_writes_leave_so_many_records_to_a_merge() {
+        let by_size = records_of_a_merge(MediaCache::new(400, 10_000, 100_000, 100));
+        assert!((by_size / 4.99 - 1.0).abs() < 0.02, "{by_size}");
+        let by_map = records_of_a_merge(MediaCache::new(1 << 20, 400, 100_000, 100));
+        let expected = 4.0 + 17f64.sqrt();
+        assert!(
+            (by_map / expected - 1.0).abs() < 0.02,
+            "{by_map} of {expected}"
+        );
     }
 }

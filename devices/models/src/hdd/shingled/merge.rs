@@ -1,6 +1,8 @@
 //! Merging a band: it is read, then the log's records of it one by one, then it is written whole.
 //!
-//!     time = read of the band + records * (seek + rotation + transfer) + write of the band
+//! ```text
+//! time = read of the band + records * (seek + rotation + transfer) + write of the band
+//! ```
 //!
 //! Commands that wait are served between these steps. A stream that ends inside a band leaves the
 //! rest of it to be merged.
@@ -27,8 +29,8 @@ pub struct Merge {
     /// The logical sectors that are read and written: all of the band, or what a stream has left.
     lbn: u64,
     end: u64,
-    /// Records below this number are part of it.
-    number: u64,
+    /// Records from before this position of the log are part of it.
+    position: u64,
     step: Step,
 }
 
@@ -80,7 +82,7 @@ impl ShingledFront {
             band,
             lbn,
             end: end.min(model.sectors),
-            number: self.media.next_number(),
+            position: self.media.head(),
             step: Step::ReadBand,
         })
     }
@@ -90,7 +92,7 @@ impl ShingledFront {
         let Some(merge) = self.merge.filter(|merge| merge.step == Step::Done) else {
             return;
         };
-        self.media.merged(merge.band, merge.number);
+        self.media.merged(merge.band, merge.position);
         self.merged[0] += 1;
         self.merged[1] += self.records.len() as u64;
         self.merge = None;
