@@ -15,6 +15,8 @@ from raidlab.calibration.measurements.measurement import Latency
 
 Array = npt.NDArray[np.float64]
 _LEAST_US = 1e-3
+_LEAST_KNOWN = 2
+"""Percentiles that make a distribution."""
 
 
 def curve(latency: Latency) -> tuple[Array, Array]:
@@ -42,10 +44,18 @@ def share_up_to(latency: Latency, at_us: Array) -> Array:
 
 
 def percentile(latency: Latency, percent: float) -> float | None:
-    """The latency in microseconds that `percent` of the I/Os do not exceed."""
+    """The latency in microseconds that `percent` of the I/Os do not exceed.
+
+    None where nothing is known of it: of percentiles alone, below the least and above the greatest.
+    A 99th percentile says nothing of the median.
+    """
     known = latency.percentile(percent)
     if known is not None:
         return known
+    if not latency.bins_ns:
+        stated = [float(each) for each in latency.percentiles_us]
+        if not stated or not min(stated) <= percent <= max(stated):
+            return None
     at, shares = curve(latency)
     if not len(at):
         return None
@@ -55,7 +65,12 @@ def percentile(latency: Latency, percent: float) -> float | None:
 
 
 def kolmogorov(one: Latency, other: Latency) -> float | None:
-    """Largest distance between the cumulative distributions: 0 for equal, 1 for disjoint."""
+    """Largest distance between the cumulative distributions: 0 for equal, 1 for disjoint.
+
+    None where one of them is known from less than bins or two percentiles.
+    """
+    if any(not each.bins_ns and len(each.percentiles_us) < _LEAST_KNOWN for each in (one, other)):
+        return None
     points = [curve(latency)[0] for latency in (one, other)]
     if not all(len(at) for at in points):
         return None

@@ -1,0 +1,42 @@
+"""Latencies at percentiles: what is known of a distribution, and what is not."""
+
+import pytest
+
+from raidlab.calibration.fitting.bench import Simulated
+from raidlab.calibration.fitting.compare import Compared
+from raidlab.calibration.fitting.loss import groups_of, residuals
+from raidlab.calibration.measurements.distribution import kolmogorov, percentile
+from raidlab.calibration.measurements.measurement import Latency, Point, Side
+
+BINS = Latency(mean_us=100.0, bins_ns=((90_000, 50), (110_000, 45), (400_000, 5)))
+
+
+def test_one_percentile_says_nothing_of_the_others() -> None:
+    tail = Latency(mean_us=100.0, percentiles_us={"99": 400.0})
+    assert percentile(tail, 99) == 400.0
+    assert [percentile(tail, percent) for percent in (50, 95, 99.9)] == [None] * 3
+    assert kolmogorov(tail, BINS) is None
+
+
+def test_between_two_percentiles_a_line_and_beyond_them_nothing() -> None:
+    both = Latency(mean_us=100.0, percentiles_us={"50": 100.0, "99": 400.0})
+    # 24.5 of 49 percent of the way, in logarithms.
+    assert percentile(both, 74.5) == pytest.approx(200.0)
+    assert percentile(both, 10) is None and percentile(both, 99.9) is None
+    assert kolmogorov(both, BINS) is not None
+
+
+def test_bins_are_known_everywhere() -> None:
+    assert [percentile(BINS, percent) for percent in (10, 50, 60, 99.9)] == [90, 90, 110, 400]
+
+
+def test_a_point_that_states_a_tail_alone_is_compared_by_it_alone() -> None:
+    tail = Latency(mean_us=100.0, percentiles_us={"99": 400.0})
+    side = Side(iops=1e4, ios=1000, latency_mean_us=100.0, completion=tail)
+    point = Point(name="p", rw="randread", read_share=1.0, bs=4096, iodepth=1, read=side)
+    simulated = Simulated(1e4, 100.0, BINS, None, (None, None), {}, 1.0, "drive")
+    row = Compared(point, simulated, "train")
+    assert row.percentiles(50.0) == [] and len(row.percentiles(99.0)) == 1
+    names = [each.quantity for each in residuals([point], [simulated])]
+    assert [name for name in names if " p" in name] == ["read p99"]
+    assert len(groups_of([point])) == len(names)
