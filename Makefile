@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-jupyter \
-	lab-gallery lab-start clean
+	lab-gallery lab-start plan-questions clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -106,6 +106,9 @@ lab-start: setup ## Time the way from a fresh clone to a moving slider: docs/evi
 lab-jupyter: setup ## Run every room as a Jupyter notebook: docs/evidence/lab-jupyter.md
 	@$(BIN)/python -m pip install --quiet --group jupyter
 	$(BIN)/python benchmarks/lab_jupyter.py --page docs/evidence/lab-jupyter.md
+
+plan-questions: setup ## Ask the ten questions of scenarios/library/plans: docs/evidence/questions.md
+	$(BIN)/python benchmarks/questions.py --page docs/evidence/questions.md
 
 lab-gallery: setup ## Draw every room for docs/course/gallery.md
 	$(BIN)/python benchmarks/lab.py --pictures docs/pictures/lab

@@ -156,12 +156,20 @@ def _toml(value: Any) -> str:
 def faults_of(error: ValidationError, model: type[BaseModel]) -> Iterator[Fault]:
     """What pydantic found in data for `model`, in our words."""
     details = error.errors(include_url=False)
+    listed: set[tuple[int | str, ...]] = set()
     for detail in details:
         # A list whose items are at fault also counts as short of items.
         depth = len(detail["loc"])
         within = [other for other in details if other["loc"][:depth] == detail["loc"]]
         if detail["type"] != "too_short" or len(within) == 1:
-            yield _translate(detail, model)
+            fault, table = _translate(detail, model), detail["loc"][:-1]
+            if detail["type"] == "extra_forbidden" and fault.choices:
+                # The keys of a table are listed once, and not where one of them is meant.
+                if fault.nearest is not None or table in listed:
+                    fault = replace(fault, allowed="unknown key")
+                else:
+                    listed.add(table)
+            yield fault
 
 
 def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:

@@ -8,11 +8,12 @@ taken away if anything fails. A name that is a link stays one: the file that it 
 
 from __future__ import annotations
 
+import difflib
 import os
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,6 +47,28 @@ def why_unwritable(path: Path) -> str | None:
             return None
     except OSError as error:
         return reason(error)
+
+
+def new_folders(paths: Iterable[Path]) -> list[str]:
+    """What a user should know of folders that do not exist, and are made for files in them.
+
+    One line for the first missing folder of each path, with the nearest that exists beside it.
+    """
+    missing = {
+        folder: None
+        for path in paths
+        for folder in [*reversed(path.parents)]
+        if not folder.exists() and folder.parent.exists()
+    }
+    return [f"the folder {folder} does not exist: it is made{_near(folder)}" for folder in missing]
+
+
+def _near(folder: Path) -> str:
+    with suppress(OSError):
+        beside = [each.name for each in folder.parent.iterdir() if each.is_dir()]
+        close = difflib.get_close_matches(folder.name, beside, n=1, cutoff=0.75)
+        return f' (there is "{close[0]}")' if close else ""
+    return ""
 
 
 @dataclass(frozen=True)

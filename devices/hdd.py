@@ -228,7 +228,7 @@ class Scheduler(Table):
     """A command that has waited for longer goes next."""
     plans_ahead: bool = False
     """True if the next command is chosen when the one before it begins: what comes meanwhile waits
-    for both. Of drives behind a link."""
+    for both. Of drives behind a link whose tracks do not overlap."""
 
     def faults(self) -> Iterator[Fault]:
         """Ageing without a policy that knows it."""
@@ -386,6 +386,11 @@ class HddSpec(DriveSpec):
         if self.buffer.read_ahead not in ("none", "fixed"):
             allowed = "none or fixed on a shingled disk"
             yield Fault("buffer.read_ahead", self.buffer.read_ahead, allowed)
+        if self.scheduler.plans_ahead:
+            allowed = (
+                "false: a shingled disk chooses the next command when the one before it is over"
+            )
+            yield Fault("scheduler.plans_ahead", True, allowed)
 
     @property
     def _log(self) -> int:

@@ -61,7 +61,7 @@ class Dimension:
         """
         match = _QUANTITY.fullmatch(text)
         if match is None or match[2] not in self.units:
-            raise ValueError(self.allowed)
+            raise ValueError(self.allowed + meant(text, self))
         value = Fraction(match[1].replace("_", "")) * self.units[match[2]]
         return value + self.offsets.get(match[2], Fraction(0))
 
@@ -80,6 +80,45 @@ class Dimension:
         if rounded == 0 and exact != 0:
             raise ValueError(f"{self.allowed}, zero or at least 1 in the smallest unit")
         return rounded
+
+
+_NAMES = {
+    "iops": "IO/s", "ios/s": "IO/s", "kiops": "kIO/s", "sec": "s", "secs": "s", "second": "s",
+    "seconds": "s", "msec": "ms", "usec": "us", "nsec": "ns", "mins": "min", "minute": "min",
+    "minutes": "min", "hr": "h", "hour": "h", "hours": "h", "day": "d", "days": "d",
+    "percent": "%", "c": "degC", "byte": "B", "bytes": "B", "watt": "W", "watts": "W",
+}  # fmt: skip
+"""Other names of units, in small letters."""
+
+
+def meant(text: str, *dimensions: Dimension) -> str:
+    """The end of a message: what a text may mean that is no quantity; empty if nobody knows.
+
+    `meant("4K", SIZE)` is `; did you mean "4 KiB" (1024) or "4 kB" (1000)?`.
+    """
+    thousands = re.search(r"\d(,\d{3})+(?!\d)", text)
+    if thousands:
+        return "; write no comma: 1000 or 1.0, not 1,000 or 1,0"
+    match = _QUANTITY.fullmatch(re.sub(r"(?<=\d),(?=\d)", ".", text))
+    if match is None:
+        return ""
+    written = re.sub(r"(?i)ps$", "/s", match[2])
+    folded = _NAMES.get(match[2].lower(), written).lower()
+    # K, KB and Kb are written for 1024 and for 1000.
+    loose = re.fullmatch(r"([kmgtp])b?(/s)?", folded)
+    names = {folded} | ({f"{loose[1]}ib{loose[2] or ''}"} if loose else set())
+    names |= {f"{loose[1]}b{loose[2] or ''}"} if loose else set()
+    names |= {f"{name}/s" for name in names}
+    found = {
+        unit: f'"{match[1]} {unit}"' + (f" ({factor})" if loose and len(factor) < 5 else "")
+        for dimension in dimensions
+        for unit, value in dimension.units.items()
+        if unit.lower() in names
+        for factor in [str(value)]
+    }
+    exact = found.get(written) or found.get(f"{written}/s")
+    options = [exact] if exact else sorted(found.values(), key=len, reverse=True)
+    return f"; did you mean {' or '.join(options)}?" if options else ""
 
 
 def _prefixed(unit: str, *prefixes: Mapping[str, int]) -> dict[str, Fraction]:

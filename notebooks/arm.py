@@ -89,6 +89,30 @@ def order(disk, depth, seed):
 
 
 @app.function
+def outward(x, y):
+    """Where a number stands beside its point: away from the centre, where no line goes."""
+    row = "top" if y > 0.38 else "bottom" if y < -0.38 else "middle"
+    column = "right" if x > 0.38 else "left" if x < -0.38 else "center"
+    return f"{row} {column}" if (row, column) != ("middle", "center") else "top center"
+
+
+@app.function
+def numbers(points):
+    """The number of each read on the way; where two lie side by side the later has both."""
+    texts = [""]
+    for number in range(1, len(points)):
+        near = [
+            earlier
+            for earlier in range(1, number)
+            if texts[earlier] and math.dist(points[earlier], points[number]) < 0.12
+        ]
+        texts.append(", ".join([*(texts[each] for each in near), str(number)]))
+        for each in near:
+            texts[each] = ""
+    return texts
+
+
+@app.function
 def platter(disk, served, shown):
     """The path over the platter: radius by place on the disk, angle by the time of service."""
     rev = 60 / RPM[disk]
@@ -111,6 +135,7 @@ def platter(disk, served, shown):
             )
         )
     past, left = at[: shown + 1], at[shown + 1 :]
+    texts = numbers(past)
     drawn.add_trace(
         go.Scatter(
             x=[x for x, _ in left],
@@ -125,18 +150,21 @@ def platter(disk, served, shown):
             x=[x for x, _ in past],
             y=[y for _, y in past],
             mode="lines+markers+text",
-            text=[str(number) if number else "" for number in range(len(past))],
-            textposition="top center",
+            text=[*texts[:-1], ""],  # the head has the last one
+            textposition=[outward(x, y) for x, y in past],
             line={"color": "#0072B2", "width": 2},
             marker={"size": 9, "color": "#0072B2"},
-            hovertemplate="number %{text}<extra></extra>",
+            customdata=list(range(len(past))),
+            hovertemplate="number %{customdata}<extra></extra>",
         )
     )
     drawn.add_trace(
         go.Scatter(
             x=[past[-1][0]],
             y=[past[-1][1]],
-            mode="markers",
+            mode="markers+text",
+            text=[texts[-1]],
+            textposition=outward(*past[-1]),
             marker={"size": 20, "symbol": "circle-open", "color": "#000000", "line": {"width": 3}},
             hovertemplate="the head<extra></extra>",
         )

@@ -68,7 +68,9 @@ def answer(values, seed):
     else:
         said = "No acknowledged write is lost"
     said += (
-        f", and {figure(corrupt)} stripes have wrong parity." if corrupt else "; parity is right."
+        f"; wrong parity on {figure(corrupt)} stripe{'s' * (corrupt != 1)}."
+        if corrupt
+        else "; parity is right."
     )
     return Answer(
         said,
@@ -79,7 +81,9 @@ def answer(values, seed):
                 bars({"lost": lost, "still there": safe}, Axis("writes"), marked="lost"),
             ),
             Picture(
-                f"{figure(corrupt)} stripes will give wrong data if a drive fails",
+                f"Wrong data if a drive fails, on {figure(corrupt)} of the stripes"
+                if corrupt
+                else "A drive may fail: parity is right",
                 "stripes whose parity does not match their data",
                 bars(
                     {"wrong parity": corrupt, "writes under way": 16},

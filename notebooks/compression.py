@@ -62,6 +62,7 @@ def answer(values, seed):
         Axis("data shrink by, %"),
         Axis("IO/s"),
     )
+    rates.update_xaxes(tickvals=SHARES)
     mark(rates, values["shrink"], own.iops, f"{values['shrink']} %")
     naive = [waf[0] * (1 - share / 100) for share in SHARES]
     nand = lines(
@@ -72,6 +73,7 @@ def answer(values, seed):
         Axis("data shrink by, %"),
         Axis("NAND bytes a host byte"),
     )
+    nand.update_xaxes(tickvals=SHARES)
     mark(nand, values["shrink"], waf[values["shrink"]], f"{values['shrink']} %")
     gain = own.iops / plain.iops
     limit = own.bottleneck.partition(".0 ")[2]

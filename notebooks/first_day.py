@@ -111,7 +111,7 @@ def filling(shown):
     closed = those("closed")
     return squares(
         {
-            "erased": ("#FFFFFF", [place[at] for at in those("free")]),
+            "erased": ("rgba(0,0,0,0)", [place[at] for at in those("free")]),
             "taking data, or being emptied": (
                 "#E69F00",
                 [place[at] for at in those("open", "emptying")],

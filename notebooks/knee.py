@@ -86,7 +86,8 @@ def rectangle(rate, mean, at):
         yanchor="bottom",
         xshift=8,
         yshift=4,
-        text=f"{digits(rate[at])} IO/s × {digits(mean[at])} ms = {rate[at] * mean[at] / 1e3:.1f}",
+        text=f"{digits(rate[at])} IO/s × {figure(mean[at], 'ms')}"
+        f" = {rate[at] * mean[at] / 1e3:.1f}",
         showarrow=False,
     )
     mark(drawn, mean[at], rate[at], f"{DEPTHS[at]} outstanding")
@@ -127,8 +128,8 @@ def answer(values, seed):
     product = rate[at] * mean[at] / 1e3
     name = rows[at].bottleneck or "none"
     return Answer(
-        f"{knee} outstanding I/Os reach nine tenths of the best rate, {figure(best, 'IO/s')};"
-        f" beyond, mostly the wait grows.",
+        f"With {knee} outstanding the drives reach nine tenths of the best rate,"
+        f" {figure(best, 'IO/s')}; beyond, mostly the wait grows.",
         [
             Picture(
                 f"{figure(rate[at], 'IO/s')} at {values['depth']} outstanding",
@@ -141,7 +142,7 @@ def answer(values, seed):
                 times,
             ),
             Picture(
-                f"The area is {values['depth']} I/Os: Little's rectangle",
+                f"Little's rectangle has the area {values['depth']}",
                 "rate over mean latency as the depth grows; width × height = outstanding",
                 rectangle(rate, mean, at),
                 wide=True,
@@ -158,7 +159,7 @@ def answer(values, seed):
         },
         boxes=[
             Box(
-                f"{digits(rate[at])} × {digits(mean[at])} ms",
+                f"{digits(rate[at])} × {figure(mean[at], 'ms')}",
                 f"rate × latency = {product:.1f} I/Os",
             ),
             Box(f"N* = {crossing:.1f}", "where the asymptotes cross"),
@@ -224,7 +225,7 @@ def exercises():
     return [
         Exercise(
             "Eight exponential drives, 32 outstanding: compute the rate from the closed form,"
-            " then read it. Seed 1.",
+            " then read it.",
             "N / (N + 7) × 1,600 = 32 / 39 × 1,600 = 1,313 IO/s; the run gives it within 2 %.",
             lambda at: abs(at(depth=32)["iops"] / 1313 - 1) < 0.02,
         ),

@@ -73,6 +73,14 @@ def answer(values, seed):
         for period in result.results[0]["periods"]
     }
     before, during = periods[0.0], periods[float(FAILS_S)]
+    waits = [
+        (at, value)
+        for at, value in zip(row.timeline.t_s, row.timeline.latency_us, strict=True)
+        if value
+    ]
+    calm = [value for at, value in waits if at <= FAILS_S]
+    worse = [value for at, value in waits if FAILS_S < at <= end]
+    factor = len(calm) * sum(worse) / (len(worse) * sum(calm))
     rate = USED_MB / took
     hours = 300e3 / rate / 3600
     story = lines(
@@ -95,7 +103,7 @@ def answer(values, seed):
         f" {figure(during, 'ms')} meanwhile, {figure(before, 'ms')} before.",
         [
             Picture(
-                f"Users' p99 is {digits(during / before)} times as long during the rebuild",
+                f"Users wait {digits(factor)} times as long during the rebuild",
                 "mean latency of the users' I/Os, each half second",
                 story,
             ),

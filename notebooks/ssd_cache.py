@@ -84,13 +84,13 @@ def answer(values, seed):
     )
     bound = 1 / (1 - values["share"] / 100)
     story = lines([Series("IO/s", minutes, rates)], Axis("time, min"), Axis("IO/s"))
-    dashed(story, half, f"half way, {half:.0f} min")
+    dashed(story, half, f"half way, {digits(half)} min")
     hits = row.cache.tier.read_hit_ratio
     # The third access promotes a line: 2.67 accesses a line on average until half are there.
     lines_hot = values["hot"] * 1e9 / 65536
     closed = 2.67 * lines_hot / (first * values["share"] / 100) / 60
     return Answer(
-        f"Half of the gain is there after {half:.0f} min; from {figure(first, 'IO/s')} the rate"
+        f"Half of the gain is there after {digits(half)} min; from {figure(first, 'IO/s')} the rate"
         f" rises to {figure(last, 'IO/s')}.",
         [
             Picture(
@@ -115,7 +115,7 @@ def answer(values, seed):
             "bound": bound,
         },
         boxes=[
-            Box(f"{half:.0f} min", "until half of the gain"),
+            Box(f"{digits(half)} min", "until half of the gain"),
             Box(f"{digits(last / first)} ×", "the disks' rate in the end"),
             Box(f"{100 * hits:.0f} %", "read hits on the SSD, whole run"),
         ],

@@ -61,7 +61,7 @@ def scenario(values):
         "run": {"warm_up": "5 s", "duration": "20 s"},
     }
     if values["system"] == "five":
-        made["array"][0]["software_raid"] = "os"
+        made["array"][0] |= {"software_raid": "os", "bitmap": "none"}
         return made
     cached = values["system"] == "cached"
     made["controller"] = {
@@ -149,7 +149,7 @@ def answer(values, seed):
         ],
         {"iops": rates[level], "closed": closed, "factor": measured, "commands": cost},
         boxes=[
-            Box(f"{cost}", "commands a small write"),
+            Box(f"{cost}", f"command{'s' * (cost > 1)} a small write"),
             Box(f"{digits(mean)}", "commands an I/O on average"),
             Box(f"{digits(measured)}", "I/Os of RAID 0 without a cache that one costs"),
         ],
@@ -184,7 +184,7 @@ def notice():
             "A write-back cache saves a third of that and more: it destages in order and merges.",
             lambda at: (
                 at(reads=0, level="raid5", system="cached")["factor"]
-                < at(reads=0, level="raid5", system="disks")["factor"]
+                < 0.667 * at(reads=0, level="raid5", system="disks")["factor"]
             ),
         ),
     ]

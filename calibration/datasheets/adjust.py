@@ -13,9 +13,10 @@ from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.disk import MOST_SECTORS, Disk
 from raidlab.devices.datasheet.disk import device as disk_device
-from raidlab.devices.datasheet.flash import LEAST_US, Flash, spare_for
+from raidlab.devices.datasheet.flash import LEAST_US, Flash
 from raidlab.devices.datasheet.flash_device import device
-from raidlab.devices.datasheet.sheet import Read, Sheet
+from raidlab.devices.datasheet.nand import spare_for
+from raidlab.devices.datasheet.sheet import Read
 
 CLOSE = 0.01
 """Relative error at which a figure needs no further step."""
@@ -25,11 +26,21 @@ _LEAST_CORE = 0.4
 """Part of `cores / rate` below which core times are not what bounds reads."""
 
 
-def adjust_disk(read: Read, disk: Disk) -> tuple[Disk, dict[str, float]]:
+Tell = Callable[[int, int], None]
+"""Is called with how many figures are done, of how many."""
+
+
+def silent(done: int, total: int) -> None:
+    """Says nothing of progress."""
+
+
+def adjust_disk(read: Read, disk: Disk, tell: Tell = silent) -> tuple[Disk, dict[str, float]]:
     """The disk whose simulated figures are the stated ones; see `adjust`."""
     bench = Bench(read.sheet)
     found: dict[str, float] = {}
-    for quantity in quantities(read.sheet):
+    names = quantities(read.sheet)
+    for at, quantity in enumerate(names):
+        tell(at, len(names))
         figure = stated(read.sheet, quantity)
         for _ in range(_STEPS):
             found[quantity] = bench.measure(disk_device(disk, read), quantity)
@@ -37,6 +48,7 @@ def adjust_disk(read: Read, disk: Disk) -> tuple[Disk, dict[str, float]]:
             if abs(found[quantity] / figure - 1) < CLOSE or moved == disk:
                 break
             disk = moved
+    tell(len(names), len(names))
     return disk, found
 
 
@@ -61,8 +73,13 @@ _RUNS_FOR_RATE = 6
 _FEWEST_RUNS, _MOST_RUNS = 16, 8192
 
 
-def adjust(read: Read, flash: Flash) -> tuple[Flash, dict[str, float]]:
+def adjust(read: Read, flash: Flash, tell: Tell = silent) -> tuple[Flash, dict[str, float]]:
     """The drive whose simulated figures are the stated ones, as far as its parameters allow.
+
+    Args:
+        read: The sheet.
+        flash: The drive by closed forms.
+        tell: Called with progress.
 
     Returns:
         The drive, and each figure as simulated, in base units.
@@ -71,10 +88,13 @@ def adjust(read: Read, flash: Flash) -> tuple[Flash, dict[str, float]]:
         SpecError: The engine refuses a device.
     """
     bench = Bench(read.sheet)
-    for _ in range(_PASSES):
+    names = quantities(read.sheet)
+    total = _PASSES * len(names)
+    for number in range(_PASSES):
         worst = 0.0
-        for quantity in quantities(read.sheet):
-            if quantity not in _STEP or _of_unknown_cache(read.sheet, quantity):
+        for at, quantity in enumerate(names, number * len(names)):
+            tell(at, total)
+            if quantity not in _STEP or _outruns(bench, read, flash, quantity):
                 continue
             before = flash
             flash = _one(bench, read, flash, quantity)
@@ -82,7 +102,9 @@ def adjust(read: Read, flash: Flash) -> tuple[Flash, dict[str, float]]:
         if not worst:
             break
     draft = device(flash, read)
-    return flash, {name: bench.measure(draft, name) for name in quantities(read.sheet)}
+    found = {name: bench.measure(draft, name) for name in names}
+    tell(total, total)
+    return flash, found
 
 
 def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
@@ -103,8 +125,12 @@ def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
     return best
 
 
-def _of_unknown_cache(sheet: Sheet, quantity: str) -> bool:
-    return sheet.burst and not sheet.has_slc_cache and quantity in OF_BURSTS
+def _outruns(bench: Bench, read: Read, flash: Flash, quantity: str) -> bool:
+    """True of a burst into a cache that is not modelled, unless the steady state is faster yet."""
+    sheet = read.sheet
+    if not sheet.burst or sheet.has_slc_cache or quantity not in OF_BURSTS:
+        return False
+    return bench.measure(device(flash, read), quantity) <= (1 + CLOSE) * stated(sheet, quantity)
 
 
 def _burst(flash: Flash, figure: float, simulated: float) -> Flash:
@@ -175,7 +201,7 @@ def _write_latency(flash: Flash, figure: float, simulated: float) -> Flash:
 
 
 def _either_write(flash: Flash, figure: float, simulated: float) -> Flash:
-    return (_burst if flash.sheet.burst else _sequential_write)(flash, figure, simulated)
+    return (_burst if flash.sheet.has_slc_cache else _sequential_write)(flash, figure, simulated)
 
 
 _STEP: dict[str, Callable[[Flash, float, float], Flash]] = {

@@ -7,16 +7,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration.datasheets.adjust import adjust, adjust_disk
+from raidlab.calibration.datasheets.adjust import Tell, adjust, adjust_disk, silent
 from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
 from raidlab.devices.datasheet import disk, flash, flash_device, spread, xpoint
 from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
-from raidlab.devices.datasheet.sheet import BLOCK, Read, Sheet, read_sheet
+from raidlab.devices.datasheet.priors import BLOCK
+from raidlab.devices.datasheet.sheet import Read, Sheet, read_sheet
 from raidlab.devices.schema import read_toml
 
 WITHIN_PCT = 5.0
 """Error of a stated figure above which it is named."""
+USELESS = 2.0
+"""Ratio of a stated figure and the simulated one, either way, above which there is no device."""
 _YEARS = (3, 5)
 """Warranties that drive writes a day are stated for."""
 _ROUNDING = 0.15
@@ -45,6 +48,10 @@ class Point:
         """100 (simulated / stated - 1)."""
         return None if self.why_not else 100 * (self.simulated / self.stated - 1)
 
+    def shown(self, value: float) -> str:
+        """One of its two values for people, with the unit."""
+        return f"{value:,.0f} {self.unit}" if value >= 1000 else f"{value:.6g} {self.unit}"
+
     def to_dict(self) -> dict[str, Any]:
         """For `--json`."""
         entry: dict[str, Any] = {
@@ -64,6 +71,15 @@ class Imported:
     draft: Draft
     points: tuple[Point, ...]
     warnings: tuple[str, ...]
+
+    @property
+    def useless(self) -> tuple[Point, ...]:
+        """Figures so far from the stated ones that no device stands for this sheet."""
+        return tuple(
+            point
+            for point in self.points
+            if not point.why_not and not 1 / USELESS <= point.simulated / point.stated <= USELESS
+        )
 
     @property
     def name(self) -> str:
@@ -90,15 +106,19 @@ class Imported:
         }
 
 
-def import_datasheet(path: Path) -> Imported:
+def import_datasheet(path: Path, tell: Tell = silent) -> Imported:
     """Makes a device of a sheet.
+
+    Args:
+        path: The sheet.
+        tell: Called with progress: figures done, of how many.
 
     Raises:
         SpecError: Everything that is wrong with the sheet.
     """
     if read_toml(path).get("kind") == "controller":
         return import_controller(path)
-    return build(read_sheet(path))
+    return build(read_sheet(path), tell)
 
 
 def import_controller(path: Path) -> Imported:
@@ -113,8 +133,8 @@ def import_controller(path: Path) -> Imported:
     return Imported(controller_draft(sheet, written), (), (doubt,))
 
 
-def build(read: Read) -> Imported:
-    """Makes a device of a sheet that was read.
+def build(read: Read, tell: Tell = silent) -> Imported:
+    """Makes a device of a sheet that was read; `tell` as in `import_datasheet`.
 
     Raises:
         SpecError: The engine refuses the device.
@@ -122,9 +142,9 @@ def build(read: Read) -> Imported:
     if read.sheet.is_xpoint:
         return _xpoint(read)
     if read.sheet.actuators == 2:
-        return _actuator(read)
+        return _actuator(read, tell)
     if read.sheet.kind == "hdd":
-        spindle, found = adjust_disk(read, disk.first(read.sheet))
+        spindle, found = adjust_disk(read, disk.first(read.sheet), tell)
         points = _points(read.sheet, found, ())
         missed = _missed(points, "its geometry and seek curve do not give it")
         draft = disk.device(spindle, read)
@@ -135,7 +155,7 @@ def build(read: Read) -> Imported:
     if seen:
         doubts.append(seen)
         read = replace(read, sheet=read.sheet.model_copy(update={"burst": True}))
-    drive, found = adjust(read, flash.first(read.sheet))
+    drive, found = adjust(read, flash.first(read.sheet), tell)
     points = _points(read.sheet, found, _uncompared(read.sheet))
     doubts += _missed(points, _bounds(drive))
     doubts += _not_modelled(read.sheet)
@@ -161,7 +181,7 @@ _HALVED = (
 """What each of two arms has half of."""
 
 
-def _actuator(read: Read) -> Imported:
+def _actuator(read: Read, tell: Tell) -> Imported:
     """The half of a drive that one of its two arms serves: a logical unit of its own."""
     sheet = read.sheet
     halves = {key: value / 2 for key in _HALVED if (value := getattr(sheet, key)) is not None}
@@ -173,10 +193,10 @@ def _actuator(read: Read) -> Imported:
     changes = halves | whole | {"actuators": 1, "title": title, "platters": None}
     if sheet.heads is None and sheet.platters is not None:
         changes["heads"] = sheet.platters
-    made = build(replace(read, sheet=sheet.model_copy(update=changes)))
+    made = build(replace(read, sheet=sheet.model_copy(update=changes)), tell)
     doubt = (
-        "actuators: the device is one of the two, with half of the capacity, heads, rates, cache"
-        " and watts; count = 2 of it stands for a drive"
+        "actuators: the device is one of the two, with half of capacity, heads, rates, cache and"
+        " watts; count = 2 of it stands for a drive"
     )
     return replace(made, warnings=(doubt, *made.warnings))
 
@@ -187,15 +207,12 @@ def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -
         unit, scale = next(
             (unit for part, unit in _UNITS.items() if part in quantity), _UNITS["rate"]
         )
+        figure = stated(sheet, quantity)
+        # A burst is at least as fast as the steady state.
+        apart = quantity in bursts and simulated <= figure * (1 + WITHIN_PCT / 100)
         why_not = "a burst into a cache, which is not modelled; simulated: the steady state"
         points.append(
-            Point(
-                quantity,
-                stated(sheet, quantity) / scale,
-                simulated / scale,
-                unit,
-                why_not if quantity in bursts else "",
-            )
+            Point(quantity, figure / scale, simulated / scale, unit, why_not if apart else "")
         )
     return tuple(points)
 
@@ -219,8 +236,7 @@ def _as_burst(sheet: Sheet) -> str:
         return ""
     return (
         f"random_write: {random:,.0f} IO/s program {moved / 1e6:,.0f} MB/s or more, against"
-        f" {limit}: no over-provisioning gives that in steady state. Rates of writes are taken as"
-        " a burst's (burst = true); the steady state is the class's"
+        f" {limit}: no steady state. Writes are taken as bursts (burst = true)"
     )
 
 
@@ -243,19 +259,21 @@ def _doubts(sheet: Sheet) -> Iterator[str]:
 
 
 def _missed(points: tuple[Point, ...], why: str) -> list[str]:
-    return [
-        f"{point.quantity}: {point.stated:,.6g} {point.unit} stated, {point.simulated:,.6g}"
-        f" {point.unit} simulated ({point.error_pct:+.1f} %): {why}"
+    """Figures that do not come out; the first says why, which is the same for all."""
+    missed = [
+        f"{point.quantity}: {point.shown(point.stated)} stated, {point.shown(point.simulated)}"
+        f" simulated ({point.error_pct:+.1f} %)"
         for point in points
         if point.error_pct is not None and abs(point.error_pct) > WITHIN_PCT
     ]
+    return [f"{missed[0]}: {why}", *missed[1:]] if missed else []
 
 
 def _bounds(drive: flash.Flash) -> str:
     return (
-        f"{drive.dies} dies of {drive.planes} planes, {drive.program_us:.0f} us a program,"
-        f" {drive.read_us:.0f} us a read and {100 * drive.spare:.0f} % of spare space are what the"
-        " other figures and usual chips leave"
+        f"the other figures and usual chips leave {drive.dies} dies of {drive.planes} planes,"
+        f" {drive.program_us:.0f} us a program, {drive.read_us:.0f} us a read,"
+        f" {100 * drive.spare:.0f} % of spare space"
     )
 
 

@@ -59,8 +59,7 @@ def page(
     lines = [
         "# Drives from data sheets",
         "",
-        "Made by `make datasheets`, which makes these drives of the sheets in",
-        "`devices/datasheets`.",
+        "Made by `make datasheets`, which makes these drives of sheets in `devices/datasheets`.",
         "How: [data sheets](../explanation/data-sheets.md).",
         "",
         "## Stated beside simulated",
@@ -83,13 +82,16 @@ def page(
         )
     drives = sum(bool(each.points) for each in made)
     bursts = sum(point.error_pct is None for each in made for point in each.points)
+    about = (
+        f"{drives} drives. {bursts} figures are of bursts that no SLC cache takes (of MLC, or"
+        " faster than a stream): they are not counted. `mixed_random` is compared, not"
+        " adjusted to, at a depth that no sheet says: 128 was chosen in view of the stated"
+        " rates, so its errors are no prediction. Random reads of disks are not adjusted to"
+        " either; random writes are, of a disk that caches them. A drive with two actuators is"
+        " two devices with half of its figures each."
+    )
+    lines += ["", *textwrap.wrap(about, _WIDTH, break_on_hyphens=False)]
     lines += [
-        "",
-        f"{drives} drives. {bursts} figures are of bursts that no SLC cache takes (of MLC, or",
-        "faster than a stream): they are not counted. `mixed_random` is compared, not adjusted to,",
-        "at a depth that no sheet says: 128 was chosen in view of the stated rates, so its errors",
-        "are no prediction. Random reads of disks are not adjusted to either; random writes are,",
-        "of a disk that caches them.",
         "",
         "## Figures that do not come out",
         "",
@@ -98,7 +100,7 @@ def page(
         f"- `{each.name}`: {warning}."
         for each in made
         for warning in each.warnings
-        if not warning.startswith(("not modelled", "firmware times"))
+        if not warning.startswith(_NOTES)
     ]
     for line in missed or ["None."]:
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
@@ -107,6 +109,8 @@ def page(
 
 
 _CHECK = "mixed_random"
+_NOTES = ("not modelled", "firmware times", "actuators")
+"""Warnings that are about no figure."""
 
 
 def main() -> int:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.datasheet.draft import Draft
-from raidlab.devices.datasheet.priors import DEPTHS
-from raidlab.devices.datasheet.sheet import BLOCK, Sheet
+from raidlab.devices.datasheet.priors import BLOCK, DEPTHS
+from raidlab.devices.datasheet.sheet import Sheet
 from raidlab.devices.files import write_file
 from raidlab.devices.links import Interface
 from raidlab.scenarios.planning.scenario import build_scenario

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.fio import command_line
-from raidlab.calibration.fio.virtual import DEFAULT
+from raidlab.calibration.fio.virtual import DEFAULT, say_notes
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import write_file
-from raidlab.devices.printable import printable
+from raidlab.devices.files import new_folders, write_file
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.fio import jobfile
@@ -23,10 +22,15 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.slow_ios import cause
+from raidlab.scenarios.results.unwritten import unwritten_reads
+from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
-from raidlab.scenarios.running.simulate import run_plans
+from raidlab.scenarios.running.simulate import rows_of, run_plans
 
 FORMATS = ("json", "json+")
+SLOWEST = 100
+"""I/Os that the document lists with what they waited for."""
 
 
 def run_native(
@@ -67,22 +71,34 @@ def run_native(
         if key not in ("duration", "warm_up", "max_ios", "precision")
     }
     checked = build_scenario(tree, scenario, sections=sections)
-    plan = checked.plan(0, 0, seed)
+    plan = checked.plan(0, 0, seed) | plan_of(slowest=SLOWEST)
     finished: dict[int, str] = {}
     try:
         run_plans([json.dumps(plan)], finished)
     except RefusedError as refused:
         raise SpecError(plan_faults(refused.error, checked)) from None
-    threads = json.loads(finished[0])["threads"]
+    outcome = json.loads(finished[0])
+    threads = outcome["threads"]
     for thread, asked in zip(threads, plan["jobs"]["threads"], strict=True):
         thread["depth"] = asked["depth"]["depth"]
     about = {
         "name": checked.title,
         "seed": plan["seed"],
-        "notes": list(checked.warnings),
+        "notes": [*checked.warnings, *unwritten_reads(checked, rows_of(checked, 0, 0, outcome))],
         "version": _engine.version(),
+        "slowest": _slowest(checked.jobs[0].loads, outcome["workloads"]),
     }
     return fio_json(checked.jobs[0], threads, about, bins=bins)
+
+
+def _slowest(jobs: Sequence[str], workloads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The slowest I/Os of all jobs, each with its job and what it waited for, the slowest first."""
+    found = [
+        {"job": name, **slow, "waited_for": cause(slow)}
+        for name, workload in zip(jobs, workloads, strict=True)
+        for slow in workload["slowest"]
+    ]
+    return sorted(found, key=lambda slow: -slow["latency_us"])[:SLOWEST]
 
 
 def _target(tree: Mapping[str, Any], wanted: str | None) -> str:
@@ -93,6 +109,10 @@ def _target(tree: Mapping[str, Any], wanted: str | None) -> str:
         allowed = f"an array of the scenario: {', '.join(names)}"
         raise SpecError([Fault("--array", wanted, allowed, names)])
     return wanted
+
+
+_OF_FIO = ("normal", "terse")
+"""Formats that fio itself writes."""
 
 
 def run_line(
@@ -119,13 +139,19 @@ def run_line(
         if not word.startswith(("--output", "--eta"))
     ]
     if form not in FORMATS:
-        faults.append(Fault("--output-format", form, f"one of {', '.join(FORMATS)}", FORMATS))
+        allowed = f"one of {', '.join(FORMATS)}"
+        if form in _OF_FIO:
+            allowed += "; without --native `raidlab fio` runs fio itself, which has all its formats"
+        faults.append(Fault("--output-format", form, allowed, FORMATS))
     if len(line.files) > 1:
         faults.append(Fault("job file", " ".join(line.files), "one at a time with --native"))
     if faults:
         raise SpecError(faults)
     sections = [*line.sections, *(each for name in line.files for each in jobfile.read(name))]
     name = line.files[0] if line.files else "command line"
+    output = line.value("output")
+    for note in new_folders([] if output is None else [Path(output)]):
+        print(f"note: {note}", file=sys.stderr)  # noqa: T201
     found = run_native(
         name,
         sections,
@@ -135,10 +161,8 @@ def run_line(
         seed=seed,
         bins=form == "json+",
     )
-    for note in found["raidlab"]["notes"]:
-        print(f"note: {printable(note)}", file=sys.stderr)  # noqa: T201
+    say_notes(found["raidlab"]["notes"])
     text = json.dumps(found, indent=2) + "\n"
-    output = line.value("output")
     if output is None:
         sys.stdout.write(text)
     else:

@@ -42,6 +42,7 @@ from raidlab.calibration.measurements.measurement import (
     Side,
     Skipped,
 )
+from raidlab.calibration.measurements.state import State, states
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_bytes, read_json, whole_number
 
@@ -54,12 +55,15 @@ class _UnreadableError(ValueError):
     """Why a file, or a job of it, gives no point."""
 
 
-def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
+def import_fio(
+    paths: Iterable[str | Path], name: str = "", state: State | None = None
+) -> Measurement:
     """Reads fio output: files, or folders with everything below them.
 
     Args:
         paths: Files and folders.
         name: Of the measurement; the first path's last part if empty.
+        state: Of the drive before each run, where its result does not say it.
 
     Raises:
         SpecError: A path does not exist, or nothing of it gave a point.
@@ -73,7 +77,7 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
     files: list[File] = []
     skipped: list[Skipped] = []
     found = sorted({file for path in given for file in _files(path)})
-    beside, unusable = _of_bundles(found)
+    beside, unusable, known = _of_bundles(found)
     logs = [file for file in found if is_log(file) and file not in unusable]
     used: set[Path] = set()
     skipped += [Skipped(path=_written(path), reason=why) for path, why in unusable.items()]
@@ -84,7 +88,8 @@ def import_fio(paths: Iterable[str | Path], name: str = "") -> Measurement:
             text, digest = _read(path)
             runs = runs_of(text)
             for tree in runs:
-                points += _points(path, tree, logs, used, skipped)
+                read = _points(path, tree, logs, used, skipped)
+                points += [_in_state(point, known.get(path) or state) for point in read]
             version = str(runs[-1].get("fio version", ""))
             stamp = str(runs[-1].get("time", "")).strip()
             files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
@@ -121,14 +126,21 @@ def _files(path: Path) -> Iterator[Path]:
             yield inner
 
 
-def _of_bundles(found: Sequence[Path]) -> tuple[set[Path], dict[Path, str]]:
-    """Of collectors' bundles: files that hold no results, and those that are not to be used.
+def _in_state(point: Point, state: State | None) -> Point:
+    return point.model_copy(update={"state": point.state or state})
 
-    Those are results of steps that measure nothing, and files that are not as the collector has
-    left them, each with the reason.
+
+def _of_bundles(
+    found: Sequence[Path],
+) -> tuple[set[Path], dict[Path, str], dict[Path, State]]:
+    """Of collectors' bundles: files that hold no results, those that are not to be used, states.
+
+    Not to be used are results of steps that measure nothing, and files that are not as the
+    collector has left them, each with the reason. States are those of the drive before a result.
     """
     beside: set[Path] = set()
     unusable: dict[Path, str] = {}
+    known: dict[Path, State] = {}
     for path in found:
         if path.name != "manifest.json":
             continue
@@ -139,9 +151,11 @@ def _of_bundles(found: Sequence[Path]) -> tuple[set[Path], dict[Path, str]]:
                 (f"{step['number']:03}", str(step["purpose"]), dict(step.get("sha256") or {}))
                 for step in tree["steps"]
             ]
+            before = states(tree)
         except (SpecError, TypeError, KeyError, AttributeError, ValueError):
             continue
         beside |= {path, folder / "simulated.json"}
+        known |= {folder / "steps" / f"{number:03}.json": of for number, of in before.items()}
         for stem, purpose, sums in steps:
             beside.add(folder / "steps" / f"{stem}.fio")
             if purpose != "measure":
@@ -150,7 +164,7 @@ def _of_bundles(found: Sequence[Path]) -> tuple[set[Path], dict[Path, str]]:
                 continue
             for fault in damage(folder, sums):
                 unusable[Path(fault.file)] = f"of a bundle: {fault.allowed}"
-    return beside, unusable
+    return beside, unusable, known
 
 
 def _read(path: Path) -> tuple[str, str]:
@@ -340,6 +354,7 @@ def _point(
         iodepth=load.iodepth,
         numjobs=jobs,
         area_bytes=load.area_bytes,
+        state="steady-state" if all(_is_steady(entry) for entry in group) else None,
         buffered=load.buffered,
         runtime_s=max(runtimes, default=0.0) / 1000,
         read=sides["read"],
@@ -348,6 +363,12 @@ def _point(
         cpu_share=sum(spent) / len(spent) / 100 if any(spent) and not is_simulated else None,
         file=_written(path),
     )
+
+
+def _is_steady(entry: Mapping[str, Any]) -> bool:
+    """Whether fio's own test of a steady state ended the job."""
+    test = entry.get("steadystate")
+    return isinstance(test, dict) and bool(test.get("attained"))
 
 
 _SIDES = ("read", "write")

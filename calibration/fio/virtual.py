@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,13 @@ from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import CommandLine
 from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import write_file
+from raidlab.devices.files import new_folders, write_file
 from raidlab.devices.printable import printable, printable_lines
 from raidlab.scenarios.fio import jobfile as fio_jobs
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
+from raidlab.scenarios.results.unwritten import remedy, unwritten_note
 from raidlab.scenarios.running.engine_faults import capacities
 
 DEFAULT: Mapping[str, Any] = {
@@ -64,13 +65,22 @@ class Bridge:
     plan: Mapping[str, Any]
     """The engine's plan."""
 
-    def setup(self, content: bool = False) -> dict[str, Any]:
-        """What the library reads; `content` if reads shall find what was written."""
+    remedy: str = ""
+    """What has its SSDs written before."""
+
+    def setup(self, content: bool = False, report: Path | None = None) -> dict[str, Any]:
+        """What the library reads.
+
+        Args:
+            content: True if reads shall find what was written.
+            report: A file for what the system's SSDs have read when fio ends.
+        """
         plan = {**self.plan, "data": True} if content else dict(self.plan)
         return {
             "size_bytes": self.size_bytes,
             "array": self.array,
             "content": content,
+            **({} if report is None else {"report": str(report)}),
             "plan": plan,
         }
 
@@ -123,7 +133,8 @@ def of_plan(plan: Mapping[str, Any], array: int, checked: Scenario) -> Bridge:
         SpecError: What the engine finds wrong with the plan.
     """
     size = _size(plan, plan["arrays"][array], checked)
-    return Bridge(checked.title, plan["seed"], size, array, {**plan, "workloads": []})
+    alone = {**plan, "workloads": []}
+    return Bridge(checked.title, plan["seed"], size, array, alone, remedy(checked))
 
 
 def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> int:
@@ -188,8 +199,7 @@ def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str 
             return code
         run = _Run(line, jobs, notes, folder, default_format)
         if default_format is not None or not run.is_json:
-            for note in notes:
-                print(f"note: {printable(note)}", file=sys.stderr)  # noqa: T201
+            say_notes(notes)
         return _run(fio, simulated, run)
 
 
@@ -275,12 +285,16 @@ def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
 def _run(fio: str, system: Bridge, run: _Run) -> int:
     setup = run.folder / "system.json"
     content = any(needs_content(section) for sections in run.jobs for section in sections)
-    setup.write_text(json.dumps(system.setup(content)), encoding="utf-8")
+    report = run.folder / "report.json"
+    setup.write_text(json.dumps(system.setup(content, report)), encoding="utf-8")
     files = []
     for number, sections in enumerate(run.jobs[1:]):
         files.append(run.folder / f"job-{number}.fio")
         files[-1].write_text(fio_jobs.write(sections), encoding="utf-8")
     program = [word for word in run.line.program if not word.startswith("--output-format=")]
+    output = run.line.value("output")
+    for note in new_folders([Path(output)] if output and run.is_json else []):
+        print(f"note: {note}", file=sys.stderr)  # noqa: T201
     program += [] if run.form is None else [f"--output-format={run.form}"]
     written = run.folder / "output"
     if run.is_json:
@@ -289,9 +303,27 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
     environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
     command = [fio, *program, *command_line.words(run.jobs[0]), *map(str, files)]
     code = _call(command, environment)
+    found = _unwritten(report, system)
+    if run.default_format is not None or not run.is_json:
+        say_notes(found)
+    run = replace(run, notes=[*run.notes, *found])
     if run.is_json and written.exists():
         _hand_over(written.read_text(encoding="utf-8"), system, run)
     return code
+
+
+def _unwritten(report: Path, system: Bridge) -> list[str]:
+    """A note if the system's SSDs were read where nothing was ever written."""
+    if not report.exists():
+        return []
+    read = json.loads(report.read_text(encoding="utf-8"))
+    return unwritten_note(system.name, [{"read_units": read}], system.remedy)
+
+
+def say_notes(notes: Sequence[str]) -> None:
+    """What a user should know of the run, on standard error."""
+    for note in notes:
+        print(f"note: {printable(note)}", file=sys.stderr)  # noqa: T201
 
 
 def _call(command: Sequence[str], environment: Mapping[str, str]) -> int:

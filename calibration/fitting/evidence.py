@@ -68,6 +68,7 @@ model = "sas2008"
 level = "raid5"
 stripe_unit = "512 KiB"
 software_raid = "os"
+bitmap = "none"
 drives = [{ model = "unknown", count = 8 }]
 [[workload]]
 rw = "randread"

@@ -98,8 +98,9 @@ def point_pictures(rows: Sequence[Compared]) -> list[Picture]:
             pictures.append(
                 Picture(
                     f"{name}: rates {digits(found['median_abs_error_pct'])} % off in the median",
-                    "Rate above, p99 below; black: measured, with the spread from sample to"
-                    f" sample; blue: simulated.{hollow}",
+                    ("Rate above, p99 below" if _has_tails(own) else "Rate")
+                    + "; points: measured, with the spread from sample to sample; blue:"
+                    f" simulated.{hollow}",
                     curves(own),
                 )
             )
@@ -110,7 +111,7 @@ def point_pictures(rows: Sequence[Compared]) -> list[Picture]:
             pictures.append(
                 Picture(
                     f"{row.point.label()}: the rate over time",
-                    "Means of twelve parts of the time; black: measured, blue: simulated.",
+                    "Means of twelve parts of the time; points: measured, blue: simulated.",
                     _over_time(row),
                 )
             )
@@ -132,8 +133,13 @@ def _chosen_jobs(rows: Sequence[Compared]) -> list[int]:
     return [every[round(at * (len(every) - 1) / (_JOBS - 1))] for at in range(_JOBS)]
 
 
+def _has_tails(rows: Sequence[Compared]) -> bool:
+    """True if a p99 was measured."""
+    return any(row.percentiles(99.0) for row in rows)
+
+
 def curves(rows: Sequence[Compared]) -> go.Figure:
-    """Rate and p99 over outstanding I/Os of one load with one number of jobs."""
+    """Rate, and p99 if it was measured, over outstanding I/Os of one load with one job number."""
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
@@ -145,12 +151,13 @@ def curves(rows: Sequence[Compared]) -> go.Figure:
         max((side.spread for _, side in row.point.sides()), default=0.0) * row.point.iops
         for row in own
     ]
-    drawn = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.08)
+    panels = 2 if _has_tails(own) else 1
+    drawn = make_subplots(rows=panels, cols=1, shared_xaxes=True, vertical_spacing=0.08)
     p99s: list[float] = []
     for place, unit, measured, simulated in (
         (1, "IO/s", [row.point.iops for row in own], [row.simulated.iops for row in own]),
         (2, "p99, ms", [_ms(tail[1]) for tail in tails], [_ms(tail[2]) for tail in tails]),
-    ):
+    )[:panels]:
         if place == 2:
             p99s = [value for value in (*measured, *simulated) if value]
         drawn.add_trace(
@@ -180,12 +187,13 @@ def curves(rows: Sequence[Compared]) -> go.Figure:
             row=place,
             col=1,
         )
-    dress(drawn, height=440)
+    dress(drawn, height=440 if panels == 2 else 280)
     axis = depth_axis(depths)
     drawn.update_xaxes(axis | {"title_text": None})
-    drawn.update_xaxes(title_text="outstanding I/Os, all jobs", row=2, col=1)
+    drawn.update_xaxes(title_text="outstanding I/Os, all jobs", row=panels, col=1)
     drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r", row=1, col=1)
-    drawn.update_yaxes(log_axis(p99s, "p99, ms"), row=2, col=1)
+    if panels == 2:
+        drawn.update_yaxes(log_axis(p99s, "p99, ms"), row=2, col=1)
     return drawn
 
 

@@ -322,9 +322,14 @@ def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
         columns,
         found,
         most=WORST_SHOWN,
-        note="8 x 4 is a depth of 8 in each of 4 jobs. Distance: the largest difference of the two"
-        " distributions of latency (Kolmogorov's), 0 to 1. Busiest: the part of the simulated"
-        " system that works most.",
+        note="8 x 4 is a depth of 8 in each of 4 jobs."
+        + (
+            " Distance: the largest difference of the two distributions of latency (Kolmogorov's),"
+            " 0 to 1."
+            if any(row[6] is not None for row in found)
+            else ""
+        )
+        + " Busiest: the part of the simulated system that works most.",
     )
 
 

@@ -14,7 +14,6 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
-from raidlab.scenarios.results.fresh import has_fresh_ssds
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ class ScenarioBench(Bench):
         found = list(self.scenario.warnings)
         loaded = self.scenario.base["workloads"][0]["array"]
         reads = any(point.read_share > 0.0 for point in points)
-        if reads and has_fresh_ssds(self.scenario.base, loaded):
+        if reads and _has_fresh_ssds(self.scenario.base, loaded):
             found.append(
                 "the points read what was never written, and SSDs answer that without NAND"
                 ' (run.precondition = "filled" in the scenario writes it first)'
@@ -104,6 +103,18 @@ def _ssds(plan: Mapping[str, Any]) -> list[int]:
     drives = plan["arrays"][plan["workloads"][0]["array"]]["drives"]
     found = [plan["drives"][drive]["device"] for drive in drives]
     return [device for device in found if plan["devices"][device]["kind"] == "ssd"]
+
+
+def _has_fresh_ssds(plan: Mapping[str, Any], array: int) -> bool:
+    """True if an array of a plan has SSDs to which nothing was written before the run."""
+    devices = (
+        plan["devices"][plan["drives"][drive]["device"]]
+        for drive in plan["arrays"][array]["drives"]
+    )
+    return any(
+        device["kind"] == "ssd" and not (device.get("history") or device.get("snapshot"))
+        for device in devices
+    )
 
 
 def _with_full_buffers(plan: Mapping[str, Any], point: Point) -> list[dict[str, Any]]:

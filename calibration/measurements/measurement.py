@@ -19,6 +19,7 @@ from pydantic import (
     field_validator,
 )
 
+from raidlab.calibration.measurements.state import State
 from raidlab.devices.faults import Fault, SpecError, faults_of
 from raidlab.devices.reading import MIB, read_json
 
@@ -115,7 +116,7 @@ class Point(_Checked):
     numjobs: Annotated[int, Field(ge=1)] = 1
     area_bytes: Annotated[int | None, Field(ge=1)] = None
     """Part of the device that was loaded; None for all of it, or if it is not known."""
-    state: Literal["fresh", "filled", "steady-state"] | None = None
+    state: State | None = None
     """The drive before the run, where it is known."""
     runtime_s: Annotated[float, Field(ge=0)] = 0.0
     ended_s: Annotated[float | None, Field(ge=0)] = None

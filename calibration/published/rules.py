@@ -10,6 +10,7 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import whole_number
+from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.spec.unsupported import MODELLED_SETTINGS
 
@@ -178,6 +179,9 @@ def _array(
     }
     if configuration.raid_by == "os" and configuration.level not in ("single", "independent"):
         array["software_raid"] = "os"
+        if configuration.level in BITMAP_LEVELS:
+            # The reports' systems were not Linux: a mirror of theirs has no bitmap of md's.
+            array["bitmap"] = "none"
     if settings.get("cache_tier"):
         array["cache_tier"] = _cache_tier(settings["cache_tier"], settings.get("state", "warm"))
     return array

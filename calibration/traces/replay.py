@@ -22,6 +22,7 @@ from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, opened
 from raidlab.scenarios.planning.traces import TracePlan, timeline_step, trace_plan, until_over
+from raidlab.scenarios.planning.trims import takes_trim
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.details import Details
 from raidlab.scenarios.running.engine_faults import capacities
@@ -46,6 +47,13 @@ class Target:
     array: int
     capacity: int
     """Bytes that the array offers."""
+
+    @property
+    def takes_trim(self) -> bool:
+        """True if all drives of the array take trims."""
+        base = self.scenario.base
+        own = (base["drives"][drive]["device"] for drive in base["arrays"][self.array]["drives"])
+        return takes_trim(base["devices"], own)
 
     @staticmethod
     def of_drive(spec: DriveSpec, seed: int = 1, precondition: Precondition = "fresh") -> Target:
@@ -214,7 +222,7 @@ def replay(
         KeyboardInterrupt: Ctrl-C.
     """
     with opened(trace) as file:
-        load = trace_plan(file, timing, target.capacity, each=each)
+        load = trace_plan(file, timing, target.capacity, each=each, trims=target.takes_trim)
         scenario = target.under(load, f"{trace.path.name} on {target.name}")
         # What came from a pipe is not found again.
         store = None if trace.is_pipe else store

@@ -12,6 +12,7 @@ from raidlab.calibration.traces.description import Description, describe
 from raidlab.calibration.traces.formats import watching
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import whole
+from raidlab.devices.units import format_size
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.trace_files import TraceFile, faults_of, opened
 from raidlab.scenarios.running.simulate import Progress
@@ -124,16 +125,20 @@ def _statistics(original: dict[str, Any], synthetic: dict[str, Any]) -> Iterator
     yield of("peak_per_s", "peak rate", "IO/s")
     yield of("hurst", "Hurst parameter", "", share=True)
     yield of("first_access_share", "first accesses", "", share=True)
-    for each in original["cache_sizes"]:
-        if each["of_hits"] in (0.5, 0.9):
-            size = each["bytes"]
-            yield Statistic(
-                f"misses of a cache of {size / 1e9:,.3g} GB",
-                "",
-                each["miss_ratio"],
-                _misses(synthetic["miss_ratio"], size),
-                share=True,
-            )
+    # Of a small trace both shares of hits can need the same size.
+    ratios = {
+        each["bytes"]: each["miss_ratio"]
+        for each in original["cache_sizes"]
+        if each["of_hits"] in (0.5, 0.9)
+    }
+    for size, ratio in ratios.items():
+        yield Statistic(
+            f"misses of a cache of {format_size(int(size))}",
+            "",
+            ratio,
+            _misses(synthetic["miss_ratio"], size),
+            share=True,
+        )
 
 
 def _misses(curve: list[list[float]], size: float) -> float:

@@ -17,13 +17,12 @@ from dataclasses import dataclass, replace
 from math import log
 
 from raidlab.devices.datasheet import priors
-from raidlab.devices.datasheet.priors import CELLS, Cell, Prior
-from raidlab.devices.datasheet.sheet import BLOCK, Sheet
+from raidlab.devices.datasheet.nand import PAGE, amplification, erase_us, program_rate, spare_for
+from raidlab.devices.datasheet.priors import BLOCK, CELLS, Cell, Prior
+from raidlab.devices.datasheet.sheet import Sheet
 from raidlab.devices.links import Interface
 from raidlab.devices.ssd_nand import WORKING_BLOCKS
 
-PAGE = 16384
-"""Bytes of a page, as of all chips since 2013."""
 GIB = 1 << 30
 HOST_US = 5.0
 """CPU time of an I/O at depth 1 on the host `nvme-gen5`: submission, wake-up, completion."""
@@ -142,44 +141,6 @@ class Flash:
         return replace(self, write_wait_us=max(0.0, wanted_us - around))
 
 
-def amplification(spare: float) -> float:
-    """Write amplification of uniform random writes with so much spare space (share of capacity).
-
-    First-in-first-out collection: x = exp(-(1 - x) (1 + spare)), by bisection.
-    """
-    low, high = 0.0, 1.0 - 1e-12
-    for _ in range(200):
-        middle = (low + high) / 2
-        # -ln x / (1 - x) falls from infinity to 1 as x goes from 0 to 1.
-        if -log(max(middle, 1e-300)) / (1 - middle) > 1 + spare:
-            low = middle
-        else:
-            high = middle
-    return 1 / (1 - low)
-
-
-def spare_for(wa: float) -> float:
-    """The spare space (share of capacity) that gives a write amplification above 1.
-
-    Raises:
-        ValueError: No spare space gives it.
-    """
-    if wa <= 1:
-        raise ValueError("above 1")
-    x = 1 - 1 / wa
-    return -log(x) / (1 - x) - 1
-
-
-def program_rate(cell: Cell, dies: int, planes: int, program_us: float) -> float:
-    """Bytes a second that dies program, erases included."""
-    return dies * planes * PAGE / (program_us + _erase_us(cell)) * 1e6
-
-
-def _erase_us(cell: Cell) -> float:
-    """Erase time for each page set."""
-    return 1000 * cell.erase_ms.best / cell.pages_per_block
-
-
 def raw_gib(capacity: int) -> int:
     """NAND of a drive: the next power of two of GiB that leaves 5 % or more.
 
@@ -223,7 +184,7 @@ def _geometry(sheet: Sheet, cell: Cell, rate: float | None) -> tuple[int, int, i
             dies = max(1, raw_gib(sheet.capacity) * 8 // gbit)
             time = cell.program_us.best
             if rate is not None:
-                time = dies * planes * PAGE / rate * 1e6 - _erase_us(cell)
+                time = dies * planes * PAGE / rate * 1e6 - erase_us(cell)
             # A channel without a die would be none.
             few = max(0, _CHANNELS - dies)
             off = abs(log(max(time, 1e-3) / cell.program_us.best))
@@ -251,7 +212,7 @@ def first(sheet: Sheet) -> Flash:
             programs_bound = False
     if not programs_bound and random is not None:
         wanted = random * max(sheet.unit, BLOCK) * amplification(spare)
-        time = dies * planes * PAGE / wanted * 1e6 - _erase_us(cell)
+        time = dies * planes * PAGE / wanted * 1e6 - erase_us(cell)
     elif not programs_bound:
         time = bounds.best
     cores, core_us = _cores(sheet, link.family)

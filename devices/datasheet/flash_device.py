@@ -7,7 +7,8 @@ from typing import Any
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quantity
-from raidlab.devices.datasheet.flash import PAGE, READS_FIRST, START_FREE, Flash
+from raidlab.devices.datasheet.flash import READS_FIRST, START_FREE, Flash
+from raidlab.devices.datasheet.nand import PAGE
 from raidlab.devices.datasheet.power import put_flash_power
 from raidlab.devices.datasheet.priors import Prior
 from raidlab.devices.datasheet.sheet import MAP_ENTRY, Read

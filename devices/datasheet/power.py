@@ -14,7 +14,8 @@ from typing import Any
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, quantity
-from raidlab.devices.datasheet.flash import PAGE, Flash, steady_write
+from raidlab.devices.datasheet.flash import Flash, steady_write
+from raidlab.devices.datasheet.nand import PAGE
 from raidlab.devices.datasheet.priors import Watts
 from raidlab.devices.datasheet.sheet import Sheet
 from raidlab.devices.links import Interface

@@ -161,6 +161,8 @@ WRITE_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
 BUFFER_MIB = Prior(10, 64, 1024, "p3700-800, s4610-480: 64 MiB, sata-ssd-64gb: 10 MiB")
 QUEUES: Mapping[str, int] = MappingProxyType({"pcie": 0, "sas": 128, "sata": 32})
 """Commands that a drive takes at once; 0 for no limit."""
+BLOCK = 4096
+"""Bytes of a random access on a sheet."""
 DEPTHS: Mapping[str, int] = MappingProxyType({"pcie": 512, "sas": 128, "sata": 32})
 """I/Os in flight at which makers state random rates of data-centre drives."""
 CORES: Mapping[str, Prior] = MappingProxyType(

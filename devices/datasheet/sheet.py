@@ -14,15 +14,14 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from raidlab.devices.datasheet.priors import CELLS
+from raidlab.devices.datasheet.plausible import implausible
+from raidlab.devices.datasheet.priors import BLOCK, CELLS
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.power import PowerState, state_faults
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import DURATION, IO_RATE, POWER, RATE, SIZE, SPEED, Dimension
 
-BLOCK = 4096
-"""Bytes of a random access on a sheet."""
 _BYTES = replace(
     RATE, example="6500 MB/s", units={name: RATE.units[name] for name in RATE.units if "B" in name}
 )
@@ -56,8 +55,8 @@ def _figure(dimension: Dimension, bare: bool = False) -> Callable[[Any], int | f
             raise _fault(dimension.allowed)
         if _UP_TO.search(value):
             raise _fault(
-                f"{dimension.allowed}, alone: a bound or a range is of a series or of a burst;"
-                " state this drive's own figure, with burst = true beside writes into a cache"
+                f"{dimension.allowed}, alone: a bound or a range is of a series or of a burst"
+                " (burst = true)"
             )
         if dimension in (_BYTES, _CAPACITY) and _BITS.search(value):
             raise _fault(f"{dimension.allowed}, in bytes: b is a bit, B a byte of 8")
@@ -149,10 +148,9 @@ class Sheet(Table):
         others = _OF_DISKS if self.kind == "ssd" else _OF_SSDS
         written = [key for key in others if key in self.model_fields_set]
         given = [key for key in written if getattr(self, key) not in (None, False, ())]
-        own = ", ".join(_OF_SSDS if self.kind == "ssd" else _OF_DISKS)
-        what, whose = ("disks", "an SSD") if self.kind == "ssd" else ("SSDs", "a disk")
+        what = "disks" if self.kind == "ssd" else "SSDs"
         for key in given:
-            allowed = f'nothing: a key of {what}, and kind = "{self.kind}"; {whose} may have {own}'
+            allowed = f'nothing: a key of {what}, and kind = "{self.kind}"'
             yield Fault(key, getattr(self, key), allowed)
         if not 10**9 <= self.capacity <= 10**15:
             yield Fault("capacity", f"{self.capacity} B", "1 GB to 1 PB")
@@ -169,6 +167,7 @@ class Sheet(Table):
         yield from spread_faults(self)
         yield from self._beyond_the_link()
         yield from self._ssd_faults() if self.kind == "ssd" else self._hdd_faults()
+        yield from implausible(self)
 
     def _beyond_the_link(self) -> Iterator[Fault]:
         link = Interface.parse(self.interface)

@@ -12,7 +12,8 @@ from dataclasses import replace
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.disk import MOST_SECTORS, Disk
 from raidlab.devices.datasheet.draft import Draft, Origin, quantity
-from raidlab.devices.datasheet.flash import Flash, spare_for, steady_write
+from raidlab.devices.datasheet.flash import Flash, steady_write
+from raidlab.devices.datasheet.nand import spare_for
 from raidlab.devices.datasheet.sheet import Sheet, spread_of
 
 Moved = tuple[str, float, str] | None

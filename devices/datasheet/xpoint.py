@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from raidlab.devices.datasheet.draft import Draft, Origin, quantity
 from raidlab.devices.datasheet.flash import HOST_US
 from raidlab.devices.datasheet.power import put_idle, watts
-from raidlab.devices.datasheet.sheet import BLOCK, Read, Sheet
+from raidlab.devices.datasheet.priors import BLOCK
+from raidlab.devices.datasheet.sheet import Read, Sheet
 from raidlab.devices.links import Interface
 
 CORES = 1

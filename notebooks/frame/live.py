@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,6 +14,12 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.frame import pages
 from raidlab.notebooks.frame.room import FOLDER, Room
 from raidlab.notebooks.frame.running import showing
+
+MOST_SEED = 1_000_000
+_MOST_FAULTS = 5
+"""That a message names."""
+_MOST_LETTERS = 600
+"""Of a message."""
 
 
 class Live(anywidget.AnyWidget):
@@ -68,16 +74,27 @@ class Live(anywidget.AnyWidget):
 
     def _answered(self) -> dict[str, Any]:
         seed = self.question.get("seed")
-        if not isinstance(seed, int) or seed < 0:
-            return {"wrong": f"Seed {seed}: a whole number from 0 to 1,000,000."}
+        if not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
+            given = "" if seed is None else f" {seed}"
+            return {"wrong": f"Seed{given}: a whole number from 0 to {MOST_SEED:,}."}
         try:
             if files := self.question.get("files"):
                 self._uploads[str(self.question.get("folder"))] = _stored(files)
             return pages.answered(self.room, self.values, seed)
         except SpecError as error:
-            return {"wrong": "; ".join(str(fault) for fault in error.faults)}
+            return {"wrong": self._said([str(fault) for fault in error.faults])}
         except Exception as error:  # What fails for one setting may work for the next.
-            return {"wrong": f"This setting could not be simulated: {error}"}
+            return {"wrong": self._said([f"This setting could not be simulated: {error}"])}
+
+    def _said(self, faults: Sequence[str]) -> str:
+        """Faults as a visitor reads them: some of them, and uploads without the server's folder."""
+        text = "; ".join(faults[:_MOST_FAULTS])
+        for folder in self._uploads.values():
+            text = text.replace(f"{folder.name}/", "")
+        if len(text) > _MOST_LETTERS:
+            text = f"{text[:_MOST_LETTERS]} ..."
+        left = len(faults) - _MOST_FAULTS
+        return f"{text}; and {left} more" if left > 0 else text
 
 
 def _stored(files: Mapping[str, str]) -> TemporaryDirectory[str]:

@@ -18,9 +18,9 @@ from raidlab.scenarios.results.look import (
     PARTS,
     apart,
     depth_axis,
+    digits,
     dress,
     end_label,
-    figure,
     line,
     log_axis,
     part_name,
@@ -31,6 +31,8 @@ _LEAST = 0.02
 _UNIT = 5
 """Letters of a unit that is written beside each bar."""
 _DRIVE = re.compile(r"^[^/ ]+/[^ ]+\.(\d+)")
+_LETTER = 7.5
+"""Pixels of a letter of 13 pixels, on average, at most."""
 _APART = 0.075
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
 
@@ -68,10 +70,10 @@ class Series:
 
 def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> go.Figure:
     """Lines named at their ends; closed forms are dashed and grey."""
-    drawn = dress(go.Figure(), labels=110, height=height)
+    drawn = dress(go.Figure(), labels=_room(each.name for each in series), height=height)
     drawn.update_xaxes(x.layout(value for each in series for value in each.x))
     measured = [value for each in series if not each.closed for value in each.y]
-    drawn.update_yaxes(y.layout(measured))
+    drawn.update_yaxes(y.layout(measured) | {"title_standoff": 8})
     at = 0
     for each in series:
         if each.closed:
@@ -93,6 +95,11 @@ def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> go.F
         )
     _name_ends(drawn, series, x, y)
     return drawn
+
+
+def _room(names: Iterable[str]) -> int:
+    """Pixels that the longest of these names takes to the right of a plot."""
+    return 16 + round(_LETTER * max(len(re.sub(r"<[^>]*>", "", name)) for name in names))
 
 
 def _name_ends(drawn: go.Figure, series: Sequence[Series], x: Axis, y: Axis) -> None:
@@ -150,16 +157,20 @@ def legend(drawn: go.Figure, height: int) -> None:
 
 def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
     """A horizontal bar for each value, its number beside it; the marked one stands out."""
-    drawn = dress(go.Figure(), labels=72, height=80 + 36 * len(values))
     unit = axis.title.rpartition(", ")[2]
-    unit = unit if len(unit) <= _UNIT else ""
+    unit = f" {unit}" if len(unit) <= _UNIT else ""
+    texts = [
+        f"{value:,}{unit}" if isinstance(value, int) else f"{digits(value)}{unit}"
+        for value in values.values()
+    ]
+    drawn = dress(go.Figure(), labels=_room(texts), height=80 + 36 * len(values))
     drawn.add_trace(
         go.Bar(
             x=list(values.values()),
             y=list(values),
             orientation="h",
             name=axis.title,
-            text=[figure(value, unit) for value in values.values()],
+            text=texts,
             textposition="outside",
             cliponaxis=False,
             marker_color=[BLUE if name == marked or not marked else GREY for name in values],
@@ -259,7 +270,7 @@ def squares(
                 "color": [round(20 * share) / 20 for _, _, share in shaded],
                 "cmin": 0,
                 "cmax": 1,
-                "colorscale": [[0, "#E8F4FB"], [0.5, "#56B4E9"], [1, "#00436B"]],
+                "colorscale": [[0, "#E8F4FB"], [0.5, "#8CC9EE"], [1, "#0072B2"]],
             },
             hovertemplate=f"%{{marker.color:.0%}} {shade}<extra></extra>",
         )
@@ -278,6 +289,7 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
         io: One of `Result.ios`; stages beside the critical path are drawn fainter.
     """
     begin = io["issued_ns"]
+    unit, long = ("us", 1e3) if io["latency_ns"] < 1e6 else ("ms", 1e6)
     places = list(dict.fromkeys(map(_place_of, io["stages"])))
     drawn = dress(go.Figure(), height=150 + 30 * len(places))
     named: set[str] = set()
@@ -286,8 +298,8 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
         color, pattern, stripes = PARTS[part]
         drawn.add_trace(
             go.Bar(
-                x=[(stage["end_ns"] - stage["begin_ns"]) / 1e3],
-                base=[(stage["begin_ns"] - begin) / 1e3],
+                x=[(stage["end_ns"] - stage["begin_ns"]) / long],
+                base=[(stage["begin_ns"] - begin) / long],
                 y=[_place_of(stage)],
                 orientation="h",
                 name=part_name(part),
@@ -299,8 +311,8 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
                     "line": {"color": OUTLINE, "width": 0.75},
                     "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
                 },
-                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} us from %{{base:,.4~g}} us"
-                "<extra></extra>",
+                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {unit} from %{{base:,.4~g}}"
+                f" {unit}<extra></extra>",
             )
         )
         named.add(part)
@@ -308,7 +320,11 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
     legend(drawn, 80)
     drawn.update_layout(legend_entrywidth=105)
     drawn.update_xaxes(
-        title_text="time since the call, us", showgrid=True, tickangle=0, nticks=6, tickformat=",~f"
+        title_text=f"time since the call, {unit}",
+        showgrid=True,
+        tickangle=0,
+        nticks=6,
+        tickformat=",~f",
     )
     drawn.update_yaxes(showgrid=False, categoryorder="array", categoryarray=places[::-1])
     return drawn

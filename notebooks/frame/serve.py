@@ -86,7 +86,7 @@ def application(token: str) -> Starlette:
 
 
 def listening(port: int | None) -> socket.socket:
-    """A socket on loopback.
+    """A socket on loopback that takes connections, which wait until `serve` answers them.
 
     Args:
         port: 0 is any that is free; None the usual one, or if it is taken any that is free.
@@ -102,6 +102,7 @@ def listening(port: int | None) -> socket.socket:
     made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind((LOOPBACK, port))
+    made.listen()
     return made
 
 

@@ -14,6 +14,7 @@ from raidlab.calibration.fitting.kinds import KINDS
 from raidlab.calibration.fitting.parameters import Choice
 from raidlab.calibration.fitting.stages import BUDGET
 from raidlab.calibration.measurements.measurement import load_measurement
+from raidlab.commands.again import again
 from raidlab.commands.calibrate_together import Together, fit_together
 from raidlab.commands.common import (
     Json,
@@ -189,7 +190,7 @@ def calibrate(
         _refuse(refused, "only with one measurement")
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
-    check_writable(out, host_out, report)
+    check_writable(out, host_out, report, None if draws is None else draws / "1.toml")
     _refuse({"--drive": drive}, "only with several measurements")
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
@@ -202,12 +203,8 @@ def calibrate(
 
     def page() -> str:
         from raidlab.calibration.fitting.report import html_calibration
-        from raidlab.scenarios.results.page import again
 
-        line = again(
-            "calibrate", measurement[0], kind=kind, host=host, system=system, like=like,
-            train=train, budget=budget, time_limit=time_limit, seed=seed,
-        ).replace("--html", "--report")  # fmt: skip
+        line = again("calibrate")
         return html_calibration(result, line)
 
     def show() -> None:

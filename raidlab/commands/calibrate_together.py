@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.measurements.measurement import load_measurement
+from raidlab.commands.common import check_writable
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import Fault, SpecError
@@ -66,6 +67,7 @@ def fit_together(given: Together, said: Settings) -> None:
     """Fits, writes a file for each drive and each host, and prints what came out."""
     from raidlab.calibration.fitting import joint
 
+    check_writable(None if given.out is None else given.out / "device.toml")
     members = members_of(given, kind_of(said.kind).host)
     settings = joint.JointSettings(
         said.kind,

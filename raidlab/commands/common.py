@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
 
 import typer
 
+from raidlab.commands.again import called
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import unwritable, why_unwritable
+from raidlab.devices.files import new_folders, unwritable, why_unwritable
 from raidlab.devices.printable import printable
 from raidlab.output import discard_output
 from raidlab.output import say as say
@@ -135,11 +137,13 @@ MeasurementName = Annotated[
 
 def command(function: Callable[P, R]) -> Callable[P, R]:
     """Turns what goes wrong into messages and exit codes: 2 bad input, 130 interrupted."""
+    signature = inspect.signature(function)
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            return function(*args, **kwargs)
+            with called(function, signature.bind(*args, **kwargs).arguments):
+                return function(*args, **kwargs)
         except SpecError as error:
             for fault in error.faults:
                 say(f"error: {fault}")
@@ -158,6 +162,8 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
 def check_writable(*paths: Path | None) -> None:
     """Finds out before hours of work whether files can be written at its end.
 
+    Says which folders will be made for them.
+
     Raises:
         SpecError: Every one that cannot, with the reason.
     """
@@ -169,6 +175,12 @@ def check_writable(*paths: Path | None) -> None:
     ]
     if faults:
         raise SpecError(faults)
+    _note_new_folders(path for path in paths if path is not None)
+
+
+def _note_new_folders(paths: Iterable[Path]) -> None:
+    for note in new_folders(paths):
+        say(f"note: {note}")
 
 
 def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]) -> list[float]:
@@ -216,6 +228,7 @@ def opened_store(own: Path | None = None) -> Store:
 
     if own is not None:
         check_store(own)
+        _note_new_folders([own])
         return Store(own, limit_bytes=_NO_LIMIT, warn=warn)
     return Store(default_path(), limit_bytes=default_limit(), warn=warn)
 

@@ -12,6 +12,7 @@ import typer
 
 from raidlab.calibration.fitting.train_split import split
 from raidlab.calibration.measurements.measurement import load_measurement
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -123,12 +124,8 @@ def compare(
 
     def html_page() -> str:
         from raidlab.calibration.fitting.report import html_comparison
-        from raidlab.scenarios.results.page import again
 
-        line = again(
-            "compare", measurement, device=device, host=host, scenario=scenario, only=only,
-            seed=seed,
-        )  # fmt: skip
+        line = again("compare")
         return html_comparison(title, measured, rows, notes, seed, line)
 
     agreement = None if tolerance is None else within(rows, tolerance)

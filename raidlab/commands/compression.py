@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -39,7 +40,6 @@ def compression(
 
     A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
     """
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import compression_report as report
     from raidlab.scenarios.studies.compression import compressions
 
@@ -50,7 +50,7 @@ def compression(
         found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
 
     def page() -> str:
-        line = again("compression", target, shares=shares, seed=seed)
+        line = again("compression")
         return report.compression_report(found, line)
 
     def show() -> Shown:

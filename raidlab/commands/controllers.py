@@ -6,6 +6,7 @@ from typing import Annotated, get_args
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -43,7 +44,6 @@ def controllers(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import controllers_report as report
     from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
 
@@ -62,7 +62,7 @@ def controllers(
         )
 
     def page() -> str:
-        line = again("controllers", only=only, profiles=profiles, drives=drives, seed=seed)
+        line = again("controllers")
         return report.controllers_report(found, line)
 
     def show() -> Shown:

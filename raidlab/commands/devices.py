@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Json,
@@ -35,6 +37,7 @@ from raidlab.devices.search import (
     interface_of,
     nearest,
 )
+from raidlab.devices.units import format_size
 from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table
 
@@ -109,7 +112,6 @@ def devices(
 
 def _page(device: Device, name: str, html: Path, output: Output) -> None:
     """Measures a drive as reviewers do, and writes its page."""
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import drive_report as report
     from raidlab.scenarios.studies.drive import drive_spec, measure
 
@@ -128,7 +130,7 @@ def _page(device: Device, name: str, html: Path, output: Output) -> None:
             opening(device.spec.title or device.spec.name, report.answer(found))
             print_table(report.stated_table(found), output)
 
-    deliver([{html: lambda: report.drive_report(found, again("devices", name))}], show)
+    deliver([{html: lambda: report.drive_report(found, again("devices"))}], show)
     if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 
@@ -268,4 +270,6 @@ def _leaves(tree: Any, path: str = "") -> list[tuple[str, str]]:
     if isinstance(tree, list) and any(isinstance(item, dict) for item in tree):
         return [leaf for at, item in enumerate(tree) for leaf in _leaves(item, f"{path}.{at}")]
     text = json_module.dumps(tree) if isinstance(tree, list | bool) else str(tree)
+    if re.fullmatch(r"\d+ B", text):
+        text = format_size(int(text[:-2]))
     return [(path, text if len(text) <= 120 else f"{text[:117]}...")]

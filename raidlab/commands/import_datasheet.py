@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.commands.common import Json, check_writable, command, path, say
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Json,
+    check_writable,
+    command,
+    path,
+    progress,
+    say,
+)
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, opening, print_table
 from raidlab.output import echo
@@ -24,30 +32,44 @@ def datasheet(
     out: Annotated[Path, typer.Option("--out", help="The device file to write.", parser=path)],
     json: Json = False,
 ) -> None:
-    """Make a device file of what a maker states; says what contradicts itself."""
+    """Make a device file of what a maker states; says what contradicts itself.
+
+    No file is written, and the exit code is 1, if a figure comes out at less than half or more than
+    twice what is stated.
+    """
     from raidlab.calibration.datasheets.build import import_datasheet
 
     check_writable(out)
-    imported = import_datasheet(sheet)
+    with progress(f"{sheet.stem}: figures") as tell:
+        imported = import_datasheet(sheet, tell)
+    useless = {point.quantity for point in imported.useless}
     for warning in imported.warnings:
-        say(f"warning: {sheet}: {warning}")
+        severity = "error" if warning.partition(":")[0] in useless else "warning"
+        say(f"{severity}: {sheet}: {warning}")
 
     def show() -> None:
         if json:
-            echo(json_module.dumps({"device": str(out)} | imported.to_dict(), indent=2))
+            device = None if useless else str(out)
+            echo(json_module.dumps({"device": device} | imported.to_dict(), indent=2))
         else:
-            _show(imported, out)
+            _show(imported, None if useless else out)
 
-    deliver([{out: imported.draft.to_toml}], show)
+    deliver([] if useless else [{out: imported.draft.to_toml}], show)
+    if useless:
+        say(f"{out} was not written: correct or leave out {', '.join(sorted(useless))} in {sheet}")
+        raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _show(imported: Imported, out: Path) -> None:
-    opening(f"{imported.name}: {out}", f"raidlab devices {out} shows every number.")
+def _show(imported: Imported, out: Path | None) -> None:
+    if out is None:
+        opening(f"{imported.name}: no device", "A figure is off by more than a factor of two.")
+    else:
+        opening(f"{imported.name}: {out}", f"raidlab devices {out} shows every number.")
     rows = [
         [
             point.quantity,
-            f"{point.stated:,.6g} {point.unit}",
-            f"{point.simulated:,.6g} {point.unit}",
+            point.shown(point.stated),
+            point.shown(point.simulated),
             "burst" if point.error_pct is None else f"{point.error_pct:+.1f} %",
         ]
         for point in imported.points

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.calibration.measurements.state import State
 from raidlab.commands.common import (
     Json,
     MeasurementName,
@@ -25,11 +26,15 @@ def fio_results(
     ],
     out: MeasurementOut,
     name: MeasurementName = "",
+    state: Annotated[
+        State | None,
+        typer.Option(help="Of the drive before each run, where its result does not say it."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make a measurement of fio's output; says what was skipped and why."""
     from raidlab.calibration.fio.results import import_fio
 
     check_writable(out)
-    measurement = import_fio(paths, name)
+    measurement = import_fio(paths, name, state)
     keep_measurement(measurement, out, json)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Draws,
@@ -45,7 +46,6 @@ def plan(
     from raidlab.scenarios.capacity import report
     from raidlab.scenarios.capacity.plan import plan as answer_it
     from raidlab.scenarios.capacity.question import load_question
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies.size import Running
 
     asked = load_question(question)
@@ -54,9 +54,7 @@ def plan(
         found = answer_it(asked, seed=seed, draws=draws, running=Running(workers, tell, opened))
 
     def page() -> str:
-        return report.plan_report(
-            found, again("plan", question, draws=draws or None, seed=None if seed == 1 else seed)
-        )
+        return report.plan_report(found, again("plan"))
 
     def show() -> Shown:
         tables = [

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     INTERRUPTED,
     Html,
@@ -47,7 +48,6 @@ def rebuild(
     Interrupted with Ctrl-C it shows what is measured so far: the same command goes on from there.
     """
     from raidlab.devices.files import partial_name
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import rebuild_report as report
     from raidlab.scenarios.studies.rebuild import rebuilds
 
@@ -58,7 +58,7 @@ def rebuild(
         found = rebuilds(scenario, wanted, workers=workers, seed=seed, progress=tell, store=store)
 
     def page() -> str:
-        line = again("rebuild", scenario, rates=rates, seed=seed)
+        line = again("rebuild")
         return report.rebuild_report(found, line)
 
     def show() -> Shown:

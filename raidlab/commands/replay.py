@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -50,8 +51,8 @@ from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.goal_table import goal_table
+from raidlab.scenarios.results.goals import without_effect
 from raidlab.scenarios.results.look import Column, Kind, Table, figure
-from raidlab.scenarios.results.page import again
 from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.slow_ios import table as slow_ios
 from raidlab.scenarios.results.within import goals_of_run, with_goals
@@ -123,6 +124,8 @@ def replay(
 
     when = _timing(timing, outstanding, slower, beyond)
     goals = goals_of_run(goal, "--goal", [NAME]) if goal else []
+    for note in without_effect(goals):
+        say(f"warning: {note}")
     details = details_of(trace_ios, trace_from, trace_json, slowest)
     check_writable(*written(out, html, save_state, trace_json))
     if not trace.exists():
@@ -138,14 +141,7 @@ def replay(
             file, target, when, progress=tell, store=store, save_state=save_state, **details
         )
     found = replace(found, result=with_goals(found.result, goals))
-    line = again(
-        "replay", trace, format=format, device=device, scenario=scenario, array=array,
-        columns=columns, unit=unit, beyond=beyond if beyond != "refuse" else "",
-        timing=timing if timing != "trace" else "", outstanding=outstanding,
-        slower=slower if slower != 1 else "", seed=seed,
-        precondition=precondition if precondition != "fresh" else "",
-        trace_ios=trace_ios or None, goal=goal,
-    )  # fmt: skip
+    line = again("replay")
     pages = files(found.result, html, out, line, lambda: _document(found))
     deliver(
         [*pages, traced(found.result, trace_json)],
@@ -169,7 +165,8 @@ def _show(found: Replayed, output: Output, slowest: int) -> None:
         echo(_document(found))
         return
     document = found.to_dict()
-    answer = f"{document['requests']:,} requests. {answers.answer(result)}"
+    requests = document["requests"]
+    answer = f"{requests:,} request{'s' * (requests != 1)}. {answers.answer(result)}"
     opening(result.title, answer, list(result.warnings))
     print_table(answers.table(result), output)
     print_table(_times(result.results[0], document), output)

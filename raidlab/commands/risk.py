@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -76,7 +77,6 @@ def risk(
     from raidlab.devices.faults import Faults, SpecError
     from raidlab.devices.schema import read_toml
     from raidlab.scenarios.results.goals import goals_of
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
     from raidlab.scenarios.risk.histories import Batch
@@ -113,14 +113,7 @@ def risk(
         found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
 
     def page() -> str:
-        usual = Question()
-        line = again(
-            "risk", scenario, years=years, afr=afr, infant="" if infant == "0" else infant,
-            shape=None if shape == usual.shape else shape, wear_out=wear_out, bad_batch=batch,
-            uber=uber, latent=latent or None, rebuild=rebuild, goal=goal, seed=seed,
-            patrol=None if patrol == usual.patrol_days else patrol,
-            replace=None if replace == usual.replace_h else replace, age=age or None,
-        )  # fmt: skip
+        line = again("risk")
         return report.risk_report(found, line)
 
     def show() -> Shown:

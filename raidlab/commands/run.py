@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     INTERRUPTED,
@@ -48,11 +49,11 @@ from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary
 from raidlab.scenarios.results.goal_table import goal_table
-from raidlab.scenarios.results.page import again
+from raidlab.scenarios.results.goals import without_effect
 from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.slow_ios import table as slow_ios
-from raidlab.scenarios.results.within import goals_of_run, with_goals
+from raidlab.scenarios.results.within import goals_of_loads, goals_of_run, with_goals
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.studies.draws import check_draws
 from raidlab.scenarios.studies.draws import draws as draw
@@ -94,6 +95,8 @@ def run(
         check_draws(checked)
     names = [workload.name for workload in checked.workloads]
     asked = goals_of_run(goal, "--goal", names) if goal else []
+    for note in without_effect([*asked, *goals_of_loads(checked.goals)]):
+        say(f"warning: {note}")
     details = details_of(trace_ios, trace_from, trace_json, slowest)
     check_writable(*written(out, html, save_state, trace_json))
     interrupted, unsaved = False, None
@@ -131,10 +134,7 @@ def run(
     if interrupted:
         say("interrupted: the same command goes on from here")
         result = replace(result, interrupted=True)
-    line = again(
-        "run", scenario, seed=seed, what_if=what_if, draws=draws or None,
-        trace_ios=trace_ios or None, goal=goal,
-    )  # fmt: skip
+    line = again("run")
     deliver(
         [*files(result, html, out, line), traced(result, trace_json)],
         lambda: _show(result, Output.of(json=json, wide=wide), fresh, slowest),

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -57,7 +58,6 @@ def sensitivity(
     """
     from raidlab.scenarios.planning.scenario import load_scenario
     from raidlab.scenarios.results.goals import quantity_of
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import sensitivity_report as report
     from raidlab.scenarios.studies.sensitivity import sensitivity as rank
     from raidlab.scenarios.studies.size import Running
@@ -74,8 +74,7 @@ def sensitivity(
         )
 
     def page() -> str:
-        line = again("sensitivity", scenario, of=of, vary=vary, method=method, samples=samples,
-                     seed=seed)  # fmt: skip
+        line = again("sensitivity")
         return report.sensitivity_report(found, line)
 
     def show() -> Shown:

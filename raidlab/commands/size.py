@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -17,6 +18,7 @@ from raidlab.commands.common import (
     check_writable,
     command,
     resumable,
+    say,
 )
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
@@ -60,14 +62,15 @@ def size(
     Exits with 1 if no value meets them.
     """
     from raidlab.devices.schema import read_toml
-    from raidlab.scenarios.results.goals import goals_of
-    from raidlab.scenarios.results.page import again
+    from raidlab.scenarios.results.goals import goals_of, without_effect
     from raidlab.scenarios.studies import size_report as report
     from raidlab.scenarios.studies.size import Running
     from raidlab.scenarios.studies.size import size as search
     from raidlab.scenarios.studies.vary import axes_of
 
     (axis,), goals = axes_of([vary]), goals_of(goal)
+    for note in without_effect(goals):
+        say(f"warning: {note}")
     tree = read_toml(scenario)
     check_writable(html)
     with resumable(f"{scenario.stem}: size", store) as (tell, opened):
@@ -75,7 +78,7 @@ def size(
         found = search(tree, scenario, axis, goals, find=find, seed=seed, running=running)
 
     def page() -> str:
-        line = again("size", scenario, vary=vary, goal=goal, find=find, seed=seed)
+        line = again("size")
         return report.size_report(found, line)
 
     def show() -> Shown:

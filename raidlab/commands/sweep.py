@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     INTERRUPTED,
@@ -85,7 +86,6 @@ def sweep(
     Finished runs are stored: interrupted or killed, the same command goes on from there.
     """
     from raidlab.devices.schema import read_toml
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import sweep_report as report
     from raidlab.scenarios.studies.sweep import Experiment
     from raidlab.scenarios.studies.sweep import sweep as run_all
@@ -100,10 +100,7 @@ def sweep(
     ):
         found = run_all(experiment, workers=workers, executor=executor, progress=tell, store=opened)
 
-    line = again(
-        "sweep", scenario, vary=vary, points=points, replications=replications, seed=seed,
-        design=None if design is Design.GRID else design,
-    )  # fmt: skip
+    line = again("sweep")
 
     def show() -> None:
         if csv == _OUTPUT:

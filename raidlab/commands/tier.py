@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -42,7 +43,6 @@ def tier(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.results.page import again
     from raidlab.scenarios.studies import hot_spots_report as report
     from raidlab.scenarios.studies.hot_spots import warmings
 
@@ -52,7 +52,7 @@ def tier(
         found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)
 
     def page() -> str:
-        line = again("tier", scenario, hot_spots=hot_spots, seed=seed)
+        line = again("tier")
         return report.hot_spots_report(found, line)
 
     def show() -> Shown:

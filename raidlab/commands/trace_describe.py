@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -23,7 +24,6 @@ from raidlab.commands.common import (
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.output import echo
-from raidlab.scenarios.results.page import again
 
 
 @command
@@ -44,7 +44,7 @@ def describe(
     check_writable(html)
     with progress(trace.name) as tell:
         found = read(TraceFile(trace, format, columns, unit), progress=tell)
-    line = again("trace describe", trace, format=format, columns=columns, unit=unit)
+    line = again("trace describe")
     output = Output.of(json=json, wide=wide)
 
     def show() -> None:

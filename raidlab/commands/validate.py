@@ -17,6 +17,7 @@ from raidlab.calibration.published.figures import (
 )
 from raidlab.calibration.published.validate import Validation
 from raidlab.calibration.published.validate import validate as compare
+from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -76,9 +77,8 @@ def validate(
 
     def page() -> str:
         from raidlab.calibration.published.report import html_validation
-        from raidlab.scenarios.results.page import again
 
-        return html_validation(validation, again("validate", source, figures=figures, drive=drive))
+        return html_validation(validation, again("validate"))
 
     def as_markdown() -> str:
         from raidlab.calibration.published.report import markdown_validation

@@ -22,13 +22,20 @@ def assumptions(
     table = question.table
     found = [
         f"Loads and capacity are those at the end of {table.horizon:g} years: rates"
-        f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's.",
+        f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's."
+        if (question.growth, question.grown_capacity) != (1.0, 1.0)
+        else "Loads and capacity do not grow.",
         "SSDs are in their steady state, unless [run] says otherwise.",
         f"A rebuild takes {100 * REBUILD_SHARE:.0f} % of a drive's sequential rate half way, where"
         " no goal asks for it; then it is simulated under the load.",
         "Failures of drives and unreadable sectors are at published rates"
         + ("." if table.afr is None else f", but for {100 * table.afr:g} % of drives a year."),
     ]
+    arrays = [array for each in shown for array in each.tree.get("array", ())]
+    if any(array.get("bitmap") == "internal" for array in arrays):
+        found.append(
+            "RAID in the host has a write-intent bitmap, as mdadm makes it: a bit for 64 MiB."
+        )
     found += _prices(question, shown)
     active = sorted(set[str]().union(*(each.bill.by_activity for each in shown)))
     if active:

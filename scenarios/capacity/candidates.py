@@ -12,6 +12,7 @@ from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE
 from raidlab.scenarios.capacity.question import CandidatesTable, Question
+from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
 from raidlab.scenarios.results.result import Row
@@ -191,6 +192,7 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             parts.append(host)
         if controller == "none":
             array |= {"software_raid": "os"} if level not in ("jbod", "independent") else {}
+            array |= {"bitmap": "internal"} if level in BITMAP_LEVELS else {}
         else:
             settings = {
                 "model": controller, "write": write, "backup": group.backup,

@@ -24,7 +24,7 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source
+from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source, without_effect
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
@@ -488,6 +488,9 @@ def plan(
         simulated=planning.simulated,
         upgrades=tuple(more),
         drawn=tuple(drawn),
-        warnings=() if shown is None else planning.warnings.get(shown.name, ()),
+        warnings=(
+            *without_effect(question.goals),
+            *(() if shown is None else planning.warnings.get(shown.name, ())),
+        ),
         breaches=tuple(sorted(planning.breaches)),
     )

@@ -227,10 +227,11 @@ def plan_report(found: Answer, command: str = "") -> str:
         best = found.recommended
         if best.cost is not None:
             boxes.append(Box(found.question.amount(best.cost), "over the horizon"))
-        boxes.append(Box(figure(best.p99_us, "us"), "p99"))
+        several = len(found.question.table.load) > 1
+        boxes.append(Box(figure(best.p99_us, "us"), "p99, slowest load" if several else "p99"))
         if found.headroom is not None:
-            more = "> " if found.headroom.beyond_search else ""
-            boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", "today's rates, at most"))
+            more, end = ("> ", "and more") if found.headroom.beyond_search else ("", "at most")
+            boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", f"today's rates, {end}"))
     evidence: list[Evidence] = []
     if found.front:
         evidence.append(table(found))
@@ -290,5 +291,7 @@ def _picture(found: Answer, drawn: Sequence[Candidate]) -> go.Figure:
     picture.update_yaxes(**log_axis([(each.p99_us or 0.0) / 1e3 for each in drawn], "p99, ms"))
     unit = found.question.table.currency
     priced = bool(found.question.prices)
-    picture.update_xaxes(title_text=f"cost, {unit}".rstrip(", ") if priced else "drives")
+    picture.update_xaxes(
+        title_text=f"cost, {unit}".rstrip(", ") if priced else "drives", tickformat=",~f"
+    )
     return picture

@@ -13,7 +13,7 @@ from raidlab.scenarios.fio.jobfile import ALIASES
 _EFFECTIVE = """
     allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit
     bwavgtime clat_percentiles description directory disable_clat disable_lat disable_slat
-    end_fsync exit_what exitall fdatasync file_service_type filename filesize fsync
+    do_verify end_fsync exit_what exitall fdatasync file_service_type filename filesize fsync
     group_reporting io_size iodepth iodepth_batch iodepth_batch_complete_max
     iodepth_batch_complete_min iodepth_low ioengine iopsavgtime kb_base lat_percentiles
     latency_percentile latency_run latency_target latency_window loops max_latency name
@@ -21,7 +21,8 @@ _EFFECTIVE = """
     percentage_random percentile_list ramp_time random_distribution random_generator randrepeat
     randseed rate rate_iops rate_process runtime rw rw_sequencer rwmixread rwmixwrite size
     slat_percentiles startdelay stonewall sync thinktime thinktime_blocks thinktime_blocks_type
-    thinktime_iotime thinktime_spin time_based wait_for zonemode zonerange zonesize zoneskip
+    thinktime_iotime thinktime_spin time_based verify verify_backlog verify_backlog_batch wait_for
+    zonemode zonerange zonesize zoneskip
 """
 
 EFFECTIVE = frozenset(_EFFECTIVE.split())
@@ -81,15 +82,13 @@ _WITHOUT = (
     ("a file as large as the job asks for is found again, or nothing is", "softrandommap"),
     ("I/Os may overlap in flight", "serialize_overlap"),
     ("the job's own thread submits", "io_submit_mode"),
-    ("nothing is read back to be compared", "do_verify verify_interval verify_offset"),
-    ("nothing is read back to be compared", "verify_pattern verify_fatal verify_dump"),
-    ("nothing is read back to be compared", "verify_async verify_async_cpus verify_backlog"),
-    ("nothing is read back to be compared", "verify_backlog_batch experimental_verify"),
     (
-        "nothing is read back to be compared",
-        "verify_state_load verify_state_save verify_write_sequence",
+        "no contents are compared",
+        "verify_interval verify_offset verify_pattern verify_fatal verify_dump verify_async"
+        " verify_async_cpus verify_state_save verify_write_sequence",
     ),
-    ("nothing is read back to be compared", "verifysort verifysort_nr verify_write_sequence"),
+    ("what was written is read back as it was written", "experimental_verify"),
+    ("fio itself no longer heeds it", "verifysort verifysort_nr"),
     ("no I/O is trimmed and verified", "trim_verify_zero trim_backlog trim_backlog_batch"),
     ("no trace is read", "read_iolog_chunked replay_no_stall replay_redirect replay_scale"),
     ("no trace is read", "replay_align replay_time_scale replay_skip merge_blktrace_file"),
@@ -108,9 +107,32 @@ WITHOUT_EFFECT: Mapping[str, str] = {
 }
 """Options that change nothing here, and why."""
 
+_SWITCHES = """allow_file_create allow_mounted_write atomic block_error_percentiles buffered
+cgroup_nodelete create_fsync create_on_open create_serialize dedupe_global direct
+disable_bw_measurement disk_util error_dump exitall_on_error experimental_verify
+fill_device fsync_on_close gtod_reduce ignore_zone_limits invalidate log_alternate_epoch
+log_max_value log_offset log_prio log_store_compressed log_unix_epoch overwrite per_job_logs
+pre_read rate_ignore_thinktime read_beyond_wp read_iolog_chunked refill_buffers replay_no_stall
+scramble_buffers serialize_overlap softrandommap stats trim_verify_zero unique_filename unlink
+unlink_each_loop verify_dump verify_fatal verify_state_save"""
+BOUNDS: Mapping[str, tuple[int, int]] = {
+    **dict.fromkeys(_SWITCHES.split(), (0, 1)),
+    "buffer_compress_percentage": (0, 100),
+    "cgroup_weight": (100, 1000),
+    "dedupe_percentage": (0, 100),
+    "dedupe_working_set_percentage": (0, 100),
+    "job_max_open_zones": (0, 4096),
+    "max_open_zones": (0, 4096),
+    "nice": (-20, 19),
+    "prio": (0, 7),
+    "prioclass": (0, 3),
+    "significant_figures": (1, 10),
+}
+"""Least and most of options without effect, as `fio --cmdhelp` of 3.33 has them."""
+
 REFUSED: Mapping[str, str] = {
-    "verify": "left out, or do_verify=0: `raidlab fio` itself reads back what was written",
-    "verify_only": "left out: contents are compared by `raidlab fio` without --native",
+    "verify_only": "left out: nothing is there that an earlier run wrote",
+    "verify_state_load": "left out: nothing is there that an earlier run wrote",
     "read_iolog": "left out: `raidlab replay --format fio-iolog` replays a log",
     "trim_percentage": "left out: use rw=randtrim or rw=trimwrite",
     "opendir": "left out: name the array by filename=",
@@ -125,8 +147,12 @@ REFUSED: Mapping[str, str] = {
 }
 """Options whose job would be another one without them, unless they are off."""
 
-COMPARING = frozenset({"verify"})
-"""Those that change no I/O of a job that reads nothing back."""
+CHECKSUMS = (
+    *("none", "0", "md5", "crc64", "crc32", "crc32c-intel", "crc32c", "crc16", "crc7"),
+    *("sha1", "sha256", "sha512", "sha3-224", "sha3-256", "sha3-384", "sha3-512"),
+    *("xxhash", "meta", "pattern", "pattern_hdr", "null"),
+)
+"""Values of `verify`."""
 
 OFF = frozenset({"0", "none", "null", ""})
 """Values of an option that is refused which say that it is off."""

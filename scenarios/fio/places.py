@@ -15,6 +15,8 @@ class Target:
     index: int
     """Its index in the plan."""
     size_bytes: int
+    takes_trim: bool = True
+    """True if its drives have the command."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,10 @@ class Places:
         if name in self.targets:
             return self.targets[name]
         return self.default if name.startswith("/dev/") else None
+
+    def takes_trim(self, array: int) -> bool:
+        """True if an array takes trims."""
+        return all(each.takes_trim for each in self.targets.values() if each.index == array)
 
     def need(self, name: str, size: int) -> None:
         """A job uses so many bytes of a file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
 from raidlab.devices.faults import Fault
@@ -61,6 +62,11 @@ class Reader:
         if fault not in self.findings.faults:
             self.findings.faults.append(fault)
 
+    def is_at_fault(self, *keys: str) -> bool:
+        """True if one of these options has a fault."""
+        own = {f"[{self.name}] {key}" for key in keys}
+        return any(fault.key in own for fault in self.findings.faults)
+
     def read(self, key: str, reader: Callable[[str], T], default: T) -> T:
         """The value of an option; its default where it is not there or at fault."""
         if key not in self._found:
@@ -111,11 +117,6 @@ class Reader:
             return default
         return found
 
-    def _reads_back(self) -> bool:
-        """True if fio would read again what the job has written: I/Os that nobody issues here."""
-        direction = self.text("rw", "read").partition(":")[0]
-        return direction not in ("read", "randread") and self.flag("do_verify", True)
-
     def check_engine(self) -> None:
         """An engine that is not simulated."""
         engine = self.text("ioengine", "psync")
@@ -130,6 +131,9 @@ class Reader:
             if key in options.EFFECTIVE:
                 continue
             if key in options.WITHOUT_EFFECT:
+                if value is not None and key in options.BOUNDS:
+                    low, high = options.BOUNDS[key]
+                    self.read(key, partial(values.between, low=low, high=high), low)
                 if not _is_default(key, value):
                     self.findings.note(
                         self.name, f"{key} has no effect: {options.WITHOUT_EFFECT[key]}"
@@ -137,10 +141,7 @@ class Reader:
             elif key in options.REFUSED:
                 if (value or "1").strip() in options.OFF:
                     continue
-                if key in options.COMPARING and not self._reads_back():
-                    self.findings.note(self.name, f"{key} has no effect: no contents are compared")
-                else:
-                    self.fault(key, options.REFUSED[key])
+                self.fault(key, options.REFUSED[key])
             elif engine not in engines.REFUSED:
                 where = self._found[key][1]
                 known = tuple(sorted(options.KNOWN))

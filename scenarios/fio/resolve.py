@@ -11,7 +11,7 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import format_size
-from raidlab.scenarios.fio import engines, sizes, values
+from raidlab.scenarios.fio import engines, options, sizes, values
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Place, Places, Target, name_hash
 from raidlab.scenarios.fio.reader import Findings, Reader
@@ -32,6 +32,7 @@ DIRECTIONS = {
 }
 """fio's `rw`: what is asked for, and whether in random order."""
 
+_TRIMS = ("trim", "trim_write")
 _DEFAULT_SEED = 0x89
 _MOST_THREADS = 4096
 _MOST_DEPTH = 1 << 16
@@ -284,6 +285,8 @@ def _own_size(reader: Reader, clone: int, count: int) -> int:
     if whole:
         return whole
     found = reader.bytes_or_share("size")
+    if reader.is_at_fault("size"):
+        return 0
     if isinstance(found, Share) or not found:
         reader.fault("size", "bytes, for a file that is no device and has no filesize=")
         return 0
@@ -314,6 +317,8 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
     mapped = law["kind"] == "uniform" and not reader.flag("norandommap")
     mapped = mapped and all(each["align"] == each["min"] for each in of_directions)
     files, size, array = _files(job, clone, places, of_directions)
+    if direction in _TRIMS and not places.takes_trim(array):
+        reader.fault("rw", "reads and writes: the array has hard disks, which have no TRIM")
     ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
     seeded = "randseed" in reader
     seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
@@ -337,6 +342,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
             # fio 3.33 seeds offsets before it heeds that a randseed is given.
             "repeat_passes": repeats and not seeded,
             "repeat_all": reader.flag("allrandrepeat"),
+            "same_sizes": _is_verified(reader),
         },
         "files": files,
         **_file_service(reader),
@@ -345,6 +351,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "caps": _caps(reader, of_directions),
         "think": _think(reader),
         "syncs": _syncs(reader),
+        "verify": _verify(reader, direction, in_order=not (random and mapped) or ran == "lfsr"),
         "latency_target": _latency_target(reader),
         "max_latency_ns": reader.time("max_latency", unit="us"),
         "sample_ns": reader.whole("bwavgtime", 500) * _MSEC,
@@ -424,7 +431,9 @@ def _files(
         if isinstance(size, Share) and size.percent != 100:
             used = min(size.of(used + offset), place.size - offset)
             used -= used % least
-        if offset + used > place.size or used < least:
+        wrong = offset + used > place.size or used < least
+        # Of a size that cannot be, nothing follows.
+        if wrong and not reader.is_at_fault("size", "filesize"):
             key = "offset" if offset + least > place.size else "size"
             space = max(0, place.size - offset)
             allowed = f"at least a block of {least} B, at most {space} B, what {name} has there"
@@ -537,6 +546,22 @@ def _syncs(reader: Reader) -> dict[str, Any]:
         "at_end": reader.flag("end_fsync"),
         "each_write": word not in ("none", "0"),
     }
+
+
+def _is_verified(reader: Reader) -> bool:
+    return reader.choice("verify", "none", options.CHECKSUMS) not in ("none", "0")
+
+
+def _verify(reader: Reader, direction: str, *, in_order: bool) -> dict[str, Any] | None:
+    """Reads of what a job has written; `in_order`: in the order of offsets, each block once."""
+    backlog = reader.whole("verify_backlog", 0)
+    batch = reader.whole("verify_backlog_batch", 0)
+    if not _is_verified(reader):
+        return None
+    if direction in ("read", "trim") or not reader.flag("do_verify", True):
+        reader.findings.note(reader.name, "verify reads nothing back: no contents are compared")
+        return None
+    return {"by_offset": in_order, "backlog": backlog, "batch": batch or backlog}
 
 
 def _latency_target(reader: Reader) -> dict[str, Any] | None:

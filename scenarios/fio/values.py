@@ -90,17 +90,17 @@ def size(text: str, kb_base: int = 1024) -> int:
     Raises:
         OptionValueError: It is none of these.
     """
-    return round(amount(text, kb_base))
+    return round(amount(text, kb_base, whole=True))
 
 
-def amount(text: str, kb_base: int = 1024) -> float:
-    """The same, which an expression may make no whole number: `(1000/3)`.
+def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
+    """The same, which an expression may make no whole number unless `whole`: `(1000/3)`.
 
     Raises:
         OptionValueError: It is no size.
     """
     if text.startswith("("):
-        return _expression(text, lambda number: size(number, kb_base))
+        return _expression(text, lambda number: size(number, kb_base), whole=whole)
     match = _SIZE.fullmatch(text.strip())
     allowed = "a size such as 4096, 4k, 1m or (4*1024)"
     if match is None:
@@ -169,6 +169,17 @@ def whole(text: str, least: int = 0, most: int = (1 << 31) - 1) -> int:
     return found
 
 
+def between(text: str, low: int, high: int) -> int:
+    """A whole number between two, without a unit.
+
+    Raises:
+        OptionValueError: It is none, or out of bounds.
+    """
+    if not re.fullmatch(r"\s*-?\d{1,9}\s*", text) or not low <= int(text) <= high:
+        raise OptionValueError(f"{low} or {high}" if high == low + 1 else f"{low} to {high}")
+    return int(text)
+
+
 def flag(text: str | None) -> bool:
     """A switch; on where nothing stands behind its name.
 
@@ -204,8 +215,8 @@ def by_direction(text: str, defaults: tuple[str, str, str]) -> tuple[str, str, s
     return first, second, third
 
 
-def _expression(text: str, reader: Callable[[str], int]) -> float:
-    """The value of an expression whose numbers have units."""
+def _expression(text: str, reader: Callable[[str], int], *, whole: bool = True) -> float:
+    """The value of an expression whose numbers have units; as the reader takes it if `whole`."""
     allowed = "an expression such as (4*1024): numbers, + - * / % ^ and brackets"
     if len(text) > _LONGEST_EXPRESSION:
         raise OptionValueError(allowed)
@@ -217,7 +228,8 @@ def _expression(text: str, reader: Callable[[str], int]) -> float:
     if not 0 <= found < _LARGEST:
         raise OptionValueError("an expression from 0 to 2^63")
     # Numbers without a unit are what the reader takes them for.
-    return found if plain != text.replace("^", "**") else float(reader(repr(found)))
+    with_units = plain != text.replace("^", "**")
+    return found if with_units or not whole else float(reader(repr(found)))
 
 
 def _value(node: ast.expr) -> float:

@@ -14,6 +14,7 @@ from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
+from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.job_writes import job_writes
 from raidlab.scenarios.planning.preconditioning import (
@@ -26,6 +27,7 @@ from raidlab.scenarios.planning.preconditioning import (
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
+from raidlab.scenarios.planning.trims import takes_trim
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -139,7 +141,8 @@ class Parts:
                 f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
             )
             self.faults.add(f"{key}.stripe_unit", format_size(table.stripe_unit), allowed)
-        if any(drive.spec.volatile(options) for drive, options in chosen):
+        volatile = any(drive.spec.volatile(options) for drive, options in chosen)
+        if volatile:
             self.volatile.append(name)
         members = self.attach(chosen)
         spares = self._add_spares(key, name, table, chosen)
@@ -150,6 +153,9 @@ class Parts:
         short = self._takes_short_path(name, table, in_host, chosen, settings)
         shared = is_shared(self.scenario, name)
         depth = (table.shared_depth or SHARED_DEPTH) if shared else 0
+        bitmap = bitmap_plan(
+            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
+        )
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -165,6 +171,7 @@ class Parts:
                     "spares": spares,
                     "background_share": table.rebuild_rate,
                     **cache_plan(spec, settings, short, in_host),
+                    **bitmap,
                     **({"shared_depth": depth} if depth else {}),
                 }
             )
@@ -281,13 +288,19 @@ class Parts:
     def _check_mixture(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
     ) -> None:
-        """The drives of an array are of one interface: controllers refuse SAS beside SATA."""
+        """The drives of an array are of one interface: SAS, SATA or PCIe, whatever the level."""
         families: dict[str, str] = {}
         for drive, _ in chosen:
             families.setdefault(_family(drive.spec), drive.spec.name)
-        if self._striped(table) and len(families) > 1:
+        if len(families) > 1:
             mixed = ", ".join(f"{name} ({family})" for family, name in families.items())
             self.faults.add(f"{key}.drives", mixed, "drives of one interface in an array")
+
+    def takes_trim(self, array: int) -> bool:
+        """True if all drives of an array of the plan take trims."""
+        return takes_trim(
+            self.models, (self.model_of_drive[drive] for drive in self.arrays[array]["drives"])
+        )
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:
@@ -296,6 +309,8 @@ class Parts:
     def _check_level(
         self, key: str, table: ArrayTable, controller: ControllerSpec | None, behind: bool
     ) -> None:
+        if table.level == "independent" and "stripe_unit" in table.model_fields_set:
+            self.warnings.append(f"{key}.stripe_unit: has no effect on {table.level}")
         if not self._striped(table):
             if table.software_raid == "os":
                 self.warnings.append(f"{key}.software_raid: has no effect on {table.level}")

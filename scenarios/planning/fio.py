@@ -74,7 +74,7 @@ def fio_workload(
             parts.faults.add(f"workload.{at}.fio", workload.job_file, allowed)
         return None
     offered = {
-        array: Target(indices[0], bytes_)
+        array: Target(indices[0], bytes_, parts.takes_trim(indices[0]))
         for array, (indices, bytes_) in parts.offered.items()
         if bytes_ is not None and len(indices) == 1
     }
@@ -112,13 +112,20 @@ def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Tar
         allowed = f"above 0, at most {target.size_bytes} B, what the array holds"
         parts.faults.add(f"workload.{at}.area", f"{workload.area} B", allowed)
         return target
-    return Target(target.index, workload.area)
+    return replace(target, size_bytes=workload.area)
 
 
 def _without_end(jobs: Jobs, warm_up_ns: int) -> Jobs:
-    """The same jobs for as long as the run lasts, recorded behind its warm-up."""
+    """The same jobs for as long as the run lasts, recorded behind its warm-up, at exact rates."""
     own = {"time_based": True, "runtime_ns": 0, "ramp_ns": warm_up_ns}
-    threads = ({**each, "extent": {**each["extent"], **own}} for each in jobs.threads)
+    threads = (
+        {
+            **each,
+            "extent": {**each["extent"], **own},
+            "caps": [{**cap, "exact": True} for cap in each["caps"]],
+        }
+        for each in jobs.threads
+    )
     return replace(jobs, threads=tuple(threads))
 
 

@@ -230,7 +230,7 @@ def build_scenario(
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
-    parts.warnings += check_sharing(table, faults)
+    parts.warnings += [*check_sharing(table, faults), *_without_threads(table)]
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
@@ -363,8 +363,11 @@ def _workloads(
         area = _area(key, workload, usable, table.host.threads, parts.faults)
         if area is None:
             continue
-        count = next(a.count for n, a in enumerate(table.array) if table.array_name(n) == target)
-        factor = count if workload.per == "drive" and len(arrays) == 1 else 1
+        level, count = next(
+            (a.level, a.count) for n, a in enumerate(table.array) if table.array_name(n) == target
+        )
+        parts.faults.extend(_per_faults(workload, level), key)
+        factor = count if workload.per == "drive" and level != "independent" else 1
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
             outstanding = (0,) * len(workload.rate)
@@ -382,6 +385,24 @@ def _workloads(
         rates = tuple(rate * len(plans) for rate in workload.rate or ())
         loaded.append((Loaded(name, target, outstanding, parts_of, rates), plans))
     return _in_step(loaded, parts.faults)
+
+
+def _per_faults(workload: WorkloadTable, level: str) -> Iterator[Fault]:
+    """Of drives that are loaded independently nothing counts for all of them together."""
+    if level == "independent" and "per" in workload.model_fields_set and workload.per == "system":
+        allowed = '"drive", or left out: on independent drives `outstanding` counts per drive'
+        yield Fault("per", workload.per, allowed)
+
+
+def _without_threads(table: ScenarioTable) -> Iterator[str]:
+    """`host.threads` where every load says its own, or is a job file, which does."""
+    loads = table.workload
+    if (
+        loads
+        and "threads" in table.host.model_fields_set
+        and all(load.threads is not None or load.job_file is not None for load in loads)
+    ):
+        yield "host.threads: has no effect: every workload says its own"
 
 
 def _fio_workloads(

@@ -49,6 +49,7 @@ def trace_plan(
     usable: int,
     *,
     each: bool = False,
+    trims: bool = True,
     chosen_by: str = "--unit",
 ) -> TracePlan:
     """The load of a trace.
@@ -58,13 +59,14 @@ def trace_plan(
         timing: When its requests are issued, and where.
         usable: Bytes that the array offers.
         each: Whether the engine gives the response time of every request.
+        trims: Whether the array takes trims; they are left out where it does not.
         chosen_by: The option or key that chooses one disk of several.
 
     Raises:
         SpecError: Lines are at fault: all of them, up to twenty; or requests do not fit.
     """
     timing = timing.of(trace)
-    placement = timing.placement(usable, trace)
+    placement = timing.placement(usable, trace) | ({} if trims else {"without_trims": True})
     held = scan(trace, **placement)
     arrival = {
         "kind": "traced",
@@ -85,7 +87,11 @@ def trace_plan(
     }
     length = 0 if timing.outstanding else round(held["length_ns"] * timing.slower)
     per_s = held["requests"] / length * 1e9 if length else 0.0
-    return TracePlan(plan, timing.outstanding, length, per_s, notes(held, timing.beyond, chosen_by))
+    found = notes(held, timing.beyond, chosen_by)
+    if held["trims"] and not trims:
+        of = f"{held['trims']:,} of {held['requests'] + held['trims']:,} requests"
+        found += (f"{of} are left out: trims, which the array's hard disks do not have",)
+    return TracePlan(plan, timing.outstanding, length, per_s, found)
 
 
 def traced_load(
@@ -104,7 +110,7 @@ def traced_load(
         parts.faults.add(f"{key}.trace", workload.trace, allowed)
     if usable is None or len(arrays) != 1:
         return None
-    found = _planned(key, workload, parts, usable)
+    found = _planned(key, workload, parts, usable, trims=parts.takes_trim(arrays[0]))
     if found is None:
         return None
     parts.trace_lengths_ns.append(found.length_ns)
@@ -115,7 +121,9 @@ def traced_load(
     return plan, found.outstanding, found.per_s
 
 
-def _planned(key: str, workload: WorkloadTable, parts: Parts, usable: int) -> TracePlan | None:
+def _planned(
+    key: str, workload: WorkloadTable, parts: Parts, usable: int, *, trims: bool
+) -> TracePlan | None:
     path = (parts.folder or Path()) / str(workload.trace)
     trace = TraceFile(
         path,
@@ -128,7 +136,8 @@ def _planned(key: str, workload: WorkloadTable, parts: Parts, usable: int) -> Tr
         return None
     try:
         trace = trace.known()
-        return trace_plan(trace, timing_of(workload), usable, chosen_by="trace_volume")
+        timing = timing_of(workload)
+        return trace_plan(trace, timing, usable, trims=trims, chosen_by="trace_volume")
     except SpecError as error:
         for fault in error.faults:
             own = _OPTIONS.get(fault.key)

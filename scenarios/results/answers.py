@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
-from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.bottleneck import limits, longest_part
 from raidlab.scenarios.results.intervals import BEYOND
 from raidlab.scenarios.results.look import (
     Column,
@@ -16,7 +17,6 @@ from raidlab.scenarios.results.look import (
     Unsure,
     between,
     figure,
-    part_name,
     spread,
 )
 from raidlab.scenarios.results.page import Box
@@ -28,6 +28,8 @@ ENOUGH = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
 _SENTENCES = 2
 """Workloads that the answer speaks of."""
+_FEW = 10
+"""I/Os from which on a run says something of a rate, as intervals do."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ def answer(result: Result) -> str:
     if not found:
         return "Nothing was simulated."
     text = " ".join(
-        _sentence(curve, f"{curve.name}: " if len(found) > 1 else "")
+        _sentence(curve, f"{curve.name}: " if len(found) > 1 else "", others=len(found) > 1)
         for curve in found[:_SENTENCES]
     )
     if len(found) > _SENTENCES:
@@ -95,37 +97,106 @@ def answer(result: Result) -> str:
     return text
 
 
-def _sentence(curve: Curve, subject: str) -> str:
-    knee, best = curve.knee, curve.best
-    if not best["iops"]:
+def _sentence(curve: Curve, subject: str, *, others: bool) -> str:
+    """What a load reaches and why not more; `others` if there are more loads than this one."""
+    knee = curve.knee
+    if not curve.best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
-    rate = _rate(knee)
+    if len(curve.rows) == 1 and knee["ios"] < _FEW:
+        return f"{_upper(subject + _of_few(knee))}."
+    changed = knee.get("around_events")
+    if len(curve.rows) == 1 and changed is not None:
+        return f"{_upper(subject + _of_events(knee))}.{_after_events(knee)}"
     if curve.has_rates:
         text = _of_rates(curve)
     elif not knee["outstanding"]:
-        text = f"an open load of {rate} has a p99 of {_p99(knee)}"
+        text = _of_overload(knee) if knee.get("overloaded") else _of_open(knee)
     elif curve.follows:
-        low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
-        text = (
-            f"{knee['outstanding']} outstanding reach {between(high['iops'], low['iops'], 'IO/s')}"
-            f" as the other loads change, p99 {_p99s(high, low)}"
-        )
-    elif len(curve.rows) == 1:
-        text = f"{knee['outstanding']} outstanding reach {rate}, p99 {_p99(knee)}"
-    elif curve.rises:
-        text = (
-            f"the rate still rises at {knee['outstanding']} outstanding: {rate}, p99 {_p99(knee)}"
-        )
-    elif knee is curve.rows[-1]:
-        text = f"{knee['outstanding']} outstanding reach {rate}, p99 {_p99(knee)}"
+        text = _of_equal_depths(curve, others=others)
     else:
-        last = curve.rows[-1]
-        text = (
-            f"{knee['outstanding']} outstanding reach {rate}; beyond, "
-            + ("p99 alone grows" if last["iops"] >= ENOUGH * best["iops"] else "the rate falls")
-            + f" ({_p99s(knee, last)} at {last['outstanding']})"
-        )
-    return f"{_upper(subject + text)}. {_upper(_reason(knee if curve.rises else curve.rows[-1]))}."
+        text = _of_depths(curve)
+    if changed is not None:
+        text += f"; these are means over events {when(changed)}, no steady rates"
+    return f"{_upper(subject + text)}. {_upper(_reasons(curve))}."
+
+
+def _of_few(row: Row) -> str:
+    mean = figure(row["latency_us"]["mean"], "us")
+    if row["ios"] == 1:
+        return f"one I/O ended, after {mean}: no rate and no limit follow from it"
+    return f"{row['ios']} I/Os ended, after {mean} in the mean: too few for a rate or a limit"
+
+
+def _of_events(row: Row) -> str:
+    """A load that events change."""
+    load = f"{row['outstanding']} outstanding reach" if row["outstanding"] else "an open load has"
+    sides = before_and_after(row["around_events"])
+    mean = figure(row["iops"], "IO/s")
+    if not sides:
+        return f"{load} {mean} in the mean over events {when(row['around_events'])}"
+    return f"{load} {sides}: the mean, {mean}, is no steady rate"
+
+
+def _after_events(row: Row) -> str:
+    """The limit over the whole recording, if there is one."""
+    limit = limits(row)
+    named = limit != "–" and not limit.startswith("none")
+    return f" The limit, in the mean: {limit}." if named else ""
+
+
+def _of_open(row: Row) -> str:
+    return f"an open load of {_rate(row)} has a p99 of {_p99(row)}"
+
+
+def _of_overload(row: Row) -> str:
+    offered = row.get("offered_iops")
+    arrive = (
+        "more arrives than is served" if offered is None else f"{figure(offered, 'IO/s')} arrive"
+    )
+    return (
+        f"overloaded: {arrive}, {_rate(row)} are served; the queue grows, so latencies have no"
+        f" steady state (p99 {_p99(row)} in this run)"
+    )
+
+
+def _of_equal_depths(curve: Curve, *, others: bool) -> str:
+    """The same queue depth at every point: what changes is the other loads, or nothing."""
+    low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
+    reach = f"{curve.knee['outstanding']} outstanding reach"
+    if not others:
+        points = f"at each of {len(curve.rows)} equal points"
+        return f"{reach} {_rate(high)} {points}, p99 {_p99(high)}"
+    rates = between(high["iops"], low["iops"], "IO/s")
+    return f"{reach} {rates} as the other loads change, p99 {_p99s(high, low)}"
+
+
+def _of_depths(curve: Curve) -> str:
+    """A closed load: what its queue depths reach."""
+    knee, last = curve.knee, curve.rows[-1]
+    if curve.rises:
+        rises = f"the rate still rises at {knee['outstanding']} outstanding"
+        return f"{rises}: {_rate(knee)}, p99 {_p99(knee)}"
+    reached = f"{knee['outstanding']} outstanding reach {_rate(knee)}"
+    if knee is last:
+        return f"{reached}, p99 {_p99(knee)}"
+    beyond = "p99 alone grows" if last["iops"] >= ENOUGH * curve.best["iops"] else "the rate falls"
+    return f"{reached}; beyond, {beyond} ({_p99s(knee, last)} at {last['outstanding']})"
+
+
+def _reasons(curve: Curve) -> str:
+    """The limit at the knee and, if another one joins it there, at the last point."""
+    knee, last = curve.knee, curve.rows[-1]
+    if curve.has_rates and not curve.rises:
+        return _reason(last)
+    at_knee, at_last = limits(knee), limits(last)
+    if knee is last or curve.follows or _names(at_knee) == _names(at_last):
+        return _reason(knee)
+    return f"{_reason(knee)}; at {last['outstanding']} outstanding {at_last}"
+
+
+def _names(limit: str) -> list[str]:
+    """What a limit names, without the shares."""
+    return [part.rpartition(" ")[0].rpartition(" ")[0] for part in limit.split(", ")]
 
 
 def _of_rates(curve: Curve) -> str:
@@ -149,15 +220,11 @@ def _reason(row: Row) -> str:
         return "no component is in use"
     if not limit.startswith("none"):
         return f"the limit: {limit}"
-    parts = row["breakdown_us"]
-    longest = max(parts, key=lambda part: parts[part])
     busiest = limit.removeprefix("none (").removesuffix(")")
+    spare = f"nothing is busy for 80 % of the time ({busiest} at most)"
     if not row["outstanding"]:
-        return f"nothing is busy for 80 % of the time ({busiest} at most)"
-    return (
-        f"nothing is busy for 80 % of the time ({busiest} at most): the time of one I/O bounds"
-        f" the rate, most of it {part_name(longest)}"
-    )
+        return spare
+    return f"{spare}: the time of one I/O bounds the rate, {longest_part(row)}"
 
 
 def _upper(text: str) -> str:
@@ -194,8 +261,16 @@ def boxes(result: Result) -> list[Box]:
         if not is_served(knee):
             offered = Box(_rate(first.best), f"served at most{of}")
         return [offered, Box(_p99(knee), "p99 there")]
+    changed = knee.get("around_events")
+    if len(first.rows) == 1 and changed is not None and changed["before"] and changed["after"]:
+        begin, end = (figure(changed[at]["t_s"], "s") for at in ("first", "last"))
+        rates = [figure(changed[side]["iops"], "IO/s") for side in ("before", "after")]
+        return [Box(rates[0], f"before {begin}{of}"), Box(rates[1], f"after {end}{of}")]
     if not knee["outstanding"]:
-        return [Box(_rate(knee), f"served{of}"), Box(_p99(knee), f"p99{of}")]
+        come = knee.get("offered_iops")
+        arrive = f", of {figure(come, 'IO/s')} that arrive" if knee.get("overloaded") else ""
+        served = f"served{of}{arrive if come else ''}"
+        return [Box(_rate(knee), served), Box(_p99(knee), f"p99{of}")]
     if len(first.rows) == 1:
         return [
             Box(_rate(knee), f"at {knee['outstanding']} outstanding{of}"),
@@ -266,7 +341,7 @@ def _line(row: Row, *, in_rates: bool) -> list[Any]:
         row["workload"],
         figure(row["offered_iops"], "IO/s") if in_rates else row["outstanding"] or "open",
         row["iops"],
-        _half(row["iops"], low, high),
+        None if row.get("around_events") else _half(row["iops"], low, high),
         row["mb_per_s"],
         ms("mean"),
         ms("p50"),

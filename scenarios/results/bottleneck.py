@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.look import figure, part_name
 
 Component = Mapping[str, Any]
 
@@ -23,17 +23,20 @@ _FOR_DRIVES = (
     "garbage_collection", "service", "cache_wait",
 )  # fmt: skip
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
-_IN_DRIVES = ("firmware", "channels", "compressor", "collection")
+_IN_DRIVES = ("firmware", "channels", "compressor", "collection", "power limit")
 """Kinds of what else of a drive can be full."""
 PLURALS = {
     "drive": "drives", "link": "drive links", "firmware": "firmware cores",
     "channels": "NAND channels", "compressor": "compressors", "collection": "garbage collection",
+    "power limit": "power limits",
 }  # fmt: skip
 """What all drives of an array have, where one is named for all."""
 _BOTH = 0.95
 """Utilisation from which on the second component is a limit as well."""
 _FULL = 0.8
 """Utilisation below which a component could serve more than the load asks of it."""
+_MOST = 0.5
+"""Share of a time above which a part is most of it."""
 _LEAST = 0.01
 """Share of its time that an I/O is at drives that hold it up, waiting before them aside."""
 
@@ -88,8 +91,7 @@ def busiest(components: Sequence[Component], count: int = 2) -> list[str]:
     behind it is busy all the time comes behind that one.
     """
     return [
-        f"{_name(component)} at {component['utilization']:.0%}".replace("%", " %")
-        for component in leading(components)[:count]
+        f"{_name(component)} at {_share(component)}" for component in leading(components)[:count]
     ]
 
 
@@ -131,7 +133,23 @@ def _short(component: Component, row: Mapping[str, Any]) -> str:
     name = _name(component)
     if slash and kind in PLURALS and len(alike) > 1:
         name = PLURALS[kind] if array == row["target"] else f"{PLURALS[kind]} of {array}"
-    return f"{name} {100 * _of(component):.0f} %"
+    return f"{name} {_share(component)}"
+
+
+def _share(component: Component) -> str:
+    """Its utilization in percent; 79 % of what is just below 80 %, where a sentence says so."""
+    percent = round(100 * _of(component))
+    return f"{percent - (percent == 100 * _FULL and _of(component) < _FULL)} %"
+
+
+def longest_part(row: Mapping[str, Any]) -> str:
+    """`most of it rotation`; of less than half of the time, how much it is."""
+    parts = row["breakdown_us"]
+    longest = max(parts, key=lambda part: parts[part])
+    share = parts[longest] / sum(parts.values())
+    if share > _MOST:
+        return f"most of it {part_name(longest)}"
+    return f"the longest part of it {part_name(longest)}, {100 * share:.0f} %"
 
 
 def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -156,18 +174,19 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         if last is not first:
             points += f" to {last['outstanding']}"
         parts = first["breakdown_us"]
-        longest = max(parts, key=lambda part: parts[part])
         named.append(
             f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
-            f" the time of one I/O bounds the rate, most of it {longest}"
-            f" ({figure(parts[longest], 'us')} of {figure(sum(parts.values()), 'us')}"
+            f" the time of one I/O bounds the rate, {longest_part(first)}"
+            f" ({figure(max(parts.values()), 'us')} of {figure(sum(parts.values()), 'us')}"
             f" at {first['outstanding']})."
         )
     return named
 
 
 def _is_spare(row: Mapping[str, Any]) -> bool:
-    return row["ios"] > 0 and all(each["utilization"] < _FULL for each in met_by(row))
+    # Over events the components' shares are means of several states.
+    steady = row["ios"] > 0 and not row.get("around_events")
+    return steady and all(each["utilization"] < _FULL for each in met_by(row))
 
 
 def _rank(component: Component) -> tuple[bool, float]:

@@ -247,6 +247,10 @@ def _total(row: Row) -> float:
     return float(sum(row["breakdown_us"].values()))
 
 
+_BEYOND = 3
+"""Times the highest recorded rate: a warm-up that is faster is cut off."""
+
+
 def timeline(row: Row) -> go.Figure:
     """Rate over simulated time of one run."""
     drawn_line = row["timeline"]
@@ -266,8 +270,24 @@ def timeline(row: Row) -> go.Figure:
         )
     )
     dress(drawn)
-    drawn.update_xaxes(title_text=f"simulated time, {unit} (warm-up included)")
+    drawn.update_xaxes(title_text=f"simulated time, {unit}")
     drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r")
+    warm_up = row["warm_up_s"] / scale
+    recorded = [
+        rate
+        for at, rate in zip(drawn_line["t_s"], drawn_line["iops"], strict=True)
+        if at > row["warm_up_s"] and rate is not None
+    ]
+    if warm_up > 0:
+        drawn.add_vrect(
+            x0=0, x1=warm_up, fillcolor=GREY, opacity=0.2, line_width=0, layer="below",
+        )  # fmt: skip
+        drawn.add_annotation(
+            x=0, y=1, yref="paper", yanchor="top", xanchor="left", text="warm-up", showarrow=False
+        )
+        # A cache that fills may be a hundred times as fast: it runs out of the picture.
+        if recorded and max(drawn_line["iops"]) > _BEYOND * max(recorded) > 0:
+            drawn.update_yaxes(range=[0, 1.3 * max(recorded)])
     return drawn
 
 

@@ -260,8 +260,50 @@ def quantity_of(text: str, option: str = "--of") -> Goal:
     return Goal(text.strip(), name, at_most, 0.0, (side or "").strip(), workload or "")
 
 
+_ORDER = ("p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
+"""Percentiles: none is above those behind it. The mean is not above the maximum."""
+
+
+def _is_below(one: Goal, other: Goal) -> bool:
+    """True if the quantity of one goal is never above the other's, of the same load."""
+    if one.side != other.side or other.quantity not in _ORDER:
+        return False
+    if one.quantity == "mean":
+        return other.quantity == "max"
+    return one.quantity in _ORDER and _ORDER.index(one.quantity) < _ORDER.index(other.quantity)
+
+
+def without_effect(goals: Sequence[Goal]) -> list[str]:
+    """Goals that others imply: p50 < 30 ms beside p99 < 20 ms; a warning for each."""
+    found = []
+    for goal in goals:
+        for other in goals:
+            wider = other.workload in ("", goal.workload)
+            if goal.at_most:
+                implied = _is_below(goal, other) and other.at_most and other.bound <= goal.bound
+            else:
+                implied = _is_below(other, goal) and not other.at_most
+                implied = implied and other.bound >= goal.bound
+            same = (goal.quantity, goal.side) == (other.quantity, other.side) and goal is not other
+            if same and wider and goal.workload and not other.workload:
+                strict = other.bound <= goal.bound if goal.at_most else other.bound >= goal.bound
+                implied = goal.at_most == other.at_most and strict
+            if implied and wider:
+                found.append(f'the goal "{goal.text}" has no effect: "{other.text}" implies it')
+                break
+    return found
+
+
 def _contradictions(goals: Sequence[Goal], option: str, file: str) -> list[Fault]:
     faults = []
+    for low in goals:
+        for high in goals:
+            both = "" in (low.workload, high.workload) or low.workload == high.workload
+            crossed = _is_below(low, high) and not low.at_most and high.at_most and both
+            if crossed and low.bound >= high.bound:
+                below = f"{low.quantity} is never above {high.quantity}"
+                why = f'no contradiction to "{high.text}": {below}'
+                faults.append(Fault(option, low.text, why, (), file))
     for at, one in enumerate(goals):
         for other in goals[at + 1 :]:
             same = (one.name, one.workload) == (other.name, other.workload)

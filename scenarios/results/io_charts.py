@@ -203,6 +203,8 @@ def _gantt(
         dragmode="zoom",
     )  # fmt: skip
     figure.update_xaxes(
-        title_text=f"time from the first call, {unit}", range=[0, (end - begin) / scale]
+        title_text=f"time from the first call, {unit}",
+        range=[0, (end - begin) / scale],
+        tickformat=",~f",
     )
     return figure

@@ -10,7 +10,6 @@ import base64
 import csv
 import io
 import json
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -130,28 +129,6 @@ class Page:
                 plots="[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
             )
         )
-
-
-def again(command: str, *arguments: object, **options: object) -> str:
-    """The line that makes a page again: options that are None, empty or False are left out.
-
-    A list is an option for each of its entries.
-    """
-    words = ["raidlab", command, *(_quoted(str(each)) for each in arguments if each is not None)]
-    for name, given in options.items():
-        for value in given if isinstance(given, list | tuple) else [given]:
-            if value is None or value is False or value == "":
-                continue
-            words.append(f"--{name.replace('_', '-')}")
-            if value is not True:
-                words.append(_quoted(str(value)))
-    return " ".join([*words, "--html page.html"])
-
-
-def _quoted(text: str) -> str:
-    """A word for a shell, in the quotes that every shell has where that is safe."""
-    plain = shlex.quote(text)
-    return plain if plain == text or set(text) & set('"$`\\!\n') else f'"{text}"'
 
 
 def _shown(value: Any) -> Any:

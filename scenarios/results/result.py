@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from raidlab.scenarios.results import around_events
+from raidlab.scenarios.results.around_events import around
 from raidlab.scenarios.results.bottleneck import behind, busiest, felt
 from raidlab.scenarios.results.intervals import (
     PERCENTILES,
@@ -220,11 +222,17 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         "uncertain": uncertain(sum(row["ios"] for row in rows)),
         **{side: _mean_side([row[side] for row in rows]) for side in ("read", "write")},
         "steady": _all_steady([row["steady"] for row in rows]),
+        **_around_all(rows),
         "breakdown_us": {
             part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
             for part in first["breakdown_us"].keys() | parts
         },
     }
+
+
+def _around_all(rows: Sequence[Row]) -> Row:
+    found = around_events.of_replications([row.get("around_events") for row in rows])
+    return {} if found is None else {"around_events": found}
 
 
 def _mean_side(sides: Sequence[Row]) -> Row:
@@ -268,6 +276,7 @@ def make_row(
     met = behind(run["components"], target, name)
     busy = busiest(felt(met, merged["breakdown_us"]))
     bottleneck, runner_up, *_ = [*busy, None, None]
+    between = around(run["log"], merged["periods"], run["warm_up_s"])
     return {
         "workload": name,
         "target": target,
@@ -296,6 +305,7 @@ def make_row(
         "runner_up": runner_up,
         "timeline": merged["timeline"],
         "periods": merged["periods"],
+        **({} if between is None else {"around_events": between}),
         "rebuilding": run["rebuilding"],
         "warm_up_s": run["warm_up_s"],
         "duration_s": run["duration_s"],

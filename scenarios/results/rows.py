@@ -65,6 +65,15 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadUnits:
+    """Mapping units of a flash drive that reads asked for in the recorded time."""
+
+    units: int
+    unwritten_units: int
+    """Those that were never written: the drive answers without NAND."""
+
+
+@dataclass(frozen=True, slots=True)
 class Power:
     """What components drew in the recorded time."""
 
@@ -93,6 +102,8 @@ class Component:
     """Counters of the model over the whole run."""
     power: Power | None = None
     """What it drew; None where its data sheet does not say."""
+    read_units: ReadUnits | None = None
+    """None for what is no flash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +175,35 @@ class Period:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """When something happened, and what."""
+
+    t_s: float
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class RateThen:
+    """A load before events, or after them."""
+
+    iops: float
+    p99_us: float | None
+    """None if there were no I/Os."""
+
+
+@dataclass(frozen=True, slots=True)
+class AroundEvents:
+    """A load around the events that were recorded: its rate is no steady rate."""
+
+    events: int
+    first: Moment
+    last: Moment
+    before: RateThen | None
+    """Before the first one; None of loads that were put together, likewise below."""
+    after: RateThen | None
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One workload at one point in one replication."""
 
@@ -215,6 +255,10 @@ class Row:
     """Of all drives that say what they draw, whatever loads them; None if none does."""
     offered_iops: float | None = None
     """Rate at which I/Os of an open load arrive; None for a closed one."""
+    overloaded: bool | None = None
+    """Whether more of an open load arrives than is served; None of others, and of bursts."""
+    around_events: AroundEvents | None = None
+    """The load before and after events; None where none was recorded."""
 
 
 @cache

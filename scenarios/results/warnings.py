@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
-from raidlab.scenarios.results.asked import has_rates, is_served, queue_grows
-from raidlab.scenarios.results.fresh import has_fresh_ssds
+from raidlab.scenarios.results.asked import has_rates, is_served
 from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.overload import is_uneven
 from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.short_runs import too_short
+from raidlab.scenarios.results.unwritten import unwritten_reads
 
 __all__ = ["shortfalls", "unrebuilt"]
 
@@ -37,30 +39,27 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
     uneven = {
         workload.name
         for workload in scenario.workloads
-        if any(_is_uneven(plans[part]) for part in workload.parts if not workload.is_fio)
+        if any(is_uneven(plans[part]) for part in workload.parts if not workload.is_fio)
     }
-    dark = _without_power(scenario)
     found_by_method = scenario.base["warm_up_most_ns"] > 0
     found = (
         warning
         for row in rows
         for warning in (
-            *_of(row, dark, lowest[row["workload"]], judged=row["workload"] not in lists | uneven),
+            *_of(row, lowest[row["workload"]], judged=row["workload"] not in lists),
             *(
                 _of_statistics(row, found_by_method=found_by_method)
-                if row["workload"] not in uneven
+                if row["workload"] not in uneven and "around_events" not in row
                 else ()
             ),
         )
     )
-    others = (*_overloads(scenario, rows), *_unused_limits(scenario, rows))
-    return list(dict.fromkeys([*_of_nothing(scenario), *found, *others]))
-
-
-def _is_uneven(load: Mapping[str, Any]) -> bool:
-    """True if a load of the plan comes in bursts: its rate in a short time is not its mean."""
-    pattern: Mapping[str, str] = load["arrival"].get("pattern", {"kind": "even"})
-    return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
+    others = (
+        *_overloads(scenario, rows),
+        *_unused_limits(scenario, rows),
+        *too_short(scenario, rows),
+    )
+    return list(dict.fromkeys([*unwritten_reads(scenario, rows), *found, *others]))
 
 
 def _overloads(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:
@@ -110,47 +109,15 @@ def unrebuilt(scenario: Scenario, events: Sequence[Mapping[str, Any]]) -> list[s
     return found
 
 
-def _of_nothing(scenario: Scenario) -> Iterator[str]:
-    """Loads that read SSDs to which nothing was ever written, and nothing is."""
-    plan = scenario.base
-    written = {load["array"] for load in plan["workloads"] if load["read_share"] < 1}
-    threads = plan.get("jobs", {}).get("threads", ())
-    written |= {thread["array"] for thread in threads if thread["direction"] != "read"}
-    first = len(plan["workloads"])
-    for workload in scenario.workloads:
-        if workload.is_fio:
-            own = {each["array"] for each in threads if each["load"] + first in workload.parts}
-        else:
-            # Of a trace it is known what it reads before it writes it.
-            loads = [plan["workloads"][part] for part in workload.parts]
-            own = {load["array"] for load in loads if load["arrival"]["kind"] != "traced"}
-        arrays = own - written
-        if any(has_fresh_ssds(plan, array) for array in arrays):
-            yield (
-                f"{workload.name}: reads what was never written, and SSDs answer that without NAND"
-                ' (run.precondition = "filled" writes it first)'
-            )
-
-
-def _without_power(scenario: Scenario) -> float:
-    """Recorded seconds in which nothing arrives, as the power is off."""
-    plan = scenario.base
-    begin, end = plan["warm_up_ns"], plan["warm_up_ns"] + plan["duration_ns"]
-    outages = [e for e in plan["events"] if e["action"] == "power_fail"]
-    times = ((max(e["at_ns"], begin), min(e["at_ns"] + e["off_ns"], end)) for e in outages)
-    return float(sum(max(0, to - since) for since, to in times)) / 1e9
-
-
-def _of(row: Row, dark: float, limit: float, *, judged: bool) -> Iterator[str]:
+def _of(row: Row, limit: float, *, judged: bool) -> Iterator[str]:
     name, seconds = row["workload"], row["duration_s"]
-    rate = row.get("offered_iops", 0.0) if judged else 0.0
     served = row["ios"] + row["errors"]
     if seconds == 0:
         yield f"{name}: nothing was recorded, the run ended within its warm-up (run.warm_up)"
     elif served == 0:
         yield f"{name}: nothing was recorded, no I/O ended within {seconds:g} s (run.duration)"
-    # Power may be off for longer than was recorded.
-    elif queue_grows(rate * max(0.0, seconds - dark), served):
+    elif judged and "offered_iops" in row and row["overloaded"]:
+        rate = row["offered_iops"]
         least = f"its limit lets through, {limit:g} IO/s" if limit < rate else "is served"
         yield (
             f"{name}: arrives at {rate:g} IO/s, more than {least}: the queue grows, and the"

@@ -179,7 +179,11 @@ class LiveSystem:
         return self._submit(1, offset, size, target)
 
     def trim(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
-        """Report that `size` bytes at `offset` are not needed any more."""
+        """Report that `size` bytes at `offset` are not needed any more.
+
+        Raises:
+            ValueError: The array has hard disks, which have no such command.
+        """
         return self._submit(2, offset, size, target)
 
     def flush(self, target: int | str = 0) -> simpy.Event:

@@ -15,6 +15,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
+from raidlab.scenarios.results.overload import of_rate, with_traces
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.results.trace_warnings import trace_doubts
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
@@ -243,7 +244,7 @@ def rows_of(
         SpecError: The result lacks what this code reads: the engine is an older one.
     """
     try:
-        return [
+        rows = [
             make_row(
                 outcome,
                 workload.parts,
@@ -257,6 +258,10 @@ def rows_of(
             | ({"offered_iops": workload.rates[point]} if workload.rates else {})
             for workload in scenario.workloads
         ]
+        for workload, row in zip(scenario.workloads, rows, strict=True):
+            if workload.rates:
+                row["overloaded"] = of_rate(scenario, workload, row)
+        return rows
     except KeyError as missing:
         why = f"its result has no {missing.args[0]!r}"
         raise SpecError([other_engine(why, scenario.path)]) from missing
@@ -306,6 +311,7 @@ def result_of(
         f"{in_drives} acknowledged writes were lost in the drives' own caches"
         " when the power failed",
     )
+    with_traces(scenario, rows, traces)
     warnings = [_not_full(name, steps) for name, steps in gathered.items()]
     warnings += shortfalls(scenario, rows)
     warnings += trace_doubts(scenario, traces)

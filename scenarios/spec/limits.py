@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from raidlab.devices.units import IO_RATE, RATE, format_rate
+from raidlab.devices.units import IO_RATE, RATE, format_rate, meant
 
 DEFAULT_BURST = 100_000_000
 """Nanoseconds for which a limit's tokens collect, where a load does not say: a tenth of a second,
@@ -56,7 +56,10 @@ def _limits(value: Any) -> tuple[Limit, ...]:
     limits = tuple(limit for limit in found if limit is not None)
     kinds = {limit.counts for limit in limits}
     if not limits or len(limits) < len(found) or len(kinds) < len(limits):
-        raise PydanticCustomError("limit", "{allowed}", {"allowed": _ALLOWED})
+        texts = value if isinstance(value, list) else [value]
+        hints = (meant(text, IO_RATE, RATE) for text in texts if isinstance(text, str))
+        allowed = _ALLOWED + next(filter(None, hints), "")
+        raise PydanticCustomError("limit", "{allowed}", {"allowed": allowed})
     return limits
 
 

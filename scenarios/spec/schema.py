@@ -134,6 +134,10 @@ class ArrayTable(Table):
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
     software_raid: Literal["none", "os"] = "none"
+    bitmap: Literal["none", "internal"] | None = None
+    """Whether RAID in the host marks regions on the members before it writes to them."""
+    bitmap_chunk: Size | None = Field(default=None, gt=0)
+    """What a bit of it stands for, 64 MiB if left out."""
     cache_tier: CacheTierTable | None = None
     history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
     """What was written before the run, after what `precondition` asks for."""
@@ -305,6 +309,9 @@ class WorkloadTable(Table):
             for key in ("outstanding", "think_time", "buffered", "passes"):
                 if getattr(self, key):
                     yield Fault(key, None, "has no effect beside `rate`: leave one of them out")
+            if "per" in self.model_fields_set:
+                allowed = "left out beside `rate`: `per` says what `outstanding` counts for"
+                yield Fault("per", self.per, allowed)
 
     def _rate_faults(self) -> Iterator[Fault]:
         for rate in self.rate or ():

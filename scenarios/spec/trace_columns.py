@@ -8,6 +8,13 @@ from raidlab.devices.faults import Fault, SpecError
 
 COLUMNS = ("op", "offset", "size", "time", "response", "unit")
 _TIMES = ("s", "ms", "us", "ns", "100ns")
+_EXAMPLES = {
+    "time": "time=NAME:s",
+    "op": "op=NAME",
+    "offset": "offset=NAME:B",
+    "size": "size=NAME:B",
+}
+"""Columns that every table has."""
 _UNITS: Mapping[str, tuple[str, ...]] = {
     "offset": ("B", "sector"),
     "size": ("B", "sector"),
@@ -40,8 +47,11 @@ def columns_of(given: str) -> dict[str, tuple[str, str]]:
         if meaning in found:
             raise SpecError([Fault("--columns", word, f"one column for {meaning}; here are two")])
         found[meaning] = (name, unit)
-    for needed in ("op", "offset", "size", "time"):
-        if needed not in found:
-            allowed = f"a column for {needed}: {needed}=NAME"
-            raise SpecError([Fault("--columns", given or None, allowed)])
+    missing = [needed for needed in _EXAMPLES if needed not in found]
+    if missing:
+        examples = " ".join(_EXAMPLES[needed] for needed in missing)
+        allowed = (
+            f'columns for {", ".join(missing)}: "{examples}", with the names of the first line'
+        )
+        raise SpecError([Fault("--columns", given or None, allowed)])
     return found

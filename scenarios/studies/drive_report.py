@@ -236,32 +236,39 @@ def _size(block: int) -> str:
     return f"{block >> 10} KiB" if block < 1 << 20 else f"{block >> 20} MiB"
 
 
+_LONG_US = 2e4
+"""From here on a picture of latencies is in milliseconds."""
+
+
 def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    ends: list[tuple[str, float, float]] = []
     values: list[float] = []
-    for at, (name, (point,)) in enumerate(drive.of("latency").items()):
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for name, (point,) in drive.of("latency").items():
         curve = _beyond(point, "write" if name.startswith("write") else "read")
         values += [value for value, _ in curve]
+        curves[name] = curve
+    unit, scale = ("us", 1.0) if max(values) < _LONG_US else ("ms", 1e3)
+    for at, (name, curve) in enumerate(curves.items()):
         drawn.add_trace(
             go.Scatter(
-                x=[value for value, _ in curve],
+                x=[value / scale for value, _ in curve],
                 y=[share for _, share in curve],
                 name=name,
                 mode="lines",
                 line=line(at)["line"],
-                hovertemplate=f"{name}: %{{y:.2%}} take longer than %{{x:,.4~r}} us<extra></extra>",
+                hovertemplate=f"{name}: %{{y:.2%}} take longer than %{{x:,.4~r}} {unit}"
+                "<extra></extra>",
             )
         )
-        ends.append((name, curve[-1][0], curve[-1][1]))
     dress(drawn, height=340)
     for key in ("read_latency", "write_latency"):
         each = stated.get(key)
         if each is not None:
-            _diamond(drawn, each, (each.stated / 1e3, 0.5), "middle right")
-    drawn.update_xaxes(log_axis(values, "latency, us"))
+            _diamond(drawn, each, (each.stated / 1e3 / scale, 0.5), "middle right")
+    drawn.update_xaxes(log_axis([value / scale for value in values], f"latency, {unit}"))
     ticks = [10.0**-power for power in range(5)]
     drawn.update_yaxes(
         title_text="share that takes longer", type="log", tickvals=ticks,

@@ -34,6 +34,12 @@ def _share(found: Sensitivity, each: Effect) -> float:
     return each.effect / found.best if found.best else 0.0
 
 
+def _one_device(found: Sensitivity) -> str:
+    """The device that every number belongs to; empty if there are several, or loads beside it."""
+    devices = {each.factor.device for each in found.effects}
+    return devices.pop() if len(devices) == 1 else ""
+
+
 def answer(found: Sensitivity) -> str:
     """The number to measure first, and what it does."""
     value = found.of.shown(found.best)
@@ -71,20 +77,21 @@ def notes(found: Sensitivity) -> list[str]:
 def table(found: Sensitivity) -> Table:
     """A line for each number."""
     sobol = found.method is Method.SOBOL
+    several = not _one_device(found)
     columns = [
-        Column("device", kind=Kind.TEXT, priority=2, width=12),
+        *([Column("device", kind=Kind.TEXT, priority=2, width=12)] if several else []),
         Column("number", kind=Kind.TEXT, width=20),
         Column("value", kind=Kind.TEXT, priority=3),
         Column("from", kind=Kind.TEXT, priority=4),
         Column("to", kind=Kind.TEXT, priority=4),
         Column("effect", "%"),
-        Column("± 95 %", priority=3),
+        Column("effect ±", "(95 % interval)", priority=3),
         Column("alone" if sobol else "spread", "%", priority=2),
     ]
     whole = 1.0 if sobol else found.best or 1.0
     rows: list[list[Cell]] = [
         [
-            each.factor.device or None,
+            *([each.factor.device or None] if several else []),
             each.factor.key if each.factor.device else short(each.factor.key),
             each.factor.best,
             *each.factor.bounds,
@@ -100,21 +107,22 @@ def table(found: Sensitivity) -> Table:
 
 def sensitivity_report(found: Sensitivity, command: str = "") -> str:
     """The page; `command` makes it again."""
-    first = found.effects[0]
+    first, device = found.effects[0], _one_device(found)
     return Page(
         kind="sensitivity",
         question=found.title,
         answer=answer(found),
         boxes=[
             Box(found.of.shown(found.best), found.of.name),
-            Box(percent(_share(found, first)), first.factor.name),
+            Box(percent(_share(found, first)), first.factor.key if device else first.factor.name),
         ],
         beside=found.warnings,
         breaches=found.breaches,
         pictures=[
             Picture(
                 "What to measure first",
-                "How much each number that is open moves the result, with 95 % intervals.",
+                f"How much each open number {f'of {device} ' * bool(device)}moves the result, with"
+                " 95 % intervals.",
                 _picture(found),
                 wide=True,
             )
@@ -135,7 +143,7 @@ def _picture(found: Sensitivity) -> go.Figure:
     whole = 1.0 if found.method is Method.SOBOL else found.best or 1.0
     picture = go.Figure(
         go.Bar(
-            y=[each.factor.name for each in drawn],
+            y=[each.factor.key if _one_device(found) else each.factor.name for each in drawn],
             x=[100 * each.effect / whole for each in drawn],
             error_x={"array": [100 * each.ci95 / whole for each in drawn]},
             orientation="h",

@@ -16,6 +16,7 @@ from raidlab.scenarios.results.look import (
     Table,
     dress,
     line,
+    log_axis,
     percent,
     spread,
 )
@@ -241,10 +242,10 @@ def _picture(found: Sized, which: int) -> go.Figure:
             x=number_of(found.answer), line={"color": VERMILLION, "dash": "dot", "width": 2}
         )
     positive = [value for value in values if value > 0]
+    title = f"{goal.name}, {_unit(goal.unit)}".rstrip(", ")
     if positive and max(positive) > 10 * min(positive):
-        drawn.update_yaxes(type="log")
+        drawn.update_yaxes(log_axis([*positive, goal.bound * scale], title))
     else:
-        drawn.update_yaxes(rangemode="tozero")
-    drawn.update_yaxes(title_text=f"{goal.name}, {_unit(goal.unit)}".rstrip(", "))
-    drawn.update_xaxes(title_text=found.path)
+        drawn.update_yaxes(title_text=title, rangemode="tozero", tickformat=",~f")
+    drawn.update_xaxes(title_text=short(found.path))
     return drawn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,8 @@ from raidlab.scenarios.results.look import (
     Column,
     Kind,
     Table,
+    apart,
+    depth_axis,
     dress,
     end_label,
     figure,
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 _ROWS = 40
 """Rows that a terminal shows unless it is asked for all."""
 _LINES = 5
+_APART = 0.08
+"""Least distance of labels at the lines' ends, as a share of the highest value."""
 
 
 def ran(found: Sweep) -> list[Row]:
@@ -68,14 +73,22 @@ def short(path: str) -> str:
     return ".".join(words[-2:])
 
 
+def heads(found: Sweep) -> dict[str, str]:
+    """What each path is called in a table: its last word, or two where that is not enough."""
+    last = [path.rpartition(".")[2] for path in found.vary]
+    one = len(set(last)) == len(last) and not any(word.isdigit() for word in last)
+    return dict(zip(found.vary, last if one else map(short, found.vary), strict=True))
+
+
 def table(found: Sweep) -> Table:
     """A line for each row."""
+    varies_depth = any(path.endswith(".outstanding") for path in found.vary)
     columns = [
-        *(Column(short(path), kind=Kind.TEXT, width=10) for path in found.vary),
+        *(Column(head, kind=Kind.TEXT, width=10) for head in heads(found).values()),
         Column("workload", kind=Kind.TEXT, priority=2),
-        Column("depth", priority=3),
+        *([] if varies_depth else [Column("depth", priority=3)]),
         Column("IO/s"),
-        Column("± 95 %", priority=4),
+        Column("IO/s ±", "(95 % interval)", priority=4),
         Column("MB/s", priority=5),
         Column("mean", "ms", priority=3),
         Column("p99", "ms"),
@@ -93,7 +106,7 @@ def table(found: Sweep) -> Table:
             [
                 *(str(row[path]) for path in found.vary),
                 row["workload"],
-                row["outstanding"] or None,
+                *([] if varies_depth else [row["outstanding"] or None]),
                 row["iops"],
                 wide,
                 row["mb_per_s"],
@@ -141,10 +154,12 @@ def sweep_report(found: Sweep, command: str = "") -> str:
         breaches=found.breaches,
         pictures=[
             Picture(
-                f"Rate over {short(found.vary[0])}", "IO/s of each point.", _picture(found, "iops")
+                f"Rate over {heads(found)[found.vary[0]]}",
+                "IO/s of each point.",
+                _picture(found, "iops"),
             ),
             Picture(
-                f"p99 over {short(found.vary[0])}",
+                f"p99 over {heads(found)[found.vary[0]]}",
                 "Milliseconds of each point.",
                 _picture(found, "latency_p99_us"),
             ),
@@ -165,11 +180,15 @@ def _picture(found: Sweep, what: str) -> go.Figure:
     rows = [row for row in ran(found) if row[what] is not None]
     scale = 1e-3 if what.endswith("_us") else 1.0
 
+    deep = across.endswith(".outstanding")
+
     def group(row: Row) -> tuple[str, ...]:
-        return tuple(str(row[name]) for name in (*others, "workload", "outstanding"))
+        own = ("workload",) if deep else ("workload", "outstanding")
+        return tuple(str(row[name]) for name in (*others, *own))
 
     groups = list(dict.fromkeys(group(row) for row in rows))
     few = len(groups) <= _LINES and found.design == "grid"
+    ends: list[tuple[str, float, float]] = []
     for at, each in enumerate(groups if few else [()]):
         own = [row for row in rows if not few or group(row) == each]
         look = line(at)
@@ -185,10 +204,18 @@ def _picture(found: Sweep, what: str) -> go.Figure:
             )
         )
         if few and own and len(groups) > 1:
-            end_label(drawn, (_last(own, across), own[-1][what] * scale), name)
+            ends.append((name, _last(own, across), own[-1][what] * scale))
     dress(drawn, labels=96)
-    drawn.update_yaxes(title_text="p99, ms" if scale < 1 else "IO/s", rangemode="tozero")
-    drawn.update_xaxes(title_text=short(across))
+    top = max((row[what] * scale for row in rows), default=0.0)
+    heights = apart([end for _, _, end in ends], _APART * top, top)
+    for (name, last, _), height in zip(ends, heights, strict=True):
+        end_label(drawn, (math.log10(last) if deep else last, height), name)
+    drawn.update_yaxes(
+        title_text="p99, ms" if scale < 1 else "IO/s", rangemode="tozero", tickformat=",~f"
+    )
+    drawn.update_xaxes(title_text=heads(found)[across])
+    if deep:
+        drawn.update_xaxes(depth_axis([row["outstanding"] for row in rows]))
     return drawn
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from raidlab.devices import files
 from raidlab.devices.faults import SpecError
-from raidlab.devices.files import partial_name, whole, write_file, write_files
+from raidlab.devices.files import new_folders, partial_name, whole, write_file, write_files
 
 
 def mode(path):
@@ -136,3 +136,13 @@ def test_a_partial_result_is_named_so(tmp_path):
     assert partial_name(Path("o/result.json")) == Path("o/result.partial.json")
     assert partial_name(Path("page")) == Path("page.partial")
     assert partial_name(Path("/dev/null")) == Path("/dev/null")
+
+
+def test_a_folder_that_will_be_made_is_named_with_the_nearest_that_exists(tmp_path):
+    (tmp_path / "results").mkdir()
+    paths = [tmp_path / "resuts" / "a" / "b.json", tmp_path / "resuts" / "c.json"]
+    made = f"the folder {tmp_path / 'resuts'} does not exist: it is made"
+    assert new_folders(paths) == [f'{made} (there is "results")']
+    far = tmp_path / "other" / "b.json"
+    assert new_folders([far]) == [f"the folder {tmp_path / 'other'} does not exist: it is made"]
+    assert new_folders([tmp_path / "results" / "b.json", Path("b.json")]) == []

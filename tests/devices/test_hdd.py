@@ -190,3 +190,15 @@ def test_a_shingled_disk_that_cannot_be(
 ) -> None:
     with pytest.raises(SpecError, match=reported):
         _spec(tmp_path, ("[scheduler]", SHINGLED), *changes)
+
+
+def test_planning_ahead_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
+    """It had no effect there, without a word."""
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'kind = "hdd"\nname = "x"\ntitle = "x"\nlike = "archive-8t"\n'
+        "[scheduler]\nplans_ahead = true\n"
+    )
+    with pytest.raises(SpecError) as error:
+        find(str(path))
+    assert "scheduler.plans_ahead" in [fault.key for fault in error.value.faults]

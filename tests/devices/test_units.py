@@ -1,5 +1,6 @@
 """Quantities: exact, with units that mean what they say."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -76,6 +77,36 @@ def test_a_quantity_is_worth_its_base_units(kind, text, value):
 def test_anything_else_is_a_fault(kind, written):
     with pytest.raises(ValidationError):
         TypeAdapter(kind).validate_python(written)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "written", "meant"),
+    [
+        (units.SIZE, "4K", '"4 KiB" (1024) or "4 kB" (1000)'),
+        (units.SIZE, "4 KB", '"4 KiB" (1024) or "4 kB" (1000)'),
+        (units.SIZE, "4 kib", '"4 KiB"'),
+        (units.SIZE, "4 M", '"4 MiB" or "4 MB"'),
+        (units.DURATION, "10 mins", '"10 min"'),
+        (units.DURATION, "5 MS", '"5 ms"'),
+        (units.DURATION, "4,5 ms", '"4.5 ms"'),
+        (units.IO_RATE, "5000 IOPS", '"5000 IO/s"'),
+        (units.RATE, "100 MBps", '"100 MB/s"'),
+        (units.RATE, "100 MB", '"100 MB/s"'),
+        (units.BIT_RATE, "6 Gbps", '"6 Gb/s"'),
+        (units.SPEED, "7200 RPM", '"7200 rpm"'),
+        (units.TEMPERATURE, "40 C", '"40 degC"'),
+    ],
+)
+def test_what_may_be_meant_is_said(dimension, written, meant):
+    with pytest.raises(ValueError, match=re.escape(f"; did you mean {meant}?")):
+        dimension.parse(written)
+
+
+def test_a_comma_among_thousands_is_no_decimal_point():
+    with pytest.raises(ValueError, match=r"write no comma: 1000 or 1\.0, not"):
+        units.DURATION.parse("2,500 ms")
+    with pytest.raises(ValueError, match=r"PiB\)$"):
+        units.SIZE.parse("5 zz")
 
 
 def test_the_fault_says_what_is_allowed():

@@ -102,6 +102,11 @@ def test_a_prediction_is_kept_and_compared(browser, address):
     page.wait_for_selector("#compared:not(:empty)")
     assert "Predicted: 4 s." in said.inner_text()
     assert page.locator("#guess").is_disabled()
+    page.click("#again")
+    assert page.locator("#guess").is_enabled() and said.inner_text() == ""
+    page.reload()
+    page.wait_for_selector("main[data-answered='yes']")
+    assert said.inner_text() == "" and page.locator("#again").is_hidden()
     context.close()
 
 

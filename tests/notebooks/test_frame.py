@@ -8,9 +8,9 @@ import json
 import re
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -78,12 +78,38 @@ def test_a_question_is_answered_under_its_number():
 
 @pytest.mark.parametrize(
     ("asked", "seed", "said"),
-    [((2, 0), 1, "1 or 2"), ((3, 0), 1, "the engine is gone"), ((0, 0), -1, "a whole number")],
+    [
+        ((2, 0), 1, "1 or 2"),
+        ((3, 0), 1, "the engine is gone"),
+        ((0, 0), -1, "a whole number"),
+        ((0, 0), 1_000_001, "from 0 to 1,000,000"),
+        ((0, 0), None, "Seed: a whole number"),
+    ],
 )
 def test_what_goes_wrong_is_a_message_and_the_room_goes_on(asked, seed, said):
     live = Live(small())
     assert said in ask(live, *asked, seed=seed)["wrong"]
     assert "n is 1" in ask(live, 0, 0, number=2)["result"]
+
+
+def test_messages_are_short_and_name_an_upload_as_the_visitor_knows_it():
+    room = Room(**(vars(small()) | {"folder": "Results", "answer": many}))
+    live = Live(room)
+    files = {f"mine/{at}.json": "{}" for at in range(9)}
+    live.question = {"asked": [0, 0], "seed": 1, "number": 1, "folder": "mine", "files": files}
+    said = live.answer["wrong"]
+    assert said.startswith("mine/0.json: none; ") and said.endswith("; and 4 more")
+    live.question = {"asked": [0, 0], "seed": 1, "number": 2, "folder": "x" * 3000}
+    assert len(live.answer["wrong"]) < 700
+
+
+def many(values, seed):
+    if not values["folder"]:
+        return answer(values, seed)
+    if not Path(values["folder"]).exists():
+        raise SpecError([Fault("folder", values["folder"], "a folder")])
+    names = sorted(Path(values["folder"]).rglob("*.json"))
+    raise SpecError([Fault("", None, "none", file=str(each)) for each in names])
 
 
 def test_a_control_starts_at_one_of_its_values():
@@ -143,7 +169,7 @@ def test_without_marimo_the_command_says_what_to_install(monkeypatch):
     assert "pip install 'raidlab[lab]'" in done.stderr
 
 
-def test_the_server_lets_in_who_knows_the_token():
+def test_the_server_lets_in_who_knows_the_token_as_soon_as_it_says_its_address():
     with subprocess.Popen(
         [sys.executable, "-m", "raidlab", "lab", "--no-browser", "--port", "0"],
         stderr=subprocess.PIPE, text=True,
@@ -154,20 +180,9 @@ def test_the_server_lets_in_who_knows_the_token():
             assert plain.startswith("http://127.0.0.1:") and len(token) > 20
             for refused in (plain, f"{plain}?token=wrong", f"{plain}knee/"):
                 with pytest.raises(urllib.error.HTTPError, match="403"):
-                    patiently(refused)
+                    urllib.request.urlopen(refused)
             cookies = urllib.request.HTTPCookieProcessor()
             page = urllib.request.build_opener(cookies).open(address).read().decode()
             assert 'href="/knee/"' in page
         finally:
             process.terminate()
-
-
-def patiently(address):
-    for _ in range(100):
-        try:
-            return urllib.request.urlopen(address)
-        except urllib.error.HTTPError:
-            raise
-        except OSError:
-            time.sleep(0.1)
-    raise AssertionError("the server does not come up")

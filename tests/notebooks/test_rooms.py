@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
+import math
+import re
 import subprocess
 import sys
 
@@ -42,10 +45,43 @@ def test_a_room_is_complete(room):
     assert len(room.notice) >= 3 and room.exercises and room.sources
     assert room.prediction.outcome(room.at) > 0
     assert 1 < sum(1 for _ in room.settings()) <= MOST_SETTINGS
-    shown = pages.answered(room, room.start, 1)
-    assert 1 <= len(shown["pictures"]) <= 3
-    kinds = {trace.get("type", "scatter") for each in shown["pictures"] for trace in each["data"]}
-    assert kinds <= {"scatter", "bar"}, "the basic part of plotly.js draws no others"
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_an_answer_at_both_ends_of_every_control(room):
+    for values in (room.start, *extremes(room)):
+        shown = pages.answered(room, values, 1)
+        assert 1 <= len(shown["pictures"]) <= 3
+        titles = (f"{each['seen']} {each['drawn']}" for each in shown["pictures"])
+        text = " ".join(re.sub(r"<[^>]*>", " ", " ".join([shown["result"], *titles])).split())
+        assert not re.search(r"\b(nan|inf|None|infinity)\b|[{}]", text), (values, text)
+        assert not re.search(r"(?<![\d.,])1 (commands|stripes|disks) ", text), (values, text)
+        for picture in shown["pictures"]:
+            drawn_well(picture["data"], picture["layout"])
+
+
+def extremes(room):
+    """All controls at their first values, then all at their last."""
+    for end in (0, -1):
+        yield room.start | {control.name: control.values[end] for control in room.controls}
+
+
+def drawn_well(data, layout):
+    """A basic plotly.js draws it, something is there to see, and nothing runs out of its axis."""
+    assert {trace.get("type", "scatter") for trace in data} <= {"scatter", "bar"}
+    assert any(trace["x"] for trace in data)
+    for side in "xy":
+        axis = layout[f"{side}axis"]
+        assert axis.get("visible") is False or "title" in axis or axis.get("showgrid") is False
+        if "range" not in axis:
+            continue
+        low, high = sorted(axis["range"])
+        for trace in data:
+            if trace.get("line", {}).get("dash"):
+                continue  # a closed form may leave the picture
+            for value in trace[side]:
+                at = math.log10(value) if value and axis.get("type") == "log" else value
+                assert value is None or low - 1e-9 <= at <= high + 1e-9, (side, value, axis)
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
@@ -61,7 +97,7 @@ def test_the_scenario_to_download_is_one(room, tmp_path):
 def corners(room):
     """Every control at its two ends, alone."""
     for control in room.controls:
-        for value in (control.values[0], control.values[-1]):
+        for value in {control.values[0], control.values[-1]} - {control.start}:
             yield room.start | {control.name: value}
 
 
@@ -77,6 +113,15 @@ def test_a_notebook_runs_as_a_script():
         [sys.executable, catalogue.notebook("qlc")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_no_notebook_has_a_name_that_marimo_makes_its_own():
+    """A name with an underscore is a cell's own: functions of other cells do not find it."""
+    for name in catalogue.names():
+        tree = ast.parse(catalogue.notebook(name).read_text())
+        named = {each.name for each in tree.body if isinstance(each, ast.FunctionDef)}
+        named |= {each.id for each in ast.walk(tree) if isinstance(each, ast.Name)}
+        assert not {each for each in named if re.match("_[a-z]", each)}, name
 
 
 def test_rooms_have_numbers_of_their_own():
@@ -104,3 +149,9 @@ def test_the_60_lines_are_a_program_of_at_most_60_lines(capsys):
     assert text.replace("&", "&amp;")[:40] in pages.body(
         catalogue.room("simpy-60"), live=False, index=""
     )
+
+
+def test_reads_side_by_side_share_a_label():
+    arm = importlib.import_module("raidlab.notebooks.arm")
+    places = [(0, 0), (1, 0), (0, 1), (1.05, 0), (1.04, 0.02)]
+    assert arm.numbers(places) == ["", "", "2", "", "1, 3, 4"]

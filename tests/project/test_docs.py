@@ -6,6 +6,8 @@ The blocks of one page share one empty folder, in which `scenarios`, `devices`, 
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -93,7 +95,9 @@ def check_toml(block: Block, folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-def run_console(block: Block, folder: Path) -> None:
+def run_console(block: Block, folder: Path) -> str:
+    """What the lines that begin with `$ ` print; other lines must be among it."""
+    printed = ""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for line in block.text.splitlines():
         if line.startswith("$ "):
@@ -101,12 +105,24 @@ def run_console(block: Block, folder: Path) -> None:
                 line[2:],
                 shell=True,
                 cwd=folder,
-                env=os.environ | {"PATH": path},
+                env=os.environ | {"PATH": path, "COLUMNS": "80"},
                 capture_output=True,
                 text=True,
                 check=False,
             )
             assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+            printed += done.stdout
+    shown = [line for line in block.text.splitlines() if not line.startswith("$ ")]
+    check_printed(block, shown, printed)
+    return printed
+
+
+def check_printed(block: Block, shown: list[str], printed: str) -> None:
+    """Whether lines that a page shows are printed, in their order."""
+    left = iter(line.rstrip() for line in printed.splitlines())
+    for line in shown:
+        found = line.rstrip() in left
+        assert found, f"block in line {block.line}: not printed any more: {line}\n{printed}"
 
 
 def check_diff(block: Block) -> None:
@@ -132,22 +148,27 @@ def test_every_block_of_a_page_runs(
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
+    printed = ""
     for block in blocks(page):
         match block.kind:
             case "python":
                 code = compile("\n" * block.line + block.text, str(page), "exec")
-                exec(code, names)
+                with contextlib.redirect_stdout(io.StringIO()) as output:
+                    exec(code, names)
+                printed = output.getvalue()
             case "toml":
                 check_toml(block, tmp_path)
             case "json":
                 json.loads(block.text)
             case "console":
-                run_console(block, tmp_path)
+                printed = run_console(block, tmp_path)
             case "diff":
                 check_diff(block)
             case "ini":
                 assert block.title, f"{page}:{block.line}: a job file without a name"
                 (tmp_path / block.title).write_text(block.text)
+            case "text" if block.rest.split() == ["output"]:
+                check_printed(block, block.text.splitlines(), printed)
             case "text" | "svg":
                 pass
             case other:

@@ -12,6 +12,7 @@ from typing import get_args
 
 import pytest
 import typer
+from typer.testing import CliRunner
 
 from raidlab import cli
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
@@ -88,7 +89,7 @@ def test_run_writes_everything_it_is_asked_for(raidlab, tmp_path):
     assert json.loads((tmp_path / "made/here/result.json").read_text())["seed"] == 1
     page = (tmp_path / "page.html").read_text()
     # On a narrow screen its tables scroll, not the page.
-    assert ".scroll { overflow-x: auto; }" in page
+    assert ".scroll { overflow-x: auto;" in page
     # One page that needs no network.
     assert "One drive" in page and "Plotly.newPlot" in page
     assert 'src="' not in page.split("</script>")[-1] and "<link" not in page
@@ -125,6 +126,14 @@ def test_every_fault_has_a_line(raidlab, tmp_path):
     lines = done.stderr.splitlines()
     assert len(lines) == 2
     assert all(line.startswith("error: bad.toml: ") for line in lines)
+
+
+def test_devices_shows_sizes_of_a_file_in_units(tmp_path):
+    file = tmp_path / "fixed.toml"
+    file.write_text(STATION.replace("100 GB", "100000000512 B").replace("fixed", "mine"))
+    text = CliRunner().invoke(cli.app, ["devices", str(file)]).stdout
+    assert "100 GB" in text
+    assert "100000000512" not in text
 
 
 def test_devices_shows_sources(raidlab):

@@ -123,8 +123,8 @@ def test_risk_says_all_that_is_wrong_at_once(raidlab):
 
 def test_the_page_of_a_risk_has_every_option_that_made_it(raidlab, tmp_path):
     given = [
-        *("--afr", "2.5", "--shape", "1.2", "--bad-batch", "5:10", "--uber", "0.0", "--seed", "0"),
-        *("--latent", "0.5", "--patrol", "7.0", "--replace", "3.0", "--age", "1.0"),
+        *("--afr", "2.5", "--shape", "1.2", "--bad-batch", "5:10", "--uber", "0", "--seed", "0"),
+        *("--latent", "0.5", "--patrol", "7", "--replace", "3", "--age", "1"),
     ]
     done = raidlab("risk", "one.toml", *given, "--html", "page.html")
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,7 @@
 //! Lets one of fio's real threads run at a time, as the world decides.
 
 use crate::clock;
-use crate::engine::{Completion, End, Request};
+use crate::engine::{Completion, End, Engine, Request};
 use crate::setup;
 use crate::threads::{NEVER, Waits};
 use crate::world::World;
@@ -90,6 +90,18 @@ fn wait(on: Waits, wake: u64) -> bool {
     let mut stage = lock();
     stage.world.threads.wait(me, on, wake);
     until_chosen(stage, me).world.threads.was_woken(me)
+}
+
+/// fio ends: what the system's SSDs have read goes into the file that was named for it.
+pub fn report() {
+    let Some(path) = setup::report() else { return };
+    // Whoever ends fio at once may hold the lock.
+    let Ok(stage) = STAGE.try_lock() else { return };
+    let Some(read) = stage.world.seen().map(Engine::read_units) else {
+        return;
+    };
+    // Without the file nothing is said of what was read.
+    let _ = serde_json::to_vec(&read).map(|text| std::fs::write(path, text));
 }
 
 // -- threads -------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 use crate::content::{Content, SECTOR};
 use raidlab_engine::kernel::{Op, Time};
-use raidlab_engine::{Outcome, Outside, Plan, Simulation};
+use raidlab_engine::{Outcome, Outside, Plan, ReadUnits, Simulation};
 use std::collections::VecDeque;
 
 /// Places from which I/Os come at once; each is a thread of the host's model.
@@ -106,6 +106,11 @@ impl Engine {
         })
     }
 
+    /// What reads have asked of the system's SSDs.
+    pub fn read_units(&self) -> ReadUnits {
+        self.simulation.read_units()
+    }
+
     /// A place for a caller; none if all are taken.
     pub fn take_place(&mut self) -> Option<u32> {
         let free = |place: &Place| !place.taken && place.in_flight == 0;
@@ -197,6 +202,9 @@ impl Engine {
             content: Vec::new(),
             ..request
         };
+        if op == Op::Trim && !self.simulation.takes_trim(self.array) {
+            return self.complete(mark, -i64::from(libc::EOPNOTSUPP), now);
+        }
         let accepted = match kept {
             Ok(()) => self.simulation.submit(self.array, op, offset, bytes, mark),
             Err(error) => Err(format!("what is written cannot be kept: {error}")),

@@ -2,7 +2,7 @@
 
 use raidlab_engine::Plan;
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
 /// The environment variable.
@@ -19,6 +19,9 @@ pub struct Setup {
     /// True if reads shall find what was written.
     #[serde(default)]
     pub content: bool,
+    /// A file for what the system's SSDs have read when fio ends.
+    #[serde(default)]
+    pub report: Option<PathBuf>,
     /// The engine's plan, without workloads of its own.
     pub plan: Plan,
 }
@@ -27,6 +30,7 @@ pub struct Setup {
 struct Known {
     size_bytes: u64,
     content: bool,
+    report: Option<PathBuf>,
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -45,6 +49,7 @@ pub fn begin() -> Result<bool, String> {
     let known = Known {
         size_bytes: setup.size_bytes,
         content: setup.content,
+        report: setup.report.clone(),
     };
     *SETUP.lock().map_err(|error| error.to_string())? = Some(setup);
     Ok(KNOWN.set(known).is_ok())
@@ -63,6 +68,11 @@ pub fn size_bytes() -> u64 {
 /// True if reads shall find what was written.
 pub fn follows_content() -> bool {
     KNOWN.get().is_some_and(|known| known.content)
+}
+
+/// The file for what the system's SSDs have read.
+pub fn report() -> Option<&'static Path> {
+    KNOWN.get()?.report.as_deref()
 }
 
 /// The file's content, once.

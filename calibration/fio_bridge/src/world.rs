@@ -51,6 +51,11 @@ impl World {
         self.engine.as_mut().ok_or_else(String::new)
     }
 
+    /// The engine, if an I/O was ever handed in.
+    pub fn seen(&self) -> Option<&Engine> {
+        self.engine.as_ref()
+    }
+
     /// The engine, where one of its places is already taken.
     pub fn started(&mut self) -> &mut Engine {
         self.engine.as_mut().expect("a place was taken")

@@ -1,7 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
-use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, Ssd, SsdParams, Written};
+use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, ReadUnits, Ssd, SsdParams, Written};
 use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
@@ -103,6 +103,12 @@ impl Device {
                 seen: Completions::default(),
             },
         })
+    }
+
+    /// True if the device has a command that says which data are not needed any more. Hard disks
+    /// have none, nor do shingled ones as modelled.
+    pub fn takes_trim(&self) -> bool {
+        !matches!(self, Device::Hdd(_))
     }
 
     /// Prefetches the tables that a command for these bytes will read. It changes no state.
@@ -247,9 +253,11 @@ impl Device {
                 let (busy, cores) = drive.cores_busy_until(now);
                 vec![("firmware", busy, cores)]
             }
-            Device::Hdd(_) | Device::Station(_) | Device::Volume(_) | Device::External { .. } => {
-                Vec::new()
+            Device::Hdd(hdd) => {
+                let busy = hdd.firmware_busy_until(now);
+                Vec::from_iter(busy.map(|busy| ("firmware", busy, 1)))
             }
+            Device::Station(_) | Device::Volume(_) | Device::External { .. } => Vec::new(),
         }
     }
 
@@ -313,6 +321,19 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.written()),
             Device::HostFtl(ssd) => Some(ssd.written()),
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
+        }
+    }
+
+    /// What reads asked for so far; only SSDs count it.
+    pub fn read_units(&self) -> Option<ReadUnits> {
+        match self {
+            Device::Ssd(ssd) => Some(ssd.read_units()),
+            Device::HostFtl(ssd) => Some(ssd.read_units()),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)

@@ -38,8 +38,8 @@ pub use port::Port;
 pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
     BlockState, BufferParams, CollectionParams, CompressionParams, Direct, DriveState, EraseBlocks,
-    FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams, Ssd,
-    SsdParams, TemperatureParams, ThrottleStep, Written, read_states, write_states,
+    FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams,
+    ReadUnits, Ssd, SsdParams, TemperatureParams, ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;

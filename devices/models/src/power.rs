@@ -111,6 +111,11 @@ impl PowerBudget {
         self.bucket.take(nj, begins);
         begins
     }
+
+    /// For how long up to `now` the bucket was not full.
+    pub(crate) fn busy_until(&self, now: Time) -> Nanos {
+        self.bucket.busy_until(now)
+    }
 }
 
 #[cfg(test)]
@@ -145,6 +150,8 @@ mod tests {
             .map(|_| budget.begins(budget.program_nj, 0, Time::ZERO).0)
             .collect();
         assert_eq!(begins, [0, 0, 0, 0, 0, 200_000, 400_000, 600_000]);
+        // 8 mJ at 5 W.
+        assert_eq!(budget.busy_until(Time(2_000_000)), Nanos(1_600_000));
         assert!(
             PowerBudget::of(&FlashPowerParams {
                 limit_w: None,

@@ -28,7 +28,8 @@ function room(root, about, ask) {
     const soon = setTimeout(() => { find("busy").hidden = false; root.classList.add("busy"); }, 300);
     find("steps").textContent = "";
     find("busy").querySelector("progress").removeAttribute("value");
-    const question = {asked: values(), seed: Number(find("seed")?.value ?? about.seed)};
+    const question = {asked: values(), seed: about.seed};
+    if (find("seed")) question.seed = find("seed").value === "" ? null : Number(find("seed").value);
     if (find("folder")) question.folder = find("folder").value;
     if (uploaded) { question.files = uploaded; uploaded = null; }
     const answer = await ask(question, progress);
@@ -94,6 +95,7 @@ function room(root, about, ask) {
 
   // A prediction stays what it was when it was first made, in this browser.
   const key = `raidlab-lab-${about.name}`;
+  const keep = root.querySelector("#prediction button");
   function kept() {
     try { return localStorage.getItem(key); } catch { return null; }
   }
@@ -103,8 +105,17 @@ function room(root, about, ask) {
     find("compared").textContent = `Predicted: ${number(guess)} ${about.unit}. Simulated: ${about.outcome_text}${factor}. ${about.why}`;
     find("guess").value = guess;
     find("guess").disabled = true;
-    root.querySelector("#prediction button").hidden = true;
+    keep.hidden = true;
+    find("again").hidden = false;
   }
+  // The next class begins anew.
+  find("again").addEventListener("click", () => {
+    try { localStorage.removeItem(key); } catch { /* Nothing was kept. */ }
+    find("compared").textContent = find("guess").value = "";
+    find("guess").disabled = keep.hidden = false;
+    find("again").hidden = true;
+    find("guess").focus();
+  });
   find("prediction").addEventListener("submit", (event) => {
     event.preventDefault();
     const guess = kept() ?? find("guess").value;
@@ -131,6 +142,11 @@ function room(root, about, ask) {
     const files = [...event.target.files].filter((file) => /\.(json|log|toml|txt)$|manifest/.test(file.name));
     const name = event.target.files[0]?.webkitRelativePath.split("/")[0];
     if (!name) return;
+    if (!files.length) {
+      find("wrong").hidden = false;
+      find("wrong").textContent = `${name}: holds no file that fio writes (.json, .log, .txt).`;
+      return;
+    }
     if (files.reduce((sum, file) => sum + file.size, 0) > MOST_BYTES) {
       find("wrong").hidden = false;
       find("wrong").textContent = `${name}: more than ${MOST_BYTES / 1e6} MB; type its path instead.`;
@@ -138,8 +154,7 @@ function room(root, about, ask) {
     }
     const texts = await Promise.all(files.map(async (file) => [file.webkitRelativePath, await file.text()]));
     uploaded = Object.fromEntries(texts);
-    find("folder").value = `${name}, uploaded (${files.length} files)`;
-    if (!files.length) uploaded = {[`${name}/nothing`]: ""};
+    find("folder").value = `${name}, uploaded (${files.length} file${files.length === 1 ? "" : "s"})`;
     update();
   });
   let was = narrow();

@@ -1,7 +1,7 @@
 //! The erase blocks of a drive, as a caller of the engine sees them.
 
 use super::common::bench::Bench;
-use super::common::{plan, stations};
+use super::common::{plan, ssd_of_one_channel, stations};
 use raidlab_engine::Simulation;
 use raidlab_engine::kernel::Op;
 use raidlab_models::{BlockState, EraseBlocks};
@@ -15,24 +15,7 @@ const BLOCK: u32 = 16;
 fn filled() -> Value {
     let capacity = u64::from(UNITS) * 4096;
     let mut value = stations(2, 100_000, "fixed", 1);
-    let ssd = json!({
-        "kind": "ssd", "capacity_bytes": capacity, "unit_bytes": 4096,
-        "nand": {"channels": 1, "dies_per_channel": 2, "planes": 1, "blocks_per_plane": 40,
-                 "pages_per_block": BLOCK, "page_bytes": 4096, "read_ns": [50_000],
-                 "program_ns": [500_000], "erase_ns": 3_000_000,
-                 "channel_bytes_per_s": 400_000_000, "command_ns": 0, "cache_read": false,
-                 "cache_program": false, "suspend_ns": null, "reads_first": 0,
-                 "rated_cycles": 3000},
-        "parity_stripe": 0,
-        "collection": {"policy": "greedy"},
-        "buffer": {"bytes": 262_144, "protected": true, "write_through": false},
-        "firmware": {"cores": 1, "read_ns": 0, "write_ns": 0, "read_unit_ns": 0,
-                     "write_unit_ns": 0, "read_latency_ns": 0, "write_latency_ns": 0,
-                     "other_ns": 0},
-        "prefetch": null,
-        "history": [{"access": "sequential", "start_bytes": 0, "area_bytes": capacity,
-                     "block_bytes": 4096, "written_bytes": capacity, "ongoing": false}],
-    });
+    let ssd = ssd_of_one_channel(capacity, 2, 40);
     let devices = value["devices"].as_array_mut().expect("devices");
     devices.push(ssd);
     value["drives"][0]["device"] = json!(devices.len() - 1);

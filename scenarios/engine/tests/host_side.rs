@@ -1,6 +1,8 @@
 //! What the host does to a load before the drive sees it: cores, waking, scheduling.
 
-use crate::common::{closed, plan, stations};
+use crate::common::bench::Bench;
+use crate::common::{closed, plan, result, stations};
+use raidlab_engine::kernel::{Op, Time};
 use raidlab_engine::run;
 use serde_json::{Value, json};
 
@@ -215,5 +217,69 @@ fn an_adapter_that_gathers_completions_reports_them_together() {
         value["devices"][0]["servers"] = json!(4);
         value["workloads"][0]["arrival"]["outstanding"] = json!(outstanding);
         within(iops(&value), f64::from(outstanding) * 1e6 / us, 0.001);
+    }
+}
+
+/// Writes of 4 KiB on RAID 5 at 100 a second over 4,096 regions: one comes to each every 41 s. A bit
+/// is cleared between 5 and 10 s after its last write, so a share of e^-a (1 - e^-a) / a of all
+/// writes finds it clear, a = 5 s / 41 s: 0.833. Those wait 100 us for a page on every member.
+#[test]
+fn a_write_waits_for_its_bit_if_it_is_clear() {
+    let mut value = stations(5, 100_000, "fixed", 1);
+    value["arrays"][0]["level"] = json!("raid5");
+    value["arrays"][0]["software"] = json!(true);
+    value["workloads"][0]["read_share"] = json!(0.0);
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 100.0});
+    value["duration_ns"] = json!(200_000_000_000_u64);
+    value["warm_up_ns"] = json!(20_000_000_000_u64);
+    let raid = |value: &Value| {
+        let json = serde_json::to_value(result(value)).unwrap();
+        let raid = &json["workloads"][0]["breakdown_us"]["raid"];
+        raid.as_f64().unwrap_or_default()
+    };
+    let without = raid(&value);
+    for (chunk, us) in [(65_536, 83.3), (1 << 30, 0.0)] {
+        value["arrays"][0]["bitmap"] = json!({"chunk_bytes": chunk, "flushes": false});
+        let waits = raid(&value) - without;
+        assert!((waits - us).abs() < 1.5, "{waits} us, expected {us}");
+    }
+}
+
+/// Four mirrored writes at once to four clear regions: the first sets its bit alone, the others
+/// share the next update. With caches to flush, each update takes three times as long.
+#[test]
+fn writes_that_wait_share_an_update() {
+    for (flushes, us) in [(false, [200, 300]), (true, [400, 700])] {
+        let mut value = stations(2, 100_000, "fixed", 4);
+        value["arrays"][0]["level"] = json!("raid1");
+        value["arrays"][0]["software"] = json!(true);
+        value["arrays"][0]["bitmap"] = json!({"chunk_bytes": 65_536, "flushes": flushes});
+        let mut bench = Bench::new(&value);
+        for region in 0..4 {
+            bench.submit(0, Op::Write, region * 128, 8);
+        }
+        let mut ended = Vec::new();
+        while let Some(reported) = bench.0.advance(Time(1_000_000)) {
+            ended.push(reported.at.0 / 1000);
+        }
+        assert_eq!(ended, [us[0], us[1], us[1], us[1]]);
+    }
+}
+
+/// A load that ends within the warm-up ends the run, beside another that has no end: the accounts
+/// hold at that instant, with requests for which the host still spends CPU time.
+#[test]
+fn the_accounts_hold_where_a_load_ends_within_the_warm_up() {
+    for blocks in 1..=40_u64 {
+        let mut value = stations(2, 50_000, "exponential", 4);
+        value["host"] = json!({"submit_ns": 30_000, "complete_ns": 7_000, "raid_command_ns": 0});
+        value["warm_up_ns"] = json!(1_000_000_000_u64);
+        let mut ends = closed("ends", 2);
+        ends["access"] = json!("sequential");
+        ends["area_bytes"] = json!(blocks * 4096);
+        ends["passes"] = json!(1);
+        value["workloads"] = json!([closed("goes on", 16), ends]);
+        let result = run(&plan(&value), || true).expect("a run");
+        assert!(result.breaches.is_empty(), "{:?}", result.breaches);
     }
 }

@@ -1,6 +1,6 @@
 //! The engine against queueing theory.
 
-use crate::common::{closed, plan, result, stations};
+use crate::common::{closed, plan, result, ssd_of_one_channel, stations};
 use raidlab_engine::kernel::Time;
 use raidlab_engine::{RunError, Simulation, run};
 use serde_json::{Value, json};
@@ -428,24 +428,9 @@ fn reads_of_one_channel(dies: u32, channel_bytes_per_s: u64) -> f64 {
 fn rate_of_one_channel(dies: u32, channel_bytes_per_s: u64, change: impl Fn(&mut Value)) -> f64 {
     let capacity = 64_u64 << 20;
     let mut value = stations(1, 0, "fixed", 1);
-    value["devices"] = json!([{
-        "kind": "ssd", "capacity_bytes": capacity, "unit_bytes": 4096,
-        "nand": {"channels": 1, "dies_per_channel": dies, "planes": 1,
-                 "blocks_per_plane": 2048 / dies, "pages_per_block": 16, "page_bytes": 4096,
-                 "read_ns": [50_000], "program_ns": [500_000], "erase_ns": 3_000_000,
-                 "channel_bytes_per_s": channel_bytes_per_s, "command_ns": 0, "cache_read": false,
-                 "cache_program": false, "suspend_ns": null, "reads_first": 0,
-                 "rated_cycles": 3000},
-        "parity_stripe": 0,
-        "collection": {"policy": "greedy"},
-        "buffer": {"bytes": 262_144, "protected": true, "write_through": false},
-        "firmware": {"cores": 1, "read_ns": 0, "write_ns": 0, "read_unit_ns": 0,
-                     "write_unit_ns": 0, "read_latency_ns": 0, "write_latency_ns": 0,
-                     "other_ns": 0},
-        "prefetch": null,
-        "history": [{"access": "sequential", "start_bytes": 0, "area_bytes": capacity,
-                     "block_bytes": 4096, "written_bytes": capacity, "ongoing": false}],
-    }]);
+    let mut ssd = ssd_of_one_channel(capacity, dies, 2048 / dies);
+    ssd["nand"]["channel_bytes_per_s"] = json!(channel_bytes_per_s);
+    value["devices"] = json!([ssd]);
     let load = &mut value["workloads"][0];
     load["area_bytes"] = json!(capacity);
     load["arrival"]["outstanding"] = json!(256);

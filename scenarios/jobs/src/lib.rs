@@ -9,6 +9,7 @@
 mod distribution;
 mod files;
 mod generator;
+mod history;
 mod lfsr;
 mod map;
 mod pace;

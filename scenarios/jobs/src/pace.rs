@@ -16,10 +16,29 @@ const SECOND_US: u64 = 1_000_000;
 enum Law {
     Even(TokenBucket),
     Poisson {
-        gap_us: u64,
-        sum_us: u64,
+        mean: Gap,
+        sum: Nanos,
         random: Taus88,
     },
+}
+
+/// The mean of exponential gaps.
+#[derive(Clone, Copy, Debug)]
+enum Gap {
+    /// Each gap is cut down to whole microseconds.
+    Micros(u64),
+    Nanos(f64),
+}
+
+impl Gap {
+    /// The gap of a share of them, from above 0 to 1, that are longer.
+    fn drawn(self, share: f32) -> Nanos {
+        let times = -libm::logf(share);
+        match self {
+            Gap::Micros(mean) => Nanos((mean as f32 * times) as u64 * MILLI),
+            Gap::Nanos(mean) => Nanos((mean * f64::from(times)) as u64),
+        }
+    }
 }
 
 /// The caps of a thread.
@@ -37,15 +56,21 @@ impl Pace {
             let Cap {
                 bytes_per_s,
                 poisson,
+                exact,
             } = plan.caps[at];
             if bytes_per_s == 0 {
                 return None;
             }
             Some(if poisson {
-                let ios = (bytes_per_s / plan.sizes[at].min).max(1);
+                let bytes = plan.sizes[at].min;
+                let mean = if exact {
+                    Gap::Nanos(1e9 * bytes as f64 / bytes_per_s as f64)
+                } else {
+                    Gap::Micros(SECOND_US / (bytes_per_s / bytes).max(1))
+                };
                 Law::Poisson {
-                    gap_us: SECOND_US / ios,
-                    sum_us: 0,
+                    mean,
+                    sum: Nanos::ZERO,
                     random: Taus88::new(seeds.of(purposes[at])),
                 }
             } else {
@@ -65,7 +90,7 @@ impl Pace {
         match &self.laws[direction] {
             None => now,
             Some(Law::Even(bucket)) => bucket.ready(0, now),
-            Some(Law::Poisson { sum_us, .. }) => now.max(self.began + Nanos(sum_us * MILLI)),
+            Some(Law::Poisson { sum, .. }) => now.max(self.began + *sum),
         }
     }
 
@@ -74,13 +99,9 @@ impl Pace {
         match &mut self.laws[direction] {
             None => {}
             Some(Law::Even(bucket)) => bucket.take(bytes, now),
-            Some(Law::Poisson {
-                gap_us,
-                sum_us,
-                random,
-            }) => {
+            Some(Law::Poisson { mean, sum, random }) => {
                 let share = (f64::from(random.bits()) + 1.0) / 4_294_967_296.0;
-                *sum_us += (*gap_us as f32 * -libm::logf(share as f32)) as u64;
+                *sum += mean.drawn(share as f32);
             }
         }
     }

@@ -131,6 +131,9 @@ pub struct Seeds {
     pub repeat_passes: bool,
     /// All draws are those of fio's fixed seed.
     pub repeat_all: bool,
+    /// Sizes of writes are drawn as those of reads are: a job with `verify`.
+    #[serde(default)]
+    pub same_sizes: bool,
 }
 
 /// A file: a part of the array.
@@ -195,6 +198,10 @@ pub struct Cap {
     pub bytes_per_s: u64,
     /// Gaps are exponential, else even.
     pub poisson: bool,
+    /// Exponential gaps have the mean that the cap says; else, as fio's, one of whole microseconds
+    /// at a whole number of I/Os a second.
+    #[serde(default)]
+    pub exact: bool,
 }
 
 /// fio's `latency_target`: the greatest depth whose latency keeps a limit.
@@ -239,6 +246,18 @@ pub struct Syncs {
     pub at_end: bool,
     /// Every write is durable when it completes.
     pub each_write: bool,
+}
+
+/// What was written is read back: fio's `verify`.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Verify {
+    /// In the order of offsets, each block once; else in the order of the writes.
+    pub by_offset: bool,
+    /// Writes before some are read back; 0 to read them when all are written.
+    pub backlog: u64,
+    /// Reads at once of a backlog.
+    pub batch: u64,
 }
 
 /// How long a thread goes on.
@@ -335,6 +354,9 @@ pub struct JobPlan {
     pub think: Option<Think>,
     /// Durability.
     pub syncs: Syncs,
+    /// Reads of what was written.
+    #[serde(default)]
+    pub verify: Option<Verify>,
     /// A limit of the latency that the depth obeys.
     #[serde(default)]
     pub latency_target: Option<LatencyTarget>,

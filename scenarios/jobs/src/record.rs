@@ -253,9 +253,10 @@ impl Record {
         self.sampled_at = self.sampled_at + Nanos(self.step.0 * steps);
     }
 
-    /// A pass is over: directions that had I/Os ran since `began`.
-    pub(crate) fn ran(&mut self, began: Time, now: Time) {
-        for side in self.sides.iter_mut().filter(|side| side.ios > 0) {
+    /// A pass is over: those of its directions that had I/Os ran since `began`.
+    pub(crate) fn ran(&mut self, directions: [bool; 3], began: Time, now: Time) {
+        let ran = self.sides.iter_mut().zip(directions);
+        for (side, _) in ran.filter(|(side, of_pass)| *of_pass && side.ios > 0) {
             side.runtime += now.since(began);
         }
     }

@@ -16,8 +16,13 @@ pub(crate) struct SizeDraw {
 impl SizeDraw {
     /// Of all three directions.
     pub(crate) fn of_all(plan: &JobPlan, seeds: &SeedTable, wide: bool) -> [SizeDraw; 3] {
-        let trims = if plan.direction == crate::plan::Direction::TrimWrite {
+        let writes_as = if plan.seeds.same_sizes {
+            Purpose::ReadSizes
+        } else {
             Purpose::WriteSizes
+        };
+        let trims = if plan.direction == crate::plan::Direction::TrimWrite {
+            writes_as
         } else {
             Purpose::TrimSizes
         };
@@ -31,7 +36,7 @@ impl SizeDraw {
         let [reads, writes, trimmed] = &plan.sizes;
         [
             draw(reads, Purpose::ReadSizes),
-            draw(writes, Purpose::WriteSizes),
+            draw(writes, writes_as),
             draw(trimmed, trims),
         ]
     }

@@ -4,6 +4,7 @@
 //! the wait is over.
 
 use crate::generator::{Generator, Request};
+use crate::history::History;
 use crate::pace::Pace;
 use crate::plan::JobPlan;
 use crate::record::{Record, ThreadResult, direction};
@@ -65,6 +66,8 @@ pub(crate) struct Held {
     pub(crate) request: Request,
     pub(crate) started: Time,
     pub(crate) issued: Time,
+    /// Of a write that will be read back: its number in the history.
+    pub(crate) number: u64,
 }
 
 /// The search for the depth whose latency keeps a limit.
@@ -119,6 +122,9 @@ pub struct Thread {
     pub(crate) thought_since: Time,
     pub(crate) search: Search,
     pub(crate) pace: Pace,
+    pub(crate) history: Option<History>,
+    /// All is written and is read back now.
+    pub(crate) verifying: bool,
     pub(crate) error: u32,
 }
 
@@ -138,6 +144,7 @@ impl Thread {
             },
             started: Time::ZERO,
             issued: Time::ZERO,
+            number: 0,
         };
         let depth = plan.depth.depth;
         Thread {
@@ -168,6 +175,8 @@ impl Thread {
             thought_since: Time::ZERO,
             search: Search::default(),
             pace: Pace::new(plan, Time::ZERO),
+            history: plan.verify.map(History::new),
+            verifying: false,
             error: 0,
             plan: plan.clone(),
         }
@@ -253,10 +262,14 @@ impl Thread {
                 request,
                 started,
                 issued,
+                number,
             } = self.held[slot as usize];
             self.free.push(slot);
             self.depth -= 1;
             self.generator.completed();
+            if let Some(history) = &mut self.history {
+                history.taken_back(request, number);
+            }
             self.done_bytes += request.bytes;
             self.pass_done += request.bytes;
             self.done_ios += 1;
@@ -276,17 +289,20 @@ impl Thread {
 
     pub(crate) fn hold(&mut self, request: Request, now: Time) {
         if let Some(slot) = self.free.pop() {
+            let number = match &mut self.history {
+                Some(history) if request.op == Op::Write => history.begins(request),
+                _ => 0,
+            };
             self.held[slot as usize] = Held {
                 request,
                 started: now,
                 issued: now,
+                number,
             };
             self.queued.push(slot);
             self.depth += 1;
             let side = direction(request.op);
             self.pace.take(side, request.bytes, now);
-            self.issued_bytes[side] += request.bytes;
-            self.issued_ios[side] += 1;
             self.pass_bytes += request.bytes;
         }
     }

@@ -5,7 +5,7 @@
 use crate::generator::{Next, Request};
 use crate::pace::Pace;
 use crate::plan::Direction;
-use crate::record::Record;
+use crate::record::{Record, direction};
 use crate::thread::{Port, Search, Step, Thread, Wait, sync_slot};
 use raidlab_kernel::{Nanos, Op, Time};
 
@@ -72,6 +72,14 @@ impl Thread {
             self.step = Step::Reap { full: true };
             return Ok(None);
         }
+        if let Some(read) = self.read_back() {
+            self.hold(read, now);
+            return self.issued(now, port);
+        }
+        if self.verifying {
+            self.step = Step::Drain;
+            return Ok(None);
+        }
         match self.draw(now) {
             Next::Nothing => self.step = Step::Drain,
             Next::Later(direction) => {
@@ -89,18 +97,39 @@ impl Thread {
                 self.step = Step::Syncing { since: now };
             }
             Next::Io(request) => {
+                let side = direction(request.op);
+                self.issued_bytes[side] += request.bytes;
+                self.issued_ios[side] += 1;
                 self.hold(request, now);
-                if self.queued.len() >= self.plan.depth.batch as usize {
-                    self.commit(now, port)?;
-                }
-                let polls = self.plan.depth.complete_min == 0 && self.plan.depth.complete_max == 0;
-                let full = self.is_full();
-                if full || polls {
-                    self.step = Step::Reap { full };
-                } else {
-                    self.after_reap(now);
-                }
+                return self.issued(now, port);
             }
+        }
+        Ok(None)
+    }
+
+    /// The read of what was written that comes next, if one is due.
+    #[inline]
+    fn read_back(&mut self) -> Option<Request> {
+        let history = self.history.as_mut()?;
+        if self.verifying {
+            history.next()
+        } else {
+            history.due()
+        }
+    }
+
+    /// There is another I/O: it is handed in once its batch is full.
+    #[inline]
+    fn issued(&mut self, now: Time, port: &mut impl Port) -> Result<Option<Wait>, String> {
+        if self.queued.len() >= self.plan.depth.batch as usize {
+            self.commit(now, port)?;
+        }
+        let polls = self.plan.depth.complete_min == 0 && self.plan.depth.complete_max == 0;
+        let full = self.is_full();
+        if full || polls {
+            self.step = Step::Reap { full };
+        } else {
+            self.after_reap(now);
         }
         Ok(None)
     }
@@ -137,7 +166,7 @@ impl Thread {
         if self.stopped {
             return true;
         }
-        if extent.time_based {
+        if self.verifying || extent.time_based && self.history.is_none() {
             return false;
         }
         let limit = if extent.io_size > 0 {
@@ -151,17 +180,35 @@ impl Thread {
             1
         };
         let bytes: u64 = self.issued_bytes.iter().sum();
-        let many = extent.number_ios > 0
-            && self.issued_ios.iter().sum::<u64>() >= both * extent.number_ios;
+        let many = self
+            .most_ios()
+            .is_some_and(|most| self.ios() >= both * most);
         let writes = matches!(self.plan.direction, Direction::Write | Direction::ReadWrite);
+        let read_back = match self.plan.verify {
+            Some(verify) if verify.backlog > 0 => extent.size,
+            _ => 0,
+        };
         let of_pass = if writes && self.plan.random && !self.plan.random_map {
             extent.size.max(extent.io_size)
         } else {
             extent.size
         };
-        bytes >= both * limit.saturating_mul(extent.loops.max(1))
-            || many
-            || self.pass_bytes >= both * of_pass
+        if self.pass_bytes >= both * of_pass + read_back {
+            return true;
+        }
+        !extent.time_based && (many || bytes >= both * limit.saturating_mul(extent.loops.max(1)))
+    }
+
+    /// I/Os so far, those that are read back among them.
+    fn ios(&self) -> u64 {
+        self.done_ios + self.depth as u64
+    }
+
+    /// I/Os of all passes, where `number_ios` says so.
+    fn most_ios(&self) -> Option<u64> {
+        let extent = &self.plan.extent;
+        let most = extent.number_ios.saturating_mul(extent.loops.max(1));
+        (most > 0).then_some(most)
     }
 
     fn is_full(&self) -> bool {
@@ -192,6 +239,9 @@ impl Thread {
     /// Behind a completion, or an I/O for which there was a place: a pause, or the next one.
     fn after_reap(&mut self, now: Time) {
         self.step = Step::Next;
+        if self.verifying {
+            return;
+        }
         if !self.ramping && self.plan.latency_target.is_some() {
             self.decide(now);
         }
@@ -274,6 +324,10 @@ impl Thread {
         if self.depth > 0 {
             self.reap(self.depth, now);
         }
+        if self.verifying {
+            self.end_verify(now);
+            return Ok(None);
+        }
         let writes = !matches!(self.plan.direction, Direction::Read);
         if self.plan.syncs.at_end && writes && self.error == 0 {
             self.sync(port)?;
@@ -284,12 +338,47 @@ impl Thread {
         Ok(None)
     }
 
+    /// A pass over the files is done; what it wrote is read back.
     fn end_pass(&mut self, now: Time) {
-        self.record.ran(self.pass_began, now);
-        let idle = self.pass_done == 0;
-        if self.stopped || self.error != 0 || idle || !self.runs_again() {
-            self.ended = now;
-            self.step = Step::Over;
+        let reads = match self.plan.verify {
+            Some(verify) => verify.backlog > 0 || self.plan.direction == Direction::ReadWrite,
+            None => true,
+        };
+        self.record.ran([reads, true, true], self.pass_began, now);
+        if self.stopped || self.error != 0 || self.pass_done == 0 {
+            self.end(now);
+        } else if self.history.is_some() {
+            self.pass_began = now;
+            self.verifying = true;
+            self.step = Step::Next;
+        } else {
+            self.begin_pass(now);
+        }
+    }
+
+    /// All that a pass wrote was read back.
+    fn end_verify(&mut self, now: Time) {
+        self.record.ran([true, false, false], self.pass_began, now);
+        self.verifying = false;
+        if let Some(history) = &mut self.history {
+            history.clear();
+        }
+        if self.stopped || self.error != 0 {
+            self.end(now);
+        } else {
+            self.begin_pass(now);
+        }
+    }
+
+    fn end(&mut self, now: Time) {
+        self.ended = now;
+        self.step = Step::Over;
+    }
+
+    /// Another pass, if there is to be one.
+    fn begin_pass(&mut self, now: Time) {
+        if !self.runs_again() {
+            self.end(now);
             return;
         }
         (self.pass_bytes, self.pass_done, self.pass_began) = (0, 0, now);
@@ -309,9 +398,13 @@ impl Thread {
             return true;
         }
         let most = self.plan.sizes.iter().map(|sizes| sizes.max).max();
-        let left = extent.io_size.saturating_sub(self.done_bytes);
-        let more =
-            extent.number_ios == 0 || self.issued_ios.iter().sum::<u64>() < extent.number_ios;
+        let limit = match &self.history {
+            // What was read back leaves the files as if they were not done.
+            Some(_) if extent.io_size == 0 => extent.size,
+            _ => extent.io_size,
+        };
+        let left = limit.saturating_sub(self.done_bytes);
+        let more = self.most_ios().is_none_or(|most| self.ios() < most);
         more && left >= most.unwrap_or(1)
     }
 

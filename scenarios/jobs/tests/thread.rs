@@ -143,3 +143,110 @@ fn a_failed_io_ends_the_job_with_its_error() {
     assert_eq!(thread.go_on(Time(MS), &mut server), Ok(Wait::Over));
     assert_eq!(thread.result().error, 5);
 }
+
+fn verified(by_offset: bool, backlog: u64, batch: u64) -> Value {
+    let mut of = plan();
+    of["verify"] = json!({"by_offset": by_offset, "backlog": backlog, "batch": batch});
+    of
+}
+
+/// What was asked for, as a letter each, and the block.
+fn asked_for(asked: &[Request]) -> String {
+    let word = |request: &Request| match request.op {
+        Op::Read => format!("r{}", (request.offset >> 12) % 256),
+        Op::Write => format!("w{}", (request.offset >> 12) % 256),
+        Op::Flush => "f".to_string(),
+        Op::Trim => "t".to_string(),
+    };
+    asked.iter().map(word).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn what_was_written_is_read_back_when_all_is_written() {
+    let mut of = verified(true, 0, 0);
+    of["extent"]["size"] = (4096 * 4).into();
+    of["sequence"]["step_bytes"] = (-8192).into();
+    of["files"][0]["offset_bytes"] = 65_536.into();
+    let (result, asked) = run(&of);
+    let words = asked_for(&asked);
+    let (written, read) = words.split_once(" r").unwrap();
+    let mut blocks: Vec<u64> = written
+        .split(' ')
+        .map(|word| word[1..].parse().unwrap())
+        .collect();
+    blocks.sort_unstable();
+    let sorted = blocks.iter().map(|block| format!("r{block}"));
+    assert_eq!(format!("r{read}"), sorted.collect::<Vec<_>>().join(" "));
+    assert_eq!((result.sides[0].ios, result.sides[1].ios), (4, 4));
+    // Four writes, then four reads: each direction has its own time.
+    assert_eq!(result.ended_ns, 8 * MS);
+    assert_eq!(result.sides[1].runtime_ns, 4 * MS);
+    assert_eq!(result.sides[0].runtime_ns, 4 * MS);
+}
+
+#[test]
+fn a_backlog_is_read_back_among_the_writes() {
+    let mut of = verified(false, 2, 2);
+    of["extent"]["size"] = (4096 * 5).into();
+    let (_, asked) = run(&of);
+    let words = "w0 w1 r0 r1 w2 w3 r2 r3 w4 r4";
+    assert_eq!(asked_for(&asked), words);
+    of["verify"] = json!({"by_offset": false, "backlog": 2, "batch": 1});
+    let (_, asked) = run(&of);
+    // Behind a read the next one waits for a write; with the last write the pass is over.
+    assert_eq!(asked_for(&asked), "w0 w1 r0 w2 r1 w3 r2 w4 r3 r4");
+}
+
+#[test]
+fn each_loop_is_read_back() {
+    let mut of = verified(false, 0, 0);
+    of["extent"]["size"] = (4096 * 2).into();
+    of["extent"]["loops"] = 2.into();
+    let (_, asked) = run(&of);
+    assert_eq!(asked_for(&asked), "w0 w1 r0 r1 w0 w1 r0 r1");
+}
+
+#[test]
+fn what_its_runtime_cuts_off_is_not_read_back() {
+    let mut of = verified(true, 0, 0);
+    of["extent"]["runtime_ns"] = (3 * MS).into();
+    assert_eq!(asked_for(&run(&of).1), "w0 w1 w2");
+    of["extent"]["runtime_ns"] = (11 * MS).into();
+    assert_eq!(asked_for(&run(&of).1), "w0 w1 w2 w3 w4 w5 w6 w7 w8 w9 r0");
+    of["extent"]["time_based"] = true.into();
+    of["extent"]["size"] = (4096 * 3).into();
+    assert_eq!(asked_for(&run(&of).1), "w0 w1 w2 r0 r1 r2 w0 w1 w2 r0 r1");
+}
+
+#[test]
+fn a_number_of_ios_is_that_of_each_loop() {
+    let mut of = plan();
+    of["extent"]["number_ios"] = 6.into();
+    of["extent"]["loops"] = 3.into();
+    // As fio: 18 in all, of which the first pass makes as many as the file has.
+    assert_eq!(run(&of).1.len(), 18);
+}
+
+#[test]
+fn exponential_gaps_have_the_mean_of_an_exact_cap() {
+    let ends = |blocks_per_s: f64, exact: bool| {
+        let mut of = plan();
+        of["extent"]["size"] = (4096 * 400).into();
+        of["files"][0]["io_bytes"] = (4096 * 400).into();
+        of["files"][0]["real_bytes"] = (4096 * 400).into();
+        let bytes_per_s = (4096.0 * blocks_per_s) as u64;
+        let cap = json!({"bytes_per_s": bytes_per_s, "poisson": true, "exact": exact});
+        of["caps"] = json!([cap, cap, cap]);
+        run(&of).0.ended_ns as f64 / 1e9
+    };
+    // 400 gaps: their sum is certain to 5 %, and the same numbers are drawn.
+    let mean = ends(1.0, false);
+    assert!((340.0..460.0).contains(&mean), "{mean}");
+    // fio takes a quarter, and one and three quarters, for one.
+    for (blocks_per_s, of_fio) in [(0.25, 1.0), (1.75, 1.0)] {
+        let exact = ends(blocks_per_s, true) * blocks_per_s / mean;
+        assert!((0.99..1.01).contains(&exact), "{exact}");
+        let taken = ends(blocks_per_s, false) * of_fio / mean;
+        assert!((0.99..1.01).contains(&taken), "{taken}");
+    }
+}

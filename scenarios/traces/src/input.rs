@@ -72,6 +72,9 @@ impl Lines {
         let read = { taken }.read_until(b'\n', &mut self.line);
         let packed = self.packed;
         let read = read.map_err(|error| match packed {
+            Some(what) if error.to_string().contains("matching checksum") => Fault::of_file(
+                format!("is damaged: the checksum of its {what} does not match"),
+            ),
             Some(what) => Fault::of_file(format!("breaks off or is no {what}: {error}")),
             None => unreadable(&error),
         })?;

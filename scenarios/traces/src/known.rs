@@ -22,6 +22,7 @@ pub(crate) struct Key {
     format: String,
     columns: Option<Columns>,
     unit: Option<String>,
+    without_trims: bool,
     bytes: u64,
     changed: SystemTime,
 }
@@ -37,6 +38,7 @@ impl Key {
             format: options.format.clone(),
             columns: options.columns.clone(),
             unit: options.unit.clone(),
+            without_trims: options.without_trims,
             bytes: about.len(),
             changed,
         })

@@ -20,7 +20,6 @@ mod requests;
 mod scan;
 mod synthesis;
 mod table;
-mod unwritten;
 mod zstd;
 
 pub use beyond::Beyond;
@@ -34,4 +33,3 @@ pub use recognise::recognise;
 pub use requests::{Request, Requests};
 pub use scan::{Scan, Unit, scan};
 pub use synthesis::{Model, Synthesis};
-pub use unwritten::Unwritten;

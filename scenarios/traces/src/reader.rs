@@ -42,6 +42,9 @@ pub struct Options {
     /// Whether times become pauses: from a completion to the next request.
     #[serde(default)]
     pub pauses: bool,
+    /// Whether trims are left out: the device has no such command.
+    #[serde(default)]
+    pub without_trims: bool,
 }
 
 impl Options {
@@ -56,6 +59,7 @@ impl Options {
             beyond: Beyond::Refuse,
             slower: 1.0,
             pauses: false,
+            without_trims: false,
         }
     }
 }
@@ -82,19 +86,24 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// What is allowed instead of what is not possible, with the key's value.
-    fn impossible(&self) -> Option<(Value, &'static str)> {
+    /// What is not possible: which quantity, its value and what is allowed.
+    fn impossible(&self) -> Option<(&'static str, Value, &'static str)> {
         if self.offset >= LARGEST_OFFSET {
-            let allowed = "an offset from 0 to below 2^60 bytes";
-            return Some((Value::Number(self.offset), allowed));
+            let value = match self.offset {
+                // A product that does not fit.
+                u64::MAX => Value::Text("2^64 bytes or more".to_owned()),
+                offset => Value::Number(offset),
+            };
+            return Some(("offset", value, "0 to below 2^60 bytes"));
         }
         if self.op != Op::Flush && !(1..LARGEST_SIZE).contains(&self.bytes) {
-            let allowed = "a size from 1 to below 2^40 bytes";
-            return Some((Value::Number(self.bytes), allowed));
+            let allowed = "1 to below 2^40 bytes; leave out lines that move no data";
+            return Some(("size", Value::Number(self.bytes), allowed));
         }
         if !self.response_us.is_nan() && !(0.0..LONGEST_US).contains(&self.response_us) {
-            let allowed = "a response time from 0 to below 1e12 us";
-            return Some((Value::Text(format!("{} us", self.response_us)), allowed));
+            let allowed = "0 to below 1e12 us";
+            let value = Value::Text(format!("{} us", self.response_us));
+            return Some(("response time", value, allowed));
         }
         None
     }
@@ -167,10 +176,10 @@ impl Records {
     pub(crate) fn next(&mut self) -> Option<Result<Record, Fault>> {
         loop {
             if let Some(record) = self.ready.pop_front() {
-                let Some((value, allowed)) = record.impossible() else {
+                let Some((what, value, allowed)) = record.impossible() else {
                     return Some(Ok(record));
                 };
-                let key = format!("line {}", record.line);
+                let key = format!("line {}: {what}", record.line);
                 return Some(Err(Fault::at(key, value, allowed)));
             }
             if let Some(fault) = self.faults.pop_front() {
@@ -185,6 +194,8 @@ impl Records {
                     if text.is_empty() || text.starts_with('#') {
                         continue;
                     }
+                    // A tab at the end is an empty last field of a table with tabs.
+                    let text = line.trim_start().trim_end_matches([' ', '\r', '\n']);
                     let (units, ready) = (&mut self.units, &mut self.ready);
                     match self.reader.line(text, number, units, ready) {
                         Ok(()) => {}

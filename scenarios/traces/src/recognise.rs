@@ -5,6 +5,7 @@ use crate::formats::FORMATS;
 use crate::formats::Reader;
 use crate::input::Lines;
 use crate::reader::{Options, Units};
+use crate::table::is_header;
 use std::collections::VecDeque;
 use std::path::Path;
 
@@ -39,8 +40,12 @@ pub fn recognise(path: &Path) -> Result<&'static str, Fault> {
         Some((score, format)) if 2 * score > first.len() => Ok(format),
         _ => {
             let known = FORMATS.join(", ");
-            let allowed =
+            let mut allowed =
                 format!("a trace of a format that is recognised; --format says which of {known}");
+            if is_header(&first[0]) {
+                allowed += "; of a table with names: --format csv --columns \"time=NAME:s op=NAME \
+                            offset=NAME:B size=NAME:B\"";
+            }
             let shown = first[0].chars().take(80).collect();
             Err(Fault::at("", Value::Text(shown), allowed))
         }

@@ -36,6 +36,7 @@ pub struct Requests {
     slower: f64,
     /// True if times are to become pauses.
     pauses: bool,
+    without_trims: bool,
     /// The request whose pause is not known yet.
     held: Option<Request>,
     over: bool,
@@ -56,6 +57,7 @@ impl Requests {
             starts: Vec::new(),
             slower: options.slower,
             pauses: options.pauses && !scan.closed,
+            without_trims: options.without_trims,
             scan: scan.clone(),
             held: None,
             over: false,
@@ -87,6 +89,9 @@ impl Requests {
                 Some(Err(fault)) => return Some(Err(fault)),
                 Some(Ok(record)) => record,
             };
+            if self.without_trims && record.op == Op::Trim {
+                continue;
+            }
             let Some(start) = self.start(record.unit) else {
                 continue;
             };

@@ -38,6 +38,8 @@ pub struct Scan {
     pub requests: u64,
     /// Reads among them.
     pub reads: u64,
+    /// Trims: among them, or left out of them where [`Options::without_trims`].
+    pub trims: u64,
     /// Requests with a response time.
     pub measured: u64,
     /// Their disks, by name.
@@ -80,7 +82,7 @@ fn read_through(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Co
         match next {
             Ok(record) => {
                 let name = records.units.name(record.unit);
-                found.add(&record, options.unit.as_deref(), name);
+                found.add(&record, options, name);
             }
             Err(fault) => {
                 at_fault += 1;
@@ -114,8 +116,9 @@ fn read_through(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Co
 struct Content {
     requests: u64,
     reads: u64,
+    trims: u64,
     measured: u64,
-    earliest: Option<u64>,
+    earliest: Option<(u64, u64)>,
     latest: (u64, u64),
     pauses: u64,
     last: u64,
@@ -125,7 +128,12 @@ struct Content {
 }
 
 impl Content {
-    fn add(&mut self, record: &Record, wanted: Option<&str>, name: &str) {
+    fn add(&mut self, record: &Record, options: &Options, name: &str) {
+        let is_wanted = options.unit.as_deref().is_none_or(|wanted| wanted == name);
+        self.trims += u64::from(is_wanted && record.op == Op::Trim);
+        if options.without_trims && record.op == Op::Trim {
+            return;
+        }
         let unit = record.unit as usize;
         if unit >= self.of_unit.len() {
             self.of_unit.resize(unit + 1, Unit::default());
@@ -136,14 +144,16 @@ impl Content {
         }
         own.end = own.end.max(record.offset + record.bytes);
         own.requests += 1;
-        if wanted.is_some_and(|wanted| wanted != name) {
+        if !is_wanted {
             return;
         }
         self.requests += 1;
         self.reads += u64::from(record.op == Op::Read);
         self.measured += u64::from(!record.response_us.is_nan());
         let time = record.time_ns;
-        self.earliest = Some(self.earliest.map_or(time, |earliest| earliest.min(time)));
+        if self.earliest.is_none_or(|(earliest, _)| time < earliest) {
+            self.earliest = Some((time, record.line));
+        }
         if time >= self.latest.0 {
             self.latest = (time, record.line);
         }
@@ -154,6 +164,8 @@ impl Content {
 
     fn scan(&self, options: &Options) -> Result<Scan, Fault> {
         let mut units = self.of_unit.clone();
+        // A disk may have had nothing but trims.
+        units.retain(|unit| unit.requests > 0);
         units.sort_by(|one, other| one.name.cmp(&other.name));
         if let Some(wanted) = &options.unit {
             let names: Vec<String> = units.iter().map(|unit| unit.name.clone()).collect();
@@ -177,7 +189,7 @@ impl Content {
         let first_ns = if closed {
             0
         } else {
-            self.earliest.unwrap_or(0)
+            self.earliest.map_or(0, |(earliest, _)| earliest)
         };
         let length = if closed {
             self.pauses
@@ -186,7 +198,12 @@ impl Content {
         };
         let slowed = length as f64 * options.slower;
         if slowed >= LONGEST_NS as f64 || length >= LONGEST_NS {
-            let allowed = "at most 2^59 ns, 18 years, after the first request";
+            let allowed = match self.earliest {
+                Some((_, line)) if !closed => {
+                    format!("at most 2^59 ns, 18 years, after the earliest request, of line {line}")
+                }
+                _ => "pauses of at most 2^59 ns, 18 years, in all".to_owned(),
+            };
             let value = Value::Text(format!("{slowed:.0} ns"));
             return Err(Fault::at(format!("line {}", self.latest.1), value, allowed));
         }
@@ -194,6 +211,7 @@ impl Content {
             format: options.format.clone(),
             requests: self.requests,
             reads: self.reads,
+            trims: self.trims,
             measured: self.measured,
             units,
             extent: end,

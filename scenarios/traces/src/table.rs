@@ -1,4 +1,5 @@
-//! Traces that are tables with commas: which column means what, in which unit.
+//! Traces that are tables: which column means what, in which unit. Commas separate the fields; in a
+//! table with names semicolons or tabs do, where its first line has no comma.
 
 use crate::columns::{Column, Columns};
 use crate::fault::{Fault, Value};
@@ -75,6 +76,8 @@ pub(crate) struct Table {
     optional: usize,
     words: OpWords,
     blank_op: bool,
+    /// Between two fields.
+    separator: u8,
     first: bool,
     /// The name of the disk of the line, to be looked up.
     unit: String,
@@ -101,6 +104,7 @@ impl Table {
             optional: layout.optional,
             words: layout.words,
             blank_op: layout.blank_op,
+            separator: b',',
             first: true,
             unit: String::new(),
         }
@@ -115,6 +119,7 @@ impl Table {
             optional: 0,
             words: OpWords::Names,
             blank_op: false,
+            separator: b',',
             first: true,
             unit: String::new(),
         }
@@ -134,7 +139,8 @@ impl Table {
     ) -> Result<Option<Record>, Wrong> {
         let first = std::mem::replace(&mut self.first, false);
         if let Some(columns) = self.columns.take_if(|_| first) {
-            self.places = Some(header(&split(line), &columns)?);
+            self.separator = separator(line);
+            self.places = Some(header(&split(line, self.separator), &columns)?);
             return Ok(None);
         }
         if first && is_header(line) {
@@ -154,10 +160,10 @@ impl Table {
         };
         let mut few = [""; 12];
         let (many, borrowed);
-        let parts: &[&str] = match split_into(line, &mut few) {
+        let parts: &[&str] = match split_into(line, self.separator, &mut few) {
             Some(count) => &few[..count],
             None => {
-                many = split(line);
+                many = split(line, self.separator);
                 borrowed = many.iter().map(String::as_str).collect::<Vec<_>>();
                 &borrowed
             }
@@ -242,10 +248,21 @@ fn too_few(names: &[String], least: usize, found: usize) -> String {
 }
 
 /// True for a line that names columns: its first field has letters alone.
-fn is_header(line: &str) -> bool {
-    let first = line.split(',').next().unwrap_or("").trim();
+pub(crate) fn is_header(line: &str) -> bool {
+    let first = line
+        .split(char::from(separator(line)))
+        .next()
+        .unwrap_or("")
+        .trim();
     let mut letters = first.chars().filter(|&c| c != '_' && c != ' ').peekable();
     letters.peek().is_some() && letters.all(char::is_alphabetic)
+}
+
+/// What stands between the fields of a first line.
+fn separator(line: &str) -> u8 {
+    let found = [b',', b';', b'\t'].into_iter();
+    let mut found = found.filter(|each| line.as_bytes().contains(each));
+    found.next().unwrap_or(b',')
 }
 
 /// The places of columns in the first line.
@@ -256,7 +273,10 @@ fn header(names: &[String], columns: &Columns) -> Result<Places, Wrong> {
         let name = &column.name;
         match names.iter().filter(|&found| found == name).count() {
             0 => {
-                let allowed = format!("a column of the first line: {}", names.join(", "));
+                let mut allowed = format!("a column of the first line: {}", names.join(", "));
+                if names[0].parse::<f64>().is_ok() {
+                    allowed += "; that line has no names: write them above it";
+                }
                 let fault = Fault::at("--columns", text(name), allowed);
                 faults.push(fault.among(names.to_vec()));
             }
@@ -287,13 +307,13 @@ fn header(names: &[String], columns: &Columns) -> Result<Places, Wrong> {
 }
 
 /// The fields of a line without quotes; none if it has quotes or more fields than there is space.
-fn split_into<'a>(line: &'a str, parts: &mut [&'a str]) -> Option<usize> {
+fn split_into<'a>(line: &'a str, separator: u8, parts: &mut [&'a str]) -> Option<usize> {
     let bytes = line.as_bytes();
     let (mut count, mut from) = (0, 0);
     for at in 0..=bytes.len() {
         match bytes.get(at) {
             Some(b'"') => return None,
-            Some(b',') | None => {
+            end if end.is_none_or(|&byte| byte == separator) => {
                 *parts.get_mut(count)? = line[from..at].trim();
                 count += 1;
                 from = at + 1;
@@ -304,8 +324,8 @@ fn split_into<'a>(line: &'a str, parts: &mut [&'a str]) -> Option<usize> {
     Some(count)
 }
 
-/// The fields of a line; within quotes a comma is text, and two quotes are one.
-pub(crate) fn split(line: &str) -> Vec<String> {
+/// The fields of a line; within quotes a separator is text, and two quotes are one.
+pub(crate) fn split(line: &str, separator: u8) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quoted = false;
     let mut letters = line.chars().peekable();
@@ -316,7 +336,7 @@ pub(crate) fn split(line: &str) -> Vec<String> {
                 parts.last_mut().expect("never empty").push('"');
             }
             '"' => quoted = !quoted,
-            ',' if !quoted => parts.push(String::new()),
+            end if !quoted && end == char::from(separator) => parts.push(String::new()),
             _ => parts.last_mut().expect("never empty").push(letter),
         }
     }

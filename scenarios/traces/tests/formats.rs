@@ -138,8 +138,8 @@ fn windows_line_ends_comments_and_a_byte_order_mark_change_nothing() {
 #[test]
 fn lines_that_cannot_be_are_refused_with_line_and_reason() {
     let cases = [
-        ("spc", "0,16,0,R,1", "a size from 1"),
-        ("spc", "0,2305843009213693952,4096,R,1", "an offset from 0"),
+        ("spc", "0,16,0,R,1", "1 to below 2^40"),
+        ("spc", "0,2305843009213693952,4096,R,1", "0 to below 2^60"),
         ("spc", "0,16,4096,R", "5 columns"),
         ("spc", "0,16,40", "5 columns"),
         ("spc", "0,16,4096,R,-1", "time in s"),
@@ -159,7 +159,7 @@ fn lines_that_cannot_be_are_refused_with_line_and_reason() {
             "1,usr,0,Read,8192,4096,99999999999999999999",
             "below 2^64 ns",
         ),
-        ("disksim-ascii", "2.5 0 16 0 1", "a size from 1"),
+        ("disksim-ascii", "2.5 0 16 0 1", "1 to below 2^40"),
     ];
     for (format, line, reason) in cases {
         let (_, sample) = SAMPLES
@@ -170,9 +170,49 @@ fn lines_that_cannot_be_are_refused_with_line_and_reason() {
         let file = file(text.as_bytes());
         let faults = read(&options(file.path(), format)).expect_err(line);
         assert_eq!(faults.len(), 1, "{faults:?}");
-        assert_eq!(faults[0].key, format!("line {}", text.lines().count()));
+        let named = format!("line {}", text.lines().count());
+        assert_eq!(faults[0].key.split(": ").next(), Some(named.as_str()));
         assert!(faults[0].allowed.contains(reason), "{faults:?}");
     }
+}
+
+#[test]
+fn a_quantity_that_cannot_be_is_named() {
+    for (line, named) in [
+        ("0,16,0,R,1", "line 1: size"),
+        ("0,2305843009213693952,4096,R,1", "line 1: offset"),
+    ] {
+        let file = file(format!("{line}\n").as_bytes());
+        let faults = read(&options(file.path(), "spc")).expect_err(line);
+        assert_eq!(faults[0].key, named);
+    }
+}
+
+#[test]
+fn semicolons_and_tabs_separate_fields_where_the_first_line_has_no_comma() {
+    let (_, sample) = SAMPLES[10];
+    let commas = file(sample.as_bytes());
+    let expected = read(&options(commas.path(), "csv")).expect("a table");
+    for separator in [";", "\t"] {
+        let other = file(sample.replace(',', separator).as_bytes());
+        let found = read(&options(other.path(), "csv")).expect("the same table");
+        assert_eq!(shown(&found.1), shown(&expected.1), "{separator:?}");
+    }
+}
+
+#[test]
+fn trims_are_left_out_and_counted_where_the_device_has_none() {
+    let (_, sample) = SAMPLES[3];
+    let file = file(sample.as_bytes());
+    let options = options(file.path(), "fio-iolog");
+    let (all, requests) = read(&options).expect("a log");
+    assert_eq!((all.trims, all.requests, requests.len()), (1, 3, 3));
+    let without = Options {
+        without_trims: true,
+        ..options
+    };
+    let (scan, requests) = read(&without).expect("a log");
+    assert_eq!((scan.trims, scan.requests, requests.len()), (1, 2, 2));
 }
 
 #[test]
@@ -260,4 +300,29 @@ fn a_file_that_stays_as_it_is_is_read_through_once() {
     assert_eq!(reads(), 1);
     write("0,16,4096,w,0.5\n", now);
     assert_eq!(reads(), 0);
+}
+
+/// A lost time, zero among those since 1970, is the earliest: its line is named too.
+#[test]
+fn times_that_lie_too_far_apart_name_both_lines() {
+    let file = NamedTempFile::new().expect("a file");
+    let text = "1,R,8192,4096,1577808144360767\n1,W,8192,4096,0\n1,R,0,4096,1577808144364267\n";
+    std::fs::write(file.path(), text).expect("a trace");
+    let faults = raidlab_traces::scan(&Options::new(file.path(), "alibaba"), || true);
+    let faults = faults.expect_err("50 years");
+    assert_eq!(faults[0].key, "line 3");
+    assert!(
+        faults[0].allowed.ends_with("of line 2"),
+        "{}",
+        faults[0].allowed
+    );
+}
+
+#[test]
+fn an_offset_that_does_not_fit_is_not_said_as_another_number() {
+    let file = NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), "0,9223372036854775808,4096,R,0.1\n").expect("a trace");
+    let faults = raidlab_traces::scan(&Options::new(file.path(), "spc"), || true);
+    let value = format!("{:?}", faults.expect_err("2^72 bytes")[0].value);
+    assert!(value.contains("2^64 bytes or more"), "{value}");
 }

@@ -56,7 +56,7 @@ parts! {
     HostWait = "host_wait",
     /// CPU time on a host thread.
     Host = "host",
-    /// CPU time of RAID in the host or in the controller: splitting, copying, parity.
+    /// RAID in the host or in the controller: splitting, copying, parity, waits for a bitmap.
     Raid = "raid",
     /// Waiting for a place in the controller's queue or for one of its cores.
     ControllerWait = "controller_wait",
@@ -180,6 +180,8 @@ pub enum Stage {
     TakenUp,
     /// Write data are in memory.
     DataIn,
+    /// The bitmap of the array says on every member that they are coming.
+    Marked,
     /// Commands or jobs are in flight.
     Working,
     /// Only the host has to learn of its completion.

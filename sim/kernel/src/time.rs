@@ -1,6 +1,7 @@
 //! Instants and durations in whole nanoseconds: a run is exact, and the same on every machine.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 
 /// An instant: whole nanoseconds since the start of the run.
@@ -82,6 +83,21 @@ impl Nanos {
     }
 }
 
+/// In the largest unit of which it has one, to a thousandth: `60 s`, `2.5 ms`.
+impl fmt::Display for Nanos {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")];
+        let found = units.into_iter().find(|&(size, _)| self.0 >= size);
+        let Some((size, unit)) = found else {
+            return write!(f, "{} ns", self.0);
+        };
+        let (whole, rest) = (self.0 / size, self.0 % size * 1000 / size);
+        let digits = format!("{whole}.{rest:03}");
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        write!(f, "{digits} {unit}")
+    }
+}
+
 impl Add<Nanos> for Time {
     type Output = Time;
     fn add(self, rhs: Nanos) -> Time {
@@ -139,5 +155,14 @@ mod tests {
         assert_eq!(Nanos::from_seconds(2.9e-3), Nanos(2_900_000));
         assert_eq!(Nanos::from_seconds(1.4e-9), Nanos(1));
         assert_eq!(Nanos::from_seconds(-1.0), Nanos::ZERO);
+    }
+    #[test]
+    fn durations_are_said_in_their_largest_unit() {
+        let said = [60_000_000_000, 2_500_000, 1_234_567, 999, 80_000, 0];
+        let said = said.map(|ns| Nanos(ns).to_string());
+        assert_eq!(
+            said,
+            ["60 s", "2.5 ms", "1.234 ms", "999 ns", "80 us", "0 ns"]
+        );
     }
 }

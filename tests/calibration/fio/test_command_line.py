@@ -83,3 +83,18 @@ def test_options_beside_a_job_file_hold_for_jobs_without_their_own(
     assert [each["read"]["total_ios"] for each in jobs] == [5, 7]
     with pytest.raises(SpecError, match="iodeph"):
         run_line([str(job), "--iodeph=5"], device="fivex")
+
+
+def test_the_slowest_ios_have_their_job_and_what_they_waited_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    job = tmp_path / "x.fio"
+    job.write_text("[global]\nrw=randread\nbs=4k\nnumber_ios=60\nsize=40g\n[near]\n[far]\n")
+    run_line([str(job), "--output-format=json"], device="generic-7200rpm")
+    document = json.loads(capsys.readouterr().out)
+    slowest = document["raidlab"]["slowest"]
+    assert len(slowest) == 100 and {slow["job"] for slow in slowest} == {"near", "far"}
+    latencies = [slow["latency_us"] for slow in slowest]
+    assert latencies == sorted(latencies, reverse=True)
+    assert latencies[0] * 1e3 == max(job["read"]["lat_ns"]["max"] for job in document["jobs"])
+    assert any("the platter" in slow["waited_for"] for slow in slowest)

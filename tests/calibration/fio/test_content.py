@@ -97,3 +97,15 @@ def test_a_trim_reaches_the_drive(fio, tmp_path):
     mapped, trimmed = (result[name]["read"]["lat_ns"]["mean"] for name in ("before", "after"))
     assert mapped > 50e3
     assert trimmed < mapped - 49e3
+
+
+def test_a_disk_answers_a_trim_as_a_kernel_does(fio, tmp_path):
+    system = SYSTEM.replace("ssd.toml", "generic-7200rpm")
+    (tmp_path / "disk.toml").write_text(system)
+    (tmp_path / "job.fio").write_text("[job]\nioengine=psync\nbs=4k\nsize=1m\nrw=trim\n")
+    command = [sys.executable, "-m", "raidlab", "fio", "--scenario", "disk.toml", "job.fio"]
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=WATCHDOG_S, check=False
+    )
+    assert done.returncode != 0
+    assert "Operation not supported" in done.stdout + done.stderr

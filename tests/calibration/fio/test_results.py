@@ -349,3 +349,23 @@ def test_files_of_a_bundle_that_are_not_as_the_collector_left_them_are_not_used(
     assert reasons["002.json"].startswith("of a bundle: damaged: the manifest has ")
     assert reasons["003.json"] == "of a bundle: No such file or directory"
     assert reasons["out.json"] == "of a bundle: not inside the bundle"
+
+
+def test_the_state_is_the_bundles_or_the_tests_or_what_the_user_says(tmp_path: Path) -> None:
+    """It was lost: every point began from an unknown drive."""
+    steps = tmp_path / "steps"
+    steps.mkdir()
+    text = document(job(direction(1000.0, 60_000, 500.0), OPTIONS))
+    (steps / "002.json").write_text(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    listed = [
+        {"number": 1, "purpose": "purge", "sha256": {}},
+        {"number": 2, "purpose": "measure", "sha256": {"steps/002.json": digest}},
+    ]
+    (tmp_path / "manifest.json").write_text(json.dumps({"format": 1, "steps": listed}))
+    attained = job(direction(900.0, 60_000, 500.0), OPTIONS, steadystate={"attained": 1})
+    (tmp_path / "other.json").write_text(document(attained))
+    (tmp_path / "third.json").write_text(document(job(direction(800.0, 9000, 500.0), OPTIONS)))
+    found = {p.iops: p.state for p in import_fio([tmp_path], state="filled").points}
+    assert found == {1000.0: "fresh", 900.0: "steady-state", 800.0: "filled"}
+    assert [p.state for p in import_fio([tmp_path / "third.json"]).points] == [None]

@@ -20,7 +20,7 @@ from raidlab.calibration.fitting.fitted_file import with_others
 from raidlab.calibration.fitting.kinds import TEMPLATES, kind_of
 from raidlab.calibration.fitting.loss import residuals
 from raidlab.calibration.fitting.parameters import Choice, Parameter
-from raidlab.calibration.fitting.pictures import distribution, most_different
+from raidlab.calibration.fitting.pictures import curves, distribution, most_different
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
 from raidlab.calibration.fitting.report import html_calibration
@@ -302,6 +302,16 @@ def test_measured_is_black_simulated_blue_and_writes_are_dashed_in_every_distrib
     assert {trace.line.color for trace in traces if "measured" in trace.name} == {"#000000"}
     # What takes longer than the shortest latency, down to one in 10,000.
     assert max(trace.y[0] for trace in traces) <= 1 and min(traces[0].y) == 1e-4
+
+
+def test_a_picture_has_a_panel_for_p99_where_it_was_measured() -> None:
+    known = Latency(mean_us=1.0, bins_ns=((1000, 50), (2000, 50)))
+    for completion, axes in ((known, 2), (Latency(mean_us=1.0), 1)):
+        side = Side(iops=1.0, ios=1, latency_mean_us=1.0, completion=completion)
+        point = Point(name="reads", rw="randread", read_share=1.0, bs=4096, iodepth=1, read=side)
+        row = Compared(point, Simulated(1.0, 1.0, known, None, (1.0, 1.0), {}, 0.0, ""))
+        drawn = curves([row])
+        assert sum(name.startswith("yaxis") for name in drawn.to_dict()["layout"]) == axes
 
 
 def measurement_of(folder: str) -> Measurement:

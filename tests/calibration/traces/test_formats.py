@@ -110,7 +110,7 @@ def test_several_disks_lie_one_after_the_other_and_one_can_be_chosen(tmp_path: P
         ("spc", "0,1,4096,R,soon", "time in s (column Timestamp)"),
         ("systor17", "1.0,x,R,1,0,4096", "response in s"),
         ("alibaba", "1,R,-5,4096,1", "offset in B"),
-        ("alibaba", "1,R,0,0,1", "a size from 1"),
+        ("alibaba", "1,R,0,0,1", "size = 0: 1 to below 2^40 bytes"),
         ("fio-iolog", "5 f read 0", "an offset and a length"),
         ("blkparse", "8,0 1 1 now 697 D R 16 + 8 [x]", "a time in seconds"),
         ("csv", "1.0,read,16,4096", "5 columns"),
@@ -131,6 +131,7 @@ def test_a_trace_compressed_by_gzip_is_read_as_it_is(tmp_path: Path) -> None:
     assert len(read_trace(path, "spc")) == 2
     for broken, reported in [
         (packed[:-12], "breaks off"),
+        (packed[:-8] + b"xxxx" + packed[-4:], "the checksum of its gzip does not match"),
         (packed[:2] + b"x" * 20, "no gzip"),
         (gzip.compress(b"\xff\xfe"), "not text"),
         (b"\xff\xfe", "not text"),
@@ -144,7 +145,7 @@ def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None
     for columns, reported in [
         ("time=ts op=kind offset=lba size=bytes", "time=ts:UNIT"),
         ("time=when:s op=kind offset=lba size=bytes", "ts, kind"),
-        ("op=kind", "a column for offset"),
+        ("op=kind", 'columns for time, offset, size: "time=NAME:s offset=NAME:B size=NAME:B"'),
         ("colour=blue", "before = is one of"),
         (f"{COLUMNS} time=kind:s", "one column for time; here are two"),
     ]:
@@ -234,3 +235,15 @@ def test_a_trace_needs_one_target(tmp_path: Path) -> None:
     assert runner.invoke(app, both).exit_code == 2
     assert runner.invoke(app, [*command, "--device", "null", "--beyond", "drop"]).exit_code == 2
     assert runner.invoke(app, [*command, "--device", "null", "--array", "a"]).exit_code == 2
+
+
+def test_a_table_of_no_known_format_points_to_columns(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    for separator in ",;":
+        path.write_text("ts,op,lba,size\n0.1,read,0,4096\n".replace(",", separator))
+        with pytest.raises(SpecError, match='--format csv --columns "time=NAME:s op=NAME'):
+            TraceFile(path).known()
+    path.write_text("0.1,read,0,4096\n")
+    asked = TraceFile(path, "csv", "time=ts:s op=op offset=lba:B size=size:B")
+    with pytest.raises(SpecError, match="that line has no names: write them above it"):
+        scan(asked)

@@ -162,7 +162,7 @@ def test_reads_of_what_was_never_written_are_counted(tmp_path: Path) -> None:
         "0.2,read,4096,4096",  # the second unit of the write
         "0.3,read,8192,4096",  # beyond it
     )
-    assert "2 of 3 reads are of what was never written" in warnings_of(trace, "p3700-800")
+    assert "67 % of what its SSDs read was never written" in warnings_of(trace, "p3700-800")
     assert "never written" not in warnings_of(trace, "generic-15000rpm")
 
 

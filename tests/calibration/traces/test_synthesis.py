@@ -83,3 +83,13 @@ def test_a_closed_trace_has_no_times_to_be_copied(tmp_path: Path) -> None:
     path.write_text("R Miss 16 8 5000.0 1000.0\n")
     with pytest.raises(SpecError, match="a format with times"):
         synthesize(TraceFile(path), tmp_path / "out")
+
+
+def test_no_statistic_stands_twice(tmp_path: Path) -> None:
+    """Of a small trace half of all hits and nine of ten need the same cache."""
+    path = tmp_path / "small.spc"
+    path.write_text("".join(f"0,{8 * (at % 2)},4096,R,{at / 10}\n" for at in range(40)))
+    found = synthesize(TraceFile(path), tmp_path / "out.spc")
+    names = [each.name for each in found.statistics]
+    assert len(names) == len(set(names))
+    assert any(name.startswith("misses of a cache of") for name in names)

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from raidlab.devices.catalogue import load_device
-from raidlab.devices.datasheet.flash import amplification, first, raw_gib, spare_for
+from raidlab.devices.datasheet.flash import first, raw_gib
 from raidlab.devices.datasheet.flash_device import device
+from raidlab.devices.datasheet.nand import amplification, spare_for
 from raidlab.devices.datasheet.sheet import read_sheet
 from raidlab.devices.schema import DriveOptions
 from raidlab.devices.ssd import SsdSpec

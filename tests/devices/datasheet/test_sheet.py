@@ -87,6 +87,13 @@ def test_a_sheet_is_read_in_base_units(tmp_path: Path) -> None:
         (DISK, "rpm", "72", "3600 to 20000 rpm"),
         (DISK, "heads", "21", "at most 20: two for each of 10 platters"),
         (DISK, "average_seek_read", '"8.5 us"', "1 ms to 50 ms"),
+        (SSD, "sequential_read", '"6500 kB/s"', "at least 182 MB/s: what one die of TLC reads"),
+        (SSD, "random_write", '"70 IO/s"', "at least 328 IO/s: what one die of TLC programs"),
+        (SSD, "random_read", '"5800 IO/s"', "at least 12,500 IO/s: what a single read in flight"),
+        (SSD, "sequential_write", '"60 MB/s"', "at least 72 MB/s: random_write of 70,000 IO/s"),
+        (DISK, "sustained_rate", '"285 kB/s"', "more than 2,000,000 tracks"),
+        (DISK, "random_read", '"16800 IO/s"', "at most 2,040 IO/s: of 16 in flight"),
+        (DISK, "random_write", '"9 IO/s"', "at least 17 IO/s: a seek of 50 ms"),
     ],
 )
 def test_a_fault_names_key_value_and_what_is_possible(
@@ -97,6 +104,12 @@ def test_a_fault_names_key_value_and_what_is_possible(
     assert said in found
     if key != "dwdp":
         assert value.strip('"') in found
+
+
+def test_a_rate_below_one_die_s_is_a_slip_of_units(tmp_path: Path) -> None:
+    """2 planes of 16 KiB in 1400 us and a share of 6 us of an erase: 23.3 MB/s."""
+    (found,) = faults(tmp_path, SSD | {"sequential_write": '"1500 kB/s"'})
+    assert "at least 23 MB/s: what one die of TLC programs, at 1400 us a page" in found
 
 
 def test_capacity_alone_is_no_drive(tmp_path: Path) -> None:

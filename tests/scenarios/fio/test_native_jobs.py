@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from raidlab.calibration.fio.native import run_line
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.fio import jobfile
@@ -132,10 +133,10 @@ def test_a_workload_is_a_row(drives: Path) -> None:
 
 def test_faults_name_line_option_and_the_nearest(drives: Path) -> None:
     with pytest.raises(SpecError) as raised:
-        scenario(drives, "[a]\nrw=randred\niodpeth=4\nsize=10%\nverify=crc32c\nioengine=rbd\n")
+        scenario(drives, "[a]\nrw=randred\niodpeth=4\nsize=10%\nverify_only=1\nioengine=rbd\n")
     text = str(raised.value)
     assert 'x.fio:2: [a] rw = "randred"' in text and 'did you mean "randread"' in text
-    assert "verify" in text and "rbd reaches its store over a network" in text
+    assert "verify_only" in text and "rbd reaches its store over a network" in text
 
 
 def test_an_unknown_option_is_an_error(drives: Path) -> None:
@@ -182,21 +183,36 @@ def test_options_without_effect_are_listed(drives: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "runs"),
+    ("option", "allowed"),
     [
-        ("rw=write\ndo_verify=0", True),
-        ("rw=randread", True),
-        ("rw=write", False),
-        ("rw=randrw\ndo_verify=1", False),
+        ("prio=9", "0 to 7"),
+        ("prioclass=4", "0 to 3"),
+        ("nice=-21", "-20 to 19"),
+        ("direct=2", "0 or 1"),
+        ("overwrite=yes", "0 or 1"),
+        ("dedupe_percentage=150", "0 to 100"),
     ],
 )
-def test_verify_is_refused_where_fio_would_read_back_what_was_written(
-    drives: Path, options: str, runs: bool
+def test_values_of_options_without_effect_are_checked_as_fio_does(
+    drives: Path, option: str, allowed: str
 ) -> None:
-    job = f"[a]\n{options}\nverify=meta\nnumber_ios=4\nsize=1m\n"
-    if runs:
-        warnings = scenario(drives, job).warnings
-        assert any("verify has no effect" in each for each in warnings)
-    else:
-        with pytest.raises(SpecError, match="reads back what was written"):
-            scenario(drives, job)
+    key, _, value = option.partition("=")
+    with pytest.raises(SpecError) as refused:
+        scenario(drives, f"[a]\nrw=read\nsize=1m\n{option}\n")
+    (fault,) = refused.value.faults
+    assert str(fault) == f'x.fio:4: [a] {key} = "{value}": {allowed}'
+
+
+@pytest.mark.parametrize(
+    ("size", "allowed"), [("200%", "at most 100%"), ("20%", "bytes, for a file that is no device")]
+)
+def test_nothing_follows_from_a_size_that_cannot_be(drives: Path, size: str, allowed: str) -> None:
+    with pytest.raises(SpecError) as refused:
+        scenario(drives, f"[a]\nrw=read\nsize={size}\n")
+    (fault,) = refused.value.faults
+    assert fault.allowed.startswith(allowed)
+
+
+def test_formats_that_fio_itself_writes_are_pointed_to() -> None:
+    with pytest.raises(SpecError, match="json, json\\+; without --native `raidlab fio` runs fio"):
+        run_line(["--output-format=terse", "job.fio"])

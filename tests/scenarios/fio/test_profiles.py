@@ -41,6 +41,20 @@ def test_a_profile_names_its_source_and_has_no_option_without_effect(profile: st
     assert build_scenario(tree(profile)).jobs[0].notes == ()
 
 
+@pytest.mark.parametrize("profile", NAMES)
+def test_the_rate_is_that_of_all_streams_together(profile: str) -> None:
+    if "rate" not in tree(profile)["workload"][0]:
+        return
+    # So low that the rate of a stream of several is no whole number.
+    total = 0.0
+    for thread in build_scenario(tree(profile, rate="20 IO/s")).jobs[0].threads:
+        sides = {"read": (0,), "write": (1,), "read_write": (0, 1)}[thread["direction"]]
+        own = [thread["caps"][side]["bytes_per_s"] / thread["sizes"][side]["min"] for side in sides]
+        assert min(own) > 0, "0 would be no cap at all"
+        total += sum(own)
+    assert total == pytest.approx(20, rel=1e-3)
+
+
 def test_the_streams_of_spc_1_like_add_up() -> None:
     reads = writes = sequential = 0.0
     for thread in threads("spc-1-like"):
@@ -60,6 +74,21 @@ def test_the_streams_of_spc_1_like_add_up() -> None:
     assert sequential == pytest.approx(0.386, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("profile", "reads", "sizes_kib"),
+    [("vdi-boot", 0.86, (36, 10)), ("vdi-steady", 0.25, (18, 10))],
+)
+def test_desktops_have_the_shares_and_mean_sizes_of_their_sources(
+    profile: str, reads: float, sizes_kib: tuple[int, int]
+) -> None:
+    (thread,) = threads(profile)
+    for size, mean in zip(thread["sizes"], sizes_kib, strict=False):
+        assert sum(each * share for each, share in size["split"]) / 100 == mean << 10
+    (row,) = simulate(build_scenario(tree(profile, area="20 GB"))).results
+    assert row["read"]["ios"] / row["ios"] == pytest.approx(reads, abs=0.04)
+    assert row["iops"] == pytest.approx(1000, rel=0.15)
+
+
 @pytest.mark.parametrize("profile", ["oltp", "mail", "ai-training"])
 def test_a_profile_runs_at_its_rate(profile: str) -> None:
     rows = simulate(build_scenario(tree(profile, area="20 GB"))).results
@@ -67,6 +96,15 @@ def test_a_profile_runs_at_its_rate(profile: str) -> None:
     if profile != "ai-training":
         rate = sum(row["iops"] for row in rows)
         assert rate == pytest.approx(1000, rel=0.15)
+
+
+@pytest.mark.parametrize("profile", ["mail", "vdi-steady", "oltp"])
+def test_a_low_rate_is_kept(profile: str) -> None:
+    """A sixteenth of half of 20 IO/s is less than one a second."""
+    run = {"run": {"duration": "100 s", "precondition": "filled"}}
+    rows = simulate(build_scenario(tree(profile, rate="20 IO/s", area="20 GB") | run)).results
+    # 2,000 I/Os: certain to 2 %.
+    assert sum(row["iops"] for row in rows) == pytest.approx(20, rel=0.1)
 
 
 def test_a_profile_wants_a_rate_or_none() -> None:

@@ -53,9 +53,14 @@ def test_fast_path_wants_its_settings(drives):
         scenario(sas, model="lsi2108", level="raid0", fast_path=True)
 
 
+IN_HOST = {"software_raid": "os", "bitmap": "none"}
+
+
 def test_an_array_in_the_host_is_bypasses_the_cache_and_says_so(drives):
     tree = scenario(drives / "sas.toml", write="write-back", read_ahead="none").written
-    found = build_scenario(tree | {"array": [tree["array"][0] | {"software_raid": "os"}]})
+    found = build_scenario(
+        tree | {"array": [tree["array"][0] | {"software_raid": "os", "bitmap": "none"}]}
+    )
     assert found.plan(0, 0)["arrays"][0]["cache"] is None
     reported = [text.split(",")[0] for text in found.warnings if "no effect on array-0" in text]
     assert reported == ["controller.write: has no effect on array-0"]
@@ -71,7 +76,7 @@ def test_fast_path_leaves_other_arrays_their_defaults(drives):
     assert array(sas, level="raid0", fast_path=True)["cache"] is None
     # To the controller the drives of an array in the host are single ones.
     tree = scenario(sas, fast_path=True).written
-    found = build_scenario(tree | {"array": [tree["array"][0] | {"software_raid": "os"}]})
+    found = build_scenario(tree | {"array": [tree["array"][0] | IN_HOST]})
     assert found.plan(0, 0)["arrays"][0]["fast_path"]
     assert found.warnings == ()
 

@@ -93,6 +93,15 @@ def test_what_all_drives_do_is_one_row():
     assert heat.rows == [("drives of data (2)", [50.0]), ("lsi2008 cores", [10.0])]
 
 
+def test_a_warm_up_that_fills_a_cache_does_not_hide_what_is_recorded():
+    line = {"t_s": [1.0, 2.0, 3.0, 4.0], "iops": [90_000, 610, 600, 590]}
+    drawn = charts.timeline(_row(8, timeline=line, warm_up_s=2.0))
+    assert drawn.layout.yaxis.range[1] == pytest.approx(1.3 * 600)
+    assert [(each.x0, each.x1) for each in drawn.layout.shapes] == [(0, 2)]
+    even = charts.timeline(_row(8, timeline=line | {"iops": [700] * 4}, warm_up_s=2.0))
+    assert even.layout.yaxis.range is None
+
+
 def test_lines_have_colours_and_markers_of_their_own():
     rows = [_row(8, workload=name) for name in "abc"]
     lines = charts.rate(rows).data

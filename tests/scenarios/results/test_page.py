@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 
 from raidlab.scenarios.results import page as pages
 from raidlab.scenarios.results.look import Column, Table
-from raidlab.scenarios.results.page import Box, Heat, Page, Picture, again
+from raidlab.scenarios.results.page import Box, Heat, Page, Picture
 from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.running.simulate import simulate
 
@@ -41,7 +41,7 @@ def result(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def page(result):
-    return html_report(result, again("run", "s.toml", seed=None))
+    return html_report(result, "raidlab run s.toml --html page.html")
 
 
 def without_scripts(page):
@@ -56,7 +56,7 @@ def test_a_page_is_small_and_needs_nothing_from_outside(page):
 
 
 def test_the_same_seed_gives_the_same_bytes(result, page):
-    assert html_report(result, again("run", "s.toml", seed=None)) == page
+    assert html_report(result, "raidlab run s.toml --html page.html") == page
     figures = [each.figure for each in pages_of(result)]
     assert any(figures)
 
@@ -143,10 +143,3 @@ def test_the_drawing_library_is_that_of_the_installed_plotly():
     assert shipped and installed and plotly.__version__
     if int(plotly.__version__.partition(".")[0]) == 7:
         assert shipped.group(1) == installed.group(1)
-
-
-def test_the_command_keeps_zeros_and_what_a_shell_would_change():
-    assert again("run", "s.toml", seed=0, what_if=False, goal=["p99 < 2 ms"]) == (
-        'raidlab run s.toml --seed 0 --goal "p99 < 2 ms" --html page.html'
-    )
-    assert again("run", "$HOME `x`.toml") == "raidlab run '$HOME `x`.toml' --html page.html"

@@ -447,10 +447,18 @@ def test_reads_of_what_was_never_written_are_reported():
         return simulate(build_scenario(tree)).warnings
 
     reads, writes = {"name": "reads", "rw": "randread"}, {"name": "writes", "rw": "randwrite"}
-    assert "reads: reads what was never written" in warnings(reads)[0]
+    never = "array data: 100 % of what its SSDs read was never written"
+    (said,) = warnings(reads)
+    assert never in said and 'run.precondition = "filled" writes it first' in said
     assert warnings(reads, precondition="filled") == ()
-    assert warnings(reads, writes) == ()
+    # A load that writes there as well writes too little of it.
+    assert any(
+        "of what its SSDs read was never written" in each for each in warnings(reads, writes)
+    )
     assert warnings(writes) == ()
+    # What is filled is less than what is read: a quarter of it.
+    (said,) = warnings(reads, precondition="filled", filled="250 MB", duration="20 ms")
+    assert "array data: 7" in said and 'run.filled = "250 MB" leaves it out' in said
 
 
 def test_ctrl_c_between_two_submissions_stops_what_runs(drives, monkeypatch):

@@ -70,6 +70,42 @@ def test_writes_to_worn_flash_wait_for_a_collection() -> None:
     assert typed.ios == row["ios"]
 
 
+def test_far_reads_wait_for_the_arm() -> None:
+    scenario = {
+        "array": [{"drives": [{"model": "generic-7200rpm", "count": 1}]}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB"}],
+        "run": {"duration": "20 s"},
+    }
+    (row,) = raidlab.simulate(scenario, slowest=20).results
+    for slow in row["slowest"]:
+        parts = slow["breakdown_us"]
+        assert max(parts, key=parts.__getitem__) == "seek" and cause(slow).startswith("the arm")
+
+
+def test_a_destage_that_ends_before_the_read_beside_it_is_named() -> None:
+    """A read of 2 GiB takes seconds; the data of a write leave the cache meanwhile."""
+    drives = [{"model": "generic-15000rpm", "count": 5}]
+    tree = {"controller": REBUILD["controller"], "array": [{"level": "raid5", "drives": drives}]}
+    env = raidlab.Environment()
+    system = raidlab.LiveSystem(env, tree | {"workload": []}, slowest=10)
+    taken: list[float] = []
+
+    def process() -> Generator[simpy.Event, Any, None]:
+        yield system.write(0, 4096)
+        # Whatever the write set in motion is over long before the second read.
+        for at in (4 << 30, 8 << 30):
+            before = env.now
+            yield system.read(at, 2 << 30)
+            taken.append(env.now - before)
+            yield env.timeout(60)
+
+    env.run(env.process(process()))
+    (row,) = system.result().results
+    reads = sorted((s for s in row["slowest"] if s["op"] == "read"), key=lambda s: s["issued_ns"])
+    assert min(taken) > 4
+    assert ["destage" in slow["beside"] for slow in reads] == [True, False]
+
+
 def test_jobs_of_fio_and_live_systems_have_their_tails(tmp_path: Path) -> None:
     """A job beside a rebuild, and a process: the slowest with what was in work beside them."""
     (tmp_path / "x.fio").write_text("[a]\nrw=randread\nbs=8k\nsize=50m\ntime_based\nruntime=8\n")

@@ -163,7 +163,7 @@ def test_a_path_is_relative_to_the_file_and_its_content_counts(drives, trace, tm
         (
             {"trace": "T", "trace_columns": "op=x offset=y size=z"},
             "workload.0.trace_columns",
-            "a column for time",
+            "columns for time",
         ),
         ({"trace": "T", "trace_slower": 0}, "workload.0.trace_slower", "greater than 0"),
         ({"trace": "T", "rate": "5 IO/s"}, "workload.0.rate", "the trace says"),

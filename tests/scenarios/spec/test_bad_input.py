@@ -284,3 +284,14 @@ def test_no_array_is_called_like_another_one_s_tier():
     }
     fault = faults_of(scenario)["array.1.name"]
     assert fault.allowed == "a name that no other array has: the tier of array.0 is called so"
+
+
+def test_keys_of_a_table_are_listed_once_and_not_beside_the_nearest() -> None:
+    drives = [{"model": "generic-7200rpm"}]
+    tree = {"array": [{"drives": drives, "foo": 1, "qux": 2, "stripe_units": "64 KiB"}]}
+    with pytest.raises(SpecError) as refused:
+        build_scenario(tree)
+    first, second, third = map(str, refused.value.faults)
+    assert first.startswith("array.0.foo: unknown key; known are bitmap, ")
+    assert second == "array.0.qux: unknown key"
+    assert third == 'array.0.stripe_units: unknown key; did you mean "stripe_unit"?'

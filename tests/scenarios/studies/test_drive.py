@@ -89,6 +89,7 @@ def test_a_page_says_it_in_a_sentence_and_six_pictures_at_most(ssd: Drive, disk:
         assert answer(drive).split(";")[0] in page.replace("\u00a0", " ")
         assert "http" not in re.sub(r"<script.*?</script>", "", page, flags=re.S)
     assert "sustained_rate, stated" in drive_report(disk)
+    assert "latency, ms" in drive_report(disk) and "latency, us" in drive_report(ssd)
     assert "The one stated figure comes out" in answer(disk)
 
 

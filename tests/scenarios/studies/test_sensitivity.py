@@ -62,6 +62,9 @@ def test_a_mean_moves_by_what_its_service_time_does(station):
     assert found.low / 1e3 == pytest.approx(at(1 / 8), rel=0.01)
     assert found.high / 1e3 == pytest.approx(at(7 / 8), rel=0.01)
     assert "Measure open: service first" in report.answer(found).replace(".toml", "")
+    # Where all numbers are of one device a picture and a table need not repeat it.
+    assert report.table(found).columns[0].head == "number"
+    assert list(report._picture(found).data[0].y) == ["queue_depth", "service"]
 
 
 def test_the_result_is_the_same_with_any_number_of_workers(station):

@@ -256,6 +256,23 @@ def test_the_rate_of_a_load_that_is_served_is_no_merit(scenario):
     assert "The highest rate is" in report.answer(closed)
 
 
+def test_a_picture_over_depth_has_a_line_for_each_other_setting(scenario):
+    found = sweep(
+        experiment(scenario(), "workload.0.outstanding=1,8", "workload.0.block_size=4 KiB,64 KiB")
+    )
+    drawn = report._picture(found, "iops")
+    assert [(line.name, list(line.x)) for line in drawn.data] == [
+        ("4 KiB", [1, 8]),
+        ("64 KiB", [1, 8]),
+    ]
+    assert list(drawn.layout.xaxis.ticktext) == ["1", "8"]
+    labels = [each.y for each in drawn.layout.annotations]
+    top = max(value for line in drawn.data for value in line.y)
+    assert abs(labels[0] - labels[1]) > 0.07 * top
+    head = [column.head for column in report.table(found).columns]
+    assert head[:2] == ["outstanding", "block_size"] and "depth" not in head
+
+
 def test_a_reason_names_its_point_once(scenario):
     found = sweep(experiment(scenario(), "array.0.drives.0.count=0,4"))
     assert report.notes(found) == ["array.0.drives.0.count = 0: greater than or equal to 1."]

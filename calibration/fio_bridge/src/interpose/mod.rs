@@ -61,6 +61,12 @@ extern "C" fn at_load() {
     }
     files::make_array();
     baton::begin();
+    // SAFETY: a function without arguments, which stays.
+    unsafe { libc::atexit(at_exit) };
+}
+
+extern "C" fn at_exit() {
+    baton::report();
 }
 
 /// Sets the calling thread's error number and returns -1, as C functions do.

@@ -176,6 +176,25 @@ impl Buffer {
         self.grow(index, end);
     }
 
+    /// Sectors from `lbn` to before `end` have been read: they go on in the segment that ends there,
+    /// or begin the one used longest ago. Gives that segment.
+    #[inline]
+    pub fn keep(&mut self, lbn: u64, end: u64) -> usize {
+        let segment = match self.ending_at(lbn) {
+            Some(segment) => {
+                self.grow(segment, end);
+                segment
+            }
+            None => {
+                let segment = self.oldest();
+                self.reset(segment, lbn, end);
+                segment
+            }
+        };
+        self.touch(segment, MediaOp::Read);
+        segment
+    }
+
     /// Empties a segment.
     pub fn clear(&mut self, index: usize) {
         let segment = &mut self.segments[index];

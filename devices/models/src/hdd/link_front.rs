@@ -100,7 +100,7 @@ pub struct LinkFront {
     read_overhead: Nanos,
     write_overhead: Nanos,
     idle_delay: Nanos,
-    firmware: Station,
+    pub(super) firmware: Station,
     queue: Queue,
     buffer: Buffer,
     cache: Option<Box<WriteCache>>,
@@ -122,6 +122,8 @@ pub struct LinkFront {
     /// The arm completes its work at this time.
     free: Time,
     busy: Nanos,
+    /// Part of `busy` in which the head goes on with a stream whose data wait for the firmware.
+    held: Nanos,
     /// When the last command arrived.
     quiet_since: Time,
     idle_timer: bool,
@@ -158,6 +160,7 @@ impl LinkFront {
             lateness,
             free: Time::ZERO,
             busy: Nanos::ZERO,
+            held: Nanos::ZERO,
             quiet_since: Time::ZERO,
             idle_timer: false,
             counts: Counts::default(),
@@ -452,8 +455,17 @@ impl LinkFront {
     }
 
     /// Time that the arm worked up to `now`.
+    pub fn arm_until(&self, now: Time) -> Nanos {
+        let end = match self.activity {
+            Activity::ReadAhead { promised, .. } => self.free.max(promised),
+            _ => self.free,
+        };
+        self.busy.saturating_sub(end.since(now))
+    }
+
+    /// Time up to `now` for which commands needed the arm.
     pub fn busy_until(&self, now: Time) -> Nanos {
-        self.busy.saturating_sub(self.free.since(now))
+        self.arm_until(now).saturating_sub(self.held)
     }
 
     /// The counts of the cache must be right.

@@ -153,7 +153,8 @@ impl Hdd {
         Nanos((3e10 / self.model.rpm) as u64)
     }
 
-    /// Time that the arm worked up to `now`; there is one.
+    /// Time that the arm worked for commands up to `now`; there is one. On a SCSI bus it is the time
+    /// that a command was in service, too: the drive serves one at a time.
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
         match &self.front {
             Front::Link(front) => (front.busy_until(now), 1),
@@ -162,10 +163,23 @@ impl Hdd {
         }
     }
 
+    /// Time that the firmware processed commands up to `now`, where it does so beside the arm.
+    pub fn firmware_busy_until(&self, now: Time) -> Option<Nanos> {
+        match &self.front {
+            Front::Link(front) => Some(front.firmware.busy_until(now)),
+            Front::Shingled(front) => Some(front.firmware.busy_until(now)),
+            Front::ScsiBus(_) => None,
+        }
+    }
+
     /// Joules up to `now`; none if its power is not known.
     pub fn joules(&self, now: Time) -> Option<f64> {
-        let (busy, _) = self.busy_until(now);
-        self.model.power.map(|power| power.joules(busy, now))
+        let moves = match &self.front {
+            Front::Link(front) => front.arm_until(now),
+            Front::Shingled(front) => front.busy_until(now),
+            Front::ScsiBus(front) => front.arm_until(now),
+        };
+        self.model.power.map(|power| power.joules(moves, now))
     }
 
     /// What must hold inside the drive at the end of a run.

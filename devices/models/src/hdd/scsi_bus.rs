@@ -83,6 +83,8 @@ pub struct ScsiFront {
     /// The arm completes its work for commands at this time.
     arm_free: Time,
     busy: Nanos,
+    /// Time for which a command was in service and the arm had nothing to do.
+    beside: Nanos,
     pub counts: Counts,
 }
 
@@ -109,6 +111,7 @@ impl ScsiFront {
             awaited: false,
             arm_free: Time::ZERO,
             busy: Nanos::ZERO,
+            beside: Nanos::ZERO,
             counts: Counts::default(),
         }
     }
@@ -162,6 +165,7 @@ impl ScsiFront {
             at: port.now(),
         };
         let op = port.io(io).op;
+        let before = self.arm_until(request.at);
         self.catch_up(model, request.at);
         self.free = match op {
             Op::Read if request.sectors() > 0 => self.read(model, bus, port, &request),
@@ -172,6 +176,8 @@ impl ScsiFront {
             },
             _ => request.at + bus.read_completion_ns,
         };
+        let arm = self.arm_until(self.free).saturating_sub(before);
+        self.beside += self.free.since(request.at).saturating_sub(arm);
         port.io(io).charge(Part::Overhead, self.free);
         self.last_op = media_op(op);
         port.done(io, self.free, Nanos::ZERO);
@@ -340,8 +346,16 @@ impl ScsiFront {
     }
 
     /// Time that the arm worked for commands up to `now`.
-    pub fn busy_until(&self, now: Time) -> Nanos {
+    pub fn arm_until(&self, now: Time) -> Nanos {
         self.busy.saturating_sub(self.arm_free.since(now))
+    }
+
+    /// Time up to `now` for which a command was in service or the arm worked.
+    pub fn busy_until(&self, now: Time) -> Nanos {
+        let busy = self.arm_until(now.max(self.free)) + self.beside;
+        // Work of the arm that begins late counts a little early.
+        busy.saturating_sub(self.free.since(now))
+            .min(now.since(Time::ZERO))
     }
 }
 

@@ -18,6 +18,7 @@ use crate::ssd::nand::temperature::{SavedTemperature, Temperature};
 use crate::ssd::params::SsdParams;
 use crate::ssd::translation::background::Background;
 use crate::ssd::translation::{Shape, Translation};
+use crate::ssd::written::ReadUnits;
 use crate::ssd::{preconditioning, snapshot};
 use raidlab_kernel::{Stream, Time};
 
@@ -87,6 +88,8 @@ impl<F: Front> Ssd<F> {
             last_done: Time::ZERO,
             host_bytes: 0,
             read_bytes: 0,
+            read_units: ReadUnits::default(),
+            unwritten_ahead: false,
             translation,
             params: params.clone(),
         })

@@ -16,6 +16,7 @@ use crate::ssd::nand::temperature::Temperature;
 use crate::ssd::params::SsdParams;
 use crate::ssd::translation::Translation;
 use crate::ssd::translation::background::Background;
+use crate::ssd::written::ReadUnits;
 use raidlab_kernel::{IoId, Nanos, Time};
 
 /// How a byte's mapping unit is found.
@@ -66,6 +67,9 @@ pub struct Ssd<F> {
     pub(crate) last_done: Time,
     pub(crate) host_bytes: u64,
     pub(crate) read_bytes: u64,
+    pub(crate) read_units: ReadUnits,
+    /// Something was read ahead that was never written.
+    pub(crate) unwritten_ahead: bool,
 }
 
 impl<F: Front> Ssd<F> {

@@ -45,7 +45,7 @@ pub use preconditioning::load::{HistoryAccess, HistoryLoad};
 pub use snapshot::{DriveState, read_states, write_states};
 pub use translation::erase_blocks::{BlockState, EraseBlocks};
 pub use translation::policy::{CollectionParams, Policy};
-pub use written::Written;
+pub use written::{ReadUnits, Written};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use crate::ssd::nand::endurance;
 use crate::ssd::nand::temperature::Temperature;
 use crate::ssd::snapshot::{self, DriveState};
 use crate::ssd::translation::erase_blocks::EraseBlocks;
-use crate::ssd::written::Written;
+use crate::ssd::written::{ReadUnits, Written};
 use raidlab_kernel::{Nanos, Time};
 
 impl<F: Front> Ssd<F> {
@@ -46,11 +46,13 @@ impl<F: Front> Ssd<F> {
         let (transfers, channels) = self.nand.channels_busy_until(now);
         let compressor = self.nand.engine_busy_until(now);
         let collection = self.front.collection_busy_until(now);
+        let power = self.nand.budget_busy_until(now);
         [
             Some(("firmware", cores, core_count)),
             Some(("channels", transfers, channels)),
             compressor.map(|busy| ("compressor", busy, 1)),
             collection.map(|busy| ("collection", busy, 1)),
+            power.map(|busy| ("power limit", busy, 1)),
         ]
         .into_iter()
         .flatten()
@@ -129,6 +131,11 @@ impl<F: Front> Ssd<F> {
             host_units: counts.host,
             moved_units: counts.moved,
         }
+    }
+
+    /// Units that reads asked for so far.
+    pub fn read_units(&self) -> ReadUnits {
+        self.read_units
     }
 
     /// What non-operational power states have saved up to `now`, and how often a command ended one.

@@ -7,6 +7,7 @@ mod slc_cache;
 mod slices;
 mod streams;
 mod suspension;
+mod unwritten;
 
 use super::front::Front;
 use super::map::cache::MapCacheParams;

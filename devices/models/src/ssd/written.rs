@@ -1,4 +1,5 @@
-//! What the host writes and what NAND does for it, over a time.
+//! What the host writes and what NAND does for it, and what is read that was never written, over a
+//! time.
 
 use serde::Serialize;
 
@@ -23,6 +24,34 @@ impl Written {
             nand_bytes: self.nand_bytes.saturating_sub(before.nand_bytes),
             host_units: self.host_units.saturating_sub(before.host_units),
             moved_units: self.moved_units.saturating_sub(before.moved_units),
+        }
+    }
+}
+
+/// Mapping units that reads asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ReadUnits {
+    /// All of them.
+    pub units: u64,
+    /// Those that were never written, or were discarded: the drive answers without NAND.
+    pub unwritten_units: u64,
+}
+
+impl std::iter::Sum for ReadUnits {
+    fn sum<I: Iterator<Item = ReadUnits>>(all: I) -> ReadUnits {
+        all.fold(ReadUnits::default(), |sum, each| ReadUnits {
+            units: sum.units + each.units,
+            unwritten_units: sum.unwritten_units + each.unwritten_units,
+        })
+    }
+}
+
+impl ReadUnits {
+    /// What was read since `before`.
+    pub fn since(self, before: ReadUnits) -> ReadUnits {
+        ReadUnits {
+            units: self.units - before.units,
+            unwritten_units: self.unwritten_units - before.unwritten_units,
         }
     }
 }

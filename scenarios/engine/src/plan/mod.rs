@@ -119,6 +119,16 @@ impl Plan {
     }
 }
 
+/// The write-intent bitmap of an array in the host.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BitmapPlan {
+    /// Bytes that a bit stands for: of each member where there is parity, else of the array.
+    pub chunk_bytes: u64,
+    /// True if members have volatile caches, which are flushed before and behind each update.
+    pub flushes: bool,
+}
+
 /// A controller: a queue, cores, firmware time.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -265,6 +275,9 @@ pub struct ArrayPlan {
     pub controller: Option<u32>,
     /// True if the host's CPU does the RAID work.
     pub software: bool,
+    /// Its write-intent bitmap; of an array in the host alone.
+    #[serde(default)]
+    pub bitmap: Option<BitmapPlan>,
     /// Share of the rows that is in place when a rebuild begins: a sample of a long rebuild begins
     /// in its midst.
     #[serde(default)]

@@ -7,6 +7,7 @@
 //! request's time add up to its latency exactly. See docs/explanation/raid.md.
 
 pub(crate) mod background;
+pub(crate) mod bitmap;
 pub(crate) mod cache;
 pub(crate) mod faults;
 pub(crate) mod jobs;

@@ -4,6 +4,7 @@
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::raid::Raid;
+use crate::raid::bitmap::updates;
 use crate::raid::volume::State;
 use crate::state::event::Event;
 use crate::state::owner::Owner;
@@ -85,7 +86,13 @@ impl Raid {
             (Stage::TakenUp | Stage::Awaited, Op::Read) => {
                 self.cache.read_through(&mut self.stripes, path, id, now)
             }
-            (Stage::DataIn, _) => self.cache.write_on(&mut self.stripes, path, id, now),
+            (Stage::DataIn, _) => {
+                if updates::waits(&mut self.stripes, path, id, now) {
+                    return Up::None;
+                }
+                self.cache.write_on(&mut self.stripes, path, id, now)
+            }
+            (Stage::Marked, _) => self.cache.write_on(&mut self.stripes, path, id, now),
             (Stage::TakenUp, Op::Trim) => {
                 io.stage = Stage::Working;
                 let array = io.array;
@@ -219,7 +226,8 @@ impl Raid {
     fn is_refused(&self, path: &Path, id: IoId) -> bool {
         let io = &path.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
-        let begins = [Stage::TakenUp, Stage::DataIn, Stage::Awaited].contains(&io.stage);
+        let begins = [Stage::TakenUp, Stage::DataIn, Stage::Marked, Stage::Awaited];
+        let begins = begins.contains(&io.stage);
         data && begins && self.stripes.volume(io.array).is_offline()
     }
 }

@@ -3,6 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::raid::Raid;
+use crate::raid::bitmap::updates;
 use crate::raid::jobs::Work;
 use raidlab_kernel::Time;
 
@@ -29,6 +30,7 @@ impl Raid {
             Work::Destage(destage) => self.cache.finish_destage(stripes, path, job, destage, now),
             Work::Fill(fill) => self.cache.finish_fill(stripes, path, job, fill, now),
             Work::Fetch(fetch) => self.lines().finish_fetch(path, job, fetch, now),
+            Work::Bitmap(update) => updates::step(stripes, path, job, update, now),
             Work::Bypass => self.lines().finish_piece(path, job, now),
             Work::WriteSlot(at) => self.lines().slot_written(path, job, at, now),
             other => unreachable!("{other:?} ends in the stripes"),

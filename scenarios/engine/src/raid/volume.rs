@@ -2,6 +2,8 @@
 
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::Path;
+use crate::plan::BitmapPlan;
+use crate::raid::bitmap::Bitmap;
 use crate::state::drive::Drive;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{SECTOR, StripeThread};
@@ -96,6 +98,8 @@ pub(crate) struct Volume {
     host_link: Option<u32>,
     /// The thread of the host that handles the stripes of an array in the host.
     thread: StripeThread,
+    /// The write-intent bitmap of an array in the host.
+    bitmap: Option<Bitmap>,
     /// True if a controller's cache serves it.
     cached: bool,
     /// The number of the task in the background whose jobs count, if there is one.
@@ -123,6 +127,7 @@ impl Volume {
                 .collect(),
             host_link,
             thread: StripeThread::new(0, Nanos::ZERO),
+            bitmap: None,
             cached: false,
             task: None,
             offline: false,
@@ -169,6 +174,33 @@ impl Volume {
     /// A thread of the host handles its stripes.
     pub fn set_thread(&mut self, thread: StripeThread) {
         self.thread = thread;
+    }
+
+    /// The write-intent bitmap of an array in the host.
+    #[inline]
+    pub fn bitmap(&self) -> Option<&Bitmap> {
+        self.bitmap.as_ref()
+    }
+
+    #[inline]
+    pub fn bitmap_mut(&mut self) -> Option<&mut Bitmap> {
+        self.bitmap.as_mut()
+    }
+
+    /// It has a bitmap.
+    pub fn set_bitmap(&mut self, plan: BitmapPlan) {
+        let geometry = &self.geometry;
+        let last = self.bitmap_place(geometry.capacity().max(1) - 1);
+        self.bitmap = Some(Bitmap::new(plan, last + geometry.unit()));
+    }
+
+    /// Where the bitmap looks an offset of the array up: at the offset on its members where there
+    /// is parity, else at the offset of the array.
+    pub fn bitmap_place(&self, offset: u64) -> u64 {
+        match self.geometry.parities() {
+            0 => offset,
+            _ => self.geometry.piece(offset, 1).stripe * self.geometry.unit(),
+        }
     }
 
     /// Whether a controller's cache serves it.

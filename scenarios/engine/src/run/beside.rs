@@ -1,44 +1,43 @@
-//! What was in work at the completion of a slow I/O, besides the load.
+//! What was in work while a slow I/O was, besides the load.
 
 use crate::raid::background::Task;
-use crate::raid::jobs::{CopyTo, Work};
 use crate::run::system::System;
 use crate::state::slowest::Beside;
+use raidlab_kernel::Time;
 
 impl System {
     /// Says of the slow I/Os that the last event has completed what else was in work.
     #[inline]
     pub(crate) fn look_at_slow(&mut self) {
         while let Some((record, array)) = self.layers.loads.take_noticed() {
-            let beside = self.beside(array);
+            let (now, last) = self.beside(array);
             if let Some(meter) = self.layers.loads.meter_mut(record as usize) {
-                meter.slowest.note_beside(beside);
+                meter.slowest.note_beside(|since| {
+                    let met = Beside::ALL
+                        .into_iter()
+                        .filter(|&(each, _)| now & each.bit() != 0 || last[each as usize] > since);
+                    met.fold(0, |bits, (each, _)| bits | each.bit())
+                });
             }
         }
     }
 
-    /// What is in work for an array, and for its SSD cache: bits of [`Beside`].
-    fn beside(&self, array: u32) -> u8 {
-        let raid = &self.layers.raid;
-        let task = raid.task(array).map(|task| match task {
-            Task::Rebuild { .. } => Beside::Rebuild,
-            Task::Copyback { .. } => Beside::Copyback,
-            Task::Patrol => Beside::Patrol,
-            Task::Check => Beside::Check,
-        });
-        let jobs = raid.stripes().jobs();
-        let of_array = |index: &u32| {
-            let job = jobs[*index].array();
-            job == array || raid.stripes().redirects().above(job) == Some(array)
+    /// For an array and its SSD cache: what is in work now, in bits of [`Beside`], and when the last
+    /// work of each kind was done.
+    fn beside(&self, array: u32) -> (u8, [Time; Beside::ALL.len()]) {
+        let (raid, stripes) = (&self.layers.raid, self.layers.raid.stripes());
+        let task = raid.task(array).map(Task::beside);
+        let is_its = |other: u32| other == array || stripes.redirects().above(other) == Some(array);
+        let jobs = stripes.jobs();
+        let works = jobs.ids().filter(|&index| is_its(jobs[index].array()));
+        let works = works.filter_map(|index| jobs[index].work().beside());
+        let now = works.chain(task).fold(0, |bits, each| bits | each.bit());
+        let arrays = 0..stripes.volumes().arrays();
+        let last = arrays.filter(|&other| is_its(other));
+        let last = last.map(|other| *jobs.last_beside(other));
+        let later = |a: [Time; Beside::ALL.len()], b: [Time; Beside::ALL.len()]| {
+            std::array::from_fn(|at| a[at].max(b[at]))
         };
-        let works = jobs.ids().filter(of_array);
-        let works = works.filter_map(|index| match jobs[index].work() {
-            Work::Destage(_) => Some(Beside::Destage),
-            Work::Fill(_) => Some(Beside::ReadAhead),
-            Work::Copy(copy) if copy.to == CopyTo::Cache => Some(Beside::Promotion),
-            Work::Copy(_) => Some(Beside::WriteBack),
-            _ => None,
-        });
-        works.chain(task).fold(0, |bits, each| bits | each.bit())
+        (now, last.fold([Time::ZERO; Beside::ALL.len()], later))
     }
 }

@@ -14,7 +14,7 @@ use crate::state::measure::Meter;
 use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
 use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
-use raidlab_models::Written;
+use raidlab_models::{ReadUnits, Written};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -302,6 +302,9 @@ pub struct Component {
     pub queue_depth: Option<u32>,
     /// What was written in the recorded time, of drives that know of NAND.
     pub written: Option<Written>,
+    /// What reads asked for in the recorded time, of the same drives.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_units: Option<ReadUnits>,
     /// What it drew in the recorded time, if its data sheet says what it draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,

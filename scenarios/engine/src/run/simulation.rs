@@ -19,7 +19,7 @@ use crate::state::log::LogEntry;
 use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::state::records::Outside;
 use raidlab_kernel::{IoId, Op, Part, Time};
-use raidlab_models::{EraseBlocks, Fault};
+use raidlab_models::{EraseBlocks, Fault, ReadUnits};
 
 /// A system and the caller's side of it.
 pub struct Simulation {
@@ -151,6 +151,15 @@ impl Simulation {
         Some(array.layout.capacity())
     }
 
+    /// True if every drive of an array takes trims.
+    pub fn takes_trim(&self, array: u32) -> bool {
+        let path = &self.system.layers.path;
+        path.arrays.get(array as usize).is_some_and(|array| {
+            let mut drives = array.drives.iter();
+            drives.all(|&drive| path.drives[drive as usize].device.takes_trim())
+        })
+    }
+
     /// The index of an array by its name.
     pub fn array(&self, name: &str) -> Option<u32> {
         let position = self
@@ -169,6 +178,12 @@ impl Simulation {
         drive.device.erase_blocks()
     }
 
+    /// What reads have asked of all SSDs together so far.
+    pub fn read_units(&self) -> ReadUnits {
+        let drives = self.system.layers.path.drives.iter();
+        drives.filter_map(|drive| drive.device.read_units()).sum()
+    }
+
     /// When the system's next event is due.
     pub fn next_time(&mut self) -> Option<Time> {
         self.system.layers.path.calendar.next_time()
@@ -178,7 +193,7 @@ impl Simulation {
     /// it waits, as loads do.
     ///
     /// # Errors
-    /// Says what is wrong with the array, the range or the mark.
+    /// Says what is wrong with the array, the range or the mark, or that the array takes no trims.
     pub fn submit(
         &mut self,
         array: u32,
@@ -221,6 +236,9 @@ impl Simulation {
             .is_some()
         {
             return Err(format!("array {array}; it is the SSD cache of another"));
+        }
+        if op == Op::Trim && !self.takes_trim(array) {
+            return Err("trim; the array has hard disks, which have no such command".into());
         }
         if op != Op::Flush && bytes == 0 {
             return Err("0 bytes; at least 1 is needed".into());

@@ -10,7 +10,7 @@ use crate::run::report::{Component, Power, RunResult};
 use crate::run::system::System;
 use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{Counted, Fault, Written, write_states};
+use raidlab_models::{Counted, Fault, ReadUnits, Written, write_states};
 use std::path::Path;
 
 /// Why a run gave no result.
@@ -172,8 +172,7 @@ impl Recording {
     /// Up to when every event has been handled, and the end of what was recorded.
     fn ended(&self, system: &mut System) -> (Time, Time) {
         if let Some(over) = system.layers.loads.over() {
-            let over = over.max(self.from);
-            return (over, over);
+            return (over, over.max(self.from));
         }
         let end = self.limit(system);
         let next = system.layers.path.calendar.next_time();
@@ -258,21 +257,30 @@ fn drive_by(
     }
 }
 
+/// What one component had done.
+struct Before {
+    busy: Nanos,
+    written: Option<Written>,
+    read_units: Option<ReadUnits>,
+    joules: Option<f64>,
+}
+
 /// Work done by every component up to the end of the warm-up.
 pub(crate) struct Snapshot {
     at: Time,
-    busy: Vec<Nanos>,
-    written: Vec<Option<Written>>,
-    joules: Vec<Option<f64>>,
+    stations: Vec<Before>,
     pub(crate) counts: CountsBefore,
 }
 
 impl Snapshot {
     pub(crate) fn take(system: &mut System, at: Time) -> Snapshot {
-        let before = stations(system, at).into_iter();
-        let (busy, (written, joules)) = before
-            .map(|station| (station.busy, (station.written, station.joules)))
-            .unzip();
+        let before = |station: StationReport<'_>| Before {
+            busy: station.busy,
+            written: station.written,
+            read_units: station.read_units,
+            joules: station.joules,
+        };
+        let before = stations(system, at).into_iter().map(before).collect();
         for drive in &mut system.layers.path.drives {
             drive.load.restart(at);
         }
@@ -282,9 +290,7 @@ impl Snapshot {
         let counts = CountsBefore::take(system);
         Snapshot {
             at,
-            busy,
-            written,
-            joules,
+            stations: before,
             counts,
         }
     }
@@ -294,11 +300,13 @@ impl Snapshot {
         let span = until.since(self.at);
         stations(system, until)
             .into_iter()
-            .zip(self.busy.iter().zip(self.written.iter().zip(&self.joules)))
-            .map(|(station, (&before, (&written, &joules)))| {
+            .zip(&self.stations)
+            .map(|(station, before)| {
+                // What arrives at time zero comes before the snapshot.
+                let read_before = before.read_units.filter(|_| self.at > Time::ZERO);
                 // Stations know of work that lies ahead how much it is, not when: at an edge of the
                 // window they may count a little too much.
-                let busy = station.busy.saturating_sub(before).0 as f64;
+                let busy = station.busy.saturating_sub(before.busy).0 as f64;
                 let available = span.0 as f64 * station.servers as f64;
                 Component {
                     name: station.name,
@@ -312,10 +320,13 @@ impl Snapshot {
                     queue_depth: station.queue_depth,
                     written: station
                         .written
-                        .map(|now| now.since(written.unwrap_or_default())),
+                        .map(|now| now.since(before.written.unwrap_or_default())),
+                    read_units: station
+                        .read_units
+                        .map(|now| now.since(read_before.unwrap_or_default())),
                     power: station
                         .joules
-                        .map(|now| Power::new(now - joules.unwrap_or_default(), span)),
+                        .map(|now| Power::new(now - before.joules.unwrap_or_default(), span)),
                     figures: station.figures,
                 }
             })
@@ -332,6 +343,7 @@ pub(crate) struct StationReport<'a> {
     load: Option<&'a raidlab_kernel::TimeWeighted>,
     queue_depth: Option<u32>,
     written: Option<Written>,
+    read_units: Option<ReadUnits>,
     joules: Option<f64>,
     figures: Vec<(&'static str, f64)>,
 }
@@ -347,6 +359,7 @@ impl StationReport<'_> {
             load: None,
             queue_depth: None,
             written: None,
+            read_units: None,
             joules: None,
             figures: Vec::new(),
         }
@@ -357,7 +370,7 @@ impl StationReport<'_> {
 /// time then, but all cores can.
 fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     let flushers = system.caches.of_workload.iter().flatten().count();
-    let threads = system.layers.path.outside_thread as usize + flushers;
+    let threads = system.load_threads as usize + flushers;
     let cores = system
         .layers
         .loads
@@ -387,6 +400,7 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
             load: Some(&drive.load),
             queue_depth: Some(drive.queue_depth).filter(|&depth| depth > 0),
             written: drive.device.written(),
+            read_units: drive.device.read_units(),
             joules: drive.device.joules(at),
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)
@@ -419,7 +433,7 @@ fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> 
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
     for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
-        if (thread as u32) < system.layers.path.outside_thread {
+        if (thread as u32) < system.load_threads {
             all.push(StationReport::new(
                 format!("host thread {thread}"),
                 "host",

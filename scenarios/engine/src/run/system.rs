@@ -27,6 +27,8 @@ pub struct System {
     pub(crate) layers: Layers,
     pub(crate) caches: PageCaches,
     pub(crate) link_names: Vec<String>,
+    /// Threads of loads: the plan's, and those of fio's jobs. Other outside callers are no load.
+    pub(crate) load_threads: u32,
     pub(crate) actions: Vec<Action>,
     /// What cannot go on: the run is over.
     pub(crate) failed: Option<Failure>,
@@ -104,9 +106,12 @@ impl System {
     /// The same, for the loop that handles nearly all events.
     #[inline(always)]
     pub(crate) fn step_inlined(&mut self, limit: Time) -> bool {
-        if self.layers.loads.over().is_some() || self.failed.is_some() {
+        if self.failed.is_some() {
             return false;
         }
+        // The last completion may lie a little ahead: what happens up to it belongs to the run.
+        let over = self.layers.loads.over();
+        let limit = over.map_or(limit, |over| over.min(limit));
         let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
             return false;
         };

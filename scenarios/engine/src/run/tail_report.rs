@@ -28,7 +28,7 @@ pub struct SlowIo {
     pub breakdown_us: Vec<(&'static str, f64)>,
     /// The drive of the last of its commands, if its time was spent there.
     pub drive: Option<String>,
-    /// What was in work at its completion besides the load: rebuild, destage ...
+    /// What was in work while it was, besides the load: rebuild, destage ...
     pub beside: Vec<&'static str>,
 }
 

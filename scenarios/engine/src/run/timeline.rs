@@ -58,10 +58,7 @@ impl System {
                 let what = if extra_ns == Nanos::ZERO {
                     format!("drive {name} is as fast as ever")
                 } else {
-                    format!(
-                        "drive {name} is slow: {:.3} ms a command more",
-                        extra_ns.micros() / 1e3
-                    )
+                    format!("drive {name} is slow: {extra_ns} a command more")
                 };
                 self.layers.path.log(now, what);
             }

@@ -3,7 +3,7 @@
 
 use crate::run::intervals::Latency;
 use crate::state::traced::Traced;
-use raidlab_traces::{Comparison, Scan, Unwritten};
+use raidlab_traces::{Comparison, Scan};
 use serde::Serialize;
 
 /// What a trace's load gives besides.
@@ -19,8 +19,6 @@ pub struct TraceReport {
     comparison: Option<Comparison>,
     /// Latencies that were measured.
     measured_latency_us: Option<Latency>,
-    /// Reads of what the trace has not written.
-    unwritten: Unwritten,
     /// Requests that were complete when the last one arrived.
     served_in_time: u64,
     /// The response time of every request, if they are wanted.
@@ -39,7 +37,6 @@ impl TraceReport {
             simulated_sum_ns: counts.sum_ns,
             comparison: both.map(|(comparison, _)| comparison.clone()),
             measured_latency_us: both.and_then(|(_, measured)| Latency::of(measured)),
-            unwritten: counts.unwritten.clone(),
             served_in_time: counts.served_in_time,
             each_ns: counts.each_ns.clone(),
         }

@@ -113,8 +113,8 @@ impl Load {
         let blocks = plan.area_bytes / plan.block_bytes;
         let passes = u64::from(plan.passes);
         let each = match plan.access {
-            Access::Random => (blocks / threads).max(1) * passes,
-            Access::Sequential => share / plan.block_bytes * passes,
+            Access::Random => (blocks / threads).max(1).saturating_mul(passes),
+            Access::Sequential => (share / plan.block_bytes).saturating_mul(passes),
         };
         let mut order = Stream::new(seed, &plan.name, "order");
         let covers = passes > 0 && plan.access == Access::Random;
@@ -252,6 +252,14 @@ mod tests {
             .collect();
         assert_eq!(offsets, [16384, 20480, 24576, 28672, 16384]);
         assert_eq!(load.next(0).unwrap().offset, 1 << 20);
+    }
+
+    /// 2^53 blocks, 2^31 times: the number of blocks is more than 64 bits hold, and came out as 0.
+    #[test]
+    fn passes_beyond_all_counting_do_not_end_at_once() {
+        let mut plan = plan(Access::Sequential, 1, 1 << 62, 512);
+        plan.passes = 1 << 31;
+        assert!(Load::new(&plan, 1).next(0).is_some());
     }
 
     proptest! {

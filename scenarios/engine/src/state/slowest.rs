@@ -21,7 +21,7 @@ pub struct Slow {
     pub parts: Parts,
     /// The drive of the last of its commands, if it had any.
     pub drive: u32,
-    /// What else was in work at its completion: bits of [`Beside`].
+    /// What else was in work between its issue and its completion: bits of [`Beside`].
     pub beside: u8,
     /// How many were taken up before it.
     number: u64,
@@ -153,10 +153,10 @@ impl Slowest {
         }
     }
 
-    /// Says what is in work beside those that were taken up since the last call.
-    pub fn note_beside(&mut self, beside: u8) {
+    /// Says of those that were taken up since the last call what was in work since their issue.
+    pub fn note_beside(&mut self, beside_since: impl Fn(Time) -> u8) {
         for slow in self.places.iter_mut().filter(|slow| slow.fresh) {
-            (slow.beside, slow.fresh) = (beside, false);
+            (slow.beside, slow.fresh) = (beside_since(slow.issued), false);
         }
     }
 

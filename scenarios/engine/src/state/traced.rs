@@ -1,7 +1,7 @@
 //! A recorded trace as the load of a workload: its requests at its times, or in a closed loop.
 
 use raidlab_kernel::{Histogram, IoId, Nanos, Time};
-use raidlab_traces::{Comparison, Fault, Options, Request, Requests, Scan, Unwritten, scan};
+use raidlab_traces::{Comparison, Fault, Options, Request, Requests, Scan, scan};
 use std::sync::{Mutex, PoisonError};
 
 /// Requests of one trace in the system at once; those that are due wait for the reader meanwhile.
@@ -49,8 +49,6 @@ pub(crate) struct Counts {
     pub(crate) served_in_time: u64,
     /// Simulated response times beside measured ones, if there are any.
     pub(crate) comparison: Option<Box<(Comparison, Histogram)>>,
-    /// Reads of what the trace has not written.
-    pub(crate) unwritten: Unwritten,
     /// By number of the request, if they are wanted.
     pub(crate) each_ns: Option<Vec<u64>>,
 }
@@ -107,7 +105,6 @@ impl Traced {
             return None;
         }
         let request = self.upcoming.take()?;
-        self.counts.unwritten.look(&request);
         let due = if std::mem::take(&mut self.is_late) {
             (Time::ZERO + request.time).min(now)
         } else {

@@ -30,6 +30,29 @@ pub fn stations(drives: u32, service_ns: u64, distribution: &str, servers: u32) 
     })
 }
 
+/// An SSD of one channel of 400 MB/s, with blocks of sixteen pages of one unit of 4 KiB, which has
+/// been written once in order: reads of 50 us, programs of 500 us, erases of 3 ms, and no firmware.
+pub fn ssd_of_one_channel(capacity_bytes: u64, dies: u32, blocks_per_plane: u32) -> Value {
+    json!({
+        "kind": "ssd", "capacity_bytes": capacity_bytes, "unit_bytes": 4096,
+        "nand": {"channels": 1, "dies_per_channel": dies, "planes": 1,
+                 "blocks_per_plane": blocks_per_plane, "pages_per_block": 16, "page_bytes": 4096,
+                 "read_ns": [50_000], "program_ns": [500_000], "erase_ns": 3_000_000,
+                 "channel_bytes_per_s": 400_000_000, "command_ns": 0, "cache_read": false,
+                 "cache_program": false, "suspend_ns": null, "reads_first": 0,
+                 "rated_cycles": 3000},
+        "parity_stripe": 0,
+        "collection": {"policy": "greedy"},
+        "buffer": {"bytes": 262_144, "protected": true, "write_through": false},
+        "firmware": {"cores": 1, "read_ns": 0, "write_ns": 0, "read_unit_ns": 0,
+                     "write_unit_ns": 0, "read_latency_ns": 0, "write_latency_ns": 0,
+                     "other_ns": 0},
+        "prefetch": null,
+        "history": [{"access": "sequential", "start_bytes": 0, "area_bytes": capacity_bytes,
+                     "block_bytes": 4096, "written_bytes": capacity_bytes, "ongoing": false}],
+    })
+}
+
 /// A closed loop of random 4 KiB reads over 1 GiB.
 pub fn closed(name: &str, outstanding: u32) -> Value {
     json!({"name": name, "array": 0, "threads": 1, "access": "random", "read_share": 1.0,

@@ -84,6 +84,8 @@ impl LinkFront {
             return None;
         }
         let at = { *sweep }.end_of(model, end - 1);
+        // A command waits for the head from now on: it is no reading ahead of commands any more.
+        self.busy += at.since(now.max(*promised));
         *promised = (*promised).max(at);
         let segment = *segment;
         self.buffer.touch(segment, MediaOp::Read);
@@ -121,7 +123,9 @@ impl LinkFront {
     ) {
         let now = port.now();
         // Its sectors may have passed already: another command read them.
-        let done = sweep.end_of(model, end - 1).max(ready).max(now);
+        let passed_all = sweep.end_of(model, end - 1).max(now);
+        let done = passed_all.max(ready);
+        self.held += done.since(passed_all);
         let record = port.io(io);
         record.charge(Part::Queue, now);
         record.charge(Part::Transfer, done);
@@ -303,18 +307,7 @@ impl LinkFront {
     /// Sectors that have been read go into the buffer: their segment, and its first sector.
     #[inline]
     fn store(&mut self, sweep: &Sweep, lbn: u64, end: u64) -> (usize, u64) {
-        let segment = match self.buffer.ending_at(lbn) {
-            Some(segment) => {
-                self.buffer.grow(segment, end);
-                segment
-            }
-            None => {
-                let segment = self.buffer.oldest();
-                self.buffer.reset(segment, lbn, end);
-                segment
-            }
-        };
-        self.buffer.touch(segment, MediaOp::Read);
+        let segment = self.buffer.keep(lbn, end);
         self.arm = sweep.arm();
         self.at = end;
         self.activity = Activity::Idle;

@@ -50,7 +50,7 @@ enum Activity {
 #[derive(Debug)]
 pub struct ShingledFront {
     overhead: [Nanos; 2],
-    firmware: Station,
+    pub(super) firmware: Station,
     /// Reads that wait for the arm.
     queue: Queue,
     buffer: Buffer,
@@ -197,7 +197,9 @@ impl ShingledFront {
         } else {
             match std::mem::replace(&mut self.activity, Activity::Idle) {
                 Activity::Read(reading) => self.has_read(model, port, reading),
-                Activity::ReadPieces { lbn, end } => self.store(lbn, end),
+                Activity::ReadPieces { lbn, end } => {
+                    self.buffer.keep(lbn, end);
+                }
                 Activity::Write => self.has_written(model, port),
                 Activity::Merge => self.has_merged(),
                 Activity::Idle => unreachable!("an idle arm completes no work"),

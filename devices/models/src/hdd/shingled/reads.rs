@@ -151,25 +151,9 @@ impl ShingledFront {
         self.work(port, Activity::Read(reading));
     }
 
-    /// Sectors that have been read go into the buffer.
-    pub(super) fn store(&mut self, lbn: u64, end: u64) {
-        let segment = match self.buffer.ending_at(lbn) {
-            Some(segment) => {
-                self.buffer.grow(segment, end);
-                segment
-            }
-            None => {
-                let segment = self.buffer.oldest();
-                self.buffer.reset(segment, lbn, end);
-                segment
-            }
-        };
-        self.buffer.touch(segment, MediaOp::Read);
-    }
-
     /// The sectors of a reading have passed. A stream that took them has the next ones read.
     pub(super) fn has_read<P: Port>(&mut self, model: &Model, port: &mut P, reading: Reading) {
-        self.store(reading.lbn, reading.end);
+        self.buffer.keep(reading.lbn, reading.end);
         let others = !self.queue.is_empty() || self.writes.are_waiting();
         if !reading.wanted || others {
             return;

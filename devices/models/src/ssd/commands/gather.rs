@@ -85,6 +85,7 @@ impl<F: Front> Ssd<F> {
             let mut left_out = if unit == first { spared.head } else { 0 };
             unit += 1;
             if slot == NONE {
+                self.read_units.unwritten_units += 1;
                 gathered.first = gathered.first.min(at);
                 continue;
             }

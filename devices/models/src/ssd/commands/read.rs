@@ -22,6 +22,7 @@ impl<F: Front> Ssd<F> {
         };
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
+        self.read_units.units += u64::from(count);
         let met = self.read_streams.meet(offset, bytes);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Read, count, met.piece, now);
@@ -54,6 +55,9 @@ impl<F: Front> Ssd<F> {
     ) {
         let (first, count) = units;
         let (stream, ahead, buffered) = self.take_buffered(units, ready, follows);
+        if ahead > 0 && self.unwritten_ahead {
+            self.count_unwritten(first, ahead);
+        }
         let gathered = if ahead == count {
             Gathered::buffered(buffered)
         } else {

@@ -3,6 +3,7 @@
 use crate::ssd::commands::gather::Spared;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::map::slot::NONE;
 use crate::ssd::nand::Pages;
 use raidlab_kernel::Time;
 
@@ -17,6 +18,7 @@ impl<F: Front> Ssd<F> {
         let units = u64::from(self.translation.map.units());
         let next = self.next_byte / u64::from(self.params.unit_bytes);
         let (mut from, to) = prefetch.wanted(next, units);
+        let asked = self.read_units;
         let per_set = u64::from(self.translation.shape().units_per_set);
         while from < to {
             let count = (per_set - from % per_set).min(to - from);
@@ -26,6 +28,18 @@ impl<F: Front> Ssd<F> {
             }
             from += count;
         }
+        // Nobody has asked for these yet.
+        self.unwritten_ahead |= self.read_units != asked;
+        self.read_units = asked;
+    }
+
+    /// Counts units that a command takes from a read buffer and that were never written.
+    #[cold]
+    pub(super) fn count_unwritten(&mut self, first: u32, count: u32) {
+        let map = &self.translation.map;
+        let units = first..(first + count).min(map.units());
+        let unwritten = units.filter(|&unit| map.find(unit).slot == NONE).count();
+        self.read_units.unwritten_units += unwritten as u64;
     }
 
     /// Reads page sets of a stream of small reads, which goes on in unit `next`, until a set's
@@ -40,6 +54,7 @@ impl<F: Front> Ssd<F> {
         }
         while unit < to {
             let Some((set, die, within)) = self.in_nand(unit as u32) else {
+                self.unwritten_ahead |= self.translation.map.find(unit as u32).slot == NONE;
                 self.read_streams.pages(stream).put(unit, at);
                 unit += 1;
                 continue;

@@ -420,6 +420,12 @@ impl Nand {
         self.engine.as_ref().map(|engine| engine.busy_until(now))
     }
 
+    /// For how long up to `now` operations used up what a power limit leaves them: in the long run
+    /// the share of it that they take. None without a limit.
+    pub(crate) fn budget_busy_until(&self, now: Time) -> Option<Nanos> {
+        self.budget.as_ref().map(|budget| budget.busy_until(now))
+    }
+
     pub(crate) fn dies(&self) -> usize {
         self.dies.len()
     }

@@ -11,6 +11,7 @@ use crate::raid::background::rows::Rows;
 use crate::raid::jobs::Stripes;
 use crate::raid::volume::{State, Volume};
 use crate::state::event::Event;
+use crate::state::slowest::Beside;
 use raidlab_kernel::{Nanos, Time};
 
 /// What goes on in the background of an array.
@@ -28,6 +29,16 @@ pub(crate) enum Task {
 }
 
 impl Task {
+    /// What it is to requests that meet it.
+    pub fn beside(self) -> Beside {
+        match self {
+            Task::Rebuild { .. } => Beside::Rebuild,
+            Task::Copyback { .. } => Beside::Copyback,
+            Task::Patrol => Beside::Patrol,
+            Task::Check => Beside::Check,
+        }
+    }
+
     /// Less comes first: what makes the array whole again, then what only moves its data, then what only
     /// looks for faults.
     fn urgency(self) -> u32 {
@@ -229,6 +240,11 @@ impl Background {
         let tasks = &mut self.tasks_mut(array).by_urgency;
         let ended: Vec<Progress> = tasks.iter().copied().filter(of).collect();
         tasks.retain(|task| !of(task));
+        for task in ended.iter().filter(|task| task.began.is_some()) {
+            stripes
+                .jobs_mut()
+                .note_beside(array, task.task.beside(), now);
+        }
         self.name_first(stripes, array);
         self.log_given_up(stripes, path, array, &ended, now);
     }
@@ -316,7 +332,7 @@ impl Background {
     }
 
     /// The task behind an array's first one is no longer active: what it has begun does not count.
-    fn suspend(&mut self, stripes: &Stripes, path: &mut Path, array: u32, now: Time) {
+    fn suspend(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
         let second = self.tasks(array).by_urgency.get(1);
         if !second.is_some_and(|task| task.began.is_some() && !task.suspended) {
             return;
@@ -328,6 +344,7 @@ impl Background {
         second.suspended = true;
         let task = second.task;
         let name = self.task_name(stripes, path, array, task);
+        stripes.jobs_mut().note_beside(array, task.beside(), now);
         path.log(now, format!("{name} suspended"));
     }
 
@@ -380,6 +397,9 @@ impl Background {
 
     fn finish_task(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
         let done = self.tasks_mut(array).by_urgency.remove(0);
+        stripes
+            .jobs_mut()
+            .note_beside(array, done.task.beside(), now);
         self.name_first(stripes, array);
         let took = now.since(done.began.unwrap_or(now)).seconds();
         self.schedule_step(stripes, path, array, now);

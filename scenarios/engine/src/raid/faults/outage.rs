@@ -6,6 +6,7 @@
 use crate::integrity::LostFrom;
 use crate::path::Path;
 use crate::raid::Raid;
+use crate::raid::volume::Volume;
 use crate::state::owner::job_of;
 use raidlab_kernel::{Io, Op, Part, Time};
 
@@ -73,6 +74,10 @@ impl Raid {
 
     /// Whoever waits in a queue is taken out; those without an event to come are released.
     pub(crate) fn empty_queues(&mut self, path: &mut Path, now: Time) {
+        let volumes = self.stripes.volumes_mut().iter_mut();
+        for bitmap in volumes.flatten().filter_map(Volume::bitmap_mut) {
+            bitmap.power_fails(&mut path.ios);
+        }
         for drive in 0..path.drives.len() {
             while let Some(id) = path.drives[drive].waiting.pop(&mut path.ios, now) {
                 path.drives[drive].load.change(now, -1);

@@ -42,11 +42,12 @@ pub(crate) struct Stripes {
 impl Stripes {
     /// `jobs` may be running before anything must grow.
     pub fn new(volumes: Volumes, redirects: Redirects, jobs: usize) -> Stripes {
+        let arrays = volumes.arrays() as usize;
         let jobs = if volumes.is_empty() { 0 } else { jobs };
         Stripes {
             volumes,
             redirects,
-            jobs: Jobs::with_capacity(jobs),
+            jobs: Jobs::with_capacity(jobs, arrays),
             locks: Table::with_capacity(jobs),
             planner: Planner::default(),
             preserved: Vec::new(),

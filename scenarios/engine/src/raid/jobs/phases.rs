@@ -283,7 +283,12 @@ impl Stripes {
 
     /// A finished job has given its lock away: whoever waits for it hears of it.
     pub(crate) fn unlocked(&mut self, path: &mut Path, index: u32, now: Time) {
-        let io: IoId = self.jobs[index].io;
+        let job = &self.jobs[index];
+        let io: IoId = job.io;
+        if let Some(beside) = job.work.beside() {
+            let array = job.array;
+            self.jobs.note_beside(array, beside, now);
+        }
         self.jobs.release(index);
         self.child_returned(path, io, now);
     }

@@ -69,6 +69,7 @@ impl Stripes {
         path.agenda.must_be_open();
         let job = &self.jobs[index];
         match (job.phase, &job.work) {
+            (_, Work::Bitmap(_)) => path.agenda.up(Call::Job(index)),
             (Phase::Plan, _) => self.plan_job(path, index, now),
             (Phase::Read, _) => self.read_phase(path, index, now),
             (Phase::Compute, _) => self.compute_phase(path, index, now),

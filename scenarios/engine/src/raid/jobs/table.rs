@@ -2,7 +2,8 @@
 
 use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
 use crate::raid::jobs::work::Work;
-use raidlab_kernel::{Io, IoId, Op, Queue, Slab};
+use crate::state::slowest::Beside;
+use raidlab_kernel::{Io, IoId, Op, Queue, Slab, Time};
 use std::ops::{Index, IndexMut};
 
 /// No job.
@@ -269,15 +270,28 @@ pub(crate) struct Jobs {
     /// By job: what the strategy `Recover` reads, repairs and has to leave out. It grows when the
     /// first jobs recover something; others do not touch it.
     repairs: Vec<Repair>,
+    /// By array: when the last work of each kind that requests may meet was done.
+    last_beside: Vec<[Time; Beside::ALL.len()]>,
 }
 
 impl Jobs {
     /// `capacity` jobs may be running before anything must grow.
-    pub fn with_capacity(capacity: usize) -> Jobs {
+    pub fn with_capacity(capacity: usize, arrays: usize) -> Jobs {
         Jobs {
             slab: Slab::with_capacity(capacity),
             repairs: Vec::new(),
+            last_beside: vec![[Time::ZERO; Beside::ALL.len()]; arrays],
         }
+    }
+
+    /// Work that requests may have met is done.
+    pub fn note_beside(&mut self, array: u32, beside: Beside, now: Time) {
+        self.last_beside[array as usize][beside as usize] = now;
+    }
+
+    /// When the last work of each kind was done for an array.
+    pub fn last_beside(&self, array: u32) -> &[Time; Beside::ALL.len()] {
+        &self.last_beside[array as usize]
     }
 
     /// A new job in its first phase. It takes over the memory for lists of the one before it.

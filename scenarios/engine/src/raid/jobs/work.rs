@@ -1,6 +1,8 @@
 //! What jobs are for.
 
 use crate::layout::Role;
+use crate::raid::bitmap::Update;
+use crate::state::slowest::Beside;
 use raidlab_kernel::Queue;
 
 /// What a job is for, with what only this kind of job needs.
@@ -29,6 +31,8 @@ pub(crate) enum Work {
     Fetch(SlotRange),
     /// Moves a part of a request that bypasses the SSD cache, since the SSD cache has lost it.
     Bypass,
+    /// Writes the bitmap of an array to its members.
+    Bitmap(Update),
 }
 
 const _: () = assert!(
@@ -106,6 +110,18 @@ impl LineCopy {
 }
 
 impl Work {
+    /// What it is to requests that meet it: work of a cache. Rows and checks are their task's.
+    #[inline]
+    pub fn beside(&self) -> Option<Beside> {
+        Some(match self {
+            Work::Destage(_) => Beside::Destage,
+            Work::Fill(_) => Beside::ReadAhead,
+            Work::Copy(copy) if copy.to == CopyTo::Cache => Beside::Promotion,
+            Work::Copy(_) => Beside::WriteBack,
+            _ => return None,
+        })
+    }
+
     /// Whether the job writes new data, and parity with them.
     #[inline]
     pub fn is_write(&self) -> bool {

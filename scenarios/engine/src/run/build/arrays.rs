@@ -48,7 +48,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
 /// asked.
 fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
     let asked = plan.data || plan.can_fail() || !array.spares.is_empty();
-    passes_memory(plan, array) || mirrors(plan, array) || asked
+    passes_memory(plan, array) || mirrors(plan, array) || array.bitmap.is_some() || asked
 }
 
 /// What a mirror chooses a copy by.
@@ -204,6 +204,9 @@ pub(crate) fn build_volumes(
                 _ => plan.host.parity_bytes_per_s,
             };
             volume.set_thread(StripeThread::new(rate, plan.host.stripe_page_ns));
+            if let Some(bitmap) = array.bitmap {
+                volume.set_bitmap(bitmap);
+            }
         }
         Some(volume)
     };

@@ -120,12 +120,9 @@ impl System {
                 ssd_caches,
             },
             caches,
+            load_threads: threads + plan.jobs.as_ref().map_or(0, |_| outside_threads),
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
-            actions: plan
-                .events
-                .iter()
-                .map(|event| event.action.clone())
-                .collect(),
+            actions: Vec::from_iter(plan.events.iter().map(|event| event.action.clone())),
             failed: None,
             clock: Clock::default(),
             memory_bytes: plan.memory_bytes,

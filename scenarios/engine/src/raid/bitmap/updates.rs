@@ -1,0 +1,106 @@
+//! Updates of the bitmap on the members, and the writes that wait for them.
+
+use crate::path::Path;
+use crate::path::agenda::Call;
+use crate::raid::bitmap::Update;
+use crate::raid::jobs::{Phase, Stripes, Work};
+use crate::raid::volume::State;
+use crate::state::event::Event;
+use raidlab_kernel::{Io, IoId, Op, Part, Queue, Stage, Time};
+
+/// Bytes of a page of bits, which an update writes to each member.
+const PAGE: u64 = 4096;
+
+/// A write comes to an array: true if it waits for its bits to be set on the members.
+pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time) -> bool {
+    let (array, offset, bytes) = (path.ios[id].array, path.ios[id].offset, path.ios[id].bytes);
+    let volume = stripes.volume_mut(array);
+    if volume.bitmap().is_none() {
+        return false;
+    }
+    let degraded = volume.members().iter().any(|m| m.state() != State::Good);
+    let start = volume.bitmap_place(offset);
+    let end = volume.bitmap_place(offset + bytes.max(1) - 1);
+    let Some(bitmap) = volume.bitmap_mut() else {
+        return false;
+    };
+    let chunk = bitmap.plan.chunk_bytes.max(1);
+    let cleared = bitmap.sweep(now, degraded);
+    let clear = bitmap.write((start / chunk, end / chunk), now);
+    let begins = clear && !bitmap.setting;
+    let waits = clear || bitmap.setting;
+    if begins {
+        bitmap.setting = true;
+        bitmap.served.push(&mut path.ios, id);
+    } else if waits {
+        bitmap.wanted |= clear;
+        bitmap.waiting.push(&mut path.ios, id);
+    }
+    if cleared > 0 && !begins {
+        begin(stripes, path, array, Update::Clear, now);
+    }
+    if begins {
+        begin(stripes, path, array, Update::Set, now);
+    }
+    waits
+}
+
+fn begin(stripes: &mut Stripes, path: &mut Path, array: u32, update: Update, now: Time) {
+    let job = stripes.new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
+    path.agenda.rest(Call::Job(job));
+}
+
+/// An update goes on: flush, write, flush; without volatile caches it only writes.
+pub(crate) fn step(stripes: &mut Stripes, path: &mut Path, index: u32, update: Update, now: Time) {
+    let job = &stripes.jobs()[index];
+    let (io, array, work) = (job.io(), job.array(), job.work());
+    let bitmap = stripes.volume(array).bitmap();
+    let flushes = bitmap.is_some_and(|bitmap| bitmap.plan.flushes);
+    let (op, bytes, next) = match job.phase() {
+        Phase::Plan if flushes => (Op::Flush, 0, Phase::Read),
+        Phase::Plan | Phase::Read => (Op::Write, PAGE, Phase::Compute),
+        Phase::Compute if flushes => (Op::Flush, 0, Phase::Finish),
+        _ => return finish(stripes, path, index, update, now),
+    };
+    stripes.jobs_mut()[index].go_on_with(work, next);
+    path.hold(io);
+    for member in 0..stripes.volume(array).members().len() as u32 {
+        let member = stripes.volume(array).member(member);
+        if member.state() != State::Failed {
+            let drive = member.drive();
+            path.ios[io].pending += 1;
+            let command = stripes.new_raid_command(path, io, op, drive, (0, bytes), now);
+            path.send(command, drive, now);
+        }
+    }
+    stripes.let_go(path, io, now);
+}
+
+/// An update is done: those it served go on, and the next one begins if it is wanted.
+fn finish(stripes: &mut Stripes, path: &mut Path, job: u32, update: Update, now: Time) {
+    let (array, io) = (stripes.jobs()[job].array(), stripes.jobs()[job].io());
+    stripes.jobs_mut().release(job);
+    path.ios.release(io);
+    if update == Update::Clear {
+        return;
+    }
+    let Some(bitmap) = stripes.volume_mut(array).bitmap_mut() else {
+        return;
+    };
+    go_on(path, &mut bitmap.served, now);
+    bitmap.setting = std::mem::take(&mut bitmap.wanted);
+    if !bitmap.setting {
+        return go_on(path, &mut bitmap.waiting, now);
+    }
+    std::mem::swap(&mut bitmap.served, &mut bitmap.waiting);
+    begin(stripes, path, array, Update::Set, now);
+}
+
+/// Whoever waits in a queue has its bits set.
+fn go_on(path: &mut Path, queue: &mut Queue, now: Time) {
+    while let Some(id) = queue.pop(&path.ios) {
+        path.ios[id].charge(Part::Raid, now);
+        path.ios[id].stage = Stage::Marked;
+        path.calendar.push(now, Event::Dispatch(id));
+    }
+}

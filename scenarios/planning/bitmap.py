@@ -1,0 +1,59 @@
+"""The write-intent bitmap of an array in the host, as mdadm makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from raidlab.devices.faults import Faults
+from raidlab.devices.units import format_size
+from raidlab.scenarios.spec.schema import ArrayTable
+
+CHUNK = 64 << 20
+"""Bytes that a bit stands for unless said otherwise: mdadm(8), --bitmap-chunk."""
+MADE_FROM = 100 * 10**9
+"""mdadm makes a bitmap by itself where members are so large: mdadm(8), --bitmap."""
+BITMAP_LEVELS = ("raid1", "raid10", "raid5", "raid6")
+"""Levels of md that have one."""
+
+
+def bitmap_plan(
+    key: str,
+    name: str,
+    table: ArrayTable,
+    capacities: Sequence[int],
+    faults: Faults,
+    warnings: list[str],
+    *,
+    volatile: bool,
+) -> dict[str, Any]:
+    """The bitmap of an array, for its plan: nothing if it has none.
+
+    Args:
+        key: Of the array, for faults.
+        name: Of the array, for warnings.
+        table: The array.
+        capacities: Bytes of its drives that it uses.
+        faults: Takes a chunk that is no multiple of the stripe unit.
+        warnings: Takes settings without effect, and that none is stated where mdadm makes one.
+        volatile: Whether any of its drives has a volatile write cache.
+    """
+    in_host = table.software_raid == "os" and table.level in BITMAP_LEVELS
+    if not in_host or table.bitmap != "internal":
+        asked = "bitmap" if table.bitmap == "internal" else "bitmap_chunk"
+        if table.bitmap_chunk is not None or (table.bitmap == "internal" and not in_host):
+            levels = ", ".join(BITMAP_LEVELS)
+            of = f'bitmap = "internal", software_raid = "os" and one of {levels} have one'
+            warnings.append(f"{key}.{asked}: has no effect on {name}: only arrays with {of}")
+        elif in_host and table.bitmap is None and min(capacities, default=0) >= MADE_FROM:
+            warnings.append(
+                f"array {name}: no bitmap is simulated, though mdadm makes one by itself for"
+                f" members of {format_size(MADE_FROM)} and more, and small writes wait for it"
+                ' (bitmap = "internal", or "none" if there is none)'
+            )
+        return {}
+    chunk = CHUNK if table.bitmap_chunk is None else table.bitmap_chunk
+    if table.stripe_unit and chunk % table.stripe_unit:
+        allowed = f"a multiple of the stripe unit, {format_size(table.stripe_unit)}"
+        faults.add(f"{key}.bitmap_chunk", format_size(chunk), allowed)
+    return {"bitmap": {"chunk_bytes": chunk, "flushes": volatile}}

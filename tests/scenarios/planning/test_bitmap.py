@@ -1,0 +1,86 @@
+"""The write-intent bitmap of RAID in the host: who has one, and what it costs."""
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+
+DRIVE = """
+kind = "station"
+name = "drive"
+capacity = "8000 TB"
+service = { value = "1 ms", source = "assumed", note = "for tests" }
+[sources]
+capacity = "assumed"
+"""
+
+
+def scenario(level="raid1", drive="generic-7200rpm", count=2, software="os", **keys):
+    array = {"level": level, "drives": [{"model": drive, "count": count}], **keys}
+    if software is not None:
+        array["software_raid"] = software
+    load = {"rw": "randwrite", "block_size": "4 KiB", "outstanding": 1}
+    return {"array": [array], "workload": [load], "run": {"duration": "5 s"}}
+
+
+def about_bitmaps(tree):
+    return [warning for warning in build_scenario(tree).warnings if "bitmap" in warning]
+
+
+@pytest.mark.parametrize("level", ["raid1", "raid5"])
+def test_an_array_of_large_members_that_says_nothing_of_a_bitmap_is_warned_of(level):
+    said = about_bitmaps(scenario(level, count=4))
+    assert len(said) == 1
+    assert 'bitmap = "internal", or "none"' in said[0]
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        scenario(bitmap="none"),
+        scenario(bitmap="internal"),
+        scenario("raid0"),
+        scenario(used="99 GB"),
+    ],
+)
+def test_others_are_not(tree):
+    assert not about_bitmaps(tree)
+
+
+@pytest.mark.parametrize("write_cache", [True, False])
+def test_the_plan_has_the_chunk_and_whether_caches_are_flushed(write_cache):
+    tree = scenario(bitmap="internal", bitmap_chunk="1 GiB")
+    tree["array"][0]["drives"][0]["write_cache"] = write_cache
+    made = build_scenario(tree).plan(0, 0)["arrays"]
+    assert made[0]["bitmap"] == {"chunk_bytes": 1 << 30, "flushes": write_cache}
+
+
+@pytest.mark.parametrize(
+    ("tree", "key"),
+    [
+        (scenario("raid0", bitmap="internal"), "bitmap"),
+        (scenario("jbod", software=None, count=1, bitmap="internal"), "bitmap"),
+        (scenario(bitmap="none", bitmap_chunk="1 GiB"), "bitmap_chunk"),
+    ],
+)
+def test_a_bitmap_that_no_array_has_is_said(tree, key):
+    assert any(f"{key}: has no effect" in warning for warning in about_bitmaps(tree))
+
+
+def test_a_chunk_is_a_multiple_of_the_stripe_unit():
+    with pytest.raises(SpecError, match=r"bitmap_chunk = .*64 KiB"):
+        build_scenario(scenario(bitmap="internal", bitmap_chunk="100 kB"))
+
+
+def test_writes_to_regions_that_are_clear_wait_for_it(tmp_path):
+    """A page in 1 ms, then the data in 1 ms; in one region for all only once."""
+    drive = tmp_path / "drive.toml"
+    drive.write_text(DRIVE)
+
+    def iops(**keys):
+        return simulate(scenario(drive=str(drive), **keys), seed=1).rows[0].iops
+
+    assert iops(bitmap="none") == pytest.approx(1000, rel=0.01)
+    assert iops(bitmap="internal") == pytest.approx(500, rel=0.02)
+    assert iops(bitmap="internal", bitmap_chunk="8 PiB") == pytest.approx(1000, rel=0.01)
