@@ -6,15 +6,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from raidlab.devices.faults import Faults
+from raidlab.devices.levels import facts
 from raidlab.devices.units import format_size
 from raidlab.scenarios.spec.schema import ArrayTable
 
 CHUNK = 64 << 20
-"""Bytes that a bit stands for unless said otherwise: mdadm(8), --bitmap-chunk."""
+"""Bytes that a bit stands for unless said otherwise or too few: mdadm(8), --bitmap-chunk."""
+LEAST_CHUNK = 4096
+HEADER = 256
+"""Bytes before the bits, within the room for them."""
+ROOM = ((200 << 30, 128 << 10), (8 << 30, 64 << 10), (0, 4 << 10))
+"""From members of so many bytes on, mdadm keeps so many for a bitmap: super1.c, choose_bm_space."""
 MADE_FROM = 100 * 10**9
 """mdadm makes a bitmap by itself where members are so large: mdadm(8), --bitmap."""
 BITMAP_LEVELS = ("raid1", "raid10", "raid5", "raid6")
 """Levels of md that have one."""
+
+
+def least_chunk(member: int, marked: int) -> int:
+    """Bytes that a bit stands for at least: 4 KiB, doubled until all bits have room.
+
+    Args:
+        member: Bytes that the array uses of a drive.
+        marked: Bytes that the bits stand for together.
+    """
+    room = next(room for size, room in ROOM if member >= size)
+    chunk = LEAST_CHUNK
+    while marked // chunk + 1 > 8 * (room - HEADER):
+        chunk *= 2
+    return chunk
 
 
 def bitmap_plan(
@@ -22,6 +42,7 @@ def bitmap_plan(
     name: str,
     table: ArrayTable,
     capacities: Sequence[int],
+    usable: int | None,
     faults: Faults,
     warnings: list[str],
     *,
@@ -34,7 +55,9 @@ def bitmap_plan(
         name: Of the array, for warnings.
         table: The array.
         capacities: Bytes of its drives that it uses.
-        faults: Takes a chunk that is no multiple of the stripe unit.
+        usable: Bytes that it offers, if they are known.
+        faults: Takes a chunk that is no power of two, too small for the room that mdadm keeps for
+            bits, or no multiple of the stripe unit.
         warnings: Takes settings without effect, and that none is stated where mdadm makes one.
         volatile: Whether any of its drives has a volatile write cache.
     """
@@ -52,8 +75,13 @@ def bitmap_plan(
                 ' (bitmap = "internal", or "none" if there is none)'
             )
         return {}
-    chunk = CHUNK if table.bitmap_chunk is None else table.bitmap_chunk
-    if table.stripe_unit and chunk % table.stripe_unit:
+    member = min(capacities, default=0)
+    least = least_chunk(member, member if facts(table.level).parities else usable or 0)
+    chunk = max(CHUNK, least) if table.bitmap_chunk is None else table.bitmap_chunk
+    if chunk < least or chunk.bit_count() != 1:
+        allowed = f"a power of two, for this array at least {format_size(least)}"
+        faults.add(f"{key}.bitmap_chunk", format_size(chunk), allowed)
+    elif table.stripe_unit and chunk % table.stripe_unit:
         allowed = f"a multiple of the stripe unit, {format_size(table.stripe_unit)}"
         faults.add(f"{key}.bitmap_chunk", format_size(chunk), allowed)
     return {"bitmap": {"chunk_bytes": chunk, "flushes": volatile}}

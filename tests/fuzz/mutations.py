@@ -16,8 +16,9 @@ from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
 from tests.project.sources import ROOT
 
-SECONDS = float(os.environ.get("RAIDLAB_FUZZ_SECONDS", "30"))
-"""Seconds for each kind of input; `make fuzz` sets more."""
+SECONDS = float(os.environ.get("RAIDLAB_FUZZ_SECONDS", "0"))
+"""Seconds for each kind of input, set by `make fuzz`. The test suite tries so many of each that a
+machine's speed decides nothing."""
 SEED = int(os.environ.get("RAIDLAB_FUZZ_SEED", "1"))
 
 SCENARIOS = sorted(

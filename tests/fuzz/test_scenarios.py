@@ -16,7 +16,7 @@ from tests.fuzz.mutations import SECONDS, SEED, scenarios
 
 LONGEST_S = 5.0
 """Wall seconds that one input may take."""
-AT_ONCE = 1500
+AT_ONCE = 3000
 """Inputs between two looks at the time."""
 BEGUN: list[float] = []
 """When the test, and then each input, was begun."""
@@ -33,7 +33,7 @@ def test_a_mutated_scenario_runs_or_has_faults():
     BEGUN.clear()
     BEGUN.append(time.monotonic())
     rounds = 0
-    while rounds == 0 or (SECONDS > 60 and BEGUN[-1] - BEGUN[0] < SECONDS):
+    while rounds == 0 or BEGUN[-1] - BEGUN[0] < SECONDS:
         with contextlib.suppress(SkipTest):
             seed(SEED + 1000 * rounds)(trials)()
         rounds += 1
@@ -42,7 +42,7 @@ def test_a_mutated_scenario_runs_or_has_faults():
 
 def _try(case):
     begun = time.monotonic()
-    if begun - BEGUN[0] > SECONDS:
+    if SECONDS and begun - BEGUN[0] > SECONDS:
         # This ends Hypothesis at once, without inputs that nobody tries.
         raise SkipTest
     BEGUN.append(begun)

@@ -1,8 +1,8 @@
 //! Runs mutated plans: each must give a result whose self-checks hold, or name its faults.
 //!
-//!     fuzz_plans PLANS.jsonl SECONDS SEED [ONLY]
+//!     fuzz_plans PLANS.jsonl END SEED [ONLY]
 //!
-//! `PLANS.jsonl` has sound plans, one a line. Input number n follows from the plans, the seed and n
+//! `PLANS.jsonl` has sound plans, one a line; `END` is so many inputs (`3000`) or seconds (`60s`). Input number n follows from the plans, the seed and n
 //! alone, so `ONLY` repeats one input, and prints it. A panic, a failed self-check, a figure that is
 //! no number, or an input that takes longer than a minute ends the program with status 1 and
 //! names the input. Run it under `ulimit -v`: an input that takes more memory aborts.
@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [plans, seconds, seed, only @ ..] = args.as_slice() else {
-        eprintln!("usage: fuzz_plans PLANS.jsonl SECONDS SEED [ONLY]");
+    let [plans, end, seed, only @ ..] = args.as_slice() else {
+        eprintln!("usage: fuzz_plans PLANS.jsonl END SEED [ONLY]");
         std::process::exit(2);
     };
     let text = std::fs::read_to_string(plans).expect("the plans can be read");
@@ -40,11 +40,17 @@ fn main() {
         println!("{input}");
         std::process::exit(i32::from(judge(&input).inspect_err(report).is_err()));
     }
-    let end = Instant::now() + Duration::from_secs(seconds.parse().expect("seconds"));
+    let begun = Instant::now();
+    let (limit, unit) = end.split_at(end.trim_end_matches('s').len());
+    let limit: u64 = limit.parse().expect("inputs, or seconds with an s");
     let current = watch();
     let mut tally = BTreeMap::new();
     let mut number = 0;
-    while Instant::now() < end {
+    let done = |number| match unit {
+        "" => number >= limit,
+        _ => begun.elapsed().as_secs() >= limit,
+    };
+    while !done(number) {
         current.store(number, Ordering::Relaxed);
         if number % 256 == 0 {
             // An abort says no number: one of the next 256.

@@ -266,6 +266,20 @@ fn writes_that_wait_share_an_update() {
     }
 }
 
+/// A tebibyte has 16.8 million regions of 64 KiB: named, before a table of them is made.
+#[test]
+fn a_bitmap_of_too_many_regions_is_refused_by_name() {
+    let mut value = stations(2, 100_000, "fixed", 1);
+    value["arrays"][0]["level"] = json!("raid1");
+    value["arrays"][0]["software"] = json!(true);
+    for chunk in [0, 1, 65_536] {
+        value["arrays"][0]["bitmap"] = json!({"chunk_bytes": chunk, "flushes": false});
+        value["devices"][0]["capacity_bytes"] = json!(1_u64 << 40);
+        let refused = format!("{:?}", run(&plan(&value), || true).unwrap_err());
+        assert!(refused.contains("arrays.0.bitmap.chunk_bytes"), "{refused}");
+    }
+}
+
 /// A load that ends within the warm-up ends the run, beside another that has no end: the accounts
 /// hold at that instant, with requests for which the host still spends CPU time.
 #[test]

@@ -1,8 +1,9 @@
 //! Reads changed traces of every format: each must give its requests, or name its faults.
 //!
-//!     fuzz_traces FILE SECONDS SEED [ONLY]
+//!     fuzz_traces FILE END SEED [ONLY]
 //!
-//! `FILE` is written again and again: let it lie in memory. Input number n follows from the seed and
+//! `FILE` is written again and again: let it lie in memory; `END` is so many inputs (`3000`) or
+//! seconds (`60s`). Input number n follows from the seed and
 //! n alone, so `ONLY` repeats one input, and prints it. A panic, requests that are not those of the
 //! first reading or lie beyond the device, a fault without words, or an input that takes longer than
 //! a minute ends the program with status 1 and names the input.
@@ -79,8 +80,8 @@ const PIECES: [&str; 18] = [
 
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
-    let [file, seconds, seed, only @ ..] = args.as_slice() else {
-        eprintln!("usage: fuzz_traces FILE SECONDS SEED [ONLY]");
+    let [file, end, seed, only @ ..] = args.as_slice() else {
+        eprintln!("usage: fuzz_traces FILE END SEED [ONLY]");
         std::process::exit(2);
     };
     let (path, seed) = (Path::new(file), seed.parse().expect("a seed"));
@@ -91,10 +92,19 @@ fn main() {
         eprintln!("{why:?}");
         std::process::exit(i32::from(why.is_some()));
     }
-    let end = Instant::now() + Duration::from_secs(seconds.parse().expect("seconds"));
+    let begun = Instant::now();
+    let (limit, unit) = end.split_at(end.trim_end_matches('s').len());
+    let limit: u64 = limit.parse().expect("inputs, or seconds with an s");
+    let done = |number| match unit {
+        "" => number >= limit,
+        _ => begun.elapsed().as_secs() >= limit,
+    };
     let mut tally = BTreeMap::new();
     let mut number = 0_u64;
-    while Instant::now() < end {
+    while !done(number) {
+        if number % 4096 == 0 {
+            eprint!("\rfrom input {number} on ");
+        }
         let begun = Instant::now();
         let (bytes, options) = input(path, seed, number);
         let found = catch_unwind(AssertUnwindSafe(|| judge(&bytes, &options)));

@@ -3,6 +3,7 @@
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.bitmap import least_chunk
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
@@ -69,8 +70,30 @@ def test_a_bitmap_that_no_array_has_is_said(tree, key):
 
 
 def test_a_chunk_is_a_multiple_of_the_stripe_unit():
-    with pytest.raises(SpecError, match=r"bitmap_chunk = .*64 KiB"):
-        build_scenario(scenario(bitmap="internal", bitmap_chunk="100 kB"))
+    tree = scenario(bitmap="internal", bitmap_chunk="32 MiB", stripe_unit="64 MiB")
+    with pytest.raises(SpecError, match=r"bitmap_chunk = .*64 MiB"):
+        build_scenario(tree)
+
+
+@pytest.mark.parametrize("chunk", ["100 kB", "96 MiB"])
+def test_a_chunk_is_a_power_of_two(chunk):
+    with pytest.raises(SpecError, match=r"bitmap_chunk = .*a power of two"):
+        build_scenario(scenario(bitmap="internal", bitmap_chunk=chunk))
+
+
+def test_all_bits_have_room_on_the_members():
+    """128 KiB less 256 B hold 1,046,528 bits: of 1 TiB at 1 MiB all, at 512 KiB half of them."""
+    assert least_chunk(1 << 40, (1 << 40) - (3 << 30)) == 1 << 20
+    assert least_chunk(1 << 40, 1 << 39) == 1 << 20
+    assert least_chunk(1 << 40, 1 << 38) == 1 << 19
+    with pytest.raises(SpecError, match=r"bitmap_chunk = .*at least 1 MiB"):
+        build_scenario(scenario(bitmap="internal", bitmap_chunk="512 KiB", used="1 TB"))
+
+
+def test_a_bit_stands_for_more_where_64_mib_would_be_too_many():
+    """A mirror of 8,000 TB has 119 million regions of 64 MiB: 128 times too many."""
+    chunk = least_chunk(8000 * 10**12, 8000 * 10**12)
+    assert chunk == 8 << 30
 
 
 def test_writes_to_regions_that_are_clear_wait_for_it(tmp_path):

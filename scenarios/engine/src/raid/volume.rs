@@ -189,18 +189,8 @@ impl Volume {
 
     /// It has a bitmap.
     pub fn set_bitmap(&mut self, plan: BitmapPlan) {
-        let geometry = &self.geometry;
-        let last = self.bitmap_place(geometry.capacity().max(1) - 1);
-        self.bitmap = Some(Bitmap::new(plan, last + geometry.unit()));
-    }
-
-    /// Where the bitmap looks an offset of the array up: at the offset on its members where there
-    /// is parity, else at the offset of the array.
-    pub fn bitmap_place(&self, offset: u64) -> u64 {
-        match self.geometry.parities() {
-            0 => offset,
-            _ => self.geometry.piece(offset, 1).stripe * self.geometry.unit(),
-        }
+        let regions = Bitmap::regions(plan, &self.geometry);
+        self.bitmap = Some(Bitmap::new(plan, regions));
     }
 
     /// Whether a controller's cache serves it.

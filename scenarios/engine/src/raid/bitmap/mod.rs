@@ -16,11 +16,15 @@
 
 pub(crate) mod updates;
 
+use crate::layout::Layout;
 use crate::plan::BitmapPlan;
 use raidlab_kernel::{Io, Nanos, Queue, Slab, Time};
 
 /// Between two sweeps: md's daemon_sleep.
 const SWEEP: Nanos = Nanos(5_000_000_000);
+/// Regions of an array at most: mdadm keeps 128 KiB for the bits (super1.c, choose_bm_space), and
+/// doubles its chunk until they have room.
+pub(crate) const MOST_REGIONS: u64 = 1 << 20;
 /// How long a bit stays set after the last write to its region, in the mean: one sweep and a half.
 const STAYS_S: f64 = 7.5;
 
@@ -56,11 +60,11 @@ pub(crate) struct Bitmap {
 }
 
 impl Bitmap {
-    /// The bitmap of an array or, where there is parity, of a member, of so many bytes.
-    pub fn new(plan: BitmapPlan, bytes: u64) -> Bitmap {
+    /// The bitmap of so many regions.
+    pub fn new(plan: BitmapPlan, regions: u64) -> Bitmap {
         Bitmap {
             plan,
-            written: vec![0; bytes.div_ceil(plan.chunk_bytes.max(1)) as usize],
+            written: vec![0; regions as usize],
             sweeps: 0,
             regions: [0; 2],
             writes: 0,
@@ -69,6 +73,21 @@ impl Bitmap {
             served: Queue::default(),
             waiting: Queue::default(),
             wanted: false,
+        }
+    }
+
+    /// Regions of an array, of a member where there is parity.
+    pub fn regions(plan: BitmapPlan, layout: &Layout) -> u64 {
+        let last = Bitmap::place(layout, layout.capacity().max(1) - 1);
+        last / plan.chunk_bytes.max(1) + 1
+    }
+
+    /// Where an offset of the array is looked up: at the offset on its members where there is
+    /// parity, else at the offset of the array.
+    pub fn place(layout: &Layout, offset: u64) -> u64 {
+        match layout.parities() {
+            0 => offset,
+            _ => layout.piece(offset, 1).stripe * layout.unit(),
         }
     }
 
@@ -146,7 +165,7 @@ mod tests {
             chunk_bytes: 1 << 20,
             flushes: false,
         };
-        Bitmap::new(plan, regions << 20)
+        Bitmap::new(plan, regions)
     }
 
     fn at(s: u64) -> Time {

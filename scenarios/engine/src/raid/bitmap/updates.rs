@@ -2,7 +2,7 @@
 
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::bitmap::Update;
+use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
 use crate::raid::volume::State;
 use crate::state::event::Event;
@@ -19,8 +19,8 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
         return false;
     }
     let degraded = volume.members().iter().any(|m| m.state() != State::Good);
-    let start = volume.bitmap_place(offset);
-    let end = volume.bitmap_place(offset + bytes.max(1) - 1);
+    let start = Bitmap::place(volume.geometry(), offset);
+    let end = Bitmap::place(volume.geometry(), offset + bytes.max(1) - 1);
     let Some(bitmap) = volume.bitmap_mut() else {
         return false;
     };

@@ -3,6 +3,7 @@
 use crate::plan::{
     Action, Arrival, EventPlan, Pattern, Plan, SLOWEST_IOS, Sizes, TRACED_IOS, WorkloadPlan,
 };
+use crate::raid::bitmap::{Bitmap, MOST_REGIONS};
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
@@ -174,6 +175,18 @@ fn check_ssd_caches(plan: &Plan, faults: &mut Faults) {
         if forgets(plan, fast) && plan.events.iter().any(fails) {
             let allowed = "drives that forget nothing when the power fails";
             faults.add(format!("arrays.{i}.tier.array"), tier.array, allowed);
+        }
+    }
+}
+
+/// Bitmaps against the arrays whose regions they hold.
+pub(crate) fn check_bitmaps(plan: &Plan, arrays: &[Array], faults: &mut Faults) {
+    for (i, (plan, array)) in plan.arrays.iter().zip(arrays).enumerate() {
+        let Some(bitmap) = plan.bitmap else { continue };
+        if Bitmap::regions(bitmap, &array.layout) > MOST_REGIONS {
+            let key = format!("arrays.{i}.bitmap.chunk_bytes");
+            let allowed = format!("so many that the array has at most {MOST_REGIONS} regions");
+            faults.add(key, bitmap.chunk_bytes, allowed);
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::raid::jobs::Stripes;
 use crate::raid::redirect::Redirects;
 use crate::raid::volume::Volumes;
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
-use crate::run::build::check::{Faults, check_references, check_workloads};
+use crate::run::build::check::{Faults, check_bitmaps, check_references, check_workloads};
 use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
@@ -68,6 +68,7 @@ impl System {
         let arrays = build_arrays(plan, &drives, &mut faults);
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
+            check_bitmaps(plan, &arrays, &mut faults);
         }
         faults.none()?;
         let commands = commands_at_most(plan, &arrays);
