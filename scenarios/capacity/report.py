@@ -38,6 +38,11 @@ _OTHERS = 12
 
 def answer(found: Answer) -> str:
     """The recommendation with its figures, how long it lasts, or what the nearest lacks."""
+    return " ".join((recommendation(found), *outlook(found)))
+
+
+def recommendation(found: Answer) -> str:
+    """What to buy, or what the nearest lacks: one sentence."""
     total = f"{len(found.candidates):,} candidates"
     if found.recommended is None:
         if found.nearest is None:
@@ -53,13 +58,18 @@ def answer(found: Answer) -> str:
     met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
-    text += "."
+    return text + "."
+
+
+def outlook(found: Answer) -> list[str]:
+    """What the recommended bears, until when, what would help, how sure it is: sentences."""
+    said = []
     if found.headroom is not None:
         more = "more than" if found.headroom.beyond_search else "up to"
-        text += f" It bears {more} {times(found.headroom.factor)} today's rates"
+        text = f"It bears {more} {times(found.headroom.factor)} today's rates"
         if found.headroom.limit and not found.headroom.beyond_search:
             text += f"; beyond, {_busiest(found.headroom.limit)}"
-        text += "."
+        said.append(text + ".")
     if found.months is not None:
         end = (
             figure(found.months / 12, "years")
@@ -67,12 +77,12 @@ def answer(found: Answer) -> str:
             else f"{found.months:.0f} months"
         )
         by = "the loads' rates" if found.ended_by != "capacity" else "capacity"
-        text += f" Growth of {by} ends it after {end}."
+        said.append(f"Growth of {by} ends it after {end}.")
     if found.upgrades:
-        text += f" What would help most: {_gives(found, found.upgrades[0])}."
+        said.append(f"What would help most: {_gives(found, found.upgrades[0])}.")
     if found.drawn:
-        text += f" It fits in {percent(found.drawn[0].share)} of draws."
-    return text
+        said.append(f"It fits in {percent(found.drawn[0].share)} of draws.")
+    return said
 
 
 def _busiest(limit: str) -> str:
@@ -253,8 +263,9 @@ def plan_report(found: Answer, command: str = "") -> str:
     return Page(
         kind="plan",
         question=found.question.title,
-        answer=answer(found),
+        answer=recommendation(found),
         boxes=boxes,
+        about=outlook(found),
         beside=found.warnings,
         breaches=found.breaches,
         pictures=pictures,

@@ -8,6 +8,7 @@ from typing import Any
 from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
 from raidlab.devices.units import format_size
+from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.spec.schema import ArrayTable
 
 CHUNK = 64 << 20
@@ -42,7 +43,6 @@ def bitmap_plan(
     name: str,
     table: ArrayTable,
     capacities: Sequence[int],
-    usable: int | None,
     faults: Faults,
     warnings: list[str],
     *,
@@ -55,7 +55,6 @@ def bitmap_plan(
         name: Of the array, for warnings.
         table: The array.
         capacities: Bytes of its drives that it uses.
-        usable: Bytes that it offers, if they are known.
         faults: Takes a chunk that is no power of two, too small for the room that mdadm keeps for
             bits, or no multiple of the stripe unit.
         warnings: Takes settings without effect, and that none is stated where mdadm makes one.
@@ -76,7 +75,10 @@ def bitmap_plan(
             )
         return {}
     member = min(capacities, default=0)
-    least = least_chunk(member, member if facts(table.level).parities else usable or 0)
+    marked = member
+    if capacities and table.stripe_unit and not facts(table.level).parities:
+        marked = usable_bytes(table.level, table.stripe_unit, capacities)
+    least = least_chunk(member, marked)
     chunk = max(CHUNK, least) if table.bitmap_chunk is None else table.bitmap_chunk
     if chunk < least or chunk.bit_count() != 1:
         allowed = f"a power of two, for this array at least {format_size(least)}"

@@ -154,7 +154,7 @@ class Parts:
         shared = is_shared(self.scenario, name)
         depth = (table.shared_depth or SHARED_DEPTH) if shared else 0
         bitmap = bitmap_plan(
-            key, name, table, capacities, usable, self.faults, self.warnings, volatile=volatile
+            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
         )
         indices = []
         for part, group in enumerate(groups):
