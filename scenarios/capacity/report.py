@@ -38,7 +38,7 @@ _OTHERS = 12
 
 def answer(found: Answer) -> str:
     """The recommendation with its figures, how long it lasts, or what the nearest lacks."""
-    return " ".join((recommendation(found), *outlook(found)))
+    return " ".join((recommendation(found), *prospects(found)))
 
 
 def recommendation(found: Answer) -> str:
@@ -61,7 +61,7 @@ def recommendation(found: Answer) -> str:
     return text + "."
 
 
-def outlook(found: Answer) -> list[str]:
+def prospects(found: Answer) -> list[str]:
     """What the recommended bears, until when, what would help, how sure it is: sentences."""
     said = []
     if found.headroom is not None:
@@ -265,7 +265,7 @@ def plan_report(found: Answer, command: str = "") -> str:
         question=found.question.title,
         answer=recommendation(found),
         boxes=boxes,
-        about=outlook(found),
+        about=prospects(found),
         beside=found.warnings,
         breaches=found.breaches,
         pictures=pictures,
