@@ -120,8 +120,8 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
         let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
         for (at, array) in plan.arrays.iter().enumerate() {
             let lane = |drives: usize| {
-                let at_most = (drives as u32 * cache.destages_per_drive).max(1);
-                Lane::new(at as u32, at_most)
+                let at_most = (drives as u32).saturating_mul(cache.destages_per_drive);
+                Lane::new(at as u32, at_most.max(1))
             };
             let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
             let fast = array.tier.as_ref().map(on_ssd_cache);
