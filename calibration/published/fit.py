@@ -163,36 +163,50 @@ class Fitted(Found):
 
     def sheet(self) -> str:
         """The data sheet with the values and their sources."""
-        text = Path(self.bench.path).read_text(encoding="utf-8")
-        best = self.bench.sheet(self.place)
-        fitted = [at for at in range(len(self.bench.names)) if self.is_determined(at)]
-        together = with_others(
-            [self.bench.names[at] for at in fitted],
-            self.correlations[np.ix_(fitted, fitted)].tolist(),
-        )
+        text = self._text()
+        best = tomllib.loads(self.bench.sheet(self.place))
+        sure = self._sure([at for at in range(len(self.bench.names)) if self.is_determined(at)])
         for at, name in enumerate(self.bench.names):
-            text = with_value(text, name, _value_of(best, name))
-            more = {"correlations": together[name]} if together.get(name) else {}
-            text = with_source(text, name, {**self._source(at), **more})
+            text = with_value(text, name, get(best, name))
+            text = with_source(text, name, self._source(at, sure.get(name)))
         return text
 
-    def _source(self, at: int) -> Mapping[str, Any]:
+    def sheet_with_errors(self) -> str:
+        """The data sheet as it is, with how sure its fitted values are."""
+        text = self._text()
+        sources = tomllib.loads(text)["sources"]
+        is_fitted = [_is_fitted(sources.get(name)) for name in self.bench.names]
+        for name, sure in self._sure(list(np.flatnonzero(is_fitted))).items():
+            known = {key: of for key, of in sources[name].items() if key != "correlations"}
+            text = with_source(text, name, known | sure)
+        return text
+
+    def _text(self) -> str:
+        return Path(self.bench.path).read_text(encoding="utf-8")
+
+    def _sure(self, which: Sequence[int]) -> dict[str, dict[str, Any]]:
+        """Standard errors of some parameters, and their correlations with one another."""
+        names = [self.bench.names[at] for at in which]
+        together = with_others(names, self.correlations[np.ix_(which, which)].tolist())
+        return {
+            name: {"stderr": f"{max(1, math.ceil(100 * self.stderr[at]))} %"}
+            | ({"correlations": together[name]} if together.get(name) else {})
+            for at, name in zip(which, names, strict=True)
+        }
+
+    def _source(self, at: int, sure: dict[str, Any] | None) -> dict[str, Any]:
         together = f"with {len(self.bench.names)} parameters to {len(self.errors)} figures"
-        if not self.is_determined(at):
+        if sure is None:
             note = "hardly determined by the figures of one drive; usual, or chosen by hand"
             return {"source": "assumed", "note": note}
         like = self.alike(at)
         note = together + (f"; hardly distinguished from {', '.join(like)}" if like else "")
-        return {
-            "source": "fitted",
-            "stderr": f"{max(1, math.ceil(100 * self.stderr[at]))} %",
-            "measurement": self.measurement,
-            "note": note,
-        }
+        first = {"source": "fitted", "stderr": "", "measurement": self.measurement, "note": note}
+        return first | sure
 
 
-def _value_of(sheet: str, key: str) -> object:
-    return get(tomllib.loads(sheet), key)
+def _is_fitted(source: object) -> bool:
+    return isinstance(source, Mapping) and source.get("source") == "fitted"
 
 
 def residuals(errors: Array, tolerances: Array, place: Array) -> Array:
@@ -205,13 +219,25 @@ def search(bench: Bench, fit: DeviceFit) -> Fitted:
     return Fitted(**vars(least(bench)), bench=bench, measurement=fit.measurement)
 
 
+def reassess(name: str, fit: DeviceFit, store: Store | None = None) -> Fitted:
+    """A device with its parameters as they are, and how sure they are under today's engine.
+
+    Raises:
+        ValueError: A parameter that the data sheet does not have, or no figure to compare with.
+    """
+    tree = tomllib.loads(Path(find(name).path).read_text(encoding="utf-8"))
+    present = {key: get(tree, key) for key in fit.start}
+    bench = Bench(name, fit.model_copy(update={"start": present}), store)
+    found = assessed(bench, np.zeros(len(bench.names)))
+    return Fitted(**vars(found), bench=bench, measurement=fit.measurement)
+
+
 def least(bench: Simulates) -> Found:
     """The parameters under which the loss is least.
 
     Every round takes the slopes, finds the least loss of the straight lines within a step that is
     trusted, and simulates there; a step that does not help is shortened.
     """
-    figures = len(bench.figures)
     place = np.zeros(len(bench.names))
     trusted = _TRUSTED
     for _ in range(_ROUNDS):
@@ -228,9 +254,15 @@ def least(bench: Simulates) -> Found:
             break
         if expected > (1 - _ENOUGH) * before:
             break
+    return assessed(bench, place)
+
+
+def assessed(bench: Simulates, place: Array) -> Found:
+    """How sure parameters are where they stand, by the slopes there."""
     here, jacobian = _slopes(bench, place)
     slope = np.vstack([jacobian / bench.tolerances[:, None], np.eye(len(place)) / PRIOR])
-    covariance = _covariance(slope, residuals(here, bench.tolerances, place), figures)
+    found = residuals(here, bench.tolerances, place)
+    covariance = _covariance(slope, found, len(bench.figures))
     deviations = np.sqrt(np.diag(covariance))
     correlations = covariance / np.outer(deviations, deviations)
     return Found(place, here, jacobian, deviations, correlations)

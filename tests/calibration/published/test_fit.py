@@ -3,6 +3,7 @@
 import math
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from raidlab.calibration.published import catalogue as published_catalogue
 from raidlab.calibration.published.catalogue import GROUPS, by_lines, left_out
 from raidlab.calibration.published.figures import read_published
-from raidlab.calibration.published.fit import Bench, search
+from raidlab.calibration.published.fit import Bench, reassess, search
 from raidlab.calibration.published.usage import DeviceFit, fits, use_of
+from raidlab.devices.catalogue import find
 from raidlab.devices.spec_text import scaled, with_source, with_value
 from raidlab.scenarios.running.store import Store
 
@@ -141,6 +143,19 @@ def test_an_interrupted_fit_goes_on(tmp_path):
         again = bench.errors([np.zeros(1)])
         assert store.overview().entries == runs > 0
     assert np.array_equal(first, again)
+
+
+def test_how_sure_the_present_values_are_moves_none_of_them():
+    name = "sas-6g-hdd"
+    found = reassess(name, fits().device[name])
+    before = tomllib.loads(Path(find(name).path).read_text())
+    after = tomllib.loads(found.sheet_with_errors())
+    for sheet in before, after:
+        sheet["sources"]["seek.spread"].pop("stderr")
+    assert after == before
+    assert after["sources"]["seek.spread"]["source"] == "fitted"
+    # One parameter of the mean of five figures, each known to 5 %, that follow it in part.
+    assert 0.05 / math.sqrt(5) < found.stderr[0] < 0.2
 
 
 def test_a_device_without_a_fit_is_reported_with_those_that_have_one(capsys):
