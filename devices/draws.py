@@ -1,10 +1,10 @@
 """Devices whose uncertain numbers are drawn: assumed ones between their bounds, and fitted ones.
 
 A number of which a device file says `range` is a best guess between two bounds. Each draw takes all
-of them anew, from triangular distributions (of logarithms, where no bound is zero) with the best
-guess as the mode. A fitted number has a standard error: its logarithm is normal around that of the
-fit. Where a file states `correlations`, errors of one fit are drawn together; without, each by
-itself.
+of them anew: half of the draws lie below the best guess and half above, the more the nearer, as in
+two right triangles (of logarithms, where no bound is zero). A fitted number has a standard error:
+its logarithm is normal around that of the fit. Where a file states `correlations`, errors of one
+fit are drawn together; without, each by itself.
 """
 
 from __future__ import annotations
@@ -204,15 +204,15 @@ def _number(value: Any, low: float, high: float, share: float) -> Any:
     if isinstance(value, list):
         numbers = [float(_part(item)) for item in value]
         mean = math.fsum(numbers) / len(numbers)
-        factor = _triangular(low, high, mean, share) / mean
+        factor = _between(low, high, mean, share) / mean
         return [f"{number * factor:.6g} {_unit(value[0])}" for number in numbers]
     if isinstance(value, str):
-        return f"{_triangular(low, high, float(_part(value)), share):.6g} {_unit(value)}"
-    number = _triangular(low, high, float(value), share)
+        return f"{_between(low, high, float(_part(value)), share):.6g} {_unit(value)}"
+    number = _between(low, high, float(value), share)
     return max(1, round(number)) if isinstance(value, int) else number
 
 
-def _triangular(low: float, high: float, best: float, share: float) -> float:
+def _between(low: float, high: float, best: float, share: float) -> float:
     low, high = min(low, best), max(high, best)
     if low <= 0:
         return _quantile(low, high, best, share)
@@ -220,14 +220,15 @@ def _triangular(low: float, high: float, best: float, share: float) -> float:
     return math.exp(_quantile(math.log(low), math.log(high), math.log(best), share))
 
 
-def _quantile(low: float, high: float, mode: float, share: float) -> float:
-    """Of a triangular distribution: the inverse of its distribution function."""
-    if low == high:
-        return low
-    below = (mode - low) / (high - low)
-    if share > below:
-        share, below, low, high = 1.0 - share, 1.0 - below, high, low
-    return low + (high - low) * math.sqrt(share * below)
+def _quantile(low: float, high: float, best: float, share: float) -> float:
+    """Of two right triangles that are highest at the best guess, each with half of the draws.
+
+    One that has no width leaves all draws to the other.
+    """
+    below = 0.0 if best == low else 1.0 if best == high else 0.5
+    if share < below:
+        return best - (best - low) * (1.0 - math.sqrt(share / below))
+    return best + (high - best) * (1.0 - math.sqrt((1.0 - share) / (1.0 - below or 1.0)))
 
 
 def _unit(text: str) -> str:

@@ -2,6 +2,7 @@
 
 `data/measured.csv` has a measured figure a line: device, load, block, depth of each thread,
 threads, writes and reads a second of an open load, metric, value, source. Nothing is fitted to it.
+What a sheet does not say is drawn: the interval of the draws should hold what was measured.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ from typing import Any
 
 from raidlab.devices.catalogue import SPECS
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.studies.draws import draws
 
 _DATA = Path(__file__).parent / "data" / "measured.csv"
+DRAWS = 20
+"""Drives that could be meant by a sheet, for an interval."""
 _POLLED_CLOCK = "30 GHz"
 """A host whose CPU times are a tenth stands for a driver that polls in the user's process."""
 
@@ -45,6 +50,8 @@ class Compared:
     metric: str
     measured: float
     simulated: float
+    drawn: tuple[float, float] | None
+    """Between which 95 % of the draws lie; None without draws."""
     source: str
 
     @property
@@ -52,22 +59,28 @@ class Compared:
         """100 (simulated / measured - 1)."""
         return 100 * (self.simulated / self.measured - 1)
 
+    @property
+    def is_held(self) -> bool:
+        """True if the measured figure lies within the interval of the draws."""
+        return self.drawn is not None and self.drawn[0] <= self.measured <= self.drawn[1]
 
-def compare(others: Mapping[str, Path] | None = None) -> list[Compared]:
+
+def compare(others: Mapping[str, Path] | None = None, count: int = 0) -> list[Compared]:
     """Every measured figure with the simulated one.
 
     Args:
         others: Device files to take for those of the catalogue, by name; these drives alone.
+        count: Draws of each drive.
 
     Raises:
         SpecError: A device of the file is not in the catalogue.
     """
     with _DATA.open(encoding="utf-8", newline="") as file:
         rows = [row for row in csv.DictReader(file) if not others or row["device"] in others]
-    return [_compared(row, others or {}) for row in rows]
+    return [_compared(row, others or {}, count) for row in rows]
 
 
-def _compared(row: dict[str, str], others: Mapping[str, Path]) -> Compared:
+def _compared(row: dict[str, str], others: Mapping[str, Path], count: int) -> Compared:
     numbers = [int(row[key] or 0) for key in ("block_bytes", "depth", "threads")]
     rates = [int(row[key] or 0) for key in ("write_rate", "read_rate")]
     block, depth, threads = numbers
@@ -75,12 +88,36 @@ def _compared(row: dict[str, str], others: Mapping[str, Path]) -> Compared:
     in_flight = depth * threads if row["load"].startswith("randread") else depth
     load = Load(row["device"], row["load"], block, in_flight, threads, rates[0], rates[1])
     model = others.get(load.device, SPECS / "ssd" / f"{load.device}.toml")
-    simulated = _simulated(load, str(model))[row["metric"]]
-    return Compared(load, row["metric"], float(row["value"]), simulated, row["source"])
+    simulated, drawn = _simulated(load, str(model), count)[row["metric"]]
+    return Compared(load, row["metric"], float(row["value"]), simulated, drawn, row["source"])
+
+
+Figures = dict[str, tuple[float, tuple[float, float] | None]]
+"""By metric: the simulated figure, and between which the draws lie."""
 
 
 @cache
-def _simulated(load: Load, model: str) -> dict[str, float]:
+def _simulated(load: Load, model: str, count: int) -> Figures:
+    scenario = build_scenario(_tree(load, model))
+    result = simulate(scenario, workers=1)
+    if count:
+        result = draws(scenario, result, count)
+    rows: dict[str, Row] = {row["workload"]: row for row in result.results}
+    found = {name: (rows["main"]["iops"], _drawn(rows["main"])) for name in ("iops", "write_iops")}
+    if "reader" in rows:
+        row = rows["reader"]
+        for name in ("mean", "p99"):
+            found[f"read_{name}_us"] = (row["latency_us"][name], _drawn(row, name))
+    return found
+
+
+def _drawn(row: Row, latency: str = "") -> tuple[float, float] | None:
+    of_rate = row.get("iops_draws95")
+    ends = row["latency_us_draws95"][latency] if of_rate and latency else of_rate
+    return (ends[0], ends[1]) if ends else None
+
+
+def _tree(load: Load, model: str) -> dict[str, Any]:
     rw, _, host = load.rw.partition(":")
     block = f"{load.block_bytes} B"
     workloads: list[dict[str, Any]] = [{"name": "main", "rw": rw, "block_size": block}]
@@ -92,7 +129,7 @@ def _simulated(load: Load, model: str) -> dict[str, float]:
         rate = f"{load.read_rate} IO/s"
         workloads.append({"name": "reader", "rw": "randread", "block_size": block, "rate": rate})
     writes = rw == "randwrite"
-    tree = {
+    return {
         "host": {"model": "nvme"} | ({"clock": _POLLED_CLOCK} if host == "polled" else {}),
         "array": [{"drives": [{"model": model}]}],
         "workload": workloads,
@@ -103,14 +140,6 @@ def _simulated(load: Load, model: str) -> dict[str, float]:
             "seed": 1,
         },
     }
-    rows: dict[str, Any] = {
-        row["workload"]: row for row in simulate(build_scenario(tree), workers=1).results
-    }
-    found = {"iops": rows["main"]["iops"], "write_iops": rows["main"]["iops"]}
-    if "reader" in rows:
-        latency = rows["reader"]["latency_us"]
-        found |= {"read_mean_us": latency["mean"], "read_p99_us": latency["p99"]}
-    return found
 
 
 def table(compared: Sequence[Compared]) -> list[str]:
@@ -121,27 +150,34 @@ def table(compared: Sequence[Compared]) -> list[str]:
         "The drives are those above, made of the sheets alone. Nothing was fitted to these",
         "measurements (`calibration/datasheets/data/measured.csv` names their sources).",
         "",
-        "| figures | points | median error | worst error |",
-        "|---|---|---|---|",
+        "What the sheets leave open is drawn: `held` counts the measured figures that lie between",
+        f"the 2.5th and the 97.5th percentile of {DRAWS} draws, as of",
+        f"`raidlab run --draws {DRAWS}`.",
+        "",
+        "| figures | points | median error | worst error | held |",
+        "|---|---|---|---|---|",
     ]
-    groups: dict[str, list[float]] = {}
+    groups: dict[str, list[Compared]] = {}
     for each in compared:
         kind = "latencies" if each.metric.endswith("_us") else "rates"
-        for name in (f"{each.load.device}: {_WHAT[each.metric]}", f"all {kind}"):
-            groups.setdefault(name, []).append(abs(each.error_pct))
-    for name, errors in sorted(groups.items()):
+        for name in (f"{each.load.device}: {_WHAT[each.metric]}", f"all {kind}", "all"):
+            groups.setdefault(name, []).append(each)
+    for name, group in sorted(groups.items()):
+        errors = [abs(each.error_pct) for each in group]
         lines.append(
-            f"| {name} | {len(errors)} | {statistics.median(errors):.0f} % | {max(errors):.0f} % |"
+            f"| {name} | {len(group)} | {statistics.median(errors):.0f} % | {max(errors):.0f} % |"
+            f" {sum(each.is_held for each in group)} |"
         )
     lines += [
         "",
-        "| drive | load | figure | measured | simulated | error |",
-        "|---|---|---|---|---|---|",
+        "| drive | load | figure | measured | simulated | error | draws |",
+        "|---|---|---|---|---|---|---|",
     ]
     for each in compared:
+        ends = " to ".join(f"{end:,.0f}" for end in each.drawn or ())
         lines.append(
             f"| {each.load.device} | {_words(each.load)} | {_WHAT[each.metric]} |"
-            f" {each.measured:,.0f} | {each.simulated:,.0f} | {each.error_pct:+.0f} % |"
+            f" {each.measured:,.0f} | {each.simulated:,.0f} | {each.error_pct:+.0f} % | {ends} |"
         )
     return lines
 

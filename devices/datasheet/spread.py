@@ -1,7 +1,9 @@
-"""Sheets of a class of drives: bounds of its stated figures become bounds of parameters.
+"""Bounds of stated figures become bounds of the parameters that they decide.
 
-A parameter that a figure decides moves as the figure's closed form says (see `flash` and `disk`),
-all others staying where they are. `raidlab run --draws` then draws it between both.
+A class of drives has figures between those of its members. One drive's figure is what its maker
+measured; what others measure of it lies around it. A parameter that a figure decides moves as the
+figure's closed form says (see `flash` and `disk`), all others staying where they are.
+`raidlab run --draws` then draws it between both.
 """
 
 from __future__ import annotations
@@ -19,30 +21,53 @@ from raidlab.devices.datasheet.sheet import Sheet, spread_of
 Moved = tuple[str, float, str] | None
 """A parameter's key, value and unit; None if the figure decides none."""
 _LEAST_WA = 1.02
+MEASURED = (0.7, 1.25)
+"""What others measure of a drive's speed over what its maker states, least and most: see
+docs/explanation/data-sheets.md."""
+_Bounds = Mapping[str, tuple[tuple[float, float], str]]
+"""Least and most of figures, with whose they are."""
 
 
 def widen(draft: Draft, flash: Flash) -> None:
-    """Adds the bounds of `flash`'s class to its device file."""
-    _widen(draft, flash.sheet, lambda key, figure: _FLASH[key](flash, figure))
+    """Adds bounds of what `flash`'s stated figures decide to its device file."""
+    sheet = flash.sheet
+    stated = {key: float(figure) for key in _FLASH if (figure := getattr(sheet, key)) is not None}
+    bounds = {
+        key: (_measured(key, figure), "as others measure it") for key, figure in stated.items()
+    }
+    bounds.update(_of_class(sheet))
+    _widen(draft, sheet, bounds, lambda key, end: _FLASH[key](flash, end))
 
 
 def widen_disk(draft: Draft, disk: Disk) -> None:
     """Adds the bounds of `disk`'s class to its device file."""
-    _widen(draft, disk.sheet, lambda key, figure: _disk(disk, key, figure))
+    _widen(draft, disk.sheet, _of_class(disk.sheet), lambda key, end: _disk(disk, key, end))
 
 
-def _widen(draft: Draft, sheet: Sheet, moved: Callable[[str, float], Moved]) -> None:
-    for key, bounds in sheet.spread.items():
-        if key in ("sequential_write", "random_write") and sheet.burst:
+def _of_class(sheet: Sheet) -> _Bounds:
+    return {key: (spread_of(key, ends), "of the class") for key, ends in sheet.spread.items()}
+
+
+def _measured(key: str, figure: float) -> tuple[float, float]:
+    slow, fast = MEASURED
+    return (figure / fast, figure / slow) if "latency" in key else (figure * slow, figure * fast)
+
+
+def _widen(
+    draft: Draft, sheet: Sheet, bounds: _Bounds, moved: Callable[[str, float], Moved]
+) -> None:
+    for key, (figures, whose) in bounds.items():
+        if key == "random_write" and sheet.burst:
             continue
-        ends = [end for figure in spread_of(key, bounds) if (end := moved(key, figure))]
-        if len(ends) < len(bounds) or ends[0][0] not in draft.origins:
+        ends = [end for figure in figures if (end := moved(key, figure))]
+        if len(ends) < len(figures) or ends[0][0] not in draft.origins:
             continue
         name, _, unit = ends[0]
-        low, high = sorted(end[1] for end in ends)
+        low, high = (_text(value, unit) for value in sorted(end[1] for end in ends))
         origin = draft.origins[name]
-        note = f"{origin.note}; bounds: {key} of the class"
-        draft.origins[name] = Origin(origin.word, note, _text(low, unit), _text(high, unit))
+        if low != high:
+            note = f"{origin.note}; bounds: {key} {whose}"
+            draft.origins[name] = Origin(origin.word, note, low, high)
 
 
 def _text(value: float, unit: str) -> str:
@@ -54,6 +79,15 @@ def _programs(flash: Flash, share: float) -> Moved:
     erase = 1000 * flash.cell.erase_ms.best / flash.cell.pages_per_block
     time = (flash.program_us + erase) / share - erase
     return "nand.program", flash.cell.program_us.clamp(time), "us"
+
+
+def _burst(flash: Flash, figure: float) -> Moved:
+    share = figure / (flash.sheet.sequential_write or 1)
+    return "nand.slc_cache.program", flash.slc_program_us / share, "us"
+
+
+def _sequential_write(flash: Flash, figure: float) -> Moved:
+    return (_burst if flash.sheet.has_slc_cache else _stream_write)(flash, figure)
 
 
 def _stream_write(flash: Flash, figure: float) -> Moved:
@@ -96,7 +130,7 @@ def _write_latency(flash: Flash, figure: float) -> Moved:
 
 _FLASH: Mapping[str, Callable[[Flash, float], Moved]] = {
     "sequential_read": _stream_read,
-    "sequential_write": _stream_write,
+    "sequential_write": _sequential_write,
     "sustained_write": _stream_write,
     "random_read": _random_read,
     "random_write": _random_write,

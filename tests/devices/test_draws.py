@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.devices.catalogue import SPECS, find, load_device
-from raidlab.devices.draws import bounds, drawn, open_numbers
+from raidlab.devices.draws import bounds, drawn, open_numbers, placed
 from raidlab.devices.faults import SpecError
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
@@ -25,6 +25,34 @@ def test_draws_lie_between_the_bounds_and_differ() -> None:
         times.append(spec.nand.suspend)
     assert low <= min(times) < 20_000 < max(times) <= high
     assert len(set(times)) == 40
+
+
+def test_half_of_the_draws_lie_on_each_side_of_the_best_guess(tmp_path: Path) -> None:
+    """Between 1 and 100 ms around 2 ms: the quarters are 2^(sqrt(1/2)) and 2 * 50^(1 - sqrt(1/2)).
+
+    One triangle over the logarithms with its mode at 2 ms would have a median of 5.0 ms.
+    """
+    sheet = """
+        kind = "station"
+        name = "open"
+        capacity = "1 GB"
+        service = "2 ms"
+        queue_depth = 32
+        [sources]
+        all = "assumed"
+        service = { source = "assumed", note = "by hand", range = ["1 ms", "100 ms"] }
+        """
+    (tmp_path / "open.toml").write_text(sheet)
+    device = load_device(tmp_path / "open.toml")
+
+    def service_at(share: float) -> float:
+        spec = placed(device, lambda key: share).spec
+        assert isinstance(spec, StationSpec)
+        return spec.service / 1e6
+
+    quarters = [service_at(share) for share in (0.0, 0.25, 0.5, 0.75, 1.0)]
+    root = math.sqrt(0.5)
+    assert quarters == pytest.approx([1, 2**root, 2, 2 * 50 ** (1 - root), 100], rel=1e-4)
 
 
 def test_the_same_seed_draws_the_same_device() -> None:

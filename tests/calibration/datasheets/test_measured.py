@@ -1,0 +1,29 @@
+"""Measured figures beside those of drives from sheets."""
+
+from dataclasses import replace
+
+from raidlab.calibration.datasheets.catalogue import SPECS
+from raidlab.calibration.datasheets.measured import Compared, Load, compare, table
+
+READS = Load("x", "randread", 4096, 2048, 32, 0, 0)
+
+
+def test_a_figure_is_held_between_the_ends_of_the_draws() -> None:
+    known = Compared(READS, "iops", 100.0, 90.0, (80.0, 100.0), "by hand")
+    assert known.is_held
+    assert not replace(known, measured=100.1).is_held
+    assert not replace(known, measured=79.9).is_held
+    assert not replace(known, drawn=None).is_held
+    lines = table([known, replace(known, measured=200.0)])
+    assert "| all | 2 | 32 % | 55 % | 1 |" in lines
+    assert lines[-1].endswith("| 200 | 90 | -55 % | 80 to 100 |")
+
+
+def test_draws_of_a_drive_lie_around_its_stated_reads() -> None:
+    """The P4610 states 643,000 reads: cores of 0.7 to 1.25 times that speed."""
+    (first, *_) = compare({"p4610-1600": SPECS / "ssd" / "p4610-1600.toml"}, count=8)
+    assert first.load.block_bytes == 4096
+    assert first.drawn is not None
+    low, high = first.drawn
+    assert 0.69 * 643_000 < low < 0.95 * 643_000
+    assert 1.03 * 643_000 < high < 1.26 * 643_000
