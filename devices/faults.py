@@ -179,9 +179,10 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
     context = detail.get("ctx", {})
     match detail["type"]:
         case "extra_forbidden":
-            now = _renamed_at(model, loc[:-1]).get(str(loc[-1]))
-            if now is not None:
-                return Fault(key, None, f"is named {now} now")
+            for other_names, when in (("renamed", "now"), ("elsewhere", "here")):
+                name = _names_at(model, loc[:-1], other_names).get(str(loc[-1]))
+                if name is not None:
+                    return Fault(key, None, f"is named {name} {when}")
             known = sorted(_keys_at(model, loc[:-1]))
             return Fault(key, None, f"unknown key; known are {', '.join(known)}", known)
         case "missing":
@@ -214,11 +215,11 @@ def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
     return {name for inner in _models_at(model, loc) for name in inner.model_fields}
 
 
-def _renamed_at(model: type[BaseModel], loc: Sequence[int | str]) -> dict[str, str]:
-    """The keys at `loc` that have another name now, and that name."""
+def _names_at(model: type[BaseModel], loc: Sequence[int | str], other_names: str) -> dict[str, str]:
+    """The keys at `loc` that have another name, and ours; `other_names` is a field of tables."""
     found: dict[str, str] = {}
     for inner in _models_at(model, loc):
-        found |= getattr(inner, "renamed", {})
+        found |= getattr(inner, other_names, {})
     return found
 
 

@@ -40,6 +40,8 @@ class Table(BaseModel):
 
     renamed: ClassVar[Mapping[str, str]] = {}
     """Keys that have another name now: refused, with it."""
+    elsewhere: ClassVar[Mapping[str, str]] = {}
+    """What other programs call our keys, fio first: refused, with ours."""
 
     def faults(self) -> Iterator[Fault]:
         """Faults that only several fields together show; keys relative to this table."""

@@ -6,9 +6,9 @@ What several tables together show (drives against ports, area against array) is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from math import gcd
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
@@ -194,6 +194,25 @@ _BESIDE_TRACE = {
 
 class WorkloadTable(Table):
     """`[[workload]]`."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "bs": "block_size",
+        "blocksize": "block_size",
+        "blockalign": "align",
+        "iodepth": "outstanding",
+        "queue_depth": "outstanding",
+        "numjobs": "threads (outstanding is that of all together)",
+        "rwmixread": "read_share, from 0 to 1,",
+        "readwrite": "rw",
+        "size": "area",
+        "offset": "area_start",
+        "rate_iops": 'rate (an open load) or limit ("5000 IO/s")',
+        "random_distribution": "distribution or hot_spot",
+        "thinktime": "think_time",
+        "buffer_compress_percentage": "compressible",
+        "runtime": "run.duration",
+        "ramp_time": "run.warm_up",
+    }
 
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     target: str = ""
@@ -421,6 +440,12 @@ _MOST_WARM_UP = 4
 
 class RunTable(Table):
     """`[run]`."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "runtime": "duration",
+        "ramp_time": "warm_up",
+        "randseed": "seed",
+    }
 
     warm_up: Annotated[Duration | None, WrapValidator(_duration_or_auto)] = None
     """None for "auto": 2 s, and whatever was recorded then without a steady state."""

@@ -120,3 +120,19 @@ def test_what_is_below_a_bound_is_shown_below_it():
     drive = {"name": "a/d.0", "kind": "drive", "utilization": 0.797}
     row = {"target": "a", "components": [drive], "breakdown_us": {"seek": 1.0}}
     assert limits(row) == "none (a/d.0 79 %)"
+
+
+def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
+    """600,000 a second on one thread: what completes in the recording is known before it begins."""
+    found = simulate(
+        {
+            "title": "t",
+            "array": [{"level": "jbod", "drives": [{"model": "teaching-ssd"}]}],
+            "workload": [{"rw": "randread", "block_size": "4 KiB", "rate": "600000 IO/s"}],
+            "run": {"duration": "50 ms"},
+        }
+    )
+    (row,) = found.results
+    assert row["warm_up_s"] == pytest.approx(2.2)
+    assert row["timeline"]["iops"][-1] > 50_000
+    assert row["iops"] == pytest.approx(75_000, rel=0.1)

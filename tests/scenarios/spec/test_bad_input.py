@@ -175,6 +175,19 @@ def test_many_mistakes_are_reported_at_once(drives):
     assert faults["workload.0.profile"].nearest == "database"
 
 
+def test_words_of_fio_are_answered_with_ours(drives):
+    """`bs` is most like `burst`, and nothing is like `iodepth`."""
+    words = {"bs": "4k", "iodepth": 8, "rwmixread": 70, "numjobs": 4, "runtime": 10}
+    scenario = tree(drives, run__runtime=10)
+    scenario["workload"][0] |= words
+    faults = faults_of(scenario)
+    assert faults["workload.0.bs"].allowed == "is named block_size here"
+    assert faults["workload.0.iodepth"].allowed == "is named outstanding here"
+    assert faults["workload.0.rwmixread"].allowed == "is named read_share, from 0 to 1, here"
+    assert faults["workload.0.runtime"].allowed == "is named run.duration here"
+    assert faults["run.runtime"].allowed == "is named duration here"
+
+
 def test_lists_of_outstanding_go_in_step(drives):
     scenario = tree(drives)
     scenario["workload"] = [

@@ -42,6 +42,9 @@ const BATCHES_OF_MANY: usize = 24;
 /// So many loads are many.
 const MANY: usize = 100;
 
+/// Recordings at the most that an I/O is known ahead for.
+const FOLLOWERS: u64 = 64;
+
 /// An upper end of so many times the rate says nothing of it.
 const VAGUE: f64 = 10.0;
 
@@ -76,6 +79,11 @@ pub struct Meter {
     last: Time,
     /// When the last full batch ended.
     batch_from: Time,
+    /// So many recordings of the same length may follow this one.
+    followers: u32,
+    /// The next one, once an I/O is known to complete in it or behind it: a thread whose work is
+    /// booked ahead says so long before.
+    next: Option<Box<Meter>>,
 }
 
 impl Meter {
@@ -99,7 +107,18 @@ impl Meter {
             end,
             last: from,
             batch_from: from,
+            followers: 0,
+            next: None,
         }
+    }
+
+    /// The same record, after which others of the same length may follow that begin up to
+    /// `last_begin`.
+    pub fn followed_until(mut self, last_begin: Time) -> Meter {
+        let length = self.end.since(self.from).0.max(1);
+        let more = last_begin.0.checked_sub(self.end.0);
+        self.followers = more.map_or(0, |time| (time / length + 1).min(FOLLOWERS) as u32);
+        self
     }
 
     /// The same record for one of so many loads.
@@ -146,11 +165,12 @@ impl Meter {
 
     /// Begins the record anew, of what completes from `from` to `end`; the timeline goes on.
     pub fn begin(&mut self, from: Time, end: Time) {
-        let mut fresh = Meter::new(from, end, self.step, 0);
+        let mut fresh = match self.next.take() {
+            Some(next) if (next.from, next.end) == (from, end) => *next,
+            _ => self.afresh(from, end),
+        };
+        fresh.step = self.step;
         fresh.timeline = std::mem::take(&mut self.timeline);
-        fresh.batches = self.batches.afresh();
-        fresh.slowest = self.slowest.afresh();
-        fresh.map = self.map.afresh(from, end);
         let began = self.periods.drain(..).map(|period| Period {
             latencies: Histogram::default(),
             ..period
@@ -159,11 +179,43 @@ impl Meter {
         *self = fresh;
     }
 
+    /// An empty record of the same kind, without timeline and periods.
+    fn afresh(&self, from: Time, end: Time) -> Meter {
+        let mut fresh = Meter::new(from, end, Nanos::ZERO, 0);
+        fresh.followers = self.followers.saturating_sub(1);
+        fresh.batches = self.batches.afresh();
+        fresh.slowest = self.slowest.afresh();
+        fresh.map = self.map.afresh(from, end);
+        fresh
+    }
+
+    /// Counts an I/O that completes behind the end, for the recording that may follow.
+    #[cold]
+    fn record_ahead(&mut self, io: &Io) {
+        if self.followers == 0 {
+            return;
+        }
+        let (from, end) = (self.end, self.end + self.end.since(self.from));
+        let mut next = match self.next.take() {
+            Some(next) => next,
+            None => Box::new(self.afresh(from, end)),
+        };
+        if next.record(io) {
+            next.slowest.offer(io);
+        }
+        self.next = Some(next);
+    }
+
+    /// I/Os recorded.
+    pub fn ios(&self) -> u64 {
+        self.reads.count() + self.writes.count()
+    }
+
     /// Whether rate and mean latency are those of a steady state from the end of the warm-up up to
     /// `until`, by the steps of the timeline; none if these are too few to say, without I/Os, and in
     /// a run in which something happens.
     pub fn is_steady(&self, until: Time) -> Option<bool> {
-        let ios = self.reads.count() + self.writes.count();
+        let ios = self.ios();
         if !self.periods.is_empty() || self.step == Nanos::ZERO || ios == 0 {
             return None;
         }
@@ -192,7 +244,7 @@ impl Meter {
 
     /// Counts an I/O whose record is charged up to its completion; true if it was recorded,
     /// false if it completes during the warm-up, or behind the end: a load thread that is busy
-    /// takes note of it only then.
+    /// takes note of it only then. The latter counts in the recording that follows, if one does.
     #[inline]
     pub fn record(&mut self, io: &Io) -> bool {
         let latency = io.latency();
@@ -203,7 +255,11 @@ impl Meter {
                 None => {}
             }
         }
-        if io.mark < self.from || io.mark > self.end {
+        if io.mark > self.end {
+            self.record_ahead(io);
+            return false;
+        }
+        if io.mark < self.from {
             return false;
         }
         if self.map.is_over(io.mark) {
@@ -316,6 +372,22 @@ mod tests {
         assert_eq!((meter.errors, meter.bytes), (0, [0, 512]));
         let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
         assert_eq!(ios, [0, 2, 0, 1]);
+    }
+
+    #[test]
+    fn what_completes_behind_the_end_counts_in_the_record_that_follows() {
+        let mut meter = Meter::new(Time(0), Time(100), Nanos(50), 8).followed_until(Time(200));
+        for at in [60, 160, 170, 250, 350] {
+            meter.record(&Io::new(Op::Read, 0, 512, Time(at)));
+        }
+        assert_eq!(meter.ios(), 1);
+        meter.begin(Time(100), Time(200));
+        assert_eq!(meter.ios(), 2);
+        meter.begin(Time(200), Time(300));
+        // At 350 another recording would have to begin behind the last moment for it.
+        assert_eq!(meter.ios(), 1);
+        let ios: Vec<u64> = meter.timeline.iter().map(|step| step.ios).collect();
+        assert_eq!(ios, [0, 1, 0, 2, 0, 1, 0, 1]);
     }
 
     #[test]

@@ -162,10 +162,10 @@ impl Loads {
 
     /// Forgets what was recorded so far; what completes from `from` to `end` is recorded.
     pub(crate) fn begin_recording(&mut self, from: Time, end: Time) {
-        self.recorded = 0;
         for load in &mut self.workloads {
             load.meter.begin(from, end);
         }
+        self.recorded = self.workloads.iter().map(|load| load.meter.ios()).sum();
     }
 
     /// Requests that were issued and are not completed.

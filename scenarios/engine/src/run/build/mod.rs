@@ -283,6 +283,7 @@ fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
     } else {
         meter
     };
+    let meter = meter.followed_until(Time::ZERO + plan.warm_up_most_ns);
     let meter = meter.with_details(&plan.details);
     let mut meter = meter.one_of(plan.workloads.len());
     if !plan.events.is_empty() {
