@@ -69,8 +69,8 @@ def controllers_report(found: Comparison, command: str = "") -> str:
         pictures.append(
             Picture(
                 "A small write takes two, four, six I/Os to drives, fewer with a cache",
-                "Random writes of 8 KiB to hard disks, 256 outstanding: RAID 0's rate past the"
-                " cache over each level's own. Grey: what the level takes without a cache.",
+                "Random writes of 8 KiB to hard disks, 256 outstanding: RAID 0's rate bypassing"
+                " the cache over each level's own. Grey: what the level takes without a cache.",
                 levels_picture(found.small_writes),
             )
         )
@@ -176,7 +176,7 @@ def _words(profile: str) -> str:
         load.read_share, f"{100 * load.read_share:.0f} % reads"
     )
     random = load.access == "random"
-    cache = "past the controller's cache" if random else "with read-ahead and write-back"
+    cache = "bypassing the controller's cache" if random else "with read-ahead and write-back"
     spans = (
         " At offsets that are not multiples of the stripe unit of 64 KiB nearly every request"
         " needs two drives: about half the I/Os of small requests."

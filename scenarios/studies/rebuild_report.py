@@ -32,6 +32,8 @@ _TWICE = 2.0
 """Times by which the users' p99 may grow at the rate that the answer names."""
 _SERVED = 0.95
 """Part of the users' rate below which what they get is named."""
+_SHORTER = 0.005
+"""Part of its time by which a rebuild has to be shorter to be called so."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
 
@@ -131,7 +133,8 @@ def answer(found: Rebuilds) -> str:
         p99 = _p99(high, "during")
         sooner = hours[id(low)] - hours[id(high)]
         text += f"; from {_rate(low)} to {_rate(high)} p99 jumps to {figure(p99, 'ms')}"
-        text += f" for {figure(sooner, 'h')} less"
+        shorter = sooner > _SHORTER * hours[id(low)]
+        text += f" for {figure(sooner, 'h')} less" if shorter else ", and the rebuild is no shorter"
     return f"{text}.{_unserved(found)}"
 
 
@@ -184,7 +187,7 @@ def table(found: Rebuilds) -> Table:
             [
                 _rate(each),
                 hours.get(id(each)),
-                None if each.hours_ci95 is None else "{:.3g} to {:.3g}".format(*each.hours_ci95),
+                None if each.hours_ci95 is None else between(*each.hours_ci95),
                 _here(each),
                 *(_p99(each, name) for name in PHASES),
                 *rates,

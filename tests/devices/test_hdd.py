@@ -87,7 +87,7 @@ def test_zones_fall_evenly_from_the_outer_to_the_inner_track(tmp_path: Path) -> 
     assert [zone["sectors_per_track"] for zone in zones] == [1000, 850, 750, 650, 500]
     assert zones[0]["first_cylinder"] == 0
     assert all(a["last_cylinder"] + 1 == b["first_cylinder"] for a, b in pairwise(zones))
-    # 1 ms of a turn of 10 ms is a tenth of the track; a skew leaves a sector more, at the
+    # 1 ms of a revolution of 10 ms is a tenth of the track; a skew leaves a sector more, at the
     # fastest speed of the tolerance: a head that has just arrived would miss its sector.
     assert (zones[0]["track_skew_sectors"], zones[0]["cylinder_skew_sectors"]) == (101, 106)
     assert (zones[4]["track_skew_sectors"], zones[4]["cylinder_skew_sectors"]) == (51, 53)
