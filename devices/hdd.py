@@ -6,7 +6,7 @@ numbers do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -327,6 +327,7 @@ class ScsiBus(Table):
 class HddSpec(DriveSpec):
     """`kind = "hdd"`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {"initial_turn": "initial_angle"}
     options: ClassVar[frozenset[str]] = frozenset({"write_cache"})
 
     kind: Literal["hdd"]

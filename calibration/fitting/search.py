@@ -87,7 +87,7 @@ class Search:
         """The pulls of the parameters, by place."""
         self._pulls = np.array([parameter.pull for parameter in self.parameters])
 
-    def residuals(self, at: Array, points: Sequence[int], rough: bool) -> Array:
+    def residuals(self, at: Array, points: Sequence[int], *, rough: bool = False) -> Array:
         """The residuals of the points, and after them the pull towards the start.
 
         Raises:
@@ -113,8 +113,8 @@ class Search:
         of = self.parameters[index]
         felt = tuple(point for point in self.points if self.feels(of, point))
         if len(felt) == len(self.points):
-            return self.residuals(at, self.points, False)
-        found, changed = self.residuals(at, felt, False), here.copy()
+            return self.residuals(at, self.points)
+        found, changed = self.residuals(at, felt), here.copy()
         pulls = len(self.parameters)
         changed[:-pulls][np.isin(self.groups, felt)] = found[:-pulls]
         changed[-pulls:] = found[-pulls:]
@@ -129,7 +129,7 @@ class Search:
             here: The residuals there.
         """
         if index is None or here is None:
-            found = self.residuals(at, self.points, False)
+            found = self.residuals(at, self.points)
         else:
             found = self.stepped(at, index, here)
         cost = robust(found)
@@ -166,7 +166,7 @@ def look_everywhere(
     def residuals(part: Array) -> Array:
         at = place.copy()
         at[varied] = part
-        found = search.residuals(at, stage.points, True)
+        found = search.residuals(at, stage.points, rough=True)
         best.append((robust(found), part.copy()))
         return found
 

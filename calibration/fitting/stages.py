@@ -446,7 +446,7 @@ def _search(
     at.place = look_everywhere(search, at.place, stage, many, seed, most)
     # What the place costs is wanted in any case.
     search.budget = Budget(ENDLESS)
-    cost = robust(search.residuals(at.place, points, False))
+    cost = robust(search.residuals(at.place, points))
     at.evaluations += search.evaluations
     at.cut |= search.cut
     return cost

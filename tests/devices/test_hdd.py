@@ -202,3 +202,10 @@ def test_planning_ahead_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         find(str(path))
     assert "scheduler.plans_ahead" in [fault.key for fault in error.value.faults]
+
+
+def test_a_key_that_has_another_name_now_is_reported_with_it(tmp_path):
+    with pytest.raises(SpecError) as caught:
+        _spec(tmp_path, ("queue_depth = 32", "queue_depth = 32\ninitial_turn = 0.5"))
+    (fault,) = caught.value.faults
+    assert (fault.key, fault.allowed) == ("initial_turn", "is named initial_angle now")
