@@ -1,8 +1,8 @@
-"""Do 95 % intervals of single runs cover the truth? By system, over hundreds of seeds.
+"""Do 95 % intervals of single runs cover the true value? By system, over hundreds of seeds.
 
     python benchmarks/intervals.py [SYSTEM ...] [--seeds 200] [--first 1] [--replications 4]
 
-Each system of `benchmarks/intervals` runs once a seed. The truth is that of all seeds together:
+Each system of `benchmarks/intervals` runs once a seed. True is the value of all seeds together:
 the mean of the rates, the mean of all I/Os, the quantiles of all I/Os. A figure is covered where it
 lies within the interval that its own run gives; one without an upper end has none. Runs that give
 no interval, or an uncertain percentile, are counted apart. With `--replications` each interval is
@@ -54,15 +54,17 @@ def runs_of(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, A
         return list(pool.map(one, seeds))
 
 
-def truth_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def true_values_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """The figures of all runs together."""
     ios = sum(run["ios"] for run in runs)
-    truth = {
+    true_values = {
         "iops": statistics.fmean(run["values"]["iops"] for run in runs),
         "mean": sum(run["ios"] * run["values"]["mean"] for run in runs) / ios,
     }
     bins = sorted(_counted([run["bins"] for run in runs]))
-    return truth | {name: quantile(bins, share / 100) or 0.0 for name, share in PERCENTILES.items()}
+    return true_values | {
+        name: quantile(bins, share / 100) or 0.0 for name, share in PERCENTILES.items()
+    }
 
 
 def _counted(many: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]:
@@ -91,26 +93,28 @@ def together(runs: Sequence[dict[str, Any]], each: int) -> list[dict[str, Any]]:
 def coverage(
     system: str, seeds: Sequence[int], workers: int, replications: int = 1
 ) -> list[dict[str, Any]]:
-    """A row a figure: how many runs have an interval, and how many of these cover the truth."""
+    """A row a figure: how many runs have an interval, and how many cover the true value."""
     runs = runs_of(system, seeds, workers)
-    truth, rows = truth_of(runs), []
+    true_values, rows = true_values_of(runs), []
     if replications > 1:
         runs = together(runs, replications)
     for figure in FIGURES:
         sure = [run for run in runs if figure not in run["uncertain"]]
         ends = [run["intervals"][figure] for run in sure]
         known = [(low, math.inf if high is None else high) for low, high in ends if low is not None]
-        covered = sum(low <= truth[figure] <= high for low, high in known)
+        covered = sum(low <= true_values[figure] <= high for low, high in known)
         halves = [(high - low) / 2 for low, high in known]
         rows.append(
             {
                 "system": system,
                 "figure": figure,
-                "truth": truth[figure],
+                "true": true_values[figure],
                 "seeds": len(runs),
                 "intervals": len(known),
                 "covered_pct": 100 * covered / len(known) if known else None,
-                "half_pct": _percent(statistics.median(halves), truth[figure]) if known else None,
+                "half_pct": _percent(statistics.median(halves), true_values[figure])
+                if known
+                else None,
             }
         )
     return rows

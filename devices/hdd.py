@@ -6,7 +6,7 @@ numbers do.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -327,6 +327,7 @@ class ScsiBus(Table):
 class HddSpec(DriveSpec):
     """`kind = "hdd"`."""
 
+    renamed: ClassVar[Mapping[str, str]] = {"initial_turn": "initial_angle"}
     options: ClassVar[frozenset[str]] = frozenset({"write_cache"})
 
     kind: Literal["hdd"]
@@ -337,7 +338,7 @@ class HddSpec(DriveSpec):
     speed: Speed = Field(ge=300, le=100_000)
     speed_tolerance: Annotated[Share, Field(le=0.05)] = 0.0001
     """Most by which a drive's speed differs from `speed`; each drive draws its own."""
-    initial_turn: Share | None = None
+    initial_angle: Share | None = None
     """Part of a revolution that has passed the head when the run begins; random if absent."""
     geometry: Geometry
     seek: Seek
@@ -374,8 +375,8 @@ class HddSpec(DriveSpec):
             allowed = "false: behind a link writes are cached in [write_cache]"
             yield Fault("buffer.own_write_segment", True, allowed)
         yield from self._shingled_faults()
-        if self.initial_turn == 1:
-            yield Fault("initial_turn", self.initial_turn, "0 to below 1")
+        if self.initial_angle == 1:
+            yield Fault("initial_angle", self.initial_angle, "0 to below 1")
         yield from self._capacity_faults()
 
     def _shingled_faults(self) -> Iterator[Fault]:
@@ -425,7 +426,7 @@ class HddSpec(DriveSpec):
         """A fault of a zone that no file has written, at the key that is the cause."""
         if fault.key.endswith("skew"):
             given = getattr(self.geometry, fault.key)
-            return Fault(f"geometry.{fault.key}", f"{given} ns", "a few turns of the disk at most")
+            return Fault(f"geometry.{fault.key}", f"{given} ns", "a few revolutions at most")
         allowed = "less: heads and sectors of a track would need more than 2^24 cylinders for it"
         return Fault("capacity", f"{self.capacity} B", allowed)
 
@@ -470,7 +471,7 @@ class HddSpec(DriveSpec):
             "capacity_bytes": self.capacity,
             "rpm": self.speed,
             "speed_tolerance": self.speed_tolerance,
-            "initial_turn": self.initial_turn,
+            "initial_angle": self.initial_angle,
             "geometry": self.geometry.to_plan(self._medium, fastest),
             "seek": self.seek.to_plan(),
             "buffer": self.buffer.to_plan(),

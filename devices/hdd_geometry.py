@@ -39,9 +39,9 @@ class Zone(Table):
     empty: int = Field(default=0, ge=0, le=2**40)
     """Unused sectors before the zone's first logical one."""
     track_skew: int = Field(default=0, ge=0, le=2**20)
-    """Sectors that the next track of a cylinder is turned by."""
+    """Sectors that the next track of a cylinder is skewed by."""
     cylinder_skew: int = Field(default=0, ge=0, le=2**20)
-    """Sectors that the next cylinder is turned by."""
+    """Sectors that the next cylinder is skewed by."""
     spares: int = Field(default=0, ge=0, le=2**40)
     """Spare sectors of each track, range or zone; spare tracks of the zone for `track`."""
     slips: tuple[SectorOfZone, ...] = ()
@@ -84,9 +84,9 @@ class Geometry(Table):
     cylinders: int | None = Field(default=None, ge=1, lt=2**24)
     """Tracks on a surface; what the capacity needs if absent."""
     track_skew: Duration | None = None
-    """Time that the next track of a cylinder is turned by."""
+    """Time that the next track of a cylinder is skewed by."""
     cylinder_skew: Duration | None = None
-    """Time that the next cylinder is turned by."""
+    """Time that the next cylinder is skewed by."""
 
     def faults(self) -> Iterator[Fault]:
         """Neither zones nor the figures to make them from, or zones that cannot be."""

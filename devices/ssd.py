@@ -142,7 +142,7 @@ class Firmware(Table):
             "finish_unit_ns": round(self.finish_unit * scale),
             "lookup_unit_ns": round(self.lookup_unit * scale),
             "descent_ns": round(self.descent * scale),
-            "turn_ns": self.turnaround,
+            "turnaround_ns": self.turnaround,
         }
 
 
@@ -430,7 +430,7 @@ class SsdSpec(DriveSpec):
             if states := self.power.idle_states():
                 plan["idle_states"] = states
             if self.thermal is not None:
-                plan["heat"] = self._thermal(self.thermal, self.power, options)
+                plan["thermal"] = self._thermal(self.thermal, self.power, options)
         if options.compressible is not None:
             plan["compressible"] = options.compressible
         if options.history:
@@ -448,7 +448,7 @@ class SsdSpec(DriveSpec):
         capacity, interval = thermal.capacity, thermal.interval
         if options.history:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
-            # it comes to the same balance within the run's warm-up. It heats faster, too, and
+            # it comes to the same balance within the run's warm-up. It warms faster, too, and
             # looks at its temperature so much more often.
             capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance
             interval = min(interval, _SOAKED_INTERVAL_NS)

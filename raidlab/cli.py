@@ -120,10 +120,10 @@ COMMANDS = {
         "compression",
         "Show rates, bytes to NAND and write amplification over how far data can be compressed.",
     ),
-    "tier": Lazy(
-        "tier",
-        "tier",
-        "Run a scenario with an SSD cache (its tier), once for each size of the hot spot.",
+    "ssd-cache": Lazy(
+        "ssd_cache",
+        "ssd_cache",
+        "Run a scenario with an SSD cache, once for each size of the hot spot.",
     ),
     "replay": Lazy(
         "replay",
@@ -160,6 +160,8 @@ COMMANDS = {
     ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
 }
+RENAMED = {"tier": "ssd-cache"}
+"""Commands of earlier versions."""
 IMPORTS = {
     "disksim": Lazy(
         "import_disksim",
@@ -239,6 +241,12 @@ class LazyGroup(TyperGroup):
         except KeyboardInterrupt:
             # While the command loads nothing is under way that a message could be about.
             sys.exit(130)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """As its parent, but for commands that have another name now."""
+        if args and self.lazy is COMMANDS and args[0] in RENAMED:
+            raise typer.BadParameter(f"{args[0]!r} is named {RENAMED[args[0]]!r} now.", ctx=ctx)
+        return super().resolve_command(ctx, args)
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:
         """As its parent; what is said of a user's words shows them as they are."""

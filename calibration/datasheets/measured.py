@@ -60,7 +60,7 @@ class Compared:
         return 100 * (self.simulated / self.measured - 1)
 
     @property
-    def is_held(self) -> bool:
+    def is_within_draws(self) -> bool:
         """True if the measured figure lies within the interval of the draws."""
         return self.drawn is not None and self.drawn[0] <= self.measured <= self.drawn[1]
 
@@ -150,11 +150,11 @@ def table(compared: Sequence[Compared]) -> list[str]:
         "The drives are those above, made of the sheets alone. Nothing was fitted to these",
         "measurements (`calibration/datasheets/data/measured.csv` names their sources).",
         "",
-        "What the sheets leave open is drawn: `held` counts the measured figures that lie between",
+        "What the sheets leave open is drawn: `within` counts measured figures that lie between",
         f"the 2.5th and the 97.5th percentile of {DRAWS} draws, as of",
         f"`raidlab run --draws {DRAWS}`.",
         "",
-        "| figures | points | median error | worst error | held |",
+        "| figures | points | median error | worst error | within |",
         "|---|---|---|---|---|",
     ]
     groups: dict[str, list[Compared]] = {}
@@ -166,7 +166,7 @@ def table(compared: Sequence[Compared]) -> list[str]:
         errors = [abs(each.error_pct) for each in group]
         lines.append(
             f"| {name} | {len(group)} | {statistics.median(errors):.0f} % | {max(errors):.0f} % |"
-            f" {sum(each.is_held for each in group)} |"
+            f" {sum(each.is_within_draws for each in group)} |"
         )
     lines += [
         "",

@@ -71,7 +71,7 @@ def import_disksim(path: Path) -> Imported:
     values["speed"] = f"{mechanical.number('Rotation speed (in rpms)'):g} rpm"
     # DiskSim's clock starts with sector 0 of cylinder 0 under its head.
     values["speed_tolerance"] = 0.0
-    values["initial_turn"] = 0.0
+    values["initial_angle"] = 0.0
     values["scheduler"] = _scheduler(disk, notes)
     values["buffer"] = _buffer(disk, notes)
     values["seek"] = _seek(mechanical)

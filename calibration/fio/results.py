@@ -342,8 +342,8 @@ def _point(
         if any("mixed" in entry for entry in group):
             raise _UnreadableError("reads and writes in one figure (unified_rw_reporting)")
         raise _UnreadableError("no I/O was completed")
-    turn_us = 1e6 * load.iodepth * jobs / iops
-    sides = {name: _side(entries, turn_us) if entries else None for name, entries in moved.items()}
+    mean_us = 1e6 * load.iodepth * jobs / iops
+    sides = {name: _side(entries, mean_us) if entries else None for name, entries in moved.items()}
     spent = [_number(entry, "usr_cpu") + _number(entry, "sys_cpu") for entry in group]
     runtimes = [_number(e[n], "runtime") for e in group for n in _SIDES if n in e]
     return Point(
@@ -378,8 +378,8 @@ def _moved(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [entry for entry in entries if _number(entry, "iops") > 0]
 
 
-def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
-    """A direction; `turn_us` is its mean latency by Little's law, for runs that count none."""
+def _side(moved: Sequence[Mapping[str, Any]], mean_us: float) -> Side:
+    """A direction; `mean_us` is its mean latency by Little's law, for runs that count none."""
     counts = [_whole(entry, "total_ios") or _count(entry) for entry in moved]
     total = sum(counts)
     weights = [count / total for count in counts] if total else [1 / len(moved)] * len(moved)
@@ -388,7 +388,7 @@ def _side(moved: Sequence[Mapping[str, Any]], turn_us: float) -> Side:
     means = [_times(entry, "lat")[0] for entry in moved]
     lat = sum(w * mean for w, mean in zip(weights, means, strict=True))
     if not lat and not completion.mean_us:
-        lat, completion = turn_us, Latency(mean_us=turn_us)
+        lat, completion = mean_us, Latency(mean_us=mean_us)
     return Side(
         iops=sum(_number(entry, "iops") for entry in moved),
         ios=total,

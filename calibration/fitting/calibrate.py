@@ -167,12 +167,12 @@ class Calibration:
         return str(self.host["name"])
 
     def host_toml(self) -> str:
-        """The host's file as the fit found it: what was not turned is as before."""
+        """The host's file as the fit found it: what was not varied is as before."""
         name = self.host_name
         title = f"{self.host['title']}, as fitted with {self.tree['name']}"
-        turned = [e for e in self.fit.estimates if e.parameter.key.startswith("host.")]
+        varied = [e for e in self.fit.estimates if e.parameter.key.startswith("host.")]
         said = ", ".join(
-            f"{e.parameter.key} {e.value:.4g} {e.parameter.unit}".rstrip() for e in turned
+            f"{e.parameter.key} {e.value:.4g} {e.parameter.unit}".rstrip() for e in varied
         )
         sources = {
             "all": {

@@ -10,7 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench import Bench
-from raidlab.calibration.fitting.kinds import CPU_SCALE, CPU_TIMES, REVOLUTION, start_of, turn_ns
+from raidlab.calibration.fitting.kinds import (
+    CPU_SCALE,
+    CPU_TIMES,
+    REVOLUTION,
+    revolution_ns,
+    start_of,
+)
 from raidlab.calibration.fitting.parameters import Parameter
 from raidlab.devices.catalogue import KINDS
 from raidlab.devices.faults import Faults
@@ -56,7 +62,7 @@ class FitModel:
         return np.array(places)
 
     def numbers(self, at: Array) -> dict[str, float]:
-        """Every turned value by key; ratios as ratios."""
+        """Every varied value by key; ratios as ratios."""
         found = {p.key: p.value(float(x)) for p, x in zip(self.parameters, at, strict=True)}
         places = {p.key: float(x) for p, x in zip(self.parameters, at, strict=True)}
         for key, other in self.ties.items():
@@ -81,7 +87,7 @@ class FitModel:
             target, inner = (host, key[5:]) if key.startswith("host.") else (tree, key)
             if parameter.of == REVOLUTION:
                 speed = numbers.get("speed", start_of(_SPEED, self.tree, self.host))
-                put(target, inner, f"{value * turn_ns(speed) / 1e6:.5g} ms")
+                put(target, inner, f"{value * revolution_ns(speed) / 1e6:.5g} ms")
                 continue
             if parameter.of:
                 base = self.known[parameter.of]

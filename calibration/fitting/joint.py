@@ -3,7 +3,7 @@
 What a host costs and what a drive costs cannot be separated by one drive behind one host: either
 may end the rate. Several measurements that share a drive or a host can. Each has parameters of its
 own once, however many measurements it is part of: a drive its times, a host its CPU and port, a
-measurement the state that its drive was in. All of them are turned together, and a point feels
+measurement the state that its drive was in. All of them are varied together, and a point feels
 those of its own drive and host alone.
 
 Each drive is searched for by itself first (`stages.settle`), behind its first host as the catalogue
@@ -283,8 +283,8 @@ def _bottlenecks(
         of = [number for number, part in enumerate(parts) if part.member.host == host]
         if len({parts[number].member.drive for number in of}) < 2:
             continue
-        turned = sorted({index for number in of for index in parts[number].indices})
-        limits = tuple(index for index in turned if parameters[index].limits)
+        varied = sorted({index for number in of for index in parts[number].indices})
+        limits = tuple(index for index in varied if parameters[index].limits)
         points = tuple(at for at, number in enumerate(owner) if number in of)
         stages.append(Stage(limits, points))
     return stages
@@ -335,9 +335,9 @@ def _parts(
             settled[member.drive] = settle(task, tree, budget, lambda done, steps: None)
             spent += settled[member.drive].evaluations
         first = settled[member.drive].model
-        turned = [p for p in first.parameters if not _is_given(p, member.host, settings)]
+        varied = [p for p in first.parameters if not _is_given(p, member.host, settings)]
         model = FitModel(
-            first.tree, task.host, turned, first.ties, first.known, first.fixed, first.stand
+            first.tree, task.host, varied, first.ties, first.known, first.fixed, first.stand
         )
         places = dict(
             zip((p.key for p in first.parameters), settled[member.drive].place, strict=True)

@@ -350,12 +350,12 @@ def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, A
     )
     value = number_of(get(tree, key))
     if parameter.of == REVOLUTION:
-        return value / turn_ns(number_of(get(tree, "speed")))
+        return value / revolution_ns(number_of(get(tree, "speed")))
     if parameter.of:
         return value / number_of(get(tree, parameter.of))
     return value / number_of(f"1 {parameter.unit}") if parameter.unit else value
 
 
-def turn_ns(rpm: float) -> float:
+def revolution_ns(rpm: float) -> float:
     """The time of a revolution."""
     return 60e9 / rpm

@@ -110,9 +110,9 @@ class Option:
     """One mode of operation."""
 
     values: Mapping[str, Any]
-    """Of the device file, by dotted key: not turned."""
+    """Of the device file, by dotted key: not varied."""
     usual: Mapping[str, Any] = field(default_factory=dict)
-    """What drives that work so usually have: where what is turned begins, and is pulled to."""
+    """What drives that work so usually have: where what is varied begins, and is pulled to."""
 
 
 @dataclass(frozen=True)
@@ -198,7 +198,7 @@ def choose(
 
 
 def _unknown(choice: Choice, known: Mapping[str, Parameter], given: Collection[str]) -> list[Fault]:
-    """What is given is not turned, and has a fault of its own."""
+    """What is given is not varied, and has a fault of its own."""
     named = [
         (option, name)
         for option, names in choice.options.items()

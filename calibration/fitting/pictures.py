@@ -14,7 +14,7 @@ from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.distribution import curve
 from raidlab.calibration.measurements.measurement import WINDOWS, Latency, rates_of, seconds_of
 from raidlab.scenarios.results.look import BLACK, BLUE, GREY, depth_axis, digits, dress, log_axis
-from raidlab.scenarios.results.page import Heat, Picture
+from raidlab.scenarios.results.page import HeatMap, Picture
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -243,7 +243,7 @@ def _heats(load: str, rows: Sequence[Compared]) -> list[Picture]:
                 f"{load}: {what} {digits(float(np.median(known)))} % off in the median",
                 f"Error of the {what} in percent; orange: simulated higher, blue: lower than"
                 " measured.",
-                heat=Heat(
+                heat_map=HeatMap(
                     "depth of each job \\ jobs",
                     [str(count) for count in jobs],
                     [

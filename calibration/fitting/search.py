@@ -87,7 +87,7 @@ class Search:
         """The pulls of the parameters, by place."""
         self._pulls = np.array([parameter.pull for parameter in self.parameters])
 
-    def residuals(self, at: Array, points: Sequence[int], rough: bool) -> Array:
+    def residuals(self, at: Array, points: Sequence[int], *, rough: bool = False) -> Array:
         """The residuals of the points, and after them the pull towards the start.
 
         Raises:
@@ -113,8 +113,8 @@ class Search:
         of = self.parameters[index]
         felt = tuple(point for point in self.points if self.feels(of, point))
         if len(felt) == len(self.points):
-            return self.residuals(at, self.points, False)
-        found, changed = self.residuals(at, felt, False), here.copy()
+            return self.residuals(at, self.points)
+        found, changed = self.residuals(at, felt), here.copy()
         pulls = len(self.parameters)
         changed[:-pulls][np.isin(self.groups, felt)] = found[:-pulls]
         changed[-pulls:] = found[-pulls:]
@@ -129,7 +129,7 @@ class Search:
             here: The residuals there.
         """
         if index is None or here is None:
-            found = self.residuals(at, self.points, False)
+            found = self.residuals(at, self.points)
         else:
             found = self.stepped(at, index, here)
         cost = robust(found)
@@ -152,34 +152,34 @@ def look_everywhere(
     Args:
         search: What evaluates.
         place: Where the parameters stand that the stage does not change.
-        stage: What is turned, on which points.
+        stage: What is varied, on which points.
         samples: Size of the hypercube; 10 times the parameters if 0.
         seed: Of the hypercube.
         most: Evaluations that it takes at most, of those that the search has left.
         descents: How many of the best places a descent starts from.
     """
-    turned = list(stage.parameters)
-    if not turned:
+    varied = list(stage.parameters)
+    if not varied:
         return place
     best: list[tuple[float, Array]] = []
 
     def residuals(part: Array) -> Array:
         at = place.copy()
-        at[turned] = part
-        found = search.residuals(at, stage.points, True)
+        at[varied] = part
+        found = search.residuals(at, stage.points, rough=True)
         best.append((robust(found), part.copy()))
         return found
 
-    count = len(turned)
+    count = len(varied)
     cube = scipy.stats.qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(
         samples or 10 * count
     )
-    of = [search.parameters[index] for index in turned]
+    of = [search.parameters[index] for index in varied]
     whole = search.budget
     end = min(whole.evaluations, search.evaluations + most)
     search.budget = replace(whole, evaluations=end)
     try:
-        for part in (place[turned], *cube):
+        for part in (place[varied], *cube):
             residuals(part)
         for _, part in sorted(best, key=lambda found: found[0])[:descents]:
             downhill(residuals, part, of, 8)
@@ -189,7 +189,7 @@ def look_everywhere(
             alone = part.copy()
             for at in limits:
                 if at != index:
-                    alone[at] = looser(of[at], float(part[at]), float(search.start[turned[at]]))
+                    alone[at] = looser(of[at], float(part[at]), float(search.start[varied[at]]))
             shown = _where_it_shows(residuals, alone, index, of[index].tight)
             downhill(residuals, shown, of, 8)
     except OutOfBudgetError as over:
@@ -198,7 +198,7 @@ def look_everywhere(
         search.budget = whole
     found = place.copy()
     if best:
-        found[turned] = min(best, key=lambda one: one[0])[1]
+        found[varied] = min(best, key=lambda one: one[0])[1]
     return found
 
 

@@ -147,7 +147,7 @@ class Task:
         return replace(parameter, high=max(parameter.high, longest))
 
     def model(self, tree: Mapping[str, Any], set_by_modes: frozenset[str]) -> FitModel:
-        """The model of a device file, turning what applies to it."""
+        """The model of a device file, varying what applies to it."""
         kind, choice = self.kind, self.settings.choice
         has = self.has
         # The state of a system's drives stands in its scenario.
@@ -272,8 +272,8 @@ def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progre
         rest = max(0, budget.evaluations - current.evaluations)
         part = replace(budget, evaluations=rest // (len(steps) - number))
         if mode is None:
-            turned = _turned(current.model, side, task)
-            _search(task, current, turned, points, part)
+            varied = _varied(current.model, side, task)
+            _search(task, current, varied, points, part)
         else:
             current, tree = _decide(task, tree, chosen, current, mode, points, part)
     current.searches = len(steps)
@@ -377,10 +377,10 @@ def _decide(
         places = {key: place for key, place in known.items() if key not in option.usual}
         candidate = _at(task, usual, chosen | dict(option.values), places)
         rest = (budget.evaluations - spent) // (len(mode.options) - number)
-        turned = _turned(candidate.model, mode.side, task)
+        varied = _varied(candidate.model, mode.side, task)
         part = replace(budget, evaluations=max(0, rest))
-        cost = _search(task, candidate, turned, points, part)
-        cost += _PER_PARAMETER * len(turned)
+        cost = _search(task, candidate, varied, points, part)
+        cost += _PER_PARAMETER * len(varied)
         spent += candidate.evaluations
         current.cut |= candidate.cut
         if all(cost < other for other, *_ in tried):
@@ -432,7 +432,7 @@ def _at(
 def _search(
     task: Task,
     at: Settled,
-    turned: tuple[int, ...],
+    varied: tuple[int, ...],
     points: tuple[int, ...],
     budget: Budget,
     samples: int = 12,
@@ -440,19 +440,19 @@ def _search(
     """Searches some parameters on some points; the place moves. Gives the cost there."""
     parameters = at.model.parameters
     search = Search(task.evaluator(at.model), at.start, points, budget, parameters)
-    stage = Stage(turned, points)
-    many = max(_LEAST_SAMPLES, samples * len(turned))
+    stage = Stage(varied, points)
+    many = max(_LEAST_SAMPLES, samples * len(varied))
     seed, most = task.settings.seed, budget.evaluations
     at.place = look_everywhere(search, at.place, stage, many, seed, most)
     # What the place costs is wanted in any case.
     search.budget = Budget(ENDLESS)
-    cost = robust(search.residuals(at.place, points, False))
+    cost = robust(search.residuals(at.place, points))
     at.evaluations += search.evaluations
     at.cut |= search.cut
     return cost
 
 
-def _turned(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
+def _varied(model: FitModel, side: str, task: Task) -> tuple[int, ...]:
     """The parameters that a direction determines, or those of the host that the user frees."""
     free = task.settings.choice.free
     first = "read" if "read" in task.sides else "write"

@@ -2,7 +2,7 @@
 
 Everything else of the system is known; a scenario file says what it is (`system`). A parameter is
 changed if the system works in the mode that shows it: the time of a cached request only where there
-is a cache. What stands on data sheets (cores, levels, ports) is turned only if the user frees it.
+is a cache. What stands on data sheets (cores, levels, ports) is varied only if the user frees it.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ def _other_bottleneck(search: Search, place: Array, index: int, points: tuple[in
     count = len(place)
 
     def loss(at: Array) -> float:
-        return robust(search.residuals(at, points, False)[: -count or None])
+        return robust(search.residuals(at, points)[: -count or None])
 
     least = loss(place)
     margin = _AS_WELL * max(1.0, 0.2 * least)
@@ -234,7 +234,7 @@ def _end(
 def _rise(search: Search, moved: Array, at_best: Array) -> float:
     """By how much the loss is higher at another place."""
     moved = np.clip(moved, 0.0, 1.0)
-    there = search.residuals(moved, search.points, False)[: -len(moved) or None]
+    there = search.residuals(moved, search.points)[: -len(moved) or None]
     return robust(there) - robust(at_best)
 
 
@@ -271,7 +271,7 @@ def _jacobian(
     Beside it the residuals here, and how far apart the places are between which each slope lies.
     """
     count = len(place)
-    here = search.residuals(place, search.points, False)
+    here = search.residuals(place, search.points)
     at_best = here[: -count or None]
     columns, spans = [], []
     for index, parameter in enumerate(parameters):

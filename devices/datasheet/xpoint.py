@@ -25,7 +25,7 @@ _USUAL_RATE = 2.4e9
 
 
 @dataclass(frozen=True)
-class Way:
+class Direction:
     """Reads, or writes."""
 
     name: str
@@ -37,7 +37,7 @@ class Way:
     """True if the sheet states the latency."""
 
 
-def way(sheet: Sheet, name: str) -> Way:
+def direction_of(sheet: Sheet, name: str) -> Direction:
     """What reads or writes take."""
     stream = getattr(sheet, f"sequential_{name}")
     random = getattr(sheet, f"random_{name}")
@@ -50,7 +50,7 @@ def way(sheet: Sheet, name: str) -> Way:
     last = link.frame_bytes if name == "read" else BLOCK
     rest = HOST_US + core + 1e6 * BLOCK / medium + 1e6 * last / float(link.practical)
     wanted = _USUAL_US[name] if latency is None else latency / 1e3
-    return Way(name, medium, core, max(0.0, wanted - rest), latency is not None)
+    return Direction(name, medium, core, max(0.0, wanted - rest), latency is not None)
 
 
 def device(read: Read) -> Draft:
@@ -67,7 +67,7 @@ def device(read: Read) -> Draft:
         draft.put("drive_writes_per_day", sheet.dwpd, Origin("data-sheet"))
     draft.put("cores", CORES, Origin("assumed", "hardware that takes commands one by one"))
     for name in ("read", "write"):
-        found = way(sheet, name)
+        found = direction_of(sheet, name)
         core = Origin("derived", f"cores over random_{name}")
         if getattr(sheet, f"random_{name}") is None:
             core = Origin("assumed", "half the time of 4 KiB on the medium")
@@ -87,5 +87,5 @@ def _power(draft: Draft, sheet: Sheet) -> None:
     put_idle(draft, sheet)
     note = "active_power at the medium's rate, less idle"
     for name in ("read", "write"):
-        cost = 1e9 * (active - idle) / way(sheet, name).medium
+        cost = 1e9 * (active - idle) / direction_of(sheet, name).medium
         draft.put(f"power.{name}", round(cost, 4), Origin("derived", note))

@@ -289,7 +289,7 @@ def _number(option: str, text: str) -> float:
 
 
 def _value(text: str) -> Any:
-    """A value of a device file: a number, truth or quoted text where it reads as one, else text."""
+    """A value of a device file: a number, a boolean or quoted text, else the text itself."""
     try:
         value = json_module.loads(text)
     except ValueError:

@@ -75,14 +75,14 @@ def cache_plan(
     if spec is None or settings is None:
         return {}
     plan = None if in_host else policy(spec, settings, short)
-    past = _bypasses_the_cache(plan)
-    return {"cache": None if past else plan, "fast_path": short and past}
+    bypass = _bypasses_the_cache(plan)
+    return {"cache": None if bypass else plan, "fast_path": short and bypass}
 
 
 def without_cache(spec: ControllerSpec, settings: ControllerTable, name: str) -> Iterator[str]:
     """Settings of the cache, which an array in the host has no use of."""
-    for key, past in _BYPASS.items():
-        if spec.cache is not None and getattr(settings, key) not in (None, past):
+    for key, bypass in _BYPASS.items():
+        if spec.cache is not None and getattr(settings, key) not in (None, bypass):
             yield (
                 f"controller.{key}: has no effect on {name}, RAID in the host: the controller"
                 " passes commands to its drives on, bypassing the cache"

@@ -171,7 +171,7 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             continue
         first, last = spare[0], spare[-1]
         points = str(first["outstanding"])
-        if last is not first:
+        if last["outstanding"] != first["outstanding"]:
             points += f" to {last['outstanding']}"
         parts = first["breakdown_us"]
         named.append(

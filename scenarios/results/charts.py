@@ -26,7 +26,7 @@ from raidlab.scenarios.results.look import (
     part_marker,
     part_name,
 )
-from raidlab.scenarios.results.page import Heat
+from raidlab.scenarios.results.page import HeatMap
 
 if TYPE_CHECKING:
     from raidlab.scenarios.results.result import Row
@@ -291,7 +291,7 @@ def timeline(row: Row) -> go.Figure:
     return drawn
 
 
-def utilization(summary: Sequence[Row], most: int = 12) -> Heat:
+def utilization(summary: Sequence[Row], most: int = 12) -> HeatMap:
     """How busy the busiest components were at each queue depth; equal ones share a row."""
     rows = [row for row in summary if row["workload"] == summary[0]["workload"]]
     groups: dict[str, list[list[float]]] = {}
@@ -308,7 +308,7 @@ def utilization(summary: Sequence[Row], most: int = 12) -> Heat:
     def mean(shares: Sequence[float]) -> float | None:
         return sum(shares) / len(shares) if shares else None
 
-    return Heat(
+    return HeatMap(
         corner=axis.title or "component",
         columns=axis.words(rows),
         rows=[(name, [mean(shares) for shares in groups[name]]) for name in chosen],

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from raidlab.devices.printable import printable
-from raidlab.scenarios.results.io_lanes import WAITS, in_order_of_the_way, lanes
+from raidlab.scenarios.results.io_lanes import WAITS, in_path_order, lanes
 from raidlab.scenarios.results.look import part_name
 
 Io = Mapping[str, Any]
@@ -44,7 +44,7 @@ def chrome_trace(ios: Sequence[Io], title: str = "") -> str:
         components = {
             (stage["kind"], stage["component"]) for _, io in own for stage in io["stages"]
         }
-        for kind, name in in_order_of_the_way(components):
+        for kind, name in in_path_order(components):
             pid += 1
             events += _named(pid, prefix + name)
             events += _at(pid, name, own, kind)

@@ -9,7 +9,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from raidlab.devices.printable import label, printable
-from raidlab.scenarios.results.io_lanes import WAITS, in_order_of_the_way
+from raidlab.scenarios.results.io_lanes import WAITS, in_path_order
 from raidlab.scenarios.results.look import (
     PARTS,
     Cell,
@@ -98,7 +98,7 @@ def work_table(ios: Sequence[Io]) -> Table:
                 sums = counts.setdefault((stage["kind"], short[stage["component"]]), [0, 0.0])
                 sums[0] += 1
                 sums[1] += (stage["end_ns"] - stage["begin_ns"]) / 1e6
-    names = in_order_of_the_way(counts)
+    names = in_path_order(counts)
     rows: list[list[Cell]] = [[each[1], int(counts[each][0]), counts[each][1]] for each in names]
     columns = [Column("component", kind=Kind.TEXT), Column("stages"), Column("work,", "ms")]
     return Table("", columns, rows)
@@ -156,7 +156,7 @@ def work(ios: Sequence[Io]) -> go.Figure:
         if stage["stage"] not in WAITS
     ]
     figure = _gantt(ios, bars, "%{y}, I/O %{text}, ")
-    names = in_order_of_the_way(
+    names = in_path_order(
         (stage["kind"], label(short[stage["component"]])) for _, stage, _, _ in bars
     )
     figure.update_layout(height=max(260, 130 + 26 * len(names)))

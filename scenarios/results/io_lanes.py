@@ -47,7 +47,7 @@ def lanes(each: Iterable[Each], span: Callable[[Each], tuple[int, int]]) -> list
     return found
 
 
-def in_order_of_the_way(names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def in_path_order(names: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Components as (kind, name): host first, drives last, each kind by name."""
     order: Sequence[str] = ("host", "controller", "memory", "link", "drive")
     natural = sorted(set(names), key=lambda each: (len(each[1]), each[1]))

@@ -43,7 +43,7 @@ class Box:
 
 
 @dataclass(frozen=True)
-class Heat:
+class HeatMap:
     """A table whose cells are coloured by their value."""
 
     corner: str
@@ -61,7 +61,7 @@ class Picture:
     seen: str
     drawn: str
     figure: go.Figure | None = None
-    heat: Heat | None = None
+    heat_map: HeatMap | None = None
     wide: bool = False
     """True for the whole width of a page."""
     data: Table | None = None
@@ -171,7 +171,7 @@ def _drawn(at: int, picture: Picture) -> dict[str, Any]:
         "picture": picture,
         "plot": plot,
         "height": picture.figure.layout.height if picture.figure is not None else None,
-        "heat": None if picture.heat is None else _heat(picture.heat),
+        "heat_map": None if picture.heat_map is None else _heat_map(picture.heat_map),
         "data": None if data is None or not 0 < len(data.rows) <= _ROWS else _table(data),
         "csv": None if data is None or not data.rows else _csv(data),
     }
@@ -227,19 +227,19 @@ def _csv(table: Table) -> str:
     return "data:text/csv;base64," + base64.b64encode(text.getvalue().encode()).decode()
 
 
-def _heat(heat: Heat) -> dict[str, Any]:
+def _heat_map(heat_map: HeatMap) -> dict[str, Any]:
     def cell(value: float | None) -> dict[str, str]:
         if value is None:
             return {"text": "", "mix": "0", "hue": _HUE}
-        text = f"{value:+.0f}" if heat.signed and round(value) else f"{abs(value):.0f}"
-        mix = min(1.0, abs(value) / heat.limit)
-        hue = (_TOO_FAST if value > 0 else _TOO_SLOW) if heat.signed else _HUE
+        text = f"{value:+.0f}" if heat_map.signed and round(value) else f"{abs(value):.0f}"
+        mix = min(1.0, abs(value) / heat_map.limit)
+        hue = (_TOO_FAST if value > 0 else _TOO_SLOW) if heat_map.signed else _HUE
         return {"text": text, "mix": f"{70 * mix:.0f}", "hue": hue}
 
     return {
-        "corner": heat.corner,
-        "columns": heat.columns,
-        "rows": [(name, [cell(value) for value in values]) for name, values in heat.rows],
+        "corner": heat_map.corner,
+        "columns": heat_map.columns,
+        "rows": [(name, [cell(value) for value in values]) for name, values in heat_map.rows],
     }
 
 

@@ -129,10 +129,10 @@ def pictures(result: Result) -> list[Picture]:
         found += over_time
     found += tail_pictures(result)
     found += io_pictures(result)
-    heat = charts.utilization(summary)
-    if heat.rows:
+    heat_map = charts.utilization(summary)
+    if heat_map.rows:
         drawn = "Percent of the recorded time that each component worked, the busiest first."
-        found.append(Picture(_busiest(groups[0].rows), drawn, heat=heat, wide=True))
+        found.append(Picture(_busiest(groups[0].rows), drawn, heat_map=heat_map, wide=True))
     return found
 
 

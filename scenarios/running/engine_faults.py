@@ -24,7 +24,6 @@ _DEVICE_KEYS = {
     "parity_stripe": "nand.parity_stripe",
     "buffer": "buffer.size",
     "map_cache": "map_cache.size",
-    "firmware.turn": "firmware.turnaround",
 }
 """What a device file calls a key of its plan, without the unit, where the names differ."""
 _UNITS: Mapping[str, Callable[[int], str]] = {

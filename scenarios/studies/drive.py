@@ -265,16 +265,18 @@ def _deep(spec: DriveSpec) -> int:
 def _cases(device: Device, spec: SsdSpec | HddSpec) -> Iterator[_Case]:
     bench = _Bench(device, spec)
     depths = tuple(1 << power for power in range(bench.deep.bit_length()))
-    for way in ("read", "write"):
+    for direction in ("read", "write"):
         for depth in depths:
-            yield bench.case("depth", f"random {way}s", depth, f"rand{way}", BLOCK, depth)
+            yield bench.case(
+                "depth", f"random {direction}s", depth, f"rand{direction}", BLOCK, depth
+            )
     for order in ("random", "sequential"):
-        for way in ("read", "write"):
-            rw = f"rand{way}" if order == "random" else way
+        for direction in ("read", "write"):
+            rw = f"rand{direction}" if order == "random" else direction
             depth = bench.deep if order == "random" else min(bench.deep, _STREAM_DEPTH)
             # Each size of random writes has a steady state of its own, which takes its time.
             for block in _BLOCKS[::2] if rw == "randwrite" else _BLOCKS:
-                yield bench.case("block", f"{order} {way}s", block, rw, block, depth)
+                yield bench.case("block", f"{order} {direction}s", block, rw, block, depth)
     depth = min(_MIXED_DEPTH, bench.deep)
     for share in _SHARES:
         yield bench.case("mixed", "mixture", share, "randrw", BLOCK, bench.deep, read_share=share)
@@ -291,8 +293,10 @@ def _cases(device: Device, spec: SsdSpec | HddSpec) -> Iterator[_Case]:
 
 def _latencies(bench: _Bench, depth: int) -> Iterator[_Case]:
     """Distributions: alone at depth 1, and with company."""
-    for way in ("read", "write"):
-        yield bench.case("latency", f"{way}s, alone", 1, f"rand{way}", BLOCK, 1, long=True)
+    for direction in ("read", "write"):
+        yield bench.case(
+            "latency", f"{direction}s, alone", 1, f"rand{direction}", BLOCK, 1, long=True
+        )
     name = f"reads, {depth} in flight"
     yield bench.case("latency", name, depth, "randread", BLOCK, depth, long=True)
     name = f"reads beside {100 * (1 - _BESIDE):.0f} % writes"

@@ -73,7 +73,9 @@ def drive_report(drive: Drive, command: str = "") -> str:
 def answer(drive: Drive) -> str:
     """Its best rates, its latency, and how far it is what its maker states."""
     disk = isinstance(drive.device.spec, HddSpec)
-    reads, writes = (drive.at("depth", f"random {way}s", drive.depth) for way in ("read", "write"))
+    reads, writes = (
+        drive.at("depth", f"random {direction}s", drive.depth) for direction in ("read", "write")
+    )
     alone = drive.at("latency", "reads, alone", 1)
     if reads is None or writes is None or alone is None:
         return "Nothing was simulated."
@@ -285,9 +287,9 @@ def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     )
 
 
-def _beyond(point: Point, way: str) -> list[tuple[float, float]]:
+def _beyond(point: Point, direction: str) -> list[tuple[float, float]]:
     """Latency in microseconds, and the share of I/Os that take longer, down to the tail."""
-    bins = point.row[way]["bins"]
+    bins = point.row[direction]["bins"]
     total = sum(count for _, count in bins)
     found, left = [(bins[0][0] / 1e3, 1.0)], total
     for nanoseconds, count in bins:
@@ -360,7 +362,7 @@ def _over_place(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
 
 def _mixtures(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     (points,) = drive.of("mixed").values()
-    ways: dict[str, Callable[[Point], float]] = {
+    rates: dict[str, Callable[[Point], float]] = {
         "total": lambda point: point.iops,
         "reads": lambda point: float(point.row["read"]["iops"]),
         "writes": lambda point: float(point.row["write"]["iops"]),
@@ -368,7 +370,7 @@ def _mixtures(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     drawn = _lines(
         {
             name: [(100 * point.x, of(point), _hover(point)) for point in points]
-            for name, of in ways.items()
+            for name, of in rates.items()
         },
         _ticks("reads, %", [0, 10, 30, 50, 70, 90, 100]),
         "IO/s",

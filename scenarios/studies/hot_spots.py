@@ -64,6 +64,7 @@ class Warmings:
     warmings: tuple[Warming, ...]
     warnings: tuple[str, ...]
     breaches: tuple[str, ...]
+    seed: int
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -94,10 +95,11 @@ def warmings(
     disks = [build_scenario(disks_alone(tree, size), path) for size in hot_spots]
     ssds = [build_scenario(ssds_alone(tree, size), path) for size in hot_spots]
     scenario = with_tier[0]
+    own_seed = scenario.seed if seed is None else seed
     found = list(
         results_of(
             with_tier + disks + ssds,
-            scenario.seed if seed is None else seed,
+            own_seed,
             workers=workers,
             progress=progress,
             store=store,
@@ -113,6 +115,7 @@ def warmings(
         warmings=tuple(_warming(size, run, begins) for size, run in zip(sizes, runs, strict=True)),
         warnings=scenario.warnings,
         breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
+        seed=own_seed,
     )
 
 

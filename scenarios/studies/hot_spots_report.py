@@ -56,7 +56,7 @@ def hot_spots_report(found: Warmings, command: str = "") -> str:
             )
         ],
         evidence=[table(found), Text("", _notes(found))],
-        provenance=[f"raidlab {_engine.version()}."],
+        provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()
 

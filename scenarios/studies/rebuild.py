@@ -75,6 +75,7 @@ class Rebuilds:
     rebuilds: tuple[Rebuild, ...]
     warnings: tuple[str, ...]
     breaches: tuple[str, ...]
+    seed: int
     interrupted: bool = False
     """Ctrl-C came: fewer places were measured than wanted."""
 
@@ -190,6 +191,7 @@ def rebuilds_of(
             for at, rate in enumerate(rates)
         ),
         warnings=tuple(dict.fromkeys([*scenarios[0].warnings, *after])),
+        seed=own_seed,
         breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
         interrupted=interrupted,
     )

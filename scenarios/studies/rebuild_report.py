@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -32,6 +31,8 @@ _TWICE = 2.0
 """Times by which the users' p99 may grow at the rate that the answer names."""
 _SERVED = 0.95
 """Part of the users' rate below which what they get is named."""
+_SHORTER = 0.005
+"""Part of its time by which a rebuild has to be shorter to be called so."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
 
@@ -72,7 +73,7 @@ def rebuild_report(found: Rebuilds, command: str = "") -> str:
         breaches=found.breaches,
         pictures=drawn if any(each is not None for each, _ in seconds) else [],
         evidence=[table(found), Text("", _notes(found))],
-        provenance=[f"raidlab {_engine.version()}."],
+        provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()
 
@@ -131,7 +132,8 @@ def answer(found: Rebuilds) -> str:
         p99 = _p99(high, "during")
         sooner = hours[id(low)] - hours[id(high)]
         text += f"; from {_rate(low)} to {_rate(high)} p99 jumps to {figure(p99, 'ms')}"
-        text += f" for {figure(sooner, 'h')} less"
+        shorter = sooner > _SHORTER * hours[id(low)]
+        text += f" for {figure(sooner, 'h')} less" if shorter else ", and the rebuild is no shorter"
     return f"{text}.{_unserved(found)}"
 
 
@@ -184,7 +186,7 @@ def table(found: Rebuilds) -> Table:
             [
                 _rate(each),
                 hours.get(id(each)),
-                None if each.hours_ci95 is None else "{:.3g} to {:.3g}".format(*each.hours_ci95),
+                None if each.hours_ci95 is None else between(*each.hours_ci95),
                 _here(each),
                 *(_p99(each, name) for name in PHASES),
                 *rates,
@@ -291,23 +293,20 @@ def picture(found: Rebuilds) -> go.Figure:
             y0=low, y1=high, fillcolor=GREY, opacity=0.35, line_width=1, line_color=GREY
         )
         drawn.add_annotation(
-            x=1, xref="paper", y=low, text=f"before and after: {between(low, high, 'ms')}",
-            showarrow=False, xanchor="right", yanchor="top", font={"size": 13},
+            x=1, xref="paper", y=math.log10(low),
+            text=f"before and after: {between(low, high, 'ms')}",
+            showarrow=False, xanchor="right", yanchor="bottom", font={"size": 13},
         )  # fmt: skip
     axis = log_axis([hours for hours, _, _ in points], "hours without redundancy, whole drives")
     drawn.update_xaxes(axis)
-    top = max([p99 for _, p99, _ in points] + around, default=1.0)
-    drawn.update_yaxes(title_text="users' p99 during the rebuild, ms", range=[0, 1.2 * top])
-    _name_points(drawn, points, top)
-    return drawn
-
-
-def _name_points(
-    drawn: go.Figure, points: Sequence[tuple[float, float, Rebuild]], top: float
-) -> None:
-    heights = apart([p99 for _, p99, _ in points], 0.0)
+    p99s = log_axis([p99 for _, p99, _ in points] + around, "users' p99 during the rebuild, ms")
+    drawn.update_yaxes(p99s)
+    low, high = p99s["range"]
+    # Labels of points that lie above each other need a line each: 13 pixels of some 250.
+    heights = apart([math.log10(p99) for _, p99, _ in points], 0.06 * (high - low))
     for (hours, _, rebuild), height in zip(points, heights, strict=True):
         drawn.add_annotation(
-            x=math.log10(hours), y=height, yshift=8, text=_rate(rebuild), showarrow=False,
-            yanchor="bottom", font={"size": 13},
+            x=math.log10(hours), y=height, xshift=9, text=_rate(rebuild), showarrow=False,
+            xanchor="left", font={"size": 13},
         )  # fmt: skip
+    return drawn

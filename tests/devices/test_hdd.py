@@ -87,7 +87,7 @@ def test_zones_fall_evenly_from_the_outer_to_the_inner_track(tmp_path: Path) -> 
     assert [zone["sectors_per_track"] for zone in zones] == [1000, 850, 750, 650, 500]
     assert zones[0]["first_cylinder"] == 0
     assert all(a["last_cylinder"] + 1 == b["first_cylinder"] for a, b in pairwise(zones))
-    # 1 ms of a turn of 10 ms is a tenth of the track; a skew leaves a sector more, at the
+    # 1 ms of a revolution of 10 ms is a tenth of the track; a skew leaves a sector more, at the
     # fastest speed of the tolerance: a head that has just arrived would miss its sector.
     assert (zones[0]["track_skew_sectors"], zones[0]["cylinder_skew_sectors"]) == (101, 106)
     assert (zones[4]["track_skew_sectors"], zones[4]["cylinder_skew_sectors"]) == (51, 53)
@@ -202,3 +202,10 @@ def test_planning_ahead_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         find(str(path))
     assert "scheduler.plans_ahead" in [fault.key for fault in error.value.faults]
+
+
+def test_a_key_that_has_another_name_now_is_reported_with_it(tmp_path):
+    with pytest.raises(SpecError) as caught:
+        _spec(tmp_path, ("queue_depth = 32", "queue_depth = 32\ninitial_turn = 0.5"))
+    (fault,) = caught.value.faults
+    assert (fault.key, fault.allowed) == ("initial_turn", "is named initial_angle now")

@@ -218,10 +218,10 @@ def test_compressible_data_cost_fewer_bytes_of_nand_and_fewer_moves() -> None:
 def test_restricted_cooling_throttles_and_keeps_the_drive_below_its_limit(name: str) -> None:
     drive = spec(name)
     size = drive.capacity
-    past = (PreconditioningLoad("sequential", 0, size, 131072, size),)
+    history = (PreconditioningLoad("sequential", 0, size, 131072, size),)
     figures = {}
     for cooling in ("normal", "restricted"):
-        device = drive.to_plan(DriveOptions(cooling=cooling, history=past))
+        device = drive.to_plan(DriveOptions(cooling=cooling, history=history))
         figures[cooling] = run(device, access="sequential", block_bytes=65536, align_bytes=65536)
     assert figures["restricted"][0] < figures["normal"][0]
     assert figures["restricted"][1]["temperature_c_max"] <= 71
@@ -242,8 +242,8 @@ def changed(path: Path, folder: Path, *changes: tuple[str, str]) -> SpecError:
 
 def test_keys_of_old_are_refused_with_their_new_names(tmp_path: Path) -> None:
     sheet = SPECS / "ssd" / "p3700-800.toml"
-    turned = ("[firmware]", '[firmware]\nturn = "50 us"')
-    error = changed(sheet, tmp_path, ("[thermal]", "[heat]"), turned)
+    renamed = ("[firmware]", '[firmware]\nturn = "50 us"')
+    error = changed(sheet, tmp_path, ("[thermal]", "[heat]"), renamed)
     reported = {fault.key: fault.allowed for fault in error.faults}
     assert reported["heat"] == "is named thermal now"
     assert reported["firmware.turn"] == "is named turnaround now"
@@ -293,14 +293,18 @@ def test_the_plan_is_what_the_engine_reads() -> None:
         _engine.run(json.dumps(plan(broken)))
 
 
-def test_reads_and_writes_in_turns_cost_a_mixed_load_and_no_other() -> None:
+def test_turnarounds_between_reads_and_writes_cost_a_mixed_load_and_no_other() -> None:
     """20.5 commands a cycle at depth 16: a change of 2 ms makes about 98 us of each."""
     device = spec("iodrive-320").to_plan(DriveOptions(format="maximum-write"))
     mixed = {"read_share": 0.67, "block_bytes": 8192, "align_bytes": 512}
     rates = {}
-    for turn in (0, 2_000_000):
-        device["firmware"]["turn_ns"] = turn
-        rates[turn] = [run(device, read_share=1.0)[0], run(device)[0], run(device, **mixed)[0]]
+    for turnaround in (0, 2_000_000):
+        device["firmware"]["turnaround_ns"] = turnaround
+        rates[turnaround] = [
+            run(device, read_share=1.0)[0],
+            run(device)[0],
+            run(device, **mixed)[0],
+        ]
     assert rates[0][:2] == rates[2_000_000][:2]
     lost = 1e6 / rates[2_000_000][2] - 1e6 / rates[0][2]
     assert lost == pytest.approx(2000 / 20.5, rel=0.1)

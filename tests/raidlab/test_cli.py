@@ -452,3 +452,8 @@ def test_an_interrupted_validation_says_how_to_go_on(raidlab, monkeypatch, capsy
 def test_the_page_of_a_comparison_says_the_seed_that_it_had(raidlab, measured, tmp_path):
     raidlab("compare", "m.json", "--device", "fixed.toml", "--seed", "7", "--html", "c.html")
     assert "seed 7." in (tmp_path / "c.html").read_text()
+
+
+def test_a_command_of_an_earlier_version_is_reported_with_its_name_now(raidlab):
+    done = raidlab("tier", "one.toml")
+    assert done.returncode == 2 and "'tier' is named 'ssd-cache' now" in done.stderr

@@ -38,7 +38,7 @@ def refused(raidlab, *arguments):  # noqa: F811
         ),
         (
             'kind = "hdd"\nlike = "generic-15000rpm"\n[geometry]\ntrack_skew = "1 h"',
-            'geometry.track_skew = "1 h": a few turns of the disk at most',
+            'geometry.track_skew = "1 h": a few revolutions at most',
         ),
         (
             'kind = "ssd"\nlike = "sas-6g-ssd"\nqueue_depth = 4294967296',

@@ -108,7 +108,7 @@ COMMANDS = {
     "risk": ["risk", "rebuild.toml", "--rebuild", "10", "--uber", "1e-16"],
     "plan": ["plan", "question.toml"],
     "compression": ["compression", "sandforce-1222-64gb", "--shares", "0,50"],
-    "tier": ["tier", "tier.toml", "--hot-spots", "1 GB"],
+    "ssd-cache": ["ssd-cache", "tier.toml", "--hot-spots", "1 GB"],
     "replay": ["replay", "trace.csv", "--format", "csv", "--device", "fixed.toml", "--columns",
                "time=t:s op=op offset=at:B size=n:B response=took:us"],
     "trace describe": ["trace", "describe", "trace.csv", "--columns",

@@ -88,7 +88,7 @@ COMMANDS = {
     "devices": (("devices", "fixed.toml", "--wide"), 0),
     "devices json": (("devices", "fixed.toml", "--json"), 0),
     "compression": (("compression", "s.toml"), 2),
-    "tier": (("tier", "s.toml"), 2),
+    "ssd-cache": (("ssd-cache", "s.toml"), 2),
     "mistake": (("run", "bad.toml"), 2),
     "file": (("run", "\x1b[31m[/red]\n.toml"), 2),
     "option": (("run", "s.toml", "--seed", "\x1b[31m[/red]"), 2),

@@ -24,8 +24,8 @@ class FirstComeDisk:
         self.arm = simpy.Resource(self.env, capacity=1)
 
     def serve(self) -> Process:
-        with self.arm.request() as turn:
-            yield turn
+        with self.arm.request() as granted:
+            yield granted
             yield self.env.timeout(self.service_ns)
 
     def load(self) -> int:

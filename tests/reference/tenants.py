@@ -108,11 +108,11 @@ def limited(arrivals: Sequence[int], gap_ns: int, most: int, service_ns: int) ->
     """Response times of requests that pass a bucket in their order, then one server."""
     env = simpy.Environment()
     bucket, server = Bucket(env, gap_ns, most), simpy.Resource(env, capacity=1)
-    turn, took = simpy.Resource(env, capacity=1), [0] * len(arrivals)
+    door, took = simpy.Resource(env, capacity=1), [0] * len(arrivals)
 
     def request(at: int, number: int) -> Process:
         yield env.timeout(at)
-        with turn.request() as first:
+        with door.request() as first:
             yield first
             yield from bucket.take()
         with server.request() as place:

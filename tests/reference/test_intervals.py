@@ -1,4 +1,4 @@
-"""Intervals of single runs cover the truth; benchmarks/intervals.py has hundreds of seeds more."""
+"""Intervals of single runs cover the true value; benchmarks/intervals.py has more seeds."""
 
 import importlib.util
 import random
@@ -23,7 +23,7 @@ def intervals():
 
 
 @pytest.mark.parametrize("system", ["station", "ssd"])
-def test_intervals_cover_the_truth(intervals, system):
+def test_intervals_cover_the_true_value(intervals, system):
     """Binomial with p = 0.95 and n = 40: fewer than 33 has a probability below 0.3 %."""
     rows = {row["figure"]: row for row in intervals.coverage(system, range(1001, 1041), 2)}
     for figure in ("iops", "mean", "p50"):
@@ -45,7 +45,7 @@ def test_replications_that_share_a_bucket_have_an_interval_all_the_same():
     """
     # Within its bucket, 999,424 to 1,007,616 ns, latencies count as even.
     below = NormalDist(1e6, 2e3).cdf(999_424)
-    truth = 999.424 + 8.192 * (0.5 - below) / (1 - below)
+    original = 999.424 + 8.192 * (0.5 - below) / (1 - below)
     draws, covered = random.Random(1), 0
     for _ in range(60):
         runs = [sorted(draws.gauss(1e6, 2e3) for _ in range(400)) for _ in range(8)]
@@ -54,7 +54,7 @@ def test_replications_that_share_a_bucket_have_an_interval_all_the_same():
         latencies = [{"p50": sorted(each.elements())[199] / 1e3} for each in buckets]
         low, high = of_replications(latencies, counted)["p50"]
         assert low < high and low <= latencies[0]["p50"] <= high
-        covered += low <= truth <= high
+        covered += low <= original <= high
     assert covered >= 51
 
 

@@ -27,7 +27,7 @@ queue_depth = 32
 capacity = "{2 * BANDS * BAND * 512} B"
 speed = "6000 rpm"
 speed_tolerance = 0
-initial_turn = 0
+initial_angle = 0
 [geometry]
 heads = 2
 outer_sectors = 1200
@@ -115,5 +115,5 @@ def test_sustained_random_writes_are_those_of_simpy_and_of_the_closed_form(drive
     n = share + sqrt(share**2 + 1)
     assert 1 / merges == pytest.approx(n, rel=0.03)
     assert figures["merged_records"] / figures["merged_bands"] == pytest.approx(n, rel=0.03)
-    # A merge reads and writes two tracks, each after a way of 0.96 ms and half a revolution.
+    # A merge reads and writes two tracks, each after a seek of 0.96 ms and half a revolution.
     assert took > 2 * (21 + 5.96) / n + 10

@@ -152,8 +152,8 @@ class SlowDrive:
 
     def serve(self, env: Environment, command: Command) -> Generator[simpy.Event, Any, None]:
         self.log.append(command)
-        with self.arm.request() as turn:
-            yield turn
+        with self.arm.request() as granted:
+            yield granted
             yield env.timeout(0.002)
 
 

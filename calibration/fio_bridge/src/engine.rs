@@ -90,7 +90,7 @@ impl Engine {
             return Err(format!("array {array}: there is no such array"));
         }
         let content = if content {
-            simulation.watch_content()?;
+            simulation.follow_content()?;
             Some(Content::new().map_err(|error| format!("a file for what is written: {error}"))?)
         } else {
             None

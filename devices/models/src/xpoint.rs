@@ -77,26 +77,26 @@ impl Xpoint {
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
         let now = port.now();
         let record = port.io(io);
-        let way = match record.op {
+        let direction = match record.op {
             Op::Read => 0,
             Op::Write | Op::Trim | Op::Flush => 1,
         };
-        let core = self.cores.serve(now, self.params.command_ns[way]);
+        let core = self.cores.serve(now, self.params.command_ns[direction]);
         record.charge_stay(Part::Queue, Part::Overhead, core);
         if matches!(record.op, Op::Trim | Op::Flush) {
             return port.done(io, core.end, Nanos::ZERO);
         }
-        let time = self.transfer(record.bytes, way);
+        let time = self.transfer(record.bytes, direction);
         let medium = self.medium.serve(core.end, time);
         record.charge_stay(Part::Queue, Part::Service, medium);
-        let end = medium.end + self.params.latency_ns[way];
+        let end = medium.end + self.params.latency_ns[direction];
         record.charge(Part::Overhead, end);
-        self.moved[way] += record.bytes;
+        self.moved[direction] += record.bytes;
         port.done(io, end, time);
     }
 
-    fn transfer(&self, bytes: u64, way: usize) -> Nanos {
-        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.params.bytes_per_s[way]);
+    fn transfer(&self, bytes: u64, direction: usize) -> Nanos {
+        let ns = u128::from(bytes) * 1_000_000_000 / u128::from(self.params.bytes_per_s[direction]);
         Nanos(ns as u64)
     }
 

@@ -11,7 +11,7 @@ fn plain() -> Value {
     json!({
         "kind": "hdd",
         "rpm": 6000,
-        "initial_turn": 0.0,
+        "initial_angle": 0.0,
         "geometry": {"heads": 2, "zones": [{
             "first_cylinder": 0, "last_cylinder": 999, "sectors_per_track": 100,
             "track_skew_sectors": 10, "cylinder_skew_sectors": 10,
@@ -478,7 +478,7 @@ fn ageing_bounds_the_longest_wait() {
 fn all_faults_are_reported_at_once() {
     let bad = changed(&[
         ("/rpm", json!(0)),
-        ("/initial_turn", json!(1.5)),
+        ("/initial_angle", json!(1.5)),
         ("/buffer/segments", json!(0)),
         (
             "/scheduler",
@@ -494,7 +494,7 @@ fn all_faults_are_reported_at_once() {
         keys,
         [
             "rpm",
-            "initial_turn",
+            "initial_angle",
             "buffer.segments",
             "interface.queue_depth",
             "scheduler.ageing",

@@ -14,7 +14,7 @@ fn plain() -> Value {
     json!({
         "kind": "hdd",
         "rpm": 6000,
-        "initial_turn": 0.0,
+        "initial_angle": 0.0,
         "geometry": {"heads": 2, "zones": [
             {"first_cylinder": 0, "last_cylinder": 99, "sectors_per_track": 100},
         ]},

@@ -19,7 +19,7 @@ fn drive(changes: &[(&str, Value)]) -> DeviceParams {
     let mut drive = json!({
         "kind": "hdd",
         "rpm": 6000,
-        "initial_turn": 0.0,
+        "initial_angle": 0.0,
         "geometry": {"heads": 2, "zones": [{
             "first_cylinder": 0, "last_cylinder": 1999, "sectors_per_track": TRACK,
             "track_skew_sectors": 120, "cylinder_skew_sectors": 120,
@@ -121,7 +121,7 @@ fn a_stream_goes_straight_to_its_bands_from_the_second_on() {
     // The first band went to the log.
     assert_eq!(figure(&rig, "media_cache_bytes"), (BAND * SECTOR) as f64);
     assert_eq!(figure(&rig, "merged_bands"), 0.0);
-    // Two tracks a band, 11 ms each; the way from the log takes less than 15 ms.
+    // Two tracks a band, 11 ms each; positioning from the log takes less than 15 ms.
     let took = (rig.now() - start).0;
     let floor = (bands - 1) * 2 * 11_000_000;
     assert!((floor..floor + 60_000_000).contains(&took), "{took}");
@@ -163,7 +163,7 @@ fn an_idle_drive_empties_its_log() {
 /// Sustained random writes over B bands, with R records in the log's map: n = r + (r^2 + 1)^(1/2)
 /// records are merged at a time, with r = R / B. So a write costs 1 / n of
 ///
-///     read and write of the band + n * (way to a record + its transfer) + ways between them
+///     read and write of the band + n * (positioning at a record + its transfer) + positioning between them
 ///
 /// and its own revolution in the log, or its share of one.
 #[test]
@@ -201,13 +201,13 @@ fn sustained_random_writes_cost_their_share_of_a_merge() {
         "{} of {n}",
         merged / merges
     );
-    // The log is 83 cylinders long, the bands are 100 behind it, 90 away on average: ways take 0.9 ms
+    // The log is 83 cylinders long, the bands are 100 behind it, 90 away on average: seeks take 0.9 ms
     // and 1 us a cylinder, and half a revolution. A band is two tracks.
-    let (band, way) = (10.0 + 1.0 + 10.0, 0.99 + 5.0);
+    let (band, positioning) = (10.0 + 1.0 + 10.0, 0.99 + 5.0);
     let record = 0.9 + 5.0 + transfer;
-    let merge = way + band + n * record + way + band;
-    // A write behind another costs a revolution, the first one behind a merge a way.
-    let append = ((n - 1.0) * 10.0 + way) / n + transfer;
+    let merge = positioning + band + n * record + positioning + band;
+    // A write behind another costs a revolution, the first one behind a merge a positioning.
+    let append = ((n - 1.0) * 10.0 + positioning) / n + transfer;
     let expected = merge / n + append;
     assert!((took / expected - 1.0).abs() < 0.03, "{took} of {expected}");
 }

@@ -176,7 +176,7 @@ fn a_slow_drive_slows_the_array() {
 }
 
 #[test]
-fn a_learning_battery_turns_write_back_into_write_through() {
+fn a_learning_battery_makes_write_back_write_through() {
     let mut value = followed("raid5", 4, "write_back");
     value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 500.0});
     value["events"] = json!([

@@ -84,20 +84,20 @@ fn two_ios_wait_for_each_other_as_computed_by_hand() {
 
 /// A small write to RAID 5 reads data and parity beside each other, then writes both.
 #[test]
-fn a_small_write_has_two_commands_on_its_way_and_two_beside_it() {
+fn a_small_write_has_two_commands_on_its_path_and_two_beside_it() {
     let mut value = hosted(stations(6, 100_000, "fixed", 1));
     value["arrays"][0]["level"] = json!("raid5");
     value["workloads"][0]["read_share"] = json!(0.0);
     let found = traced(&value, 3);
     for io in found["workloads"][0]["traced_ios"].as_array().unwrap() {
         assert_adds_up(io);
-        let (way, beside) = (stages(io, true), stages(io, false));
+        let (path, beside) = (stages(io, true), stages(io, false));
         let served = |stages: &[(String, String, u64, u64)]| {
             let each = stages.iter().filter(|stage| stage.1 == "service");
             each.map(|stage| (stage.2, stage.3)).collect::<Vec<_>>()
         };
-        assert_eq!(served(&way).len(), 2);
-        assert_eq!(served(&way), served(&beside), "both take 100 us");
+        assert_eq!(served(&path).len(), 2);
+        assert_eq!(served(&path), served(&beside), "both take 100 us");
         let commands = io["commands"].as_array().unwrap().iter();
         let drives: Vec<_> = commands.filter(|each| each["kind"] == "command").collect();
         let ops: Vec<_> = drives

@@ -1,5 +1,6 @@
-//! The engine's order: which package may import which, that no circle of files is large, that what
-//! owns data hides it and does not do too much, and how long a file and a function may be.
+//! The engine's order: which package may import which, that what owns data hides it, and how long a
+//! file and a function may be. Of every crate: that no circle of files is large, and that no struct
+//! has or does too much.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -38,6 +39,19 @@ const FUNCTION_LINES: usize = 80;
 const PARAMETERS: usize = 7;
 /// Methods of a struct, over all its files.
 const METHODS: usize = 70;
+/// Fields of a struct.
+const FIELDS: usize = 32;
+/// The crates of the workspace, from the engine.
+const CRATES: [&str; 8] = [
+    ".",
+    "../binding",
+    "../jobs",
+    "../traces",
+    "../../devices/models",
+    "../../sim/kernel",
+    "../../calibration/collector",
+    "../../calibration/fio_bridge",
+];
 /// Where structs own data that no other file may change.
 const OWNERS: [&str; 2] = ["raid/", "path/loads/"];
 
@@ -60,8 +74,14 @@ fn collect(folder: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
+/// The engine's own.
 fn sources() -> Vec<Source> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    sources_of(".")
+}
+
+/// Those of a crate.
+fn sources_of(crate_folder: &str) -> Vec<Source> {
+    let root = (Path::new(env!("CARGO_MANIFEST_DIR")).join(crate_folder)).join("src");
     let mut paths = Vec::new();
     collect(&root, &mut paths);
     paths.sort();
@@ -76,7 +96,7 @@ fn sources() -> Vec<Source> {
             .collect();
         if module
             .last()
-            .is_some_and(|last| last == "mod" || last == "lib")
+            .is_some_and(|last| ["mod", "lib", "main"].contains(&&last[..]))
         {
             module.pop();
         }
@@ -157,7 +177,12 @@ fn packages_import_what_stands_below_them() {
 
 #[test]
 fn no_circle_of_files_is_large() {
-    let sources = sources();
+    for folder in CRATES {
+        check_circles(&sources_of(folder));
+    }
+}
+
+fn check_circles(sources: &[Source]) {
     let by_module: BTreeMap<&[String], usize> = (sources.iter().enumerate())
         .map(|(index, source)| (&source.module[..], index))
         .collect();
@@ -244,15 +269,46 @@ fn methods<'a>(sources: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usiz
     count
 }
 
+/// Fields of each struct of a text.
+fn fields(code: &str) -> BTreeMap<&str, usize> {
+    let mut count = BTreeMap::new();
+    let mut own = None;
+    for line in code.lines() {
+        let declared = line.split_once("struct ").map(|(_, rest)| rest);
+        if let Some(rest) = declared.filter(|_| !line.starts_with(' ') && line.ends_with('{')) {
+            own = rest.split([' ', '<']).next();
+        } else if line.starts_with('}') {
+            own = None;
+        } else if let (Some(own), Some(field)) = (own, line.strip_prefix("    "))
+            && !field.starts_with([' ', '#', ')'])
+            && field.contains(':')
+        {
+            *count.entry(own).or_default() += 1;
+        }
+    }
+    count
+}
+
 #[test]
-fn no_struct_has_too_many_methods() {
-    let sources = sources();
-    let methods = methods(sources.iter().map(|source| &source.code[..]));
-    assert!(methods["Raid"] > 30 && methods["Layout"] > 30, "they count");
-    let large: Vec<_> = (methods.iter())
-        .filter(|(_, count)| **count > METHODS)
-        .collect();
-    assert!(large.is_empty(), "{large:?}");
+fn no_struct_has_or_does_too_much() {
+    let text =
+        "pub struct Two<T> {\n    #[serde(rename = \"::\")]\n    one: T,\n    pub two: u32,\n}\n";
+    assert_eq!(fields(text), [("Two", 2)].into());
+    for folder in CRATES {
+        let sources = sources_of(folder);
+        let methods = methods(sources.iter().map(|source| &source.code[..]));
+        if folder == "." {
+            assert!(methods["Raid"] > 30 && methods["Layout"] > 30, "they count");
+        }
+        let large = methods.iter().filter(|(_, count)| **count > METHODS);
+        let large: Vec<_> = large.collect();
+        assert!(large.is_empty(), "{folder}: {large:?}");
+        for source in &sources {
+            let fields = fields(&source.code);
+            let wide = fields.iter().find(|(_, count)| **count > FIELDS);
+            assert!(wide.is_none(), "{folder}/{}: {wide:?}", source.file);
+        }
+    }
 }
 
 /// Structs of a text with a field that the whole crate sees; what is copied is a value, and owns

@@ -12,7 +12,7 @@ mod fault;
 mod fields;
 mod formats;
 mod input;
-mod known;
+mod memo;
 mod order;
 mod reader;
 mod recognise;

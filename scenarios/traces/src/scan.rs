@@ -4,7 +4,7 @@
 use crate::beyond::{Beyond, Placement};
 use crate::fault::{Fault, Value};
 use crate::formats::CLOSED;
-use crate::known::{Key, Known};
+use crate::memo::{Key, Memo};
 use crate::reader::{Options, Record, Records};
 use crate::requests::Requests;
 use raidlab_kernel::Op;
@@ -59,7 +59,7 @@ pub struct Scan {
 }
 
 /// Files that were read through.
-static KNOWN: Known<Content> = Known::new();
+static KNOWN: Memo<Content> = Memo::new();
 
 /// What a trace holds. A file that stays as it is is read through once.
 ///

@@ -48,7 +48,7 @@ pub struct Estimate {
     pub mean: f64,
     /// Half of its 95 % interval, as of batches that are normal.
     pub half: f64,
-    /// How far the mean may lie below the truth, skewness and kurtosis of the batches heeded.
+    /// How far the mean may lie below the true value, skewness and kurtosis of the batches heeded.
     pub below: f64,
     /// How far above.
     pub above: f64,
@@ -138,7 +138,7 @@ impl Estimate {
         })
     }
 
-    /// How many standard errors the mean may lie below and above the truth.
+    /// How many standard errors the mean may lie below and above the true value.
     ///
     /// The variance of samples with excess kurtosis `k` is known as well as that of normal ones with
     /// `2 / (2 + k)` times the degrees of freedom (O'Neill, Some useful moment results in sampling

@@ -8,12 +8,12 @@ from raidlab.calibration.datasheets.measured import Compared, Load, compare, tab
 READS = Load("x", "randread", 4096, 2048, 32, 0, 0)
 
 
-def test_a_figure_is_held_between_the_ends_of_the_draws() -> None:
+def test_a_figure_is_within_draws_between_the_ends_of_the_draws() -> None:
     known = Compared(READS, "iops", 100.0, 90.0, (80.0, 100.0), "by hand")
-    assert known.is_held
-    assert not replace(known, measured=100.1).is_held
-    assert not replace(known, measured=79.9).is_held
-    assert not replace(known, drawn=None).is_held
+    assert known.is_within_draws
+    assert not replace(known, measured=100.1).is_within_draws
+    assert not replace(known, measured=79.9).is_within_draws
+    assert not replace(known, drawn=None).is_within_draws
     lines = table([known, replace(known, measured=200.0)])
     assert "| all | 2 | 32 % | 55 % | 1 |" in lines
     assert lines[-1].endswith("| 200 | 90 | -55 % | 80 to 100 |")

@@ -35,7 +35,7 @@ def test_a_disk_becomes_a_device(tmp_path: Path) -> None:
     # 60 cylinders of 2 tracks of 100 less 20 spares, and 39 of 2 tracks of 80.
     assert spec.capacity_bytes(DriveOptions()) == (11_980 + 6240) * 512
     first, second = plan["geometry"]["zones"]
-    # 110 sectors of skew on a track of 100 turn it by 10.
+    # 110 sectors of skew on a track of 100 are 10.
     assert (first["track_skew_sectors"], first["slips"]) == (10, [5, 7])
     assert (second["cylinder_skew_sectors"], second["defects"]) == (12, [])
     assert plan["seek"]["write_settle_ns"] == -100_000

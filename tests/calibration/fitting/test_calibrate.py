@@ -57,14 +57,14 @@ def fitted(measurement: Measurement, **settings: object) -> Calibration:
     return calibrate(measurement, Settings(**{**given, **settings}))  # type: ignore[arg-type]
 
 
-def test_a_station_is_recovered_with_an_interval_that_holds_the_truth() -> None:
+def test_a_station_is_recovered_with_an_interval_that_holds_its_true_value() -> None:
     held, draws = 0, np.random.default_rng(7)
     for trial in range(3):
         service, servers = float(draws.uniform(40, 900)), int(draws.integers(2, 40))
         result = fitted(measure(station(service, servers), host(), READS, seed=trial + 10))
         found = {estimate.parameter.key: estimate for estimate in result.fit.estimates}
         assert found["service"].value == pytest.approx(service, rel=0.1)
-        # The truth lies in the interval, which is wide where the host's CPU time ends the curve
+        # It lies in the interval, which is wide where the host's CPU time ends the curve
         # before the servers do.
         assert found["servers"].low - 1 <= servers <= found["servers"].high + 1
         held += found["service"].low <= service <= found["service"].high
@@ -358,8 +358,8 @@ def test_the_state_of_an_ssd_is_read_off_depth_one() -> None:
     """Half of the reads come back without NAND: half of the drive contained data."""
     device = load_device(TEMPLATES / "ssd.toml").spec
     assert isinstance(device, DriveSpec)
-    truth = Bench.of(device, host("ahci"), mapped=0.5)
-    found = truth.run(load("randread", 1), Effort(ios=20_000, seed=9))
+    original = Bench.of(device, host("ahci"), mapped=0.5)
+    found = original.run(load("randread", 1), Effort(ios=20_000, seed=9))
     assert found.read is not None
     side = Side(
         iops=found.iops, ios=1, latency_mean_us=found.latency_mean_us, completion=found.read
@@ -514,8 +514,10 @@ def nvme(settings: Settings, loads: list[Point]) -> FitModel:
 def test_large_blocks_beside_small_ones_tell_what_a_unit_costs() -> None:
     """Four cores that take 20 us for each 4 KiB pass 819 MB a second, however many ask."""
     loads = [load("randread", depth, bs=bs) for bs in (4096, 65536) for depth in (1, 32)]
-    truth = nvme(Settings("nvme", overrides={"firmware.read_unit": "20 us"}), loads)
-    measured = measure_on(truth.bench(truth.start), loads, "limited", Effort(ios=20_000, seed=5))
+    original = nvme(Settings("nvme", overrides={"firmware.read_unit": "20 us"}), loads)
+    measured = measure_on(
+        original.bench(original.start), loads, "limited", Effort(ios=20_000, seed=5)
+    )
     assert measured.points[-1].iops * 65536 == pytest.approx(4 * 4096 / 20e-6, rel=0.02)
     result = calibrate(measured, Settings("nvme", leave_out=False))
     found = {each.parameter.key: each for each in result.fit.estimates}["firmware.read_unit"]
@@ -524,7 +526,7 @@ def test_large_blocks_beside_small_ones_tell_what_a_unit_costs() -> None:
     assert abs(result.rows[-1].error_pct) < 5
 
 
-def test_blocks_of_one_size_do_not_turn_what_a_unit_costs() -> None:
+def test_blocks_of_one_size_do_not_vary_what_a_unit_costs() -> None:
     reads = [load("randread", depth) for depth in (1, 32)]
     writes = [load("randwrite", 4, bs=bs) for bs in (4096, 65536)]
     keys = {each.key for each in nvme(Settings("nvme"), [*reads, *writes]).parameters}

@@ -1,4 +1,4 @@
-"""Parameters given back: what a fit calls identifiable holds the truth, device after device."""
+"""Parameters given back: what a fit calls identifiable holds the true value, by device."""
 
 from __future__ import annotations
 

@@ -81,9 +81,9 @@ def test_a_controller_is_found_before_known_drives(tmp_path: Path) -> None:
     measurement = measured_with(system("controller.toml", "controller"), times, loads)
     choice = Choice({"queue_depth": 512, "firmware.latency": 15.0}, frozenset(), {})
     result = fitted(measurement, "controller", "controller.toml", choice=choice, name="mine")
-    for key, truth in (("firmware.request", 9.0), ("firmware.command", 3.0)):
+    for key, original in (("firmware.request", 9.0), ("firmware.command", 3.0)):
         low, value, high = found(result, key)
-        assert low <= truth <= high and value == pytest.approx(truth, rel=0.1)
+        assert low <= original <= high and value == pytest.approx(original, rel=0.1)
     path = tmp_path / "mine.toml"
     path.write_text(result.to_toml())
     device = load_device(path)
@@ -107,9 +107,9 @@ def test_raid_in_the_host_is_found_by_its_cpu_time() -> None:
     values: dict[str, object] = {"raid_command": "3 us", "parity": "2 GB/s"}
     measurement = measured_with(system("os-raid.toml", "os-raid"), values, loads)
     result = fitted(measurement, "os-raid", "os-raid.toml")
-    for key, truth in (("raid_command", 3.0), ("parity", 2.0)):
+    for key, original in (("raid_command", 3.0), ("parity", 2.0)):
         low, value, high = found(result, key)
-        assert low <= truth <= high and value == pytest.approx(truth, rel=0.1)
+        assert low <= original <= high and value == pytest.approx(original, rel=0.1)
     assert result.tree["kind"] == "host"
     assert result.to_toml().count('measurement = "synthetic"') == 2
 
@@ -154,7 +154,7 @@ def test_rates_over_time_are_means_of_twelve_parts() -> None:
     assert rates_of(load("randread", 1)) == ()
 
 
-def test_only_what_the_system_can_show_is_turned() -> None:
+def test_only_what_the_system_can_show_is_varied() -> None:
     has = system("controller.toml", "controller").has
     assert has == {"host", "controller", "straight"}
     assert system("controller-parity.toml", "controller").has >= {"parity", "memory"}

@@ -55,8 +55,8 @@ def test_a_small_drive_by_hand(tmp_path: Path) -> None:
         "R Miss 0 2 5000.0 10000.0\nR Hit 2 1 500.0 10000.0\nW Hit 1000 1 1000.0 100000.0\n",
     )
     simulated = replay(closed(trace), Target.of_drive(spec), each=True).simulated_us
-    # A turn of 10 ms, 0.1 ms a sector. The miss: 0.4 of overhead, the platter comes round after
-    # 9.6; the first sector is in the buffer at 10.1 and the bus takes 0.1 for it, by when the
+    # A revolution of 10 ms, 0.1 ms a sector. The miss: 0.4 of overhead, the platter comes round
+    # after 9.6; the first sector is in the buffer at 10.1 and the bus takes 0.1 for it, by when the
     # second has passed; 0.1 for that, 0.01 to complete.
     assert simulated[0] == pytest.approx(10_310, abs=0.01)
     # Read ahead meanwhile: 0.2 of overhead, 0.1 on the bus, 0.01.

@@ -9,7 +9,7 @@ import pytest
 
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.datasheet.sheet import read_sheet
-from raidlab.devices.datasheet.xpoint import device, way
+from raidlab.devices.datasheet.xpoint import device, direction_of
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
@@ -21,8 +21,8 @@ def test_closed_forms_by_hand() -> None:
     10 us less host 5, core 1.818, medium 4096 / 2400 and a frame of 256 / 3544.6 (90 % of PCIe 3.0
     x4) leave 1.40 us."""
     read = read_sheet(_SHEET)
-    assert way(read.sheet, "write").medium == 2.048e9
-    reads = way(read.sheet, "read")
+    assert direction_of(read.sheet, "write").medium == 2.048e9
+    reads = direction_of(read.sheet, "read")
     assert (reads.medium, reads.core_us) == (2.4e9, pytest.approx(1.818, abs=1e-3))
     assert reads.wait_us == pytest.approx(10 - 5 - 1.818 - 1.7067 - 0.0722, abs=2e-3)
     assert device(read).values["power"] == {"idle": "5 W", "read": 3.3333, "write": 3.9062}

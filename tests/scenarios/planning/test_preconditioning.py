@@ -1,4 +1,4 @@
-"""What drives have been through: an array's past is shared out to its drives."""
+"""What drives have been through: an array's history is shared out to its drives."""
 
 import pytest
 
@@ -63,10 +63,10 @@ def test_drives_one_after_the_other_see_what_falls_on_them():
     assert [(load.start_bytes, load.area_bytes) for load in second] == [(0, 100 * GB)]
 
 
-def test_fresh_drives_have_no_past_and_a_stated_one_comes_last():
+def test_fresh_drives_have_no_history_and_a_stated_one_comes_last():
     assert histories("jbod", 1, 100 * GB, "fresh") == [()]
-    past = [{"rw": "randwrite", "block_size": "4 KiB", "area": "10 GB", "written": "50 GB"}]
-    (history,) = histories("jbod", 1, 100 * GB, "filled", history=past)
+    history = [{"rw": "randwrite", "block_size": "4 KiB", "area": "10 GB", "written": "50 GB"}]
+    (history,) = histories("jbod", 1, 100 * GB, "filled", history=history)
     assert history[1] == PreconditioningLoad("random", 0, 10 * GB, 4096, 50 * GB)
 
 
@@ -101,7 +101,7 @@ def test_of_drives_of_two_sizes_the_larger_has_held_what_the_smaller_has():
 
 
 @pytest.mark.parametrize(
-    ("past", "key", "allowed"),
+    ("history", "key", "allowed"),
     [
         ({"area": "0 B"}, "area", 'above 0 B, or "whole"'),
         ({"written": "0 B"}, "written", "above 0 B"),
@@ -112,13 +112,13 @@ def test_of_drives_of_two_sizes_the_larger_has_held_what_the_smaller_has():
         ({"written": "1000 PB"}, "written", "at most 1000 times what the array holds, 200 GB"),
     ],
 )
-def test_a_past_that_cannot_have_been_is_reported_by_its_own_key(past, key, allowed):
+def test_a_history_that_cannot_have_been_is_reported_by_its_own_key(history, key, allowed):
     drive = {"model": "sas-6g-ssd"}
     load = {"rw": "randread", "block_size": "4 KiB"}
     with pytest.raises(SpecError) as refused:
-        build_scenario({"array": [{"drives": [drive], "history": [past]}], "workload": [load]})
+        build_scenario({"array": [{"drives": [drive], "history": [history]}], "workload": [load]})
     (fault,) = refused.value.faults
-    assert (fault.key, fault.value) == (f"array.0.history.0.{key}", past[key])
+    assert (fault.key, fault.value) == (f"array.0.history.0.{key}", history[key])
     assert fault.allowed.startswith(allowed)
 
 
@@ -194,13 +194,13 @@ def test_what_is_recorded_after_a_short_warm_up_is_the_steady_state(model, load,
 def test_dies_that_so_much_was_written_to_at_random_are_not_in_step():
     """Neither does every tile end with a block that is half empty, nor is collection ahead."""
     load = {"rw": "randwrite", "block_size": "4 KiB"}
-    past = [load | {"area": "2000 GB", "written": "5000 GB"}]
+    history = [load | {"area": "2000 GB", "written": "5000 GB"}]
     workload = load | {"align": "4 KiB", "outstanding": 64}
-    first, last = thirds_of_a_run("p3700-2000", workload, 12, "filled", past)
+    first, last = thirds_of_a_run("p3700-2000", workload, 12, "filled", history)
     assert first == pytest.approx(last, rel=0.03)
 
 
-def thirds_of_a_run(model, workload, seconds, precondition, past=()):
+def thirds_of_a_run(model, workload, seconds, precondition, history=()):
     """Mean rates of the first and the last third of what is recorded."""
     tree = {
         "host": {"model": "generic"},
@@ -209,7 +209,7 @@ def thirds_of_a_run(model, workload, seconds, precondition, past=()):
                 "name": "data",
                 "level": "jbod",
                 "drives": [{"model": model, "count": 1}],
-                "history": list(past),
+                "history": list(history),
             }
         ],
         "workload": [workload],

@@ -117,7 +117,7 @@ def test_many_fast_disks_gain_nothing() -> None:
     assert rate(tier={"state": "warm"}, **disks) < 1.05 * rate(tier=None, **disks)
 
 
-def test_an_empty_tier_fills_at_the_pace_of_heat() -> None:
+def test_an_empty_tier_fills_as_fast_as_lines_get_hot() -> None:
     """A hot spot of 1 GB has 15,259 lines; 64 outstanding unaligned I/Os touch two each."""
     row = simulated(area="1 GB", duration="120 s", timeline_step="10 s")
     rates = row["timeline"]["iops"]
@@ -156,8 +156,8 @@ def test_a_time_lapse_does_not_change_rates() -> None:
     assert lapsed["iops"] == pytest.approx(plain["iops"], rel=0.03)
 
 
-def test_points_of_a_curve_share_a_warm_past_and_do_not_change_each_other() -> None:
-    """The same run alone, and after another that used the same past."""
+def test_points_of_a_curve_share_a_preconditioned_cache_and_do_not_change_each_other() -> None:
+    """The same run alone, and after another that used the same preconditioning."""
     load = {"tier": {"state": "warm"}, "area": "2 GB", "duration": "3 s"}
     first = simulated(outstanding=16, **load)
     simulated(outstanding=64, **load)
@@ -211,7 +211,7 @@ def data_of(**changes: Any) -> dict[str, Any]:
 
 def test_a_failed_ssd_costs_what_only_it_had() -> None:
     """A mirrored tier and one for reads have everything twice; of a striped one the controller's
-    memory has what was written last, and nothing if writes go past it."""
+    memory has what was written last, and nothing if writes bypass it."""
     whole = {"lost_writes": 0, "refused_reads": 0, "stale_reads": 0, "corrupt_stripes": 0}
     mirrored = data_of(event=[FAILS], tier={"level": "raid1"})
     read = data_of(event=[FAILS], tier={"level": "raid0", "write": "read"})

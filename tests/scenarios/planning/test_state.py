@@ -98,7 +98,7 @@ duration = "{duration}"
 """
 
 
-def test_heat_travels_with_the_state(tmp_path):
+def test_temperature_travels_with_the_state(tmp_path):
     """A drive that was throttled is throttled still, where one that was idle is cool and fast."""
     hot, cool = tmp_path / "hot.toml", tmp_path / "cool.toml"
     load = {"rw": "write", "outstanding": 32, "duration": "1 s"}

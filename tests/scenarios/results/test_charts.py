@@ -89,8 +89,8 @@ def test_what_all_drives_do_is_one_row():
 
     drives = [component(f"data/hdd.{at}", share) for at, share in enumerate((0.4, 0.6))]
     row = _row(8, components=[*drives, component("lsi2008", 0.1, "controller")])
-    heat = charts.utilization([row])
-    assert heat.rows == [("drives of data (2)", [50.0]), ("lsi2008 cores", [10.0])]
+    heat_map = charts.utilization([row])
+    assert heat_map.rows == [("drives of data (2)", [50.0]), ("lsi2008 cores", [10.0])]
 
 
 def test_a_warm_up_that_fills_a_cache_does_not_hide_what_is_recorded():

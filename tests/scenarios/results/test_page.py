@@ -9,7 +9,7 @@ from plotly.offline import get_plotlyjs
 
 from raidlab.scenarios.results import page as pages
 from raidlab.scenarios.results.look import Column, Table
-from raidlab.scenarios.results.page import Box, Heat, Page, Picture
+from raidlab.scenarios.results.page import Box, HeatMap, Page, Picture
 from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.running.simulate import simulate
 
@@ -107,15 +107,15 @@ def test_pictures_have_names_for_those_who_do_not_see_them(page):
 
 
 def test_a_page_without_lines_has_no_drawing_library():
-    heat = Heat("depth", ["1", "8"], [("a", [10.0, 100.0]), ("b", [None, 0.0])], limit=100.0)
-    page = Page("run", "Q?", "A.", pictures=[Picture("seen", "drawn", heat=heat)]).html()
+    heat_map = HeatMap("depth", ["1", "8"], [("a", [10.0, 100.0]), ("b", [None, 0.0])], limit=100.0)
+    page = Page("run", "Q?", "A.", pictures=[Picture("seen", "drawn", heat_map=heat_map)]).html()
     assert len(page) < 20_000 and "<script" not in page
     assert "--mix: 70%" in page and ">100<" in page
 
 
 def test_a_signed_heat_has_a_colour_for_each_side_and_no_minus_nothing():
-    heat = Heat("", ["1"], [("a", [-0.2]), ("b", [12.0]), ("c", [-30.0])], 30.0, signed=True)
-    page = Page("compare", "Q?", "A.", pictures=[Picture("", "", heat=heat)]).html()
+    heat_map = HeatMap("", ["1"], [("a", [-0.2]), ("b", [12.0]), ("c", [-30.0])], 30.0, signed=True)
+    page = Page("compare", "Q?", "A.", pictures=[Picture("", "", heat_map=heat_map)]).html()
     assert 'class="blue">0<' in page
     assert 'class="orange">+12<' in page and 'class="blue">-30<' in page
 

@@ -77,12 +77,12 @@ def test_what_cannot_be_drawn_is_refused(tmp_path, replaced, said):
 
 def test_the_command_gives_json_and_refuses_nonsense(tmp_path):
     path = str(changed(tmp_path))
-    reported = CliRunner().invoke(app, ["tier", path, "--hot-spots", "2 GB", "--json"])
+    reported = CliRunner().invoke(app, ["ssd-cache", path, "--hot-spots", "2 GB", "--json"])
     assert reported.exit_code == 0, reported.output
     document = json.loads(reported.stdout)
     assert document["warmings"][0]["hot_spot_bytes"] == 2_000_000_000
     for nonsense, said in (("2", "a size"), ("0 GB", "above 0 B")):
-        refused = CliRunner().invoke(app, ["tier", path, "--hot-spots", nonsense])
+        refused = CliRunner().invoke(app, ["ssd-cache", path, "--hot-spots", nonsense])
         assert refused.exit_code == 2
         assert f'--hot-spots = "{nonsense}"' in refused.stderr
         assert said in refused.stderr

@@ -231,8 +231,8 @@ def _gain(case: Row) -> float:
 
 
 def test_firmware_bound_requests_gain_by_cores_alone() -> None:
-    past = {"write": "write-through", "read_ahead": "none"}
-    gains = _gains("raid0", 24, {"rw": "randread", "block_size": "4 KiB"}, **past)
+    bypass = {"write": "write-through", "read_ahead": "none"}
+    gains = _gains("raid0", 24, {"rw": "randread", "block_size": "4 KiB"}, **bypass)
     assert _gain(gains["twice the cores of lsi2108"]) > 50
     assert abs(_gain(gains["twice the lanes of lsi2108"])) < 2
     # 48 drives are more than the controller takes: reported, not left out.

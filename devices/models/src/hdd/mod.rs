@@ -62,7 +62,7 @@ impl Hdd {
     /// Names every parameter that is out of its range.
     pub fn new(entry: &HddModel, seed: u64, name: &str) -> Result<Hdd, Vec<Fault>> {
         let model = entry.model()?;
-        let phase = match model.initial_revolution {
+        let phase = match model.initial_angle {
             Some(part) => (part * 18_446_744_073_709_551_616.0) as u64,
             None => Stream::new(seed, name, "spindle").bits(),
         };
@@ -148,7 +148,7 @@ impl Hdd {
         }
     }
 
-    /// About how long a small read takes besides the way of the arm: half a revolution (30 s / rpm).
+    /// About how long a small read takes besides the positioning of the arm: half a revolution (30 s / rpm).
     pub fn read_time(&self) -> Nanos {
         Nanos((3e10 / self.model.rpm) as u64)
     }

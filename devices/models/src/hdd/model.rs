@@ -65,14 +65,14 @@ pub struct Model {
     pub age_limit: Nanos,
     /// Sectors that count as one place, where a stream is: what a segment holds.
     pub neighbourhood: u64,
-    /// Time after which the head leaves a place for older commands: that of the way to another place
-    /// and back, so that a stream keeps half of its rate at least.
+    /// Time after which the head leaves a place for older commands: that of the positioning at another
+    /// place and back, so that a stream keeps half of its rate at least.
     pub longest_stay: Nanos,
     pub interface: InterfaceParams,
     /// Bins of the write cache, if there is one.
     pub bins: Option<Bins>,
     /// Part of a revolution that has passed the head at time zero.
-    pub initial_revolution: Option<f64>,
+    pub initial_angle: Option<f64>,
     /// What it draws.
     pub power: Option<ArmPowerParams>,
     /// Bands of tracks that overlap.
@@ -118,7 +118,7 @@ impl Model {
         cache.is_some_and(|cache| cache.persistent)
     }
 
-    /// The mean way to a place so many cylinders away and back.
+    /// Mean time to position the arm so many cylinders away, and back.
     pub fn there_and_back(&self, cylinders: u32) -> Nanos {
         there_and_back(&self.seek, self.rpm, cylinders)
     }
@@ -151,7 +151,7 @@ impl Model {
             age_limit: params.age_limit_ns,
             neighbourhood: u64::from(params.buffer.segment_sectors),
             interface: params.interface.clone(),
-            initial_revolution: params.initial_turn,
+            initial_angle: params.initial_angle,
             power: params.power,
             shingled: params.shingled,
             first_band,
@@ -159,7 +159,7 @@ impl Model {
     }
 }
 
-/// The way to a place so many cylinders away and back: a seek and half a revolution, twice.
+/// Time to position the arm so many cylinders away, and back: a seek and half a revolution, twice.
 fn there_and_back(seek: &Seek, rpm: f64, cylinders: u32) -> Nanos {
     let half_revolution = Nanos((30e9 / rpm).round() as u64);
     let away = seek.time(cylinders, Head::Other, MediaOp::Read) + half_revolution;

@@ -25,7 +25,7 @@ pub struct HddParams {
     /// Part of a revolution that has passed the head at time zero. Random if absent: the
     /// spindles of a system are not synchronised.
     #[serde(default)]
-    pub initial_turn: Option<f64>,
+    pub initial_angle: Option<f64>,
     /// Where sectors lie.
     pub geometry: GeometryParams,
     /// How long the arm takes.

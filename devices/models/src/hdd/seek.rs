@@ -119,7 +119,7 @@ impl Seek {
             params.write_settle_ns.unsigned_abs() <= 1_000_000_000,
             "seek.write_settle_ns",
             params.write_settle_ns,
-            "at most a second either way",
+            "at most a second in both directions",
         );
         check.that(
             params.spread_ns.0 <= 1_000_000_000,

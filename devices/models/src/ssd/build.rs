@@ -127,7 +127,7 @@ fn starting_temperature(
     params: &SsdParams,
     saved: Option<SavedTemperature>,
 ) -> Option<Temperature> {
-    let temperature = Temperature::new(params.heat.as_ref()?);
+    let temperature = Temperature::new(params.thermal.as_ref()?);
     Some(match saved {
         Some(saved) => temperature.resume(saved),
         None => temperature,

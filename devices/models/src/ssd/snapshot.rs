@@ -84,7 +84,7 @@ fn fingerprint(params: &SsdParams) -> u64 {
         history: Vec::new(),
         power: None,
         idle_states: Vec::new(),
-        heat: None,
+        thermal: None,
         rated_host_bytes: 0,
         snapshot: None,
         ..params.clone()

@@ -155,7 +155,7 @@ fn params() -> SsdParams {
         compressible: 0.0,
         power: None,
         idle_states: Vec::new(),
-        heat: None,
+        thermal: None,
         history: vec![HistoryLoad {
             access: HistoryAccess::Sequential,
             start_bytes: 0,
@@ -463,7 +463,7 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
 #[test]
 fn the_first_read_after_a_write_waits_for_the_turnaround() {
     let mut params = params();
-    params.firmware.turn_ns = Some(Nanos(200_000));
+    params.firmware.turnaround_ns = Some(Nanos(200_000));
     let mut ssd = card(&params);
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Write, 1 << 20, 4096, 0);

@@ -11,24 +11,24 @@
 //! - `medium`: the content of a drive;
 //! - `commands`: the tokens that commands carry;
 //! - `jobs`: the tokens that a job reads and makes;
-//! - `watch`: versions as a caller from outside needs them.
+//! - `outside`: versions as a caller from outside needs them.
 
 pub(crate) mod commands;
 pub(crate) mod jobs;
 pub(crate) mod medium;
+pub(crate) mod outside;
 pub(crate) mod pages;
 pub(crate) mod reference;
 pub(crate) mod sectors;
 pub(crate) mod tokens;
-pub(crate) mod watch;
 
 use crate::integrity::commands::Payload;
 use crate::integrity::jobs::StripeTokens;
 use crate::integrity::medium::Medium;
+use crate::integrity::outside::Outside;
 use crate::integrity::reference::ReferenceCopy;
 use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
-use crate::integrity::watch::Watch;
 use raidlab_kernel::{IoId, Op, Stream};
 use raidlab_models::SECTOR;
 use serde::Serialize;
@@ -115,7 +115,7 @@ pub(crate) struct Integrity {
     /// Those of them that were lost with the content of drives' caches.
     lost_in_drives: BTreeSet<u64>,
     /// What an outside caller asked for.
-    watch: Option<Watch>,
+    outside: Option<Outside>,
     /// The figures so far.
     pub report: DataReport,
 }
@@ -135,7 +135,7 @@ impl Integrity {
             torn: Stream::new(seed, "data", "torn writes"),
             lost: BTreeSet::new(),
             lost_in_drives: BTreeSet::new(),
-            watch: None,
+            outside: None,
             report: DataReport::default(),
         }
     }
@@ -174,7 +174,7 @@ impl Integrity {
     /// A host's request is complete.
     pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
         self.clock += 1;
-        self.watch_end(id, offset, bytes);
+        self.outside_ends(id, offset, bytes);
         if let Some(write) = self.writes.remove(&id) {
             self.report.acknowledged_writes += u64::from(!write.refused);
             self.end_write(write, !write.refused);
@@ -288,7 +288,7 @@ impl Integrity {
         self.payloads.clear();
         self.stripes.retain(|job, _| saved.contains(job));
         self.readers.clear();
-        self.watch_power_failed();
+        self.outside_lost();
         self.clock += 1;
         for write in std::mem::take(&mut self.writes).into_values() {
             self.end_write(write, false);

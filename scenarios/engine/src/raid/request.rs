@@ -240,7 +240,7 @@ fn follow_begin(path: &mut Path, id: IoId) {
     if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
         integrity.begin(id, io.array, io.op, io.offset, io.bytes);
         if let Owner::Outside(mark) = io.owner.into() {
-            integrity.watch_begin(id, mark);
+            integrity.outside_begins(id, mark);
         }
     }
 }

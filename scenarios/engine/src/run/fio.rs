@@ -19,7 +19,7 @@ const BETWEEN_LOOKS: u64 = 1024;
 /// Steps of a load's timeline at the most.
 const STEPS: usize = 512;
 
-/// The way of one thread's I/Os into the system.
+/// The path of one thread's I/Os into the system.
 struct Submission<'a> {
     simulation: &'a mut Simulation,
     array: u32,

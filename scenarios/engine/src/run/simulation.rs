@@ -375,9 +375,9 @@ impl Simulation {
     ///
     /// # Errors
     /// The system does not follow its data.
-    pub fn watch_content(&mut self) -> Result<(), String> {
+    pub fn follow_content(&mut self) -> Result<(), String> {
         let integrity = self.system.layers.path.integrity.as_mut();
-        integrity.map(Integrity::watch).ok_or_else(|| {
+        integrity.map(Integrity::serve_outside).ok_or_else(|| {
             "the versions of data are not known in a system that does not follow them".into()
         })
     }

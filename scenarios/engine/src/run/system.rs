@@ -68,7 +68,7 @@ impl System {
             Failure::Load(load) => {
                 let at = self.now().since(Time::ZERO).seconds();
                 let allowed = format!(
-                    "a load on whose way something takes time: host, controller, links or drives; \
+                    "a load on whose path something takes time: host, controller, links or drives; \
                      its I/Os take none, so the clock stays at {at} s"
                 );
                 let name = &self.layers.loads.workload(load).name;

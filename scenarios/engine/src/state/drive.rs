@@ -77,7 +77,7 @@ impl Drive {
     /// A mirror in the host's software looks at the queues first.
     ///
     /// Of drives of different models each command here counts with the time of a small read, and
-    /// the read itself with the way of the arm, if there is one.
+    /// the read itself with the positioning of the arm, if there is one.
     pub(crate) fn cost(&self, now: Time, offset: u64, choice: CopyChoice) -> (u64, Nanos, u64) {
         let level = self.load.level();
         let positioning = self.device.positioning(now, offset);

@@ -26,9 +26,9 @@ pub struct Controller {
 /// What a mirror chooses a copy by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CopyChoice {
-    /// Commands before it, a stream's way on, then the way of the arm: a controller's.
+    /// Commands before it, a stream's continuation, then the positioning of the arm: a controller's.
     Nearest,
-    /// Commands before it, then the way of the arm: the host's software.
+    /// Commands before it, then the positioning of the arm: the host's software.
     ShortestQueue,
     /// When it is expected to be done, where drives are of different models.
     Expected,

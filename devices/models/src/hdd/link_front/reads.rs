@@ -274,7 +274,7 @@ impl LinkFront {
 
     /// A read continued a stream, and commands wait elsewhere: the head reads ahead before it
     /// leaves, so that the stream's next reads need no arm. That pays if it takes no longer than the
-    /// way to the next command and back, and the head has not stayed for long.
+    /// positioning at the next command and back, and the head has not stayed for long.
     fn prefetch_for_stream<P: Port>(
         &mut self,
         model: &Model,

@@ -21,10 +21,10 @@ impl HddParams {
             self.speed_tolerance,
             "0 to 0.05",
         );
-        if let Some(part) = self.initial_turn {
+        if let Some(part) = self.initial_angle {
             check.that(
                 (0.0..1.0).contains(&part),
-                "initial_turn",
+                "initial_angle",
                 part,
                 "0 to below 1",
             );

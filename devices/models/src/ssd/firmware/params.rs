@@ -62,7 +62,7 @@ pub struct FirmwareParams {
     /// Time of a change from writing to reading, on a card that serves reads and writes in batches
     /// (see `host_ftl::directions`); none if it serves them side by side.
     #[serde(default)]
-    pub turn_ns: Option<Nanos>,
+    pub turnaround_ns: Option<Nanos>,
 }
 
 fn one() -> u32 {
@@ -92,7 +92,7 @@ impl FirmwareParams {
             finish_unit_ns: Nanos::ZERO,
             lookup_unit_ns: Nanos::ZERO,
             descent_ns: Nanos::ZERO,
-            turn_ns: None,
+            turnaround_ns: None,
         }
     }
 }

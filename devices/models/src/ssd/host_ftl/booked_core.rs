@@ -27,7 +27,7 @@ impl BookedCore {
         })
     }
 
-    /// Books the first `time` that is free from `now` on.
+    /// Reserves the first `time` that is free from `now` on.
     #[inline]
     pub(super) fn serve(&mut self, now: Time, time: Nanos) -> Served {
         self.bookings.book(now, time)

@@ -68,7 +68,7 @@ impl Front for HostFtl {
             GcThrottle::new(blocks, lag)
         });
         let front = HostFtl {
-            directions: times.turn_ns.map(Directions::new),
+            directions: times.turnaround_ns.map(Directions::new),
             core: BookedCore::of(&times),
             descent: times.descent_ns,
             moves: MoveBatches::new(times.move_unit_ns, times.move_batch, draws),

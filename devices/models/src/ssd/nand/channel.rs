@@ -42,7 +42,7 @@ impl Default for Channel {
 }
 
 impl Channel {
-    /// Books the first `length` of idle time from `ready` on.
+    /// Reserves the first `length` of idle time from `ready` on.
     #[inline]
     pub(crate) fn book(&mut self, ready: Time, length: Nanos) -> Served {
         self.booked += length;

@@ -56,8 +56,8 @@ impl TemperatureParams {
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (key, value) in [
-            ("heat.resistance_k_per_w", self.resistance_k_per_w),
-            ("heat.capacity_j_per_k", self.capacity_j_per_k),
+            ("thermal.resistance_k_per_w", self.resistance_k_per_w),
+            ("thermal.capacity_j_per_k", self.capacity_j_per_k),
         ] {
             if value.is_nan() || value <= 0.0 {
                 faults.push(Fault::new(key, value, "more than 0"));
@@ -66,22 +66,22 @@ impl TemperatureParams {
         for (index, step) in self.steps.iter().enumerate() {
             if step.above_c.is_nan() || step.above_c <= self.ambient_c {
                 faults.push(Fault::new(
-                    format!("heat.steps.{index}.above_c"),
+                    format!("thermal.steps.{index}.above_c"),
                     step.above_c,
                     format!("above the ambient {} degrees", self.ambient_c),
                 ));
             }
             if !(0.01..=1.0).contains(&step.speed) {
-                let key = format!("heat.steps.{index}.speed");
+                let key = format!("thermal.steps.{index}.speed");
                 faults.push(Fault::new(key, step.speed, "0.01 to 1"));
             }
         }
         if !self.steps.is_sorted_by(|a, b| a.above_c < b.above_c) {
             let allowed = "in rising order of temperature";
-            faults.push(Fault::new("heat.steps", self.steps.len(), allowed));
+            faults.push(Fault::new("thermal.steps", self.steps.len(), allowed));
         }
         if self.interval_ns == Nanos::ZERO {
-            faults.push(Fault::new("heat.interval_ns", 0, "more than 0"));
+            faults.push(Fault::new("thermal.interval_ns", 0, "more than 0"));
         }
         faults
     }

@@ -50,8 +50,8 @@ impl SsdParams {
             let allowed = "none without power, or of a drive whose map is on the host";
             faults.push(Fault::new("idle_states", self.idle_states.len(), allowed));
         }
-        if let Some(heat) = &self.heat {
-            faults.extend(heat.faults());
+        if let Some(thermal) = &self.thermal {
+            faults.extend(thermal.faults());
         }
         if let Some(slc) = &self.nand.slc_cache {
             faults.extend(slc.faults(&self.nand));
@@ -166,8 +166,9 @@ impl SsdParams {
             return;
         };
         faults.extend(map_cache.faults(self.set_bytes()));
-        if self.firmware.turn_ns.is_some() {
-            let allowed = "none beside firmware.turn_ns, whose drives keep the map in the host";
+        if self.firmware.turnaround_ns.is_some() {
+            let allowed =
+                "none beside firmware.turnaround_ns, whose drives keep the map in the host";
             faults.push(Fault::new("map_cache", map_cache.bytes, allowed));
         }
     }

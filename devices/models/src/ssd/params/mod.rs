@@ -85,7 +85,7 @@ pub struct SsdParams {
     pub idle_states: Vec<IdleStateParams>,
     /// Temperature and throttling.
     #[serde(default)]
-    pub heat: Option<TemperatureParams>,
+    pub thermal: Option<TemperatureParams>,
     /// Writes before the run, in their order; none for a drive as it left the factory.
     #[serde(default)]
     pub history: Vec<HistoryLoad>,
@@ -115,7 +115,7 @@ impl SsdParams {
             + firmware.move_unit_ns;
         self.sector_mapping
             || self.collection.blocks_at_once > 0
-            || firmware.turn_ns.is_some()
+            || firmware.turnaround_ns.is_some()
             || firmware.move_batch != 1
             || times > Nanos::ZERO
     }

@@ -62,14 +62,14 @@ pub(crate) struct Life {
     hop: u16,
     drive: u32,
     /// Without a gap from `issued` to `mark`: those of the last child are the record's own.
-    pub(crate) way: Vec<Interval>,
+    pub(crate) path: Vec<Interval>,
     /// Of children that others took longer than.
     pub(crate) beside: Vec<Interval>,
     /// All records below.
     pub(crate) below: Vec<Below>,
 }
 
-/// Parts above the drives in the order of the way down.
+/// Parts above the drives in the order of the path down.
 const ABOVE: [Part; 5] = [
     Part::Raid,
     Part::ControllerWait,
@@ -109,7 +109,7 @@ impl Life {
             parts: Parts::default(),
             hop: 0,
             drive: io.drive,
-            way: Vec::with_capacity(16),
+            path: Vec::with_capacity(16),
             beside: Vec::new(),
             below: Vec::new(),
         }
@@ -169,14 +169,14 @@ impl Life {
         self.beside.extend(child.beside);
         if own {
             self.whole &= child.whole;
-            self.way.extend(child.way);
+            self.path.extend(child.path);
             self.mark = child.mark;
         } else {
-            self.beside.extend(child.way);
+            self.beside.extend(child.path);
         }
     }
 
-    /// Puts so much of `own` at the end of the way, in the order of the system.
+    /// Puts so much of `own` at the end of the path, in the order of the system.
     fn charge(&mut self, io: &Io, own: &mut Parts, most: Nanos, places: &Places) {
         let mut left = most;
         for (part, component, length) in self.in_order(io, own, places) {
@@ -188,13 +188,13 @@ impl Life {
             own[part] = Nanos(own[part].0 - length.0);
             let (begin, end) = (self.mark, self.mark + length);
             self.mark = end;
-            match self.way.last_mut() {
+            match self.path.last_mut() {
                 Some(last)
                     if (last.of, last.component, last.part) == (self.number, component, part) =>
                 {
                     last.end = end;
                 }
-                _ => self.way.push(Interval {
+                _ => self.path.push(Interval {
                     of: self.number,
                     component,
                     part,

@@ -4,7 +4,7 @@
 //! after each event and finds what was charged since the last look: intervals that add up to the
 //! latency, as the parts do. Runs that are not observed have none of this on their path.
 //!
-//! What one event charges to several parts is put in the order of the way through the system.
+//! What one event charges to several parts is put in the order of the path through the system.
 
 mod component;
 pub(crate) mod life;

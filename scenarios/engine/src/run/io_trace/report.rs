@@ -77,9 +77,9 @@ impl TracedIo {
         let mut numbers: Vec<u32> = life.below.iter().map(|below| below.number).collect();
         numbers.sort_unstable();
         let number_of = |number: u32| numbers.binary_search(&number).map_or(0, |at| at as u32 + 1);
-        let way = life.way.iter().map(|interval| (interval, true));
+        let path = life.path.iter().map(|interval| (interval, true));
         let beside = life.beside.iter().map(|interval| (interval, false));
-        let mut stages: Vec<Stage> = way
+        let mut stages: Vec<Stage> = path
             .chain(beside)
             .map(|(interval, critical)| {
                 Stage::new(system, interval, critical, number_of(interval.of))

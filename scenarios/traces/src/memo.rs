@@ -46,14 +46,14 @@ impl Key {
 }
 
 /// What was found in files, the one that was asked for last at the end.
-pub(crate) struct Known<T>(Mutex<Vec<(Key, Arc<T>)>>);
+pub(crate) struct Memo<T>(Mutex<Vec<(Key, Arc<T>)>>);
 
-impl<T> Known<T> {
-    pub(crate) const fn new() -> Known<T> {
-        Known(Mutex::new(Vec::new()))
+impl<T> Memo<T> {
+    pub(crate) const fn new() -> Memo<T> {
+        Memo(Mutex::new(Vec::new()))
     }
 
-    /// What is known of a file, or what `read` finds in it now.
+    /// What is remembered of a file, or what `read` finds in it now.
     ///
     /// # Errors
     /// Those of `read`, which are not kept.

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// Notes for the caller, by the marks of its I/Os.
 #[derive(Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct Outside {
     /// Marks of reads under way.
     reads: HashMap<IoId, u32>,
     /// Writes that have begun, with their numbers.
@@ -19,50 +19,54 @@ pub(crate) struct Watch {
 
 impl Integrity {
     /// Notes are taken from now on.
-    pub fn watch(&mut self) {
-        self.watch = Some(Watch::default());
+    pub fn serve_outside(&mut self) {
+        self.outside = Some(Outside::default());
     }
 
     /// A request of an outside caller has begun.
-    pub fn watch_begin(&mut self, id: IoId, mark: u32) {
-        let Some(watch) = &mut self.watch else { return };
+    pub fn outside_begins(&mut self, id: IoId, mark: u32) {
+        let Some(outside) = &mut self.outside else {
+            return;
+        };
         match self.writes.get(&id) {
-            Some(write) => watch.begun.push((mark, write.number)),
+            Some(write) => outside.begun.push((mark, write.number)),
             None => {
-                watch.reads.insert(id, mark);
+                outside.reads.insert(id, mark);
             }
         }
     }
 
     /// A request is complete; a read of an outside caller has got what its reader has.
-    pub(super) fn watch_end(&mut self, id: IoId, offset: u64, bytes: u64) {
-        let Some(watch) = &mut self.watch else { return };
-        let Some(mark) = watch.reads.remove(&id) else {
+    pub(super) fn outside_ends(&mut self, id: IoId, offset: u64, bytes: u64) {
+        let Some(outside) = &mut self.outside else {
+            return;
+        };
+        let Some(mark) = outside.reads.remove(&id) else {
             return;
         };
         if let Some(reader) = self.readers.get(&id).filter(|reader| !reader.refused) {
             let token = |sector| reader.got.get(sector).unwrap_or(0);
             let tokens = sectors(offset, bytes).map(token).collect();
-            watch.got.insert(mark, tokens);
+            outside.got.insert(mark, tokens);
         }
     }
 
     /// The power has failed: what was under way is gone.
-    pub(super) fn watch_power_failed(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            watch.reads.clear();
+    pub(super) fn outside_lost(&mut self) {
+        if let Some(outside) = &mut self.outside {
+            outside.reads.clear();
         }
     }
 
     /// Writes that have begun since the last call: mark and number.
     pub fn take_begun(&mut self) -> Vec<(u32, u64)> {
-        self.watch
+        self.outside
             .as_mut()
-            .map_or_else(Vec::new, |watch| std::mem::take(&mut watch.begun))
+            .map_or_else(Vec::new, |outside| std::mem::take(&mut outside.begun))
     }
 
     /// Tokens of the sectors that the read of a mark got, once.
     pub fn take_got(&mut self, mark: u32) -> Option<Vec<u64>> {
-        self.watch.as_mut()?.got.remove(&mark)
+        self.outside.as_mut()?.got.remove(&mark)
     }
 }

@@ -1,4 +1,4 @@
-"""`raidlab tier`: how soon SSDs as a cache of hard disks pay, over the size of the hot spot."""
+"""`raidlab ssd-cache`: how soon SSDs as a cache of disks pay, over the size of the hot spot."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from raidlab.commands.tables import Output, Shown, Wide
 
 
 @command
-def tier(
+def ssd_cache(
     scenario: Annotated[
         Path,
         typer.Argument(
@@ -39,7 +39,7 @@ def tier(
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
-    """Run a scenario with an SSD cache (its tier), once for each size of the hot spot.
+    """Run a scenario with an SSD cache, once for each size of the hot spot.
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
@@ -52,7 +52,7 @@ def tier(
         found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)
 
     def page() -> str:
-        line = again("tier")
+        line = again("ssd-cache")
         return report.hot_spots_report(found, line)
 
     def show() -> Shown:
