@@ -302,8 +302,10 @@ def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
         Column("likely cause", kind=Kind.PROSE, priority=2, width=24),
     ]
     found: list[list[Cell]] = []
+    said = ""
     for row in ordered if most is None else ordered[:most]:
         p99 = row.percentile_error_pct(99.0)
+        cause, said = "" if row.cause() == said else row.cause(), row.cause()
         found.append(
             [
                 row.point.label(),
@@ -314,7 +316,7 @@ def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
                 None if p99 is None else f"{p99:+.0f}",
                 row.distance(),
                 row.simulated.busiest,
-                row.cause(),
+                cause,
             ]
         )
     return Table(
@@ -322,7 +324,7 @@ def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
         columns,
         found,
         most=WORST_SHOWN,
-        note="8 x 4 is a depth of 8 in each of 4 jobs."
+        note="8 x 4 is a depth of 8 in each of 4 jobs. No cause: that of the row above."
         + (
             " Distance: the largest difference of the two distributions of latency (Kolmogorov's),"
             " 0 to 1."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,8 @@ _SERVED = 0.95
 """Part of the users' rate below which what they get is named."""
 _SHORTER = 0.005
 """Part of its time by which a rebuild has to be shorter to be called so."""
+_ABOVE = 1.2
+"""Ratio of hours below which one point stands above the other in the picture."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
 
@@ -302,11 +305,24 @@ def picture(found: Rebuilds) -> go.Figure:
     p99s = log_axis([p99 for _, p99, _ in points] + around, "users' p99 during the rebuild, ms")
     drawn.update_yaxes(p99s)
     low, high = p99s["range"]
-    # Labels of points that lie above each other need a line each: 13 pixels of some 250.
-    heights = apart([math.log10(p99) for _, p99, _ in points], 0.06 * (high - low))
-    for (hours, _, rebuild), height in zip(points, heights, strict=True):
-        drawn.add_annotation(
-            x=math.log10(hours), y=height, xshift=9, text=_rate(rebuild), showarrow=False,
-            xanchor="left", font={"size": 13},
-        )  # fmt: skip
+    _name_points(drawn, points, 0.06 * (high - low))
     return drawn
+
+
+def _name_points(
+    drawn: go.Figure, points: Sequence[tuple[float, float, Rebuild]], height: float
+) -> None:
+    """The rate beside each point; labels of points above each other have a line each."""
+    columns: list[list[tuple[float, float, Rebuild]]] = []
+    for point in sorted(points, key=lambda each: each[0]):
+        if columns and point[0] < _ABOVE * columns[-1][0][0]:
+            columns[-1].append(point)
+        else:
+            columns.append([point])
+    for column in columns:
+        places = apart([math.log10(p99) for _, p99, _ in column], height)
+        for (hours, _, rebuild), place in zip(column, places, strict=True):
+            drawn.add_annotation(
+                x=math.log10(hours), y=place, xshift=9, yshift=9, text=_rate(rebuild),
+                showarrow=False, xanchor="left", font={"size": 13},
+            )  # fmt: skip

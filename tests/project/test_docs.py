@@ -15,6 +15,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,6 +139,29 @@ def check_diff(block: Block) -> None:
         check=False,
     )
     assert done.returncode == 0, f"line {block.line}: the diff does not fit:\n{done.stderr}"
+    for name, text in new_files(block):
+        check_new_file(block, name, text)
+
+
+def new_files(block: Block) -> Iterator[tuple[str, str]]:
+    """Names and texts of the Python files that a change adds."""
+    for part in block.text.split("--- ")[1:]:
+        old, new, _, *lines = part.splitlines()
+        if old == "/dev/null" and new.endswith(".py"):
+            yield new.removeprefix("+++ b/"), "".join(f"{each[1:]}\n" for each in lines)
+
+
+def check_new_file(block: Block, name: str, text: str) -> None:
+    """Whether the linter takes an added file as it stands."""
+    done = subprocess.run(
+        [Path(sys.executable).parent / "ruff", "check", "--stdin-filename", ROOT / name, "-"],
+        input=text,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, f"line {block.line}: {name}:\n{done.stdout}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -42,6 +42,9 @@ WORDS = {
 }
 """Words and phrases that are not the field's, as patterns, and what to write."""
 
+FORMER = ("initial_turn",)
+"""Keys of earlier versions, which are refused with the new name."""
+
 PROSE = ("*.md", "*.py", "*.pyi", "*.rs", "*.toml", "*.j2", "Makefile")
 
 
@@ -54,6 +57,8 @@ def sources() -> Iterator[Path]:
 
 def strange_words(text: str) -> Iterator[tuple[str, str]]:
     """Each word that is not the field's, and what to write."""
+    for key in FORMER:
+        text = text.replace(key, "")
     for pattern, instead in WORDS.items():
         for match in re.finditer(f"(?<![A-Za-z])({pattern})(?![A-Za-z])", text, re.IGNORECASE):
             yield match[1], instead
@@ -61,7 +66,7 @@ def strange_words(text: str) -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(
     "text",
-    ["was_told", "Verdict", "half a turn of 10 ms", "initial_turn", "an SSD's fate", "99 % ms"],
+    ["was_told", "Verdict", "half a turn of 10 ms", "half_turn", "an SSD's fate", "99 % ms"],
 )
 def test_a_strange_word_is_found(text: str) -> None:
     assert list(strange_words(text))
