@@ -28,6 +28,7 @@ from raidlab.calibration.fitting.loss import (
     residuals,
     robust,
     values,
+    weights_of,
 )
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
 from raidlab.calibration.fitting.prior import Prior
@@ -41,6 +42,7 @@ from raidlab.calibration.fitting.search import (
     look_everywhere,
 )
 from raidlab.calibration.fitting.system import System
+from raidlab.calibration.fitting.system_kinds import BESIDE
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import get, put
@@ -63,12 +65,15 @@ _LARGE = 4
 command's."""
 _COMPARED = 4
 """Points on which modes of operation are compared."""
-_ABOUT_AS_WELL = 4.0
-"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
+_ABOUT_AS_WELL = 2.0
+"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do:
+within 2 of the best both have substantial support (Burnham and Anderson 2002)."""
 IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES = 50
+_AROUND = ("host.", f"{BESIDE}.")
+"""What keys begin with that are not the drive's."""
 BUDGET = 20_000
 """Evaluations that are enough for any part of a fit: one takes 700 to 2,000 of them in all."""
 _NOTHING = Choice({}, frozenset(), {})
@@ -136,7 +141,7 @@ class Task:
 
         A part of an I/O takes as long as a whole one with the fewest outstanding, at most.
         """
-        of_drive = not self.kind.needs and not parameter.key.startswith("host.")
+        of_drive = not self.kind.needs and not parameter.key.startswith(_AROUND)
         if parameter.scale != "log" or parameter.unit not in DURATION.units or not of_drive:
             return parameter
         of = [p for p in self.points if parameter.side == "both" or getattr(p, parameter.side)]
@@ -388,7 +393,7 @@ def _decide(
             known |= _places(candidate)
         tried.append((cost, candidate, usual))
     least = min(cost for cost, *_ in tried)
-    margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
+    margin = _ABOUT_AS_WELL * max(1.0, least / float(_weights(task, points).sum()))
     # The most usual mode comes first: it stays unless another fits clearly better.
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
     number = alike[0]
@@ -406,8 +411,10 @@ def _places(settled: Settled) -> dict[str, float]:
     return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
 
 
-def _residuals(task: Task, points: tuple[int, ...]) -> int:
-    return sum(1 for group in groups_of(task.points) if group in points)
+def _weights(task: Task, points: tuple[int, ...]) -> Array:
+    """As how many independent numbers each residual of some points counts."""
+    weights = zip(groups_of(task.points), weights_of(task.points), strict=True)
+    return np.array([weight for group, weight in weights if group in points])
 
 
 def _said(option: Option) -> str:
@@ -446,7 +453,10 @@ def _search(
     at.place = look_everywhere(search, at.place, stage, many, seed, most)
     # What the place costs is wanted in any case.
     search.budget = Budget(ENDLESS)
-    cost = robust(search.residuals(at.place, points, False))
+    found = search.residuals(at.place, points, False)
+    weights = _weights(task, points)
+    # Behind those of the points are the pulls to where the files have the parameters.
+    cost = robust(found, np.append(weights, np.ones(len(found) - len(weights))))
     at.evaluations += search.evaluations
     at.cut |= search.cut
     return cost

@@ -202,3 +202,15 @@ def test_planning_ahead_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as error:
         find(str(path))
     assert "scheduler.plans_ahead" in [fault.key for fault in error.value.faults]
+
+
+def test_the_order_of_a_write_cache_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
+    """Its media cache takes the writes."""
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'kind = "hdd"\nname = "x"\ntitle = "x"\nlike = "archive-8t"\n'
+        '[write_cache]\norder = "first-come"\n'
+    )
+    with pytest.raises(SpecError) as error:
+        find(str(path))
+    assert "write_cache.order" in [fault.key for fault in error.value.faults]
