@@ -30,6 +30,9 @@ def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any
     return Parameter(key, unit, low, high, "log", speaks, **more)
 
 
+_LEAST_EXTENTS = 8
+"""Runs that a disk's write cache of some megabytes has room for, at the least: fewer are a drive
+without a cache, which is an option of its own."""
 _HDD = (
     _time("seek.read.average", "ms", 1.5, 30.0, "random reads at depth 1", side="read", pull=6.0),
     Parameter(
@@ -63,7 +66,7 @@ _HDD = (
     Parameter(
         "write_cache.extents",
         "",
-        1,
+        _LEAST_EXTENTS,
         512,
         "log",
         "random writes over depth",

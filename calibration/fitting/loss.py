@@ -44,10 +44,6 @@ PERCENTILES: tuple[tuple[float, float], ...] = (
     (99.0, 0.15),
 )
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
-INDEPENDENT = 3.6
-"""As many independent numbers are a distribution's eleven percentiles worth. Their errors go
-together as the values of a Brownian bridge at their shares: corr(p, q) = sqrt(p (1 - q) / (q (1 -
-p))) for p < q; this is (sum of eigenvalues)^2 / sum of their squares of that matrix."""
 SHARE_TOLERANCE = 0.04
 """Deviation of the share p up to a latency that counts as agreement, times sqrt(p (1 - p)): that of
 625 I/Os."""
@@ -254,23 +250,11 @@ def groups_of(points: Sequence[Point]) -> list[int]:
     return found
 
 
-def weights_of(points: Sequence[Point]) -> list[float]:
-    """For each residual of the points, as how many independent numbers it counts."""
-    found: list[float] = []
-    for point in points:
-        count = len(groups_of([point]))
-        rest = 1 + sum(rate > 0.0 for rate in rates_of(point))
-        rest += measured_cpu_us(point) is not None
-        share = INDEPENDENT / len(PERCENTILES)
-        found += [1.0, *[share] * (count - rest), *[1.0] * (rest - 1)]
-    return found
-
-
 def values(found: Sequence[Residual]) -> Array:
     """The residuals as numbers."""
     return np.array([residual.value for residual in found])
 
 
-def robust(numbers: Array, weights: Array | float = 1.0) -> float:
-    """Soft absolute value: quadratic up to a tolerance, linear beyond it; the (weighted) sum."""
-    return float(np.sum(weights * 2.0 * (np.sqrt(1.0 + numbers**2) - 1.0)))
+def robust(numbers: Array) -> float:
+    """Soft absolute value: quadratic up to a tolerance, linear beyond it; the sum."""
+    return float(np.sum(2.0 * (np.sqrt(1.0 + numbers**2) - 1.0)))

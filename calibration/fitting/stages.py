@@ -28,7 +28,6 @@ from raidlab.calibration.fitting.loss import (
     residuals,
     robust,
     values,
-    weights_of,
 )
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
 from raidlab.calibration.fitting.prior import Prior
@@ -65,9 +64,8 @@ _LARGE = 4
 command's."""
 _COMPARED = 4
 """Points on which modes of operation are compared."""
-_ABOUT_AS_WELL = 2.0
-"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do:
-within 2 of the best both have substantial support (Burnham and Anderson 2002)."""
+_ABOUT_AS_WELL = 4.0
+"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
 IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
@@ -393,7 +391,7 @@ def _decide(
             known |= _places(candidate)
         tried.append((cost, candidate, usual))
     least = min(cost for cost, *_ in tried)
-    margin = _ABOUT_AS_WELL * max(1.0, least / float(_weights(task, points).sum()))
+    margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
     # The most usual mode comes first: it stays unless another fits clearly better.
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
     number = alike[0]
@@ -411,10 +409,8 @@ def _places(settled: Settled) -> dict[str, float]:
     return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
 
 
-def _weights(task: Task, points: tuple[int, ...]) -> Array:
-    """As how many independent numbers each residual of some points counts."""
-    weights = zip(groups_of(task.points), weights_of(task.points), strict=True)
-    return np.array([weight for group, weight in weights if group in points])
+def _residuals(task: Task, points: tuple[int, ...]) -> int:
+    return sum(1 for group in groups_of(task.points) if group in points)
 
 
 def _said(option: Option) -> str:
@@ -453,10 +449,7 @@ def _search(
     at.place = look_everywhere(search, at.place, stage, many, seed, most)
     # What the place costs is wanted in any case.
     search.budget = Budget(ENDLESS)
-    found = search.residuals(at.place, points, False)
-    weights = _weights(task, points)
-    # Behind those of the points are the pulls to where the files have the parameters.
-    cost = robust(found, np.append(weights, np.ones(len(found) - len(weights))))
+    cost = robust(search.residuals(at.place, points, False))
     at.evaluations += search.evaluations
     at.cut |= search.cut
     return cost
