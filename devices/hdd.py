@@ -202,6 +202,9 @@ class WriteCache(Table):
     """Share of size or extents beyond which writing out competes with commands."""
     flush_after_idle: Duration = Field(le=_MINUTE)
     """Without commands for this long it writes out what it has."""
+    order: Literal["scheduler", "first-come"] = "scheduler"
+    """What it writes out next: what the scheduler's policy says, or what came first. A write that
+    finds no room then waits for that."""
     persistent: bool = False
     """True if its content survives a loss of power, in flash that the turning platters supply: a
     flush then need not wait."""
@@ -215,6 +218,7 @@ class WriteCache(Table):
             "flush_above": self.flush_above,
             "flush_after_idle_ns": self.flush_after_idle,
             **({"persistent": True} if self.persistent else {}),
+            **({} if self.order == "scheduler" else {"order": self.order.replace("-", "_")}),
         }
 
 
@@ -387,6 +391,9 @@ class HddSpec(DriveSpec):
         if self.buffer.read_ahead not in ("none", "fixed"):
             allowed = "none or fixed on a shingled disk"
             yield Fault("buffer.read_ahead", self.buffer.read_ahead, allowed)
+        if self.write_cache is not None and self.write_cache.order != "scheduler":
+            allowed = "scheduler: the media cache of a shingled disk takes its writes"
+            yield Fault("write_cache.order", self.write_cache.order, allowed)
         if self.scheduler.plans_ahead:
             allowed = (
                 "false: a shingled disk chooses the next command when the one before it is over"

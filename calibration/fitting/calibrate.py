@@ -41,6 +41,7 @@ from raidlab.calibration.fitting.stages import (
     settle,
 )
 from raidlab.calibration.fitting.system import System
+from raidlab.calibration.fitting.system_kinds import BESIDE, UNKNOWN_CONTROLLER
 from raidlab.calibration.fitting.train_split import missing, split
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import Measurement, Point
@@ -155,6 +156,7 @@ class Calibration:
                 f" {test['p90_abs_error_pct']:.1f} % in nine of ten."
             )
         written = dict(self.tree if tree is None else tree)
+        written.pop(BESIDE, None)
         if written["kind"] != "host":
             written["fitted_behind"] = self.host_name
         return device_toml(written, sources, head)
@@ -168,21 +170,34 @@ class Calibration:
 
     def host_toml(self) -> str:
         """The host's file as the fit found it: what was not varied is as before."""
-        name = self.host_name
         title = f"{self.host['title']}, as fitted with {self.tree['name']}"
-        varied = [e for e in self.fit.estimates if e.parameter.key.startswith("host.")]
+        head = [f"The host {self.host['name']} as a fit to {self.measurement.name} found it."]
+        written = dict(self.host) | {"name": self.host_name, "title": title}
+        return device_toml(written, self._varied("host", str(self.host["name"])), head)
+
+    def controller_toml(self) -> str:
+        """The file of the controller that was fitted together with the drives.
+
+        Raises:
+            SpecError: There was none.
+        """
+        if BESIDE not in self.tree:
+            allowed = f'left out: no controller of --system is model = "{UNKNOWN_CONTROLLER}"'
+            raise SpecError([Fault("--controller-out", None, allowed)])
+        beside = dict(self.tree[BESIDE])
+        head = [f"A controller as a fit to {self.measurement.name} found it, with its drives."]
+        title = f"{beside['title']}, as fitted with {self.tree['name']}"
+        named = {"name": f"{beside['name']}-of-{self.tree['name']}", "title": title}
+        return device_toml(beside | named, self._varied(BESIDE, str(beside["name"])), head)
+
+    def _varied(self, owner: str, begun: str) -> dict[str, Any]:
+        """The sources of what stands around the drives: what the fit has varied of it."""
+        varied = [e for e in self.fit.estimates if e.parameter.key.startswith(f"{owner}.")]
         said = ", ".join(
             f"{e.parameter.key} {e.value:.4g} {e.parameter.unit}".rstrip() for e in varied
         )
-        sources = {
-            "all": {
-                "source": "assumed",
-                "note": f"as {self.host['name']}; fitted to {self.measurement.name}:"
-                f" {said or 'nothing'}",
-            }
-        }
-        head = [f"The host {self.host['name']} as a fit to {self.measurement.name} found it."]
-        return device_toml(dict(self.host) | {"name": name, "title": title}, sources, head)
+        note = f"as {begun}; fitted to {self.measurement.name}: {said or 'nothing'}"
+        return {"all": {"source": "assumed", "note": note}}
 
 
 def _estimate(estimate: Estimate) -> dict[str, Any]:
@@ -230,6 +245,7 @@ def calibrate(
     warnings = doubts + missing(measurement.points, settings.train) + too_little(points)
     warnings += _unsaid(kind, points)
     system = system_of(kind, settings)
+    kind = kind if system is None else system.kind
     tree, sources = base_of(kind, settings, measurement.name, system)
     host = host_of(kind, settings, system)
     started = time.monotonic()
@@ -410,6 +426,8 @@ def base_of(
     for key, default in (system.left_out() if system else {}).items():
         put(tree, key, default)
         sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
+    if system is not None and system.controller is not None:
+        tree[BESIDE] = copy.deepcopy(dict(system.controller.written))
     for key, value in settings.overrides.items():
         _override(tree, key, value)
         if not isinstance(value, str) or is_quantity(value):
@@ -449,7 +467,8 @@ def _override(tree: dict[str, Any], key: str, value: Any) -> None:
 def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
     """The file to start from was in order: what is wrong now is what options say."""
     faults = Faults()
-    check(DEVICE_KINDS[kind.name], tree, faults)
+    alone = {key: value for key, value in tree.items() if key != BESIDE}
+    check(DEVICE_KINDS[kind.name], alone, faults)
     named = [replace(fault, key="--name") for fault in faults.found if fault.key == "name"]
     rest = [replace(fault, file="--set") for fault in faults.found if fault.key != "name"]
     if named or rest:

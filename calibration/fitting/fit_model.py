@@ -18,16 +18,18 @@ from raidlab.calibration.fitting.kinds import (
     start_of,
 )
 from raidlab.calibration.fitting.parameters import Parameter
+from raidlab.calibration.fitting.system_kinds import BESIDE
 from raidlab.devices.catalogue import KINDS
+from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec, DriveSpec, check
 from raidlab.devices.trees import get, put
 
 Array = npt.NDArray[np.float64]
-Stand = Callable[[DeviceSpec, HostSpec, float], Bench]
-"""What a device stands in: the bench of it, of a host and of the share of it that contained
-data."""
+Stand = Callable[..., Bench]
+"""What a device stands in: the bench of it, of a host, of the share of it that contained data, and
+of the controller that is fitted with it, if there is one."""
 _SPEED = Parameter("speed", "rpm", 1.0, 1e6, "log", "")
 
 
@@ -110,8 +112,10 @@ class FitModel:
             SpecError: The numbers do not fit together.
         """
         tree, host, mapped = self.files(at)
+        beside = tree.pop(BESIDE, None)
         device = _checked(KINDS[str(tree["kind"])], tree)
-        return self.stand(device, _checked(HostSpec, host), mapped)
+        controller = () if beside is None else (_checked(ControllerSpec, beside),)
+        return self.stand(device, _checked(HostSpec, host), mapped, *controller)
 
 
 def _scale_cpu(host: dict[str, Any], factor: float) -> None:

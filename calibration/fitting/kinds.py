@@ -30,6 +30,9 @@ def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any
     return Parameter(key, unit, low, high, "log", speaks, **more)
 
 
+_LEAST_EXTENTS = 8
+"""Runs that a disk's write cache of some megabytes has room for, at the least: fewer are a drive
+without a cache, which is an option of its own."""
 _HDD = (
     _time("seek.read.average", "ms", 1.5, 30.0, "random reads at depth 1", side="read", pull=6.0),
     Parameter(
@@ -63,7 +66,7 @@ _HDD = (
     Parameter(
         "write_cache.extents",
         "",
-        1,
+        _LEAST_EXTENTS,
         512,
         "log",
         "random writes over depth",
@@ -188,6 +191,26 @@ _HOST = (
     _time("host.wake", "us", 0.1, 40.0, "one job at depth 1"),
 )
 
+_MD = (
+    _time(
+        "host.raid_command",
+        "us",
+        0.05,
+        20.0,
+        "requests of several commands at depth",
+        needs="os-raid",
+    ),
+    _time(
+        "host.stripe_page",
+        "us",
+        0.05,
+        60.0,
+        "small writes to fast members at depth",
+        needs="os-parity",
+    ),
+)
+"""Of RAID in the host, beside the drives of the array."""
+
 _CPU = Parameter(CPU_SCALE, "", 0.25, 4.0, "log", "one job at depth, and its CPU share", pull=8.0)
 _JITTER = Parameter("host.spread", "", 0.0, 1.0, "linear", "percentiles of one job")
 _HDD_EXTRA = (Parameter("speed", "rpm", 4000.0, 16000.0, "log", "percentiles at depth 1"),)
@@ -207,6 +230,7 @@ def _unaged(policy: str) -> dict[str, Any]:
     }
 
 
+_UNCACHED = {"write_cache.enabled": False, "write_cache.extents": 16}
 _HDD_MODES = (
     Mode(
         "scheduler.policy",
@@ -234,8 +258,9 @@ _HDD_MODES = (
         "write_cache.enabled",
         "write",
         (
-            Option({"write_cache.enabled": True}),
-            Option({"write_cache.enabled": False, "write_cache.extents": 16}),
+            Option({"write_cache.enabled": True, "write_cache.order": "scheduler"}),
+            Option({"write_cache.enabled": True, "write_cache.order": "first-come"}),
+            Option({**_UNCACHED, "write_cache.order": "scheduler"}),
         ),
     ),
 )
@@ -266,14 +291,14 @@ def _dies(*shares: tuple[int, int]) -> tuple[Mode, ...]:
 
 KINDS: Mapping[str, Kind] = {
     "hdd": Kind(
-        "hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST, *_PORT), _HDD_MODES
+        "hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST, *_PORT, *_MD), _HDD_MODES
     ),
     "ssd": Kind(
         "ssd",
         TEMPLATES / "ssd.toml",
         "ahci",
         (*_SSD, _CPU, _JITTER, *_PORT),
-        (*_SSD_EXTRA, *_HOST),
+        (*_SSD_EXTRA, *_HOST, *_MD),
         apart=True,
     ),
     "nvme": Kind(
@@ -281,11 +306,13 @@ KINDS: Mapping[str, Kind] = {
         TEMPLATES / "nvme.toml",
         "nvme",
         (*_SSD, _CPU, _JITTER, *_PORT),
-        (*_SSD_EXTRA, *_HOST),
+        (*_SSD_EXTRA, *_HOST, *_MD),
         _dies((4, 1100), (1, 4400), (16, 275)),
         apart=True,
     ),
-    "station": Kind("station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT)),
+    "station": Kind(
+        "station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT, *_MD)
+    ),
     **SYSTEM_KINDS,
 }
 

@@ -41,6 +41,7 @@ from raidlab.calibration.fitting.search import (
     look_everywhere,
 )
 from raidlab.calibration.fitting.system import System
+from raidlab.calibration.fitting.system_kinds import BESIDE
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import get, put
@@ -69,6 +70,8 @@ IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES = 50
+_AROUND = ("host.", f"{BESIDE}.")
+"""What keys begin with that are not the drive's."""
 BUDGET = 20_000
 """Evaluations that are enough for any part of a fit: one takes 700 to 2,000 of them in all."""
 _NOTHING = Choice({}, frozenset(), {})
@@ -136,7 +139,7 @@ class Task:
 
         A part of an I/O takes as long as a whole one with the fewest outstanding, at most.
         """
-        of_drive = not self.kind.needs and not parameter.key.startswith("host.")
+        of_drive = not self.kind.needs and not parameter.key.startswith(_AROUND)
         if parameter.scale != "log" or parameter.unit not in DURATION.units or not of_drive:
             return parameter
         of = [p for p in self.points if parameter.side == "both" or getattr(p, parameter.side)]

@@ -2,7 +2,8 @@
 
 The scenario describes host, controller, arrays and drives as always. One device of it is the one
 that a fit changes: the controller, the host, or the drives of a kind. Where the scenario calls it
-`unknown` it begins as its kind's template, else as the device that is named there.
+`unknown` it begins as its kind's template, else as the device that is named there. Drives may be
+fitted together with their controller, if that is called `unknown-controller`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import Any
 from raidlab.calibration.fitting.bench import Bench
 from raidlab.calibration.fitting.parameters import Kind, number_of
 from raidlab.calibration.fitting.scenario_bench import bench_of, check_load
-from raidlab.calibration.fitting.system_kinds import UNKNOWN
+from raidlab.calibration.fitting.system_kinds import (
+    CONTROLLER_TEMPLATE,
+    OF_CONTROLLER,
+    UNKNOWN,
+    UNKNOWN_CONTROLLER,
+)
 from raidlab.devices.catalogue import Device, find_for, load_device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
@@ -71,7 +77,10 @@ class System:
             SpecError: The file has faults, or nothing in it is of that kind.
         """
         read = read_toml(Path(path)) if tree is None else tree
-        own = {UNKNOWN: load_device(kind.template)} | dict(own or {})
+        own = {
+            UNKNOWN: load_device(kind.template),
+            UNKNOWN_CONTROLLER: load_device(CONTROLLER_TEMPLATE),
+        } | dict(own or {})
         scenario = build_scenario(read, Path(path), own)
         check_load(scenario)
         named = [name for name, device in scenario.models.items() if device.spec.kind == kind.name]
@@ -88,6 +97,11 @@ class System:
                 raise SpecError([Fault("--like", like, allowed)])
             own |= {named[0]: begin}
             scenario = build_scenario(read, Path(path), own)
+        if UNKNOWN_CONTROLLER in scenario.models and named[0] != UNKNOWN_CONTROLLER:
+            if kind.needs:
+                allowed = "a controller of the catalogue: drives alone are fitted with theirs"
+                raise SpecError([Fault("model", UNKNOWN_CONTROLLER, allowed, (), str(path))])
+            kind = replace(kind, declared=(*kind.declared, *OF_CONTROLLER))
         system = System(scenario, named[0], kind, own)
         if kind.needs and kind.needs not in system.has:
             raise SpecError([Fault("--system", str(path), _HOW[kind.needs])])
@@ -114,6 +128,12 @@ class System:
                 unit = number_of(f"1 {parameter.unit}") if parameter.unit else 1.0
                 found[parameter.key] = parameter.text(value / unit)
         return found
+
+    @property
+    def controller(self) -> Device | None:
+        """The controller that is fitted together with the drives."""
+        together = self.component != UNKNOWN_CONTROLLER
+        return self.scenario.models.get(UNKNOWN_CONTROLLER) if together else None
 
     @property
     def host(self) -> Device:
@@ -148,13 +168,21 @@ class System:
             found.add("memory")
         return frozenset(found)
 
-    def bench(self, device: DeviceSpec, host: HostSpec, mapped: float) -> Bench:
-        """The system with this component, behind this host.
+    def bench(
+        self,
+        device: DeviceSpec,
+        host: HostSpec,
+        mapped: float,
+        controller: ControllerSpec | None = None,
+    ) -> Bench:
+        """The system with this component, behind this host and controller.
 
         Raises:
             SpecError: They do not fit together.
         """
         own = {**self.own, self._host: replace(self.host, spec=host)}
         own[self.component] = replace(self.device, spec=device)
+        if controller is not None:
+            own[UNKNOWN_CONTROLLER] = replace(self.own[UNKNOWN_CONTROLLER], spec=controller)
         path = Path(self.scenario.path)
         return bench_of(build_scenario(self.scenario.written, path, own), self.kind.over_time)

@@ -8,6 +8,7 @@ is a cache. What stands on data sheets (cores, levels, ports) is varied only if 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from raidlab.calibration.fitting.parameters import Kind, Parameter
@@ -15,8 +16,12 @@ from raidlab.devices.catalogue import SPECS
 
 UNKNOWN = "unknown"
 """What a scenario calls a device that the fit is to find: it begins as its kind's template."""
+UNKNOWN_CONTROLLER = "unknown-controller"
+"""What it calls a controller that is to be found together with the drives behind it."""
+BESIDE = "controller"
+"""The table of a drive's tree that holds such a controller, and what its keys begin with."""
 
-_TEMPLATE = Path(__file__).parent / "templates" / "controller.toml"
+CONTROLLER_TEMPLATE = Path(__file__).parent / "templates" / "controller.toml"
 
 
 def _time(
@@ -50,6 +55,8 @@ _CONTROLLER = (
         "queue_depth", "", 8, 4096, "log", "deeper loads than it takes", whole=True, limits=True
     ),
 )
+OF_CONTROLLER = tuple(replace(each, key=f"{BESIDE}.{each.key}") for each in _CONTROLLER)
+"""What is fitted of a controller together with its drives."""
 _CONTROLLER_EXTRA = (
     Parameter("cores", "", 1, 16, "log", "depth 1 beside small requests at depth", whole=True),
     _LOOKUP,
@@ -100,12 +107,18 @@ _HOST_EXTRA = (
 
 SYSTEM_KINDS: Mapping[str, Kind] = {
     "controller": Kind(
-        "controller", _TEMPLATE, "", _CONTROLLER, _CONTROLLER_EXTRA, needs="controller"
+        "controller", CONTROLLER_TEMPLATE, "", _CONTROLLER, _CONTROLLER_EXTRA, needs="controller"
     ),
     "write-cache": Kind(
-        "controller", _TEMPLATE, "", _CACHE, needs="write-back", side="write", over_time=True
+        "controller",
+        CONTROLLER_TEMPLATE,
+        "",
+        _CACHE,
+        needs="write-back",
+        side="write",
+        over_time=True,
     ),
-    "tier": Kind("controller", _TEMPLATE, "", _TIER, needs="tier", over_time=True),
+    "tier": Kind("controller", CONTROLLER_TEMPLATE, "", _TIER, needs="tier", over_time=True),
     "os-raid": Kind(
         "host", SPECS / "host" / "generic.toml", "", _OS_RAID, _OS_RAID_EXTRA, needs="os-raid"
     ),

@@ -140,6 +140,14 @@ def calibrate(
             "--host-out", help="The host's file to write, as the fit found it.", parser=path
         ),
     ] = None,
+    controller_out: Annotated[
+        Path | None,
+        typer.Option(
+            "--controller-out",
+            help="The file of a controller that was fitted together with its drives.",
+            parser=path,
+        ),
+    ] = None,
     report: Annotated[
         Path | None, typer.Option("--report", help="A page to write.", parser=path)
     ] = None,
@@ -183,6 +191,7 @@ def calibrate(
             "--posterior": posterior,
             "--draws": draws,
             "--host-out": host_out,
+            "--controller-out": controller_out,
             "--report": report,
             "--fix": fix,
             "--tie": tie,
@@ -190,7 +199,9 @@ def calibrate(
         _refuse(refused, "only with one measurement")
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
-    check_writable(out, host_out, report, None if draws is None else draws / "1.toml")
+    check_writable(
+        out, host_out, controller_out, report, None if draws is None else draws / "1.toml"
+    )
     _refuse({"--drive": drive}, "only with several measurements")
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
@@ -213,7 +224,11 @@ def calibrate(
         else:
             _show(result, document, Output.of(json=False, wide=wide))
 
-    files: list[Texts] = [{out: result.to_toml, host_out: result.host_toml}, {report: page}]
+    files: list[Texts] = [
+        {out: result.to_toml, host_out: result.host_toml},
+        {controller_out: result.controller_toml},
+        {report: page},
+    ]
     if draws is not None:
         name = result.tree["name"]
         files.append(

@@ -209,3 +209,15 @@ def test_a_key_that_has_another_name_now_is_reported_with_it(tmp_path):
         _spec(tmp_path, ("queue_depth = 32", "queue_depth = 32\ninitial_turn = 0.5"))
     (fault,) = caught.value.faults
     assert (fault.key, fault.allowed) == ("initial_turn", "is named initial_angle now")
+
+
+def test_the_order_of_a_write_cache_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
+    """Its media cache takes the writes."""
+    path = tmp_path / "x.toml"
+    path.write_text(
+        'kind = "hdd"\nname = "x"\ntitle = "x"\nlike = "archive-8t"\n'
+        '[write_cache]\norder = "first-come"\n'
+    )
+    with pytest.raises(SpecError) as error:
+        find(str(path))
+    assert "write_cache.order" in [fault.key for fault in error.value.faults]

@@ -318,6 +318,54 @@ fn a_full_cache_slows_writes_to_the_rate_of_the_medium() {
 }
 
 #[test]
+fn a_cache_that_keeps_the_order_of_writes_gains_nothing_from_a_queue() {
+    let seek = json!({"form": "table", "points": [[1, 1_000_000], [1000, 13_000_000]]});
+    let rate = |order: &str, outstanding: u32| {
+        let (key, mut cache) = cached(16, 0.5);
+        cache["order"] = json!(order);
+        let policy = json!({"policy": "shortest_access", "ageing": 0.0});
+        let changes = [
+            (key, cache),
+            ("/scheduler", policy),
+            ("/seek/read", seek.clone()),
+        ];
+        let mut rig = Rig::new(&changed(&changes));
+        let (_, rate) = rig.closed_loop(outstanding, 20_000, |draws| {
+            (Op::Write, draws.below(200_000) * SECTOR, SECTOR)
+        });
+        rig.device.check().unwrap();
+        rate
+    };
+    // 1 ms and 12 ms times a third of the cylinders, settling, half a revolution, a sector.
+    let expected = 1000.0 / (1.0 + 12.0 / 3.0 + 0.3 + 5.0 + 0.1);
+    for outstanding in [1, 4, 16] {
+        let found = rate("first_come", outstanding);
+        assert!(
+            (found / expected - 1.0).abs() < 0.03,
+            "{outstanding}: {found}, expected {expected}"
+        );
+        assert!(rate("scheduler", outstanding) > 1.5 * expected);
+    }
+}
+
+#[test]
+fn among_writes_that_wait_for_such_a_cache_the_scheduler_chooses() {
+    let (key, mut cache) = cached(1, 0.0);
+    cache["order"] = json!("first_come");
+    let policy = json!({"policy": "shortest_access", "ageing": 0.0});
+    let mut rig = Rig::new(&changed(&[(key, cache), ("/scheduler", policy)]));
+    for cylinder in [0, 900, 950, 1] {
+        rig.submit(Op::Write, cylinder * 200 * SECTOR, SECTOR);
+    }
+    let order: Vec<u64> = (0..4)
+        .map(|_| rig.next().unwrap().offset / 200 / SECTOR)
+        .collect();
+    // The first goes in and is written out at once, before others are known: its place goes to the
+    // second. That of the second is for what is nearest when its turn comes, with the arm at 0.
+    assert_eq!(order, [0, 900, 1, 950]);
+}
+
+#[test]
 fn each_write_to_a_full_cache_waits_for_a_run_of_its_own() {
     let mut rig = Rig::new(&changed(&[cached(4, 0.5)]));
     let mut draws = raidlab_kernel::Stream::new(3, "test", "offsets");

@@ -20,6 +20,7 @@ from raidlab.calibration.fitting.system import System
 from raidlab.calibration.measurements.measurement import Measurement, Point, Step, rates_of
 from raidlab.cli import app
 from raidlab.devices.catalogue import KINDS, load_device
+from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec, check, read_toml
@@ -98,6 +99,47 @@ def test_a_controller_is_found_before_known_drives(tmp_path: Path) -> None:
         1e3 * float(device.written["firmware"]["request"].split()[0])
     )
     assert "measured in controller.toml" in html_calibration(result)
+
+
+def test_drives_and_their_controller_are_found_from_one_set(tmp_path: Path) -> None:
+    """Drives alone end 4 outstanding, the controller's core 256."""
+    file = "drives-and-controller.toml"
+    around = system(file, "station")
+    drive, controller = (
+        dict(known.written) for known in (around.device, around.own["unknown-controller"])
+    )
+    drive |= {"service": "300 us", "servers": 4}
+    put(controller, "firmware.request", "40 us")
+    spec = check(KINDS["station"], drive, Faults())
+    beside = check(KINDS["controller"], controller, Faults())
+    assert spec is not None and isinstance(around.host.spec, HostSpec)
+    assert isinstance(beside, ControllerSpec)
+    loads = [load(rw, d, 4) for rw in ("randread", "randwrite") for d in (1, 2, 8, 64)]
+    bench = around.bench(spec, around.host.spec, 1.0, beside)
+    measurement = measure(bench, loads, "synthetic", _EFFORT)
+    result = fitted(measurement, "station", file, train="iodepth=1,2,64")
+    assert found(result, "controller.firmware.request")[1] == pytest.approx(40, rel=0.1)
+    assert found(result, "service")[1] == pytest.approx(300, rel=0.1)
+    unseen = result.part("test")
+    assert len(unseen) == 2 and all(abs(row.error_pct) < 5 for row in unseen)
+    # Each has a file of its own, and both stand in a scenario at once.
+    tree = read_toml(SYSTEMS / file)
+    for name, text in (("drive", result.to_toml()), ("card", result.controller_toml())):
+        (tmp_path / f"{name}.toml").write_text(text)
+    assert "controller" not in load_device(tmp_path / "drive.toml").written
+    tree["controller"]["model"] = str(tmp_path / "card.toml")
+    tree["array"][0]["drives"][0]["model"] = str(tmp_path / "drive.toml")
+    request = build_scenario(tree, SYSTEMS / file).base["controllers"][0]["request_ns"]
+    assert request == pytest.approx(40_000, rel=0.1)
+
+
+def test_a_controller_is_found_together_with_drives_alone() -> None:
+    file = SYSTEMS / "drives-and-controller.toml"
+    tree = read_toml(file)
+    tree["array"][0]["drives"][0]["model"] = "known-drive.toml"
+    with pytest.raises(SpecError, match="drives alone are fitted"):
+        System.of(file, kind_of("host"), tree=tree)
+    assert system("disks.toml", "hdd").controller is None
 
 
 def test_raid_in_the_host_is_found_by_its_cpu_time() -> None:

@@ -256,6 +256,11 @@ impl LinkFront {
             Some(index) => Some((index, 0)),
             None => self.queue.choose(model, arm, at, start),
         };
+        if let Some((index, _)) = command
+            && let Some(run) = self.makes_room(model, arm, at, start, index)
+        {
+            return Some(run);
+        }
         // A run is served before the command if its access is shorter or it is overdue.
         let bound = match command {
             Some((_, time)) if !overdue => time.max(0) as u64,
@@ -284,6 +289,26 @@ impl LinkFront {
             (Some((index, _)), None) => Some(Next::Command(index)),
             (None, None) => None,
         }
+    }
+
+    /// What is written out so that a write, which is next, gets its place: the oldest run of a cache
+    /// that keeps the order of writes. None if the write need not wait, or goes to the medium itself.
+    #[inline]
+    fn makes_room(
+        &mut self,
+        model: &Model,
+        arm: &Arm,
+        at: u64,
+        start: Time,
+        index: usize,
+    ) -> Option<Next> {
+        let cache = self.cache.as_ref().filter(|cache| cache.is_first_come())?;
+        if !self.queue.is_deferred(index) {
+            return None;
+        }
+        let (slot, _) = cache.choose(model, arm, at, start, u64::MAX)?;
+        self.queue.prefer(index);
+        Some(Next::Run(slot))
     }
 
     /// Chooses what comes after what the arm does now: that ends at `done`, with `arm` after sector

@@ -25,7 +25,7 @@ pub use model::HddModel;
 pub use params::{
     AfterParams, BufferParams, CurveParams, ExtraDisconnectParams, GeometryParams, HddParams,
     HeadOrder, InterfaceParams, LinkFrontParams, ReadAhead, SchedulerParams, ScsiBusParams,
-    SeekParams, ShingledParams, Sparing, WriteCacheParams, ZoneParams,
+    SeekParams, ShingledParams, Sparing, WriteCacheParams, WriteOrder, ZoneParams,
 };
 
 use crate::{Fault, Port};

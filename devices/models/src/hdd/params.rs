@@ -292,6 +292,20 @@ pub struct WriteCacheParams {
     /// Its content survives a loss of power: a flush need not wait.
     #[serde(default)]
     pub persistent: bool,
+    /// In which order it writes out.
+    #[serde(default)]
+    pub order: WriteOrder,
+}
+
+/// Which run of the write cache is written out next.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub enum WriteOrder {
+    /// The one that the scheduler's policy says.
+    #[default]
+    Scheduler,
+    /// The one that came first.
+    FirstCome,
 }
 
 /// Order of the commands in the queue.

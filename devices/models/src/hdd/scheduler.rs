@@ -70,6 +70,8 @@ pub struct Queue {
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
+    /// Number of the write that gets the next room in the cache, if one was chosen.
+    preferred: Option<u64>,
     /// No command became ready before this time: looked up only when the oldest might be due.
     oldest: Time,
     /// Ageing, times 2^16.
@@ -89,6 +91,7 @@ impl Queue {
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
+            preferred: None,
             oldest: Time::ZERO,
             ageing: (ageing * 65_536.0).round() as u64,
         }
@@ -147,15 +150,23 @@ impl Queue {
         self.deferred > 0
     }
 
-    /// The oldest write that waits for room in the cache.
-    pub fn oldest_deferred(&self) -> Option<(usize, &Waiting)> {
+    /// A write that waits gets the next room in the cache.
+    pub fn prefer(&mut self, index: usize) {
+        self.preferred = Some(self.number(index));
+    }
+
+    /// The write that gets the next room in the cache: the preferred one, or the oldest.
+    pub fn next_deferred(&mut self) -> Option<usize> {
         if !self.defers() {
             return None;
         }
+        if let Some(index) = self.preferred.take().and_then(|it| self.numbered(it)) {
+            return Some(index);
+        }
         let waiting = self.waiting.iter().enumerate();
-        waiting
-            .filter(|(_, waiting)| waiting.deferred)
-            .min_by_key(|(_, waiting)| waiting.number)
+        let deferred = waiting.filter(|(_, waiting)| waiting.deferred);
+        let (index, _) = deferred.min_by_key(|(_, waiting)| waiting.number)?;
+        Some(index)
     }
 
     /// The command to serve next by an arm that stands after sector `at` and is free from
@@ -293,6 +304,16 @@ impl Queue {
     /// First sector of a command.
     pub fn place(&self, index: usize) -> &Place {
         &self.waiting[index].place
+    }
+
+    /// Its sectors.
+    pub fn sectors(&self, index: usize) -> u32 {
+        self.waiting[index].sectors
+    }
+
+    /// True if it is a write that waits for room in the cache.
+    pub fn is_deferred(&self, index: usize) -> bool {
+        self.waiting[index].deferred
     }
 
     /// Its number.

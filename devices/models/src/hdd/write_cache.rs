@@ -10,7 +10,7 @@ use super::geometry::Target;
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
-use super::params::{SchedulerParams, WriteCacheParams};
+use super::params::{SchedulerParams, WriteCacheParams, WriteOrder};
 use super::positioning::Estimate;
 use super::write_bins::Bins;
 use raidlab_kernel::{Bits, Time};
@@ -25,6 +25,8 @@ const FEW: usize = 32;
 struct Extent {
     lbn: u64,
     end: u64,
+    /// Writes that came before its oldest.
+    number: u64,
 }
 
 /// What a choice reads of a run: few bytes, because many runs of many drives are compared.
@@ -72,6 +74,9 @@ pub struct WriteCache {
     /// A bit for each bin, set if it has runs.
     occupied: Bits,
     shift: u32,
+    /// Runs are destaged in the order in which they came.
+    first_come: bool,
+    arrivals: u64,
     sectors_max: u64,
     extent_sectors: u64,
     flush_sectors: u64,
@@ -101,6 +106,8 @@ impl WriteCache {
             bins: vec![NONE; bins.count()].into(),
             occupied: Bits::new(bins.count()),
             shift: bins.shift,
+            first_come: params.order == WriteOrder::FirstCome,
+            arrivals: 0,
             sectors_max: params.sectors,
             extent_sectors: u64::from(params.extent_sectors),
             flush_sectors: (params.sectors as f64 * params.flush_above) as u64,
@@ -161,6 +168,11 @@ impl WriteCache {
         }
     }
 
+    /// True if a write that finds no room waits for the oldest run's, however near it lies.
+    pub fn is_first_come(&self) -> bool {
+        self.first_come
+    }
+
     /// True if old runs are served before commands.
     pub fn is_overdue(&self) -> bool {
         self.overdue
@@ -204,11 +216,14 @@ impl WriteCache {
     /// whole stays within the longest run allowed.
     pub fn insert(&mut self, model: &Model, lbn: u64, end: u64) {
         let (mut from, mut to, mut epoch) = (lbn, end, self.epoch);
+        let mut number = self.arrivals;
+        self.arrivals += 1;
         let mut target = None;
         // At most two runs touch the ends; those inside are few.
         while let Some(slot) = self.partner(lbn, end, from, to) {
             let (extent, candidate) = self.remove(slot);
             epoch = epoch.min(candidate.epoch);
+            number = number.min(extent.number);
             if extent.lbn <= from {
                 target = Some(candidate.target());
             }
@@ -224,7 +239,11 @@ impl WriteCache {
             unreachable!("a write was let in although there is no room for it");
         };
         let bin = (from >> self.shift) as usize;
-        self.extents[slot as usize] = Extent { lbn: from, end: to };
+        self.extents[slot as usize] = Extent {
+            lbn: from,
+            end: to,
+            number,
+        };
         self.candidates[slot as usize] = Candidate {
             cylinder,
             angle,
@@ -291,6 +310,9 @@ impl WriteCache {
         let wanted = |run: &Candidate| self.old == 0 || run.epoch < self.epoch;
         let estimate = Estimate::new(model, arm, now);
         let access = |run: &Candidate| estimate.access(run.target(), MediaOp::Write).0;
+        if self.first_come {
+            return self.oldest(access).filter(|&(_, time)| time < bound);
+        }
         if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
@@ -386,6 +408,14 @@ impl WriteCache {
             }
         }
         (!tied).then_some(best.map(|slot| (slot, least)))
+    }
+
+    /// The run that came first, and its access time.
+    fn oldest(&self, access: impl Fn(&Candidate) -> u64) -> Option<(u16, u64)> {
+        let runs = (0..).zip(self.candidates.iter().zip(&self.extents));
+        let waiting = runs.filter(|(_, (run, _))| run.head != NONE);
+        let (slot, (run, _)) = waiting.min_by_key(|(_, (_, extent))| extent.number)?;
+        Some((slot, access(run)))
     }
 
     /// The next run from sector `at` upwards, or else the lowest.

@@ -174,8 +174,8 @@ impl LinkFront {
     fn has_room<P: Port>(&mut self, model: &Model, port: &mut P) {
         let now = port.now();
         let Some(cache) = &mut self.cache else { return };
-        while let Some((index, waiting)) = self.queue.oldest_deferred() {
-            let sectors = u64::from(waiting.sectors);
+        while let Some(index) = self.queue.next_deferred() {
+            let sectors = u64::from(self.queue.sectors(index));
             if !cache.has_room(sectors) {
                 break;
             }
