@@ -122,7 +122,8 @@ TraceColumns = Annotated[
     str,
     typer.Option(
         "--columns",
-        help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:B response=NAME:us",
+        help="For csv: time=NAME:s op=NAME offset=NAME:B size=NAME:KiB response=NAME:us"
+        " unit=NAME; quotes around a NAME with spaces.",
         show_default=False,
     ),
 ]

@@ -11,7 +11,7 @@ from raidlab.scenarios.fio.engines import FOREIGN_OPTIONS
 from raidlab.scenarios.fio.jobfile import ALIASES
 
 _EFFECTIVE = """
-    allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit
+    allrandrepeat ba bs bs_is_seq_rand bs_unaligned bsrange bssplit buffer_compress_percentage
     bwavgtime clat_percentiles description directory disable_clat disable_lat disable_slat
     do_verify end_fsync exit_what exitall fdatasync file_service_type filename filesize fsync
     group_reporting io_size iodepth iodepth_batch iodepth_batch_complete_max
@@ -47,7 +47,6 @@ _WITHOUT = (
         "cpumask cpus_allowed cpus_allowed_policy numa_cpu_nodes numa_mem_policy mem iomem_align"
         " lockmem hugepage-size gpu_dev_id nice uid gid",
     ),
-    ("say `compressible` beside `fio` in the workload", "buffer_compress_percentage"),
     ("priorities have no effect", "prio prioclass cgroup cgroup_nodelete cgroup_weight"),
     ("drives heed no hints", "write_hint write_barrier atomic fdp fdp_pli fdp_pli_select"),
     ("the scenario's host says which scheduler there is", "ioscheduler"),
@@ -117,7 +116,6 @@ scramble_buffers serialize_overlap softrandommap stats trim_verify_zero unique_f
 unlink_each_loop verify_dump verify_fatal verify_state_save"""
 BOUNDS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(_SWITCHES.split(), (0, 1)),
-    "buffer_compress_percentage": (0, 100),
     "cgroup_weight": (100, 1000),
     "dedupe_percentage": (0, 100),
     "dedupe_working_set_percentage": (0, 100),

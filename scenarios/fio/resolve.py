@@ -59,6 +59,8 @@ class Report:
     """Submission, completion and total latencies at all."""
     target_ns: int = 0
     """Of `latency_target`."""
+    compressed: int | None = None
+    """By how many percent data can be compressed; None if the job does not say it."""
 
 
 @dataclass(frozen=True)
@@ -240,8 +242,17 @@ def _report(job: _Job, group: int) -> Report:
         percentiles=listed,
         shown=shown,
         kept=(kept[0], kept[1], kept[2]),
+        compressed=compressed(reader),
         target_ns=reader.time("latency_target", unit="us"),
     )
+
+
+def compressed(reader: Reader) -> int | None:
+    """`buffer_compress_percentage`."""
+    if "buffer_compress_percentage" not in reader:
+        return None
+    percent = lambda text: values.between(text, 0, 100)  # noqa: E731
+    return reader.read("buffer_compress_percentage", percent, 0)
 
 
 def _percentiles(text: str) -> tuple[float, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,10 +13,11 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
+from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
-from raidlab.scenarios.planning.job_writes import job_writes
+from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
 from raidlab.scenarios.planning.preconditioning import (
     Writes,
     beyond_array,
@@ -48,6 +49,10 @@ class Parts:
     folder: Path | None
     own: Mapping[str, Device] = field(default_factory=dict)
     """Devices that stand in for those of the same name."""
+    sections: Sequence[Section] | None = None
+    """What the job file of the workloads holds, if it was read."""
+    compressing: set[str] = field(default_factory=set)
+    """Arrays with drives that compress."""
     clock: float | None = None
     """Of the host's CPU in hertz."""
     devices: dict[str, Device] = field(default_factory=dict)
@@ -367,16 +372,23 @@ class Parts:
     def _compressible(self, array: str, spec: DriveSpec) -> float | None:
         """How far the data of the loads on an array can be compressed."""
         share = None
+        if spec.compresses:
+            self.compressing.add(array)
         for at, load in enumerate(self.scenario.workload):
-            if self.scenario.target_name(at) != array or load.compressible is None:
+            if self.scenario.target_name(at) != array:
+                continue
+            stated = load.compressible
+            if stated is None and load.job_file is not None and spec.compresses:
+                stated = compressed_to(load, self.folder, self.sections)
+            if stated is None:
                 continue
             key = f"workload.{at}.compressible"
             if not spec.compresses:
-                self.faults.add(key, load.compressible, f"has no effect on {spec.name}")
-            elif share not in (None, load.compressible):
+                self.faults.add(key, stated, f"has no effect on {spec.name}")
+            elif share not in (None, stated):
                 allowed = f"{share}, as in another workload on {array}"
-                self.faults.add(key, load.compressible, allowed)
-            share = load.compressible
+                self.faults.add(key, stated, allowed)
+            share = stated
         return share if spec.compresses else None
 
     def with_history(

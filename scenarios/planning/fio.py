@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +15,16 @@ from raidlab.scenarios.fio.places import Target
 from raidlab.scenarios.fio.resolve import Jobs, resolve
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.job_writes import variables_of
+from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
-_ALLOWED = frozenset({"name", "target", "fio", "compressible"})
+_HELD = frozenset({"limit", "burst", "weight", "priority"})
+"""What makes a tenant of a load, whoever says what it asks for."""
+_ALLOWED = frozenset({"name", "target", "fio", "compressible", "goal"}) | _HELD
 """Keys of a workload beside `fio`."""
 _TIMED_OUT = 110
 """fio's number of the error, ETIMEDOUT."""
-_OF_PROFILE = frozenset({"name", "target", "profile", "rate", "area", "compressible"})
+_OF_PROFILE = _ALLOWED - {"fio"} | {"profile", "rate", "area"}
 """Keys of a workload whose profile is a job file."""
 
 
@@ -33,6 +36,8 @@ class FioWorkload:
     target: str
     array: int
     jobs: Jobs
+    held: Mapping[str, Any] = field(default_factory=dict)
+    """What its I/Os wait for before they go in: `limits`, `share`."""
 
     def names(self) -> list[str]:
         """The workload's name, and that of the job where there are several."""
@@ -100,8 +105,26 @@ def fio_workload(
         return None
     if workload.fio is None:
         jobs = _without_end(jobs, table.run.least_warm_up)
-    parts.warnings += [f"{Path(file).name}: {note}" for note in jobs.notes]
-    return FioWorkload(name, target, arrays[0], jobs)
+    parts.warnings += [
+        f"{Path(file).name}: {note}"
+        for note in (*jobs.notes, *_uncompressed(workload, target, jobs, parts))
+    ]
+    held = ({"limits": workload.limits} if workload.limit else {}) | share_plan(table, at)
+    return FioWorkload(name, target, arrays[0], jobs, held)
+
+
+def _uncompressed(workload: WorkloadTable, target: str, jobs: Jobs, parts: Parts) -> Iterator[str]:
+    """Why `buffer_compress_percentage` has no effect, where it has none."""
+    said = {each.compressed for each in jobs.reports}
+    option = "buffer_compress_percentage has no effect"
+    if said == {None}:
+        return
+    if target not in parts.compressing:
+        yield f"{option}: no drive of {target} compresses"
+    elif workload.compressible is not None:
+        yield f"{option}: the workload says `compressible`"
+    elif len(said) > 1:
+        yield f"{option}: not all jobs say the same; `compressible` beside `fio` holds for all"
 
 
 def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Target:
@@ -156,7 +179,12 @@ def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]
         return {}
     threads: list[dict[str, Any]] = []
     loads: list[str] = []
+    tenants: list[dict[str, Any]] = []
     for file, workload in enumerate(workloads):
+        if workload.held:
+            own = {"first_thread": len(threads), "threads": len(workload.jobs.threads)}
+            place = {"name": workload.name, "array": workload.array}
+            tenants.append(place | own | dict(workload.held))
         for thread in workload.jobs.threads:
             start = {**thread["start"], "file": file}
             if start["after"] is not None:
@@ -166,6 +194,7 @@ def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]
     return {
         "outside_threads": len(threads),
         "jobs": {"threads": threads, "loads": loads, "until_ns": until_ns},
+        **({"tenants": tenants} if tenants else {}),
     }
 
 

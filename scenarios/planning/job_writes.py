@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.fio import jobfile
+from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
-from raidlab.scenarios.fio.resolve import resolve
+from raidlab.scenarios.fio.reader import Findings, Reader
+from raidlab.scenarios.fio.resolve import compressed, resolve
 from raidlab.scenarios.planning.preconditioning import Writes
 from raidlab.scenarios.spec.schema import WorkloadTable
 
@@ -24,6 +26,32 @@ def variables_of(load: WorkloadTable) -> dict[str, str]:
     if load.fio is not None or load.rate is None:
         return {}
     return {"RATE": f"{load.rate[0]:.6f}"}
+
+
+def compressed_to(
+    load: WorkloadTable, folder: Path | None, sections: Sequence[Section] | None
+) -> float | None:
+    """How far the data of a workload's job file can be compressed, if all its jobs say the same.
+
+    Args:
+        load: A workload with a job file.
+        folder: Of the scenario's file, from which the job file is named.
+        sections: What the job file holds, if it was read.
+    """
+    try:
+        read = sections or jobfile.read((folder or Path()) / str(load.job_file))
+    except SpecError:
+        # Its faults are given where its jobs are planned.
+        return None
+    inherited, found = Section("global"), set()
+    for section in read:
+        if section.is_global:
+            inherited.options += section.options
+            inherited.where += section.places("")
+        else:
+            found.add(compressed(Reader(section.name, inherited, section, Findings(""))))
+    value = found.pop() if len(found) == 1 else None
+    return None if value is None else value / 100
 
 
 def job_writes(load: WorkloadTable, folder: Path | None, target: str, usable: int) -> list[Writes]:

@@ -157,11 +157,15 @@ def _own_seed(seed: int, replication: int, snapshot: str) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little") >> 1
 
 
-def _goals(table: ScenarioTable) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+def _goals(
+    table: ScenarioTable, fio: Sequence[FioWorkload]
+) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    jobs = {each.name: each.names() for each in fio}
     return tuple(
-        (f"workload.{at}.goal", workload.name or f"workload-{at}", workload.goal)
+        (f"workload.{at}.goal", row, workload.goal)
         for at, workload in enumerate(table.workload)
         if workload.goal
+        for row in jobs.get(workload.name or f"workload-{at}", [workload.name or f"workload-{at}"])
     )
 
 
@@ -224,6 +228,7 @@ def build_scenario(
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
     parts = Parts(table, faults, None if path is None else path.parent, own or {})
+    parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.clock = table.host.clock or (None if host is None else host.clock)
     controller = _controller(table, parts)
@@ -276,7 +281,7 @@ def build_scenario(
         path="" if path is None else str(path),
         snapshot=_snapshot_digest(plan["devices"]),
         jobs=tuple(workload.jobs for workload in fio),
-        goals=_goals(table),
+        goals=_goals(table, fio),
     )
 
 

@@ -43,7 +43,7 @@ def check_sharing(table: ScenarioTable, faults: Faults) -> list[str]:
         if not shared:
             continue
         for n in loads:
-            if table.workload[n].buffered or table.workload[n].job_file is not None:
+            if table.workload[n].buffered:
                 allowed = "without `weight` and `priority` beside it: it takes no part in sharing"
                 faults.add(f"workload.{n}", table.workload[n].name or f"workload-{n}", allowed)
         if len(loads) == 1:

@@ -12,6 +12,8 @@ from raidlab.scenarios.results.look import figure, part_name
 
 Component = Mapping[str, Any]
 
+_LIMIT = re.compile(r" (IOPS|bandwidth) limit$")
+_PART = re.compile(r"\.\d+$")
 _BUSY = 0.9
 """Utilisation from which on more places in a queue would bring a component little more."""
 
@@ -47,12 +49,21 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
     That is all but drives and links of other arrays, and limits of other loads.
     """
     own = ("", target, tier_name(target))
-    limit = re.compile(rf"{re.escape(workload)}(\.\d+)? (IOPS|bandwidth) limit")
+
+    def is_own(limit: str) -> bool:
+        owner = _LIMIT.sub("", limit)
+        # Parts of a load have a number, jobs of a file are named behind it.
+        return (
+            workload == owner
+            or _PART.sub("", owner) == workload
+            or (workload.startswith(f"{owner}."))
+        )
+
     return [
         each
         for each in components
         if each["name"].rpartition("/")[0] in own
-        and (each["kind"] != "limit" or limit.fullmatch(each["name"]))
+        and (each["kind"] != "limit" or is_own(each["name"]))
     ]
 
 

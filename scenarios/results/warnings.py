@@ -91,8 +91,16 @@ def _unused_limits(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:
             continue
         own = [row for row in rows if row["workload"] == workload.name and row["ios"]]
         limited = any(scenario.base["workloads"][part].get("limits") for part in workload.parts)
-        if limited and own and not any(row["breakdown_us"].get("limit_wait") for row in own):
+        if limited and own and not _has_waited(own):
             yield f"{workload.name}: its limit is never reached, no I/O waited for it"
+    for tenant in scenario.base.get("tenants", ()):
+        own = [row for row in rows if f"{row['workload']}.".startswith(f"{tenant['name']}.")]
+        if tenant.get("limits") and any(row["ios"] for row in own) and not _has_waited(own):
+            yield f"{tenant['name']}: its limit is never reached, no I/O waited for it"
+
+
+def _has_waited(rows: Sequence[Row]) -> bool:
+    return any(row["breakdown_us"].get("limit_wait") for row in rows)
 
 
 def unrebuilt(scenario: Scenario, events: Sequence[Mapping[str, Any]]) -> list[str]:

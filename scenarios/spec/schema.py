@@ -305,6 +305,7 @@ class WorkloadTable(Table):
         """Statements of the load that contradict each other."""
         if self.job_file is not None:
             yield from self._rate_faults()
+            yield from self._limit_faults()
             if len(self.rate or ()) > 1:
                 allowed = "one rate: a profile of several jobs has no list of them"
                 yield Fault("rate", list(self.rate or ()), allowed)

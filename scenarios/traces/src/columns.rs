@@ -1,19 +1,19 @@
 //! What the columns of a table mean.
 
-use crate::fields::{S, TIME_UNITS, TimeUnit};
+use crate::fields::{S, SECTOR, TIME_UNITS, TimeUnit};
 use serde::Deserialize;
 
 /// The columns of a table whose first line names them.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
-    /// Read or write.
+    /// Read or write: by words, or `digit` (0 and 1), or `scsi` (operation codes).
     pub op: Column,
-    /// Where it begins: in `B` or `sector`.
+    /// Where it begins: in `B`, `sector`, `kB`, `KiB`, `4KiB`, `MB` or `MiB`.
     pub offset: Column,
-    /// How long it is: in `B` or `sector`.
+    /// How long it is, in one of the same.
     pub size: Column,
-    /// When it was issued: s, ms, us, ns, 100ns.
+    /// When it was issued: s, ms, us, ns, 100ns, or `date`.
     pub time: Column,
     /// How long it took.
     #[serde(default)]
@@ -37,11 +37,20 @@ pub struct Column {
 impl Column {
     /// Bytes of one: of an offset or a size.
     pub(crate) fn bytes(&self) -> u64 {
-        if self.unit == "sector" {
-            crate::fields::SECTOR
-        } else {
-            1
+        match self.unit.as_str() {
+            "sector" => SECTOR,
+            "kB" => 1000,
+            "KiB" => 1 << 10,
+            "4KiB" => 1 << 12,
+            "MB" => 1_000_000,
+            "MiB" => 1 << 20,
+            _ => 1,
         }
+    }
+
+    /// True of times that are dates.
+    pub(crate) fn is_date(&self) -> bool {
+        self.unit == "date"
     }
 
     /// The unit of a time.

@@ -1,12 +1,16 @@
 //! Numbers, times and kinds of I/O in the fields of a line. What is none is said as what is
 //! allowed instead.
 
+use crate::dates::since_1970;
 use raidlab_kernel::Op;
 
 /// Bytes of a sector.
 pub(crate) const SECTOR: u64 = 512;
 /// Digits of a number of a trace; the largest that has a meaning has 20.
 const DIGITS: usize = 40;
+
+/// Whole numbers below are exact as floats.
+const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +36,35 @@ const fn unit(name: &'static str, ns: u64) -> TimeUnit {
 /// A whole number from 0; `what` it is for the message.
 pub(crate) fn whole(text: &str, what: &str) -> Result<u64, String> {
     digits(text.trim()).ok_or_else(|| format!("{what}, a whole number from 0"))
+}
+
+/// Bytes in a column whose unit is so many: a whole number, with 0x a hexadecimal one, or what
+/// comes to whole bytes.
+pub(crate) fn bytes(text: &str, unit: u64, what: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let is_digit = |byte: u8| byte.is_ascii_hexdigit();
+    let count = match hexadecimal {
+        Some(digits) if digits.bytes().all(is_digit) => u64::from_str_radix(digits, 16).ok(),
+        Some(_) => None,
+        None => digits(text),
+    };
+    if let Some(count) = count {
+        return Ok(count.saturating_mul(unit));
+    }
+    let exact = text.parse::<f64>().ok().map(|value| value * unit as f64);
+    let exact = exact.filter(|value| (0.0..EXACT).contains(value) && value.fract() == 0.0);
+    let allowed = || format!("{what}, a number from 0 that comes to whole bytes");
+    exact.map(|value| value as u64).ok_or_else(allowed)
+}
+
+/// A date and time of day, in nanoseconds since 1970.
+pub(crate) fn date(text: &str, what: &str) -> Result<u64, String> {
+    let allowed = || format!("{what}, such as 2007-02-22 17:08:31.061629, from 1970 on");
+    let (seconds, part) = since_1970(text.trim()).ok_or_else(allowed)?;
+    let ns = seconds.checked_mul(S.ns);
+    let ns = ns.and_then(|ns| ns.checked_add(fraction(part, S.ns)));
+    ns.ok_or_else(|| format!("{what}, below 2^64 ns"))
 }
 
 fn digits(text: &str) -> Option<u64> {
@@ -90,8 +123,8 @@ fn fraction(part: &str, scale: u64) -> u64 {
 /// The kind of I/O that a word says.
 pub(crate) fn op(text: &str) -> Result<Op, String> {
     let words: [(Op, &[&str]); 4] = [
-        (Op::Read, &["r", "read", "rs"]),
-        (Op::Write, &["w", "write", "ws"]),
+        (Op::Read, &["r", "read", "rs", "rd"]),
+        (Op::Write, &["w", "write", "ws", "wr"]),
         (Op::Trim, &["trim", "discard", "d", "unmap"]),
         (Op::Flush, &["flush", "sync", "datasync", "f"]),
     ];

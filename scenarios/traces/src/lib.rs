@@ -7,6 +7,7 @@
 mod beyond;
 mod columns;
 mod compare;
+mod dates;
 pub mod describe;
 mod fault;
 mod fields;

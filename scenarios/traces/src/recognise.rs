@@ -5,10 +5,12 @@ use crate::formats::FORMATS;
 use crate::formats::Reader;
 use crate::input::Lines;
 use crate::reader::{Options, Units};
-use crate::table::is_header;
+use crate::table::{is_header, names};
 use std::collections::VecDeque;
 use std::path::Path;
 
+/// Columns that a trace needs: time, kind, offset and size.
+const LEAST_COLUMNS: usize = 4;
 /// Lines that are tried.
 const TRIED: usize = 200;
 
@@ -42,14 +44,21 @@ pub fn recognise(path: &Path) -> Result<&'static str, Fault> {
             let known = FORMATS.join(", ");
             let mut allowed =
                 format!("a trace of a format that is recognised; --format says which of {known}");
-            if is_header(&first[0]) {
+            if has_names(&first[0]) {
                 allowed += "; of a table with names: --format csv --columns \"time=NAME:s op=NAME \
-                            offset=NAME:B size=NAME:B\"";
+                            offset=NAME:B size=NAME:B\", quotes around a NAME with spaces";
             }
             let shown = first[0].chars().take(80).collect();
             Err(Fault::at("", Value::Text(shown), allowed))
         }
     }
+}
+
+/// True for a line that may name columns: no field of several is a number.
+fn has_names(line: &str) -> bool {
+    let fields = names(line);
+    let is_number = |field: &String| field.parse::<f64>().is_ok();
+    is_header(line) || fields.len() >= LEAST_COLUMNS && !fields.iter().any(is_number)
 }
 
 /// How many of the lines a format reads.

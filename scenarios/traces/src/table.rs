@@ -3,7 +3,7 @@
 
 use crate::columns::{Column, Columns};
 use crate::fault::{Fault, Value};
-use crate::fields::{op, time, whole};
+use crate::fields::{bytes, date, op, time, whole};
 use crate::reader::{Record, Units, Wrong};
 use raidlab_kernel::Op;
 
@@ -51,7 +51,10 @@ impl Place {
         Place {
             at: at.unwrap_or(usize::MAX),
             column: column.clone(),
-            what: format!("{meaning} in {} (column {})", column.unit, column.name),
+            what: match column.is_date() {
+                true => format!("a date (column {})", column.name),
+                false => format!("{meaning} in {} (column {})", column.unit, column.name),
+            },
         }
     }
 }
@@ -76,6 +79,8 @@ pub(crate) struct Table {
     optional: usize,
     words: OpWords,
     blank_op: bool,
+    /// True if sizes may be written as a person would, and times as dates.
+    is_free: bool,
     /// Between two fields.
     separator: u8,
     first: bool,
@@ -104,6 +109,7 @@ impl Table {
             optional: layout.optional,
             words: layout.words,
             blank_op: layout.blank_op,
+            is_free: false,
             separator: b',',
             first: true,
             unit: String::new(),
@@ -114,11 +120,16 @@ impl Table {
     pub(crate) fn named(columns: Columns) -> Table {
         Table {
             places: None,
+            words: match columns.op.unit.as_str() {
+                "digit" => OpWords::Digit,
+                "scsi" => OpWords::Scsi,
+                _ => OpWords::Names,
+            },
             columns: Some(columns),
             word: "",
             optional: 0,
-            words: OpWords::Names,
             blank_op: false,
+            is_free: true,
             separator: b',',
             first: true,
             unit: String::new(),
@@ -177,14 +188,22 @@ impl Table {
             return Ok(None);
         }
         let op = self.words.op(text(places.op))?;
-        let bytes = |place: &Place| {
-            let count = whole(text(place.at), &place.what)?;
-            Ok::<u64, String>(count.saturating_mul(place.column.bytes()))
+        let (is_free, is_date) = (self.is_free, self.is_free && places.time.column.is_date());
+        let bytes_at = |place: &Place| {
+            let (text, unit) = (text(place.at), place.column.bytes());
+            if is_free {
+                return bytes(text, unit, &place.what);
+            }
+            Ok(whole(text, &place.what)?.saturating_mul(unit))
         };
         let ns = |place: &Place| time(text(place.at), place.column.time(), &place.what);
         let (offset, size) = match op {
             Op::Flush => (0, 0),
-            _ => (bytes(&places.offset)?, bytes(&places.size)?),
+            _ => (bytes_at(&places.offset)?, bytes_at(&places.size)?),
+        };
+        let time_ns = match is_date {
+            true => date(text(places.time.at), &places.time.what)?,
+            false => ns(&places.time)?,
         };
         let response = places.response.as_ref();
         let response = response.filter(|place| !text(place.at).is_empty());
@@ -200,7 +219,7 @@ impl Table {
             op,
             offset,
             bytes: size,
-            time_ns: ns(&places.time)?,
+            time_ns,
             response_us: response.map_or(Ok(f64::NAN), |place| {
                 ns(place).map(|took| took as f64 / 1000.0)
             })?,
@@ -258,10 +277,17 @@ pub(crate) fn is_header(line: &str) -> bool {
     letters.peek().is_some() && letters.all(char::is_alphabetic)
 }
 
+/// The fields of a first line.
+pub(crate) fn names(line: &str) -> Vec<String> {
+    split(line, separator(line))
+}
+
 /// What stands between the fields of a first line.
 fn separator(line: &str) -> u8 {
+    // What is in quotes separates nothing.
+    let bare: String = line.split('"').step_by(2).collect();
     let found = [b',', b';', b'\t'].into_iter();
-    let mut found = found.filter(|each| line.as_bytes().contains(each));
+    let mut found = found.filter(|each| bare.as_bytes().contains(each));
     found.next().unwrap_or(b',')
 }
 

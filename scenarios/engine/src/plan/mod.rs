@@ -14,7 +14,7 @@ use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
-pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, WorkloadPlan};
+pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
 
 /// 18 years, the longest time of a plan: a recording of this length has no end of its own.
 pub const UNTIL_OVER: Nanos = Nanos(1 << 59);
@@ -89,6 +89,9 @@ pub struct Plan {
     /// Jobs of fio, each thread of which is an outside caller.
     #[serde(default)]
     pub jobs: Option<JobsPlan>,
+    /// Outside threads whose I/Os are held.
+    #[serde(default)]
+    pub tenants: Vec<TenantPlan>,
 }
 
 fn one() -> u32 {

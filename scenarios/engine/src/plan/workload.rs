@@ -110,6 +110,26 @@ pub struct SharePlan {
     pub priority: u32,
 }
 
+/// Outside threads that are one tenant: their I/Os are held before they reach the host's CPU.
+#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[serde(deny_unknown_fields)]
+pub struct TenantPlan {
+    /// For reports; unique, beside those of the loads too.
+    pub name: String,
+    /// Index into `arrays`: the one that it shares.
+    pub array: u32,
+    /// Its first outside thread.
+    pub first_thread: u32,
+    /// Its threads.
+    pub threads: u32,
+    /// Limits that hold at once.
+    #[serde(default)]
+    pub limits: Vec<LimitParams>,
+    /// Its share of the array among tenants.
+    #[serde(default)]
+    pub share: Option<SharePlan>,
+}
+
 /// A load on one array.
 #[derive(Clone, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]

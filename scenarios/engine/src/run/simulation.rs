@@ -253,7 +253,6 @@ impl Simulation {
             let most = OUTSIDE_NUMBERS - 1;
             return Err(format!("mark {mark}; at most {most} is possible"));
         }
-        let thread = self.system.layers.path.outside_thread_of(mark);
         let request = Request { op, offset, bytes };
         self.system.layers.path.calendar.advance_to(self.now);
         if let Some(observer) = &mut self.observer {
@@ -264,7 +263,7 @@ impl Simulation {
         let Layers { path, loads, .. } = &mut self.system.layers;
         let since = since.min(self.now);
         let id = loads.claim(path, request, array, owner, since);
-        let up = loads.hand_in(path, id, thread, on);
+        let up = loads.take_outside(path, id, mark, on);
         self.system.layers.settle(up, self.now);
         self.system.layers.prefetch();
         Ok(id)

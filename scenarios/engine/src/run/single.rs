@@ -8,9 +8,8 @@ use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::{Component, Power, RunResult};
 use crate::run::system::System;
-use crate::state::records::Workload;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{Counted, Fault, ReadUnits, Written, write_states};
+use raidlab_models::{Counted, Fault, Limits, ReadUnits, Written, write_states};
 use std::path::Path;
 
 /// Why a run gave no result.
@@ -416,18 +415,23 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
 
 /// The limits of the loads.
 fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
-    let of_load = move |load: &Workload| {
-        let busy = load.limits.iter().flat_map(|limits| limits.busy_until(at));
+    let of_load = move |(name, limits): (&'_ String, &'_ Option<Box<Limits>>)| {
+        let busy = limits.iter().flat_map(|limits| limits.busy_until(at));
         let reports = busy.map(|(counted, busy)| {
             let of = match counted {
                 Counted::Ios => "IOPS",
                 Counted::Bytes => "bandwidth",
             };
-            StationReport::new(format!("{} {of} limit", load.name), "limit", busy)
+            StationReport::new(format!("{name} {of} limit"), "limit", busy)
         });
         reports.collect::<Vec<_>>()
     };
-    system.layers.loads.workloads().iter().flat_map(of_load)
+    let loads = &system.layers.loads;
+    let own = loads.workloads().iter();
+    let own = own.map(|load| (&load.name, &load.limits));
+    let outside = loads.tenants().iter();
+    let outside = outside.map(|tenant| (&tenant.name, &tenant.limits));
+    own.chain(outside).flat_map(of_load)
 }
 
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {

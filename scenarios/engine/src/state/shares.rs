@@ -23,9 +23,10 @@ pub(crate) struct Shares {
     tenants: Vec<Tenant>,
 }
 
-/// One workload as a tenant.
+/// One workload, or one tenant among outside threads.
 #[derive(Debug)]
 struct Tenant {
+    /// Its index; behind those of the workloads that of a tenant.
     workload: u32,
     weight: u64,
     /// 0 goes first.
@@ -42,11 +43,13 @@ struct Tenant {
 impl Shares {
     /// The sharing of array `index`; none unless a load on it says its share.
     pub(crate) fn of(plan: &Plan, index: usize, array: &ArrayPlan) -> Option<Box<Shares>> {
-        let loads = (0..).zip(&plan.workloads);
-        let own = loads.filter(|(_, load)| load.array as usize == index);
+        let loads = plan.workloads.iter().map(|load| (load.array, load.share));
+        let outside = plan.tenants.iter().map(|own| (own.array, own.share));
+        let all = (0..).zip(loads.chain(outside));
+        let own = all.filter(|(_, (array, _))| *array as usize == index);
         let tenants: Vec<Tenant> = own
-            .filter_map(|(workload, load)| {
-                let share = load.share?;
+            .filter_map(|(workload, (_, share))| {
+                let share = share?;
                 Some(Tenant {
                     workload,
                     weight: u64::from(share.weight),
@@ -86,9 +89,11 @@ impl Shares {
         self.next(ios) == Some(id)
     }
 
-    /// An I/O has left the array.
-    pub(crate) fn leave(&mut self) {
-        self.inside = self.inside.saturating_sub(1);
+    /// An I/O of a load has left the array.
+    pub(crate) fn leave(&mut self, workload: u32) {
+        if self.tenant(workload).is_some() {
+            self.inside = self.inside.saturating_sub(1);
+        }
     }
 
     /// The I/O that goes in next, if there is a place and one waits.

@@ -85,6 +85,9 @@ impl Loads {
                         Outcome::Done
                     };
                     path.hand_back(id, mark, outcome);
+                    if let Some(index) = self.tenant_behind(mark) {
+                        self.leave_share(path, id, index, served.end);
+                    }
                 }
                 _ => {
                     // It counts as complete once the page cache has its pages.
@@ -224,7 +227,7 @@ impl Loads {
         }
         let workload = &mut self.workloads[index as usize];
         if workload.is_held {
-            self.leave_share(path, index, done);
+            self.leave_share(path, id, index, done);
         }
         let workload = &mut self.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {

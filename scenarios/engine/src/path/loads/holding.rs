@@ -36,7 +36,13 @@ impl Loads {
     /// An I/O goes in, or waits for tokens, or for its share; it is heard of again.
     pub(crate) fn hold(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
-        let limits = self.workloads[index as usize].limits.as_mut();
+        let limits = match self.workloads.get_mut(index as usize) {
+            Some(load) => load.limits.as_mut(),
+            None => {
+                let outside = index as usize - self.workloads.len();
+                self.tenants.all_mut()[outside].limits.as_mut()
+            }
+        };
         let at = limits.map_or(now, |limits| limits.pass(1, io.bytes, now));
         if at == now {
             return self.offer(path, id, index, now);
@@ -50,15 +56,32 @@ impl Loads {
 
     /// An I/O has its tokens.
     pub(crate) fn released(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
-        match path.ios[id].owner.slot() {
-            Some(slot) => self.offer(path, id, path.slots[slot as usize].workload, now),
-            None => Up::None,
+        let index = match path.ios[id].owner.into() {
+            Owner::Slot(slot) => Some(path.slots[slot as usize].workload),
+            Owner::Outside(number) => self.tenant_behind(number),
+            _ => None,
+        };
+        index.map_or(Up::None, |index| self.offer(path, id, index, now))
+    }
+
+    /// The tenant of an outside caller's I/O: its index is behind those of the loads.
+    #[inline]
+    pub(crate) fn tenant_behind(&self, number: u32) -> Option<u32> {
+        let found = self.tenants.behind(number);
+        found.map(|at| self.workloads.len() as u32 + at)
+    }
+
+    /// An outside caller's I/O goes in, or is held as its tenant says.
+    pub(crate) fn take_outside(&mut self, path: &mut Path, id: IoId, number: u32, now: Time) -> Up {
+        match self.tenant_behind(number) {
+            Some(index) => self.hold(path, id, index, now),
+            None => self.hand_in(path, id, path.outside_thread_of(number), now),
         }
     }
 
     /// An I/O goes in, or waits until its load's share lets it.
     fn offer(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
-        let array = self.workloads[index as usize].array as usize;
+        let array = path.ios[id].array as usize;
         if let Some(shares) = &mut self.shares[array]
             && !shares.offer(&mut path.ios, id, index)
         {
@@ -72,10 +95,10 @@ impl Loads {
     }
 
     /// An I/O of the array's tenants is complete: others may go in.
-    pub(crate) fn leave_share(&mut self, path: &mut Path, index: u32, done: Time) {
-        let array = self.workloads[index as usize].array as usize;
+    pub(crate) fn leave_share(&mut self, path: &mut Path, id: IoId, index: u32, done: Time) {
+        let array = path.ios[id].array as usize;
         if let Some(shares) = &mut self.shares[array] {
-            shares.leave();
+            shares.leave(index);
             while let Some(id) = shares.next(&path.ios) {
                 path.ios[id].pending = 0;
                 path.calendar.push(done, Event::Granted(id));
@@ -92,7 +115,8 @@ impl Loads {
     /// The thread of an I/O that nothing holds takes it up.
     fn take_up(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let Some(slot) = path.ios[id].owner.slot() else {
-            return Up::None;
+            let number = path.ios[id].owner.outside_number();
+            return self.hand_in(path, id, path.outside_thread_of(number), now);
         };
         let Slot {
             workload, thread, ..
@@ -106,10 +130,10 @@ impl Loads {
 
     /// What is held is gone with the power.
     pub(crate) fn restart_limits(&mut self, now: Time) {
-        for workload in &mut self.workloads {
-            if let Some(limits) = &mut workload.limits {
-                limits.restart(now);
-            }
+        let loads = self.workloads.iter_mut().map(|load| &mut load.limits);
+        let outside = self.tenants.all_mut().iter_mut().map(|own| &mut own.limits);
+        for limits in loads.chain(outside).flatten() {
+            limits.restart(now);
         }
         for shares in self.shares.iter_mut().flatten() {
             shares.restart();

@@ -5,9 +5,11 @@ pub(crate) mod holding;
 pub(crate) mod outage;
 pub(crate) mod outside;
 pub(crate) mod submission;
+pub(crate) mod tenants;
 
 use crate::path::Path;
 use crate::path::loads::outside::OutsideRecord;
+use crate::path::loads::tenants::{Tenant, Tenants};
 use crate::state::arrivals::Arrivals;
 use crate::state::event::Event;
 use crate::state::measure::Meter;
@@ -36,6 +38,8 @@ pub(crate) struct Loads {
     shares: Vec<Option<Box<Shares>>>,
     /// What is recorded of I/Os of an outside caller.
     outside: OutsideRecord,
+    /// Which outside threads are held, and by what.
+    tenants: Tenants,
     tally: Tally,
     recorded: u64,
     /// Records that have slow I/Os of which nobody has said what was in work beside them, each
@@ -60,6 +64,7 @@ impl Loads {
         host: Host,
         workloads: Vec<Workload>,
         shares: Vec<Option<Box<Shares>>>,
+        tenants: Tenants,
         threads: usize,
         ending: u32,
     ) -> Loads {
@@ -71,6 +76,7 @@ impl Loads {
             workloads,
             shares,
             outside: OutsideRecord::default(),
+            tenants,
             tally: Tally::default(),
             recorded: 0,
             noticed: Vec::new(),
@@ -116,6 +122,11 @@ impl Loads {
 
     pub(crate) fn outside_mut(&mut self) -> &mut OutsideRecord {
         &mut self.outside
+    }
+
+    /// Outside threads whose I/Os are held.
+    pub(crate) fn tenants(&self) -> &[Tenant] {
+        self.tenants.all()
     }
 
     /// What has been issued and completed.

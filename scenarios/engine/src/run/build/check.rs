@@ -1,14 +1,15 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
 use crate::plan::{
-    Action, Arrival, EventPlan, Pattern, Plan, SLOWEST_IOS, Sizes, TRACED_IOS, WorkloadPlan,
+    Action, Arrival, EventPlan, Pattern, Plan, SLOWEST_IOS, SharePlan, Sizes, TRACED_IOS,
+    WorkloadPlan,
 };
 use crate::raid::bitmap::{Bitmap, MOST_REGIONS};
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
 use raidlab_kernel::Nanos;
-use raidlab_models::Fault;
+use raidlab_models::{Fault, LimitParams};
 
 /// CPU time that an I/O or a command costs at most, about a minute: sums over all that can wait in
 /// memory have room in 64 bits.
@@ -251,6 +252,7 @@ pub(crate) fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults
         let capacity = arrays[workload.array as usize].layout.capacity();
         check_workload(index, workload, capacity, faults);
     }
+    check_tenants(plan, faults);
 }
 
 /// Every place of every load has a number that an I/O's record has room for.
@@ -348,6 +350,55 @@ fn check_workload(index: usize, workload: &WorkloadPlan, capacity: u64, faults: 
     check_spot_and_arrival(workload, &mut check);
 }
 
+/// What holds I/Os before they reach the host's CPU.
+fn check_held(
+    limits: &[LimitParams],
+    share: Option<SharePlan>,
+    check: &mut impl FnMut(bool, &str, String, String),
+) {
+    for limit in limits {
+        check(
+            (1..=LARGEST_LIMIT).contains(&limit.milli_per_s) && limit.burst_ns <= LONGEST_BURST,
+            "limits",
+            format!("{} for {} ns", limit.milli_per_s, limit.burst_ns.0),
+            format!("1 to {LARGEST_LIMIT} for at most {} ns", LONGEST_BURST.0),
+        );
+    }
+    if let Some(share) = share {
+        check(
+            (1..=10_000).contains(&share.weight) && share.priority <= 10,
+            "share",
+            format!("{} of {}", share.weight, share.priority),
+            "a weight of 1 to 10000, a priority of 0 to 10".into(),
+        );
+    }
+}
+
+/// Tenants among outside threads are on an array that there is, and have threads that there are.
+fn check_tenants(plan: &Plan, faults: &mut Faults) {
+    for (index, tenant) in plan.tenants.iter().enumerate() {
+        let mut check = |fits: bool, key: &str, value: String, allowed: String| {
+            if !fits {
+                faults.add(format!("tenants.{index}.{key}"), value, allowed);
+            }
+        };
+        let arrays = plan.arrays.len();
+        check(
+            (tenant.array as usize) < arrays,
+            "array",
+            tenant.array.to_string(),
+            format!("below {arrays}"),
+        );
+        check(
+            tenant.first_thread.saturating_add(tenant.threads) <= plan.outside_threads,
+            "threads",
+            format!("{} from {} on", tenant.threads, tenant.first_thread),
+            format!("threads of {}", plan.outside_threads),
+        );
+        check_held(&tenant.limits, tenant.share, &mut check);
+    }
+}
+
 /// The hot spot lies in the area, and I/Os arrive.
 fn check_spot_and_arrival(
     workload: &WorkloadPlan,
@@ -370,22 +421,7 @@ fn check_spot_and_arrival(
             "a share of 0 to 1; a block or more inside the area".into(),
         );
     }
-    for limit in &workload.limits {
-        check(
-            (1..=LARGEST_LIMIT).contains(&limit.milli_per_s) && limit.burst_ns <= LONGEST_BURST,
-            "limits",
-            format!("{} for {} ns", limit.milli_per_s, limit.burst_ns.0),
-            format!("1 to {LARGEST_LIMIT} for at most {} ns", LONGEST_BURST.0),
-        );
-    }
-    if let Some(share) = workload.share {
-        check(
-            (1..=10_000).contains(&share.weight) && share.priority <= 10,
-            "share",
-            format!("{} of {}", share.weight, share.priority),
-            "a weight of 1 to 10000, a priority of 0 to 10".into(),
-        );
-    }
+    check_held(&workload.limits, workload.share, check);
     check(
         workload.limits.is_empty() && workload.share.is_none() || workload.page_cache.is_none(),
         "limits",

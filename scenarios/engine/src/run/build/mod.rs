@@ -11,6 +11,7 @@ use crate::path::Path;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
+use crate::path::loads::tenants::Tenants;
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, UNTIL_OVER, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::background::Background;
@@ -186,7 +187,15 @@ fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
     let host = Host::new(&plan.host, threads, plan.seed);
     let shares = plan.arrays.iter().enumerate();
     let shares = shares.map(|(index, array)| Shares::of(plan, index, array));
-    Loads::new(host, workloads, shares.collect(), threads, ending as u32)
+    let tenants = Tenants::of(plan);
+    Loads::new(
+        host,
+        workloads,
+        shares.collect(),
+        tenants,
+        threads,
+        ending as u32,
+    )
 }
 
 /// The bytes that each drive of a plan holds.
