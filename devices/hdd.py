@@ -344,6 +344,8 @@ class HddSpec(DriveSpec):
     """Most by which a drive's speed differs from `speed`; each drive draws its own."""
     initial_angle: Share | None = None
     """Part of a revolution that has passed the head when the run begins; random if absent."""
+    physical_sector: Size = SECTOR
+    """Bytes of a sector on the medium: 4 KiB of a disk that emulates sectors of 512 B."""
     geometry: Geometry
     seek: Seek
     buffer: Buffer
@@ -379,6 +381,10 @@ class HddSpec(DriveSpec):
             allowed = "false: behind a link writes are cached in [write_cache]"
             yield Fault("buffer.own_write_segment", True, allowed)
         yield from self._shingled_faults()
+        emulates = self.scsi_bus is None and self.shingled is None
+        if self.physical_sector not in (SECTOR, 8 * SECTOR)[: 1 + emulates]:
+            allowed = "512 B; 4 KiB behind a link, if not shingled"
+            yield Fault("physical_sector", f"{self.physical_sector} B", allowed)
         if self.initial_angle == 1:
             yield Fault("initial_angle", self.initial_angle, "0 to below 1")
         yield from self._capacity_faults()
@@ -479,6 +485,7 @@ class HddSpec(DriveSpec):
             "rpm": self.speed,
             "speed_tolerance": self.speed_tolerance,
             "initial_angle": self.initial_angle,
+            **({"physical_sectors": 8} if self.physical_sector > SECTOR else {}),
             "geometry": self.geometry.to_plan(self._medium, fastest),
             "seek": self.seek.to_plan(),
             "buffer": self.buffer.to_plan(),

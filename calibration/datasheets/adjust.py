@@ -163,9 +163,11 @@ def _random_write(flash: Flash, figure: float, simulated: float) -> Flash:
     if flash.sheet.burst:
         return replace(flash, write_core_us=max(LEAST_US, flash.write_core_us * factor))
     moved = _program(flash, factor)
-    if flash.spare_fitted:
+    # Dies at their slowest that are too fast yet have less spare space than usual.
+    if flash.spare_fitted or (moved == flash and factor > 1):
         wanted = max(1.001, flash.write_amplification * factor)
-        moved = replace(flash, spare=priors.SPARE.clamp(spare_for(wanted)))
+        spare = priors.SPARE.clamp(spare_for(wanted))
+        moved = flash if spare == flash.spare else replace(flash, spare=spare, spare_fitted=True)
     if moved != flash or factor < 1:
         return moved
     # Slower than any dies and spare space: what is left are the cores.

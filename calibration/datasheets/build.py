@@ -9,7 +9,7 @@ from typing import Any
 
 from raidlab.calibration.datasheets.adjust import Tell, adjust, adjust_disk, silent
 from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
-from raidlab.devices.datasheet import disk, flash, flash_device, spread, xpoint
+from raidlab.devices.datasheet import disk, flash, flash_device, priors, spread, xpoint
 from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.priors import BLOCK
@@ -149,7 +149,7 @@ def build(read: Read, tell: Tell = silent) -> Imported:
         missed = _missed(points, "its geometry and seek curve do not give it")
         draft = disk.device(spindle, read)
         spread.widen_disk(draft, spindle)
-        return Imported(draft, points, (*_doubts(read.sheet), *missed))
+        return Imported(draft, points, (*_doubts(read.sheet), *_by_density(spindle), *missed))
     doubts = list(_doubts(read.sheet))
     seen = _as_burst(read.sheet)
     if seen:
@@ -256,6 +256,16 @@ def _doubts(sheet: Sheet) -> Iterator[str]:
                 f"rated_writes: {sheet.rated_writes / 1e12:,.0f} TB, but dwpd = {sheet.dwpd:g}"
                 f" gives {daily * 3 / 1e12:,.0f} TB in 3 years, {daily * 5 / 1e12:,.0f} TB in 5"
             )
+
+
+def _by_density(made: disk.Disk) -> Iterator[str]:
+    """That a disk's streams are those of its density, where no rate is stated."""
+    if made.sheet.media_rate is None:
+        rate = priors.outer_rate(made.rpm, made.sheet.capacity, made.heads) / 1e6
+        yield (
+            f"no rate stated: streams of {rate:,.0f} MB/s on the outer tracks are assumed, as usual"
+            f" for the density of {made.heads} surfaces"
+        )
 
 
 def _missed(points: tuple[Point, ...], why: str) -> list[str]:

@@ -109,7 +109,7 @@ def page(
 
 
 _CHECK = "mixed_random"
-_NOTES = ("not modelled", "firmware times", "actuators")
+_NOTES = ("not modelled", "firmware times", "actuators", "no rate stated")
 """Warnings that are about no figure."""
 
 

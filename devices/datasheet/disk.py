@@ -25,6 +25,8 @@ _SEGMENTS = 32
 _QUEUES = {"sata": 32, "sas": 128, "pcie": 128}
 _OVERHEAD_US = {"sata": 100, "sas": 70, "pcie": 70}
 MOST_SECTORS = 65_535
+_LAST_SMALL_SECTORS = 4 * 10**12
+"""Bytes of the largest disks that came with sectors of 512 bytes on the medium."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,12 @@ def device(disk: Disk, read: Read) -> Draft:
     queue = Origin("assumed", f"usual for {family.upper()}")
     draft.put("queue_depth", _QUEUES[family], queue)
     draft.put("speed", f"{disk.rpm:g} rpm", Origin("data-sheet"))
+    if not sheet.shingled:
+        large = sheet.capacity > _LAST_SMALL_SECTORS
+        size = sheet.physical_sector or (4096 if large else SECTOR)
+        usual = Origin("assumed", "4 KiB of disks beyond 4 TB, as 512e")
+        sector = usual if sheet.physical_sector is None else Origin("data-sheet")
+        draft.put("physical_sector", f"{size} B", sector)
     _geometry(draft, disk)
     draft.put("seek.head_switch", f"{spindle.head_switch_ms} ms", _USUAL)
     spread = Origin("assumed", "as fitted to drives of the catalogue of this speed")
@@ -149,7 +157,9 @@ def _geometry(draft: Draft, disk: Disk) -> None:
     draft.put("geometry.head_order", "serpentine")
     origin = Origin("derived", "sustained rate over a revolution and a skew")
     if sheet.media_rate is None:
-        origin = Origin("assumed", priors.OUTER_MB_S.source)
+        share = priors.OUTER_MB_S
+        ends = (f"{round(disk.outer_sectors * end)}" for end in (share.low, share.high))
+        origin = Origin("assumed", share.source, *ends)
     draft.put("geometry.outer_sectors", disk.outer_sectors, origin)
     ratio = spindle.inner_over_outer
     low, high = (f"{round(disk.outer_sectors * share)}" for share in (ratio.low, ratio.high))

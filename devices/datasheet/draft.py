@@ -68,13 +68,16 @@ class Draft:
         for key, value in read.written.items():
             if key not in (*_META, "capacity", "interface"):
                 self.put(f"data_sheet.{key}", value)
-        origin = Origin("data-sheet", sheet.source)
+        words = [f"{key}: {note}" for key, note in sheet.sources.items() if key in _WORDS]
+        origin = Origin("data-sheet", "; ".join(filter(None, (sheet.source, *words))))
         self.put("capacity", f"{sheet.capacity} B", origin)
         if self.values.get("data_sheet"):
             self.origins["data_sheet"] = origin
         if sheet.year is not None:
             self.origins["data_sheet.year"] = Origin("published", "when it was announced")
         for key, note in sheet.sources.items():
+            if key in _WORDS:
+                continue
             where = key if key == "capacity" else f"data_sheet.{key}"
             self.origins[where] = Origin("data-sheet", note)
         numbers = [key for key in self.values.get("data_sheet", {}) if key not in _OTHER]
@@ -101,6 +104,10 @@ class Draft:
 
 _OTHER = frozenset({"cell", "burst", "year"})
 """Entries of `data_sheet` that are no figures of the maker's."""
+
+
+_WORDS = _OTHER | {*_META, "interface"}
+"""Keys of a sheet whose values are no numbers, so that a device file has no source for each."""
 
 
 def _at(tree: Mapping[str, Any], key: str) -> Any:

@@ -247,8 +247,11 @@ def first(sheet: Sheet) -> Flash:
         draft = replace(draft, write_core_us=max(LEAST_US, min(core_us, room)))
     if sheet.read_latency is not None:
         draft = _fewer_cores(draft, sheet.read_latency / 1e3).with_latency(sheet.read_latency / 1e3)
+    usual = priors.STATED_WRITE_US.get(link.generation) if link.family == "pcie" else None
     if sheet.write_latency is not None:
         draft = draft.with_write_latency(sheet.write_latency / 1e3)
+    elif usual is not None:
+        draft = draft.with_write_latency(usual)
     return draft
 
 

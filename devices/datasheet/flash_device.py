@@ -10,7 +10,7 @@ from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quanti
 from raidlab.devices.datasheet.flash import READS_FIRST, START_FREE, Flash
 from raidlab.devices.datasheet.nand import PAGE
 from raidlab.devices.datasheet.power import put_flash_power
-from raidlab.devices.datasheet.priors import Prior
+from raidlab.devices.datasheet.priors import BLOCK, Prior
 from raidlab.devices.datasheet.sheet import MAP_ENTRY, Read
 
 _MIB = 1 << 20
@@ -28,7 +28,7 @@ def device(flash: Flash, read: Read) -> Draft:
         note = "sequential_read over the link's rate after its line code"
         draft.put("link_payload", round(flash.payload, 5), Origin("derived", note))
     unit = max(sheet.unit, 512)
-    draft.put("mapping_unit", f"{unit} B", _stated(sheet.map_unit, "usual for drives of 4 KiB"))
+    draft.put("mapping_unit", f"{unit} B", _unit_origin(flash))
     _endurance(draft, flash)
     _nand(draft, flash)
     draft.put("collection.policy", "greedy")
@@ -49,8 +49,12 @@ def device(flash: Flash, read: Read) -> Draft:
     return draft
 
 
-def _stated(value: Any, note: str) -> Origin:
-    return Origin("assumed", note) if value is None else Origin("data-sheet")
+def _unit_origin(flash: Flash) -> Origin:
+    if flash.sheet.map_unit is not None:
+        return Origin("data-sheet")
+    if flash.sheet.unit == BLOCK:
+        return Origin("assumed", "usual for drives of 4 KiB")
+    return Origin("derived", "random_write: with a smaller unit no spare space is so slow")
 
 
 def _endurance(draft: Draft, flash: Flash) -> None:
@@ -161,6 +165,8 @@ def _program_origin(flash: Flash) -> Origin:
     if flash.programs_bound:
         key = "sustained_write" if sheet.burst else "sequential_write"
         return Origin("derived", f"mean of the page types; {key} over dies, planes and page")
+    if flash.spare_fitted:
+        return Origin("derived", "random_write: as slow as dies of the cell are")
     if sheet.random_write is not None and not sheet.burst:
         note = "random_write with the usual spare space; sequential_write is bound elsewhere"
         return Origin("derived", note)

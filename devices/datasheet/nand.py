@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import log
 
-from raidlab.devices.datasheet.priors import Cell
+from raidlab.devices.datasheet.priors import BLOCK, LARGE_UNITS, SPARE, Cell
 
 PAGE = 16384
 """Bytes of a page, as of all chips since 2013."""
@@ -36,6 +36,19 @@ def spare_for(wa: float) -> float:
         raise ValueError("above 1")
     x = 1 - 1 / wa
     return -log(x) / (1 - x) - 1
+
+
+def least_unit(stream: float, random: float) -> int:
+    """The smallest mapping unit with which steady random writes are as slow as stated.
+
+    Each programs a whole unit, amplified by what the least spare space gives at most.
+
+    Args:
+        stream: Bytes a second that dies program.
+        random: Writes of 4 KiB a second.
+    """
+    most = stream / amplification(SPARE.low) / random
+    return next((unit for unit in (BLOCK, *LARGE_UNITS) if unit >= most), LARGE_UNITS[-1])
 
 
 def program_rate(cell: Cell, dies: int, planes: int, program_us: float) -> float:

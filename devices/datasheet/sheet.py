@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from raidlab.devices.datasheet.nand import least_unit
 from raidlab.devices.datasheet.plausible import implausible
 from raidlab.devices.datasheet.priors import BLOCK, CELLS
 from raidlab.devices.faults import Fault, Faults
@@ -140,6 +141,8 @@ class Sheet(Table):
     """Of a disk: true if its tracks overlap and it manages that by itself."""
     media_cache: _Size | None = None
     """Of a shingled disk: the log on its platters for writes that are no stream."""
+    physical_sector: _Size | None = None
+    """Of a disk: 512 B, or 4 KiB of which it offers parts."""
     platters: int | None = Field(default=None, ge=1, le=32)
     heads: int | None = Field(default=None, ge=1, le=64)
 
@@ -154,7 +157,7 @@ class Sheet(Table):
             yield Fault(key, getattr(self, key), allowed)
         if not 10**9 <= self.capacity <= 10**15:
             yield Fault("capacity", f"{self.capacity} B", "1 GB to 1 PB")
-        if all(getattr(self, key) is None for key in RATES):
+        if self.kind == "ssd" and all(getattr(self, key) is None for key in RATES):
             yield Fault("", None, f"one rate at least: {', '.join(RATES)}")
         unknown = [key for key in self.sources if key not in type(self).model_fields]
         for key in unknown:
@@ -181,7 +184,7 @@ class Sheet(Table):
                 unit, factor = ("IO/s", 1) if size > 1 else ("MB/s", 10**6)
                 allowed = (
                     f"at most {most / size / factor:,.0f} {unit}: {link.title} moves"
-                    f" {most / 1e6:,.0f} MB/s after its line code"
+                    f" {most / 1e6:,.0f} MB/s after its line code{_both_ports(link)}"
                 )
                 yield Fault(key, f"{rate:g}", allowed)
 
@@ -224,6 +227,8 @@ class Sheet(Table):
         if self.media_cache is not None and not _LEAST_LOG <= self.media_cache < self.capacity:
             allowed = f"{_LEAST_LOG} B to less than the capacity of {self.capacity} B"
             yield Fault("media_cache", f"{self.media_cache} B", allowed)
+        if self.physical_sector not in (None, 512, 4096):
+            yield Fault("physical_sector", f"{self.physical_sector} B", "512 B or 4 KiB")
         if self.shingled and self.actuators == 2:
             yield Fault("actuators", 2, "1 of a shingled disk")
         for key in ("average_seek_read", "average_seek_write"):
@@ -257,8 +262,18 @@ class Sheet(Table):
 
     @property
     def unit(self) -> int:
-        """Bytes of a mapping unit."""
-        return self.map_unit or BLOCK
+        """Bytes of a mapping unit: as stated, or what slow random writes of QLC tell of it."""
+        known = self.map_unit is not None or self.cell not in ("qlc", "plc") or self.burst
+        if known or not self.sequential_write or not self.random_write:
+            return self.map_unit or BLOCK
+        return least_unit(self.sequential_write, self.random_write)
+
+
+def _both_ports(link: Interface) -> str:
+    """How to write a drive that moves data through both of its ports."""
+    if link.family != "sas" or link.lanes > 1:
+        return ""
+    return f'; of a drive stated with both ports write "{link.wide(2).name}"'
 
 
 def spread_faults(sheet: Sheet) -> Iterator[Fault]:
@@ -333,6 +348,7 @@ _OF_DISKS = (
     "actuators",
     "shingled",
     "media_cache",
+    "physical_sector",
 )
 
 

@@ -69,6 +69,39 @@ fn a_write_settles_too() {
 }
 
 #[test]
+fn a_write_of_a_part_of_a_physical_sector_reads_it_a_revolution_before() {
+    let mut rig = Rig::new(&changed(&[("/physical_sectors", json!(8))]));
+    // As above, from sector 40 on: the other four of eight are read, and come by 10 ms later.
+    let io = rig.serve(Op::Write, (100 * 200 + 40) * SECTOR, 4 * SECTOR);
+    assert_eq!(parts(&io), [150_000, 1_400_000, 12_450_000, 400_000]);
+    // What begins where the head stands needs no more than the rest of its last sector.
+    let io = rig.serve(Op::Write, (100 * 200 + 44) * SECTOR, 4 * SECTOR);
+    let [_, _, rotation, transfer] = parts(&io);
+    assert!(rotation < 10_000_000, "{rotation}");
+    assert_eq!(transfer, 400_000);
+}
+
+#[test]
+fn whole_physical_sectors_and_reads_cost_no_revolution_more() {
+    let mut rig = Rig::new(&changed(&[("/physical_sectors", json!(8))]));
+    let io = rig.serve(Op::Write, (100 * 200 + 40) * SECTOR, 8 * SECTOR);
+    assert_eq!(parts(&io), [150_000, 1_400_000, 2_450_000, 800_000]);
+    let mut rig = Rig::new(&changed(&[("/physical_sectors", json!(8))]));
+    let io = rig.serve(Op::Read, (100 * 200 + 40) * SECTOR, 4 * SECTOR);
+    assert_eq!(parts(&io), [100_000, 1_100_000, 2_800_000, 400_000]);
+}
+
+#[test]
+fn a_long_write_reads_both_of_its_ends_one_after_the_other() {
+    let mut rig = Rig::new(&changed(&[("/physical_sectors", json!(8))]));
+    // 146 sectors from sector 4 on: both ends cover parts of a sector, 15 ms apart.
+    let io = rig.serve(Op::Write, 4 * SECTOR, 146 * SECTOR);
+    let plain = Rig::new(&changed(&[])).serve(Op::Write, 4 * SECTOR, 146 * SECTOR);
+    let late = io.latency().0 - plain.latency().0;
+    assert_eq!(late, 20_000_000);
+}
+
+#[test]
 fn a_transfer_crosses_tracks_in_the_skew() {
     let mut rig = Rig::new(&changed(&[]));
     // 150 sectors from sector 0: a track of 10 ms; the head switch takes half of the 1 ms that

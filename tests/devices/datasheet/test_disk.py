@@ -39,8 +39,12 @@ def test_a_device_holds_the_capacity_and_says_what_is_assumed(tmp_path: Path) ->
 def test_a_rate_that_is_not_stated_follows_from_the_density(tmp_path: Path) -> None:
     """2 TB a platter: 200 MB/s * 2^0.42 = 268 MB/s."""
     sheet = {key: value for key, value in DISK.items() if key != "sustained_rate"}
-    disk = first(read_sheet(written(tmp_path, sheet | {"random_read": '"168 IO/s"'})).sheet)
+    read = read_sheet(written(tmp_path, sheet))
+    disk = first(read.sheet)
     assert disk.outer_sectors == pytest.approx(sectors(267.6e6, 7200, 0.7), rel=1e-3)
+    origin = device(disk, read).origins["geometry.outer_sectors"]
+    ends = [round(share * disk.outer_sectors) for share in (0.85, 1.15)]
+    assert [int(origin.low), int(origin.high)] == ends
 
 
 def test_a_shingled_disk_has_bands_and_a_log_by_its_sheet(tmp_path: Path) -> None:

@@ -59,6 +59,54 @@ def test_a_960_gb_drive_is_that_of_the_worked_example(tmp_path: Path) -> None:
     assert drive.read_us == pytest.approx(51.06, abs=0.02)
 
 
+@pytest.mark.parametrize(
+    ("random_write", "unit"),
+    [
+        # 3 % of spare space amplify by 17.3: 3300 MB/s are 46,500 units of 4 KiB, 11,600 of 16 KiB.
+        ("47000 IO/s", 4096),
+        ("38000 IO/s", 16384),
+        ("11000 IO/s", 65536),
+    ],
+)
+def test_slow_random_writes_of_qlc_tell_the_mapping_unit(
+    tmp_path: Path, random_write: str, unit: int
+) -> None:
+    sheet = SSD | {
+        "capacity": '"61.44 TB"',
+        "cell": '"qlc"',
+        "sequential_write": '"3300 MB/s"',
+        "random_write": f'"{random_write}"',
+        "read_latency": '"110 us"',
+    }
+    del sheet["rated_writes"]
+    read = read_sheet(written(tmp_path, sheet))
+    assert read.sheet.unit == unit
+    word = device(first(read.sheet), read).origins["mapping_unit"].word
+    assert word == ("assumed" if unit == 4096 else "derived")
+    # TLC has units of 4 KiB, and a stated unit stands.
+    assert read.sheet.model_copy(update={"cell": "tlc"}).unit == 4096
+    assert read.sheet.model_copy(update={"map_unit": 8192}).unit == 8192
+
+
+def test_a_write_takes_what_sheets_of_its_generation_state(tmp_path: Path) -> None:
+    """15 us: host 5, core 6.9, link 0.6, and 2.5 are left to wait."""
+    sheet = {key: value for key, value in SSD.items() if key != "write_latency"}
+    read = read_sheet(written(tmp_path, sheet))
+    drive = first(read.sheet)
+    assert drive.write_wait_us == pytest.approx(15 - 5 - 4 / 0.58 - 4096 / 6500, abs=0.01)
+    assert device(drive, read).origins["firmware.write_latency"].word == "assumed"
+
+
+def test_sources_of_words_go_with_the_sheet_s(tmp_path: Path) -> None:
+    sheet = SSD | {"source": '"a table"', "sources": '{interface = "assumed", dwpd = "a brief"}'}
+    read = read_sheet(written(tmp_path, sheet))
+    file = tmp_path / "device.toml"
+    file.write_text(device(first(read.sheet), read).to_toml())
+    sources = load_device(file).sources
+    assert sources["capacity"].note == "a table; interface: assumed"
+    assert sources["data_sheet.dwpd"].note == "a brief"
+
+
 def test_five_bits_a_cell_program_for_longer_and_wear_out_sooner(tmp_path: Path) -> None:
     """61.44 TB: 64 TiB of NAND are 256 dies of 2 Tbit. 1000 MB/s over 256 dies of two planes of
     16 KiB would be programs of 8.4 ms, 8 us of them erases: within the bounds of PLC."""

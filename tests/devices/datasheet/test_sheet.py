@@ -71,6 +71,12 @@ def test_a_sheet_is_read_in_base_units(tmp_path: Path) -> None:
         (SSD, "sequential_read", '"8000 MB/s"', "at most 7,877 MB/s: PCIe 4.0 x4"),
         (SSD, "random_read", '"2000000 IO/s"', "at most 1,923,077 IO/s"),
         (DISK, "sustained_rate", '"700 MB/s"', "at most 600 MB/s: SATA 6G"),
+        (
+            SSD | {"interface": '"sas-24g"', "random_read": '"400000 IO/s"'},
+            "sequential_read",
+            '"4300 MB/s"',
+            'of a drive stated with both ports write "sas-24g-x2"',
+        ),
         (SSD, "read_latency", '"20 us"', "at least 35 us: what a page of TLC takes"),
         (SSD, "write_latency", '"1 us"', "at least 2 us"),
         (SSD, "rpm", '"7200 rpm"', "a key of disks"),

@@ -372,8 +372,15 @@ impl LinkFront {
             late: self.lateness_to(model, waiting.place.lbn, start),
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
+        let mut begin = start + access.total();
+        let mut rotation = access.rotation;
+        if waiting.op == MediaOp::Write {
+            let lbns = (waiting.place.lbn, end);
+            let first = self.reads_first(model, &mut sweep, lbns, begin);
+            begin = begin + first;
+            rotation = rotation + first;
+        }
         let done = sweep.end_of(model, end - 1);
-        let begin = start + access.total();
         self.arrive(model, waiting.place.lbn, begin);
         let record = port.io(waiting.io);
         record.charge(Part::Queue, start);
@@ -381,7 +388,7 @@ impl LinkFront {
         record.charge(Part::Rotation, begin);
         record.charge(Part::Transfer, done);
         self.counts.seek += access.seek;
-        self.counts.rotation += access.rotation;
+        self.counts.rotation += rotation;
         self.counts.accesses += 1;
         if model.plans_ahead {
             self.plan_next(model, &sweep.arm(), end, done);

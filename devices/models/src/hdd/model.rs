@@ -56,6 +56,8 @@ pub struct Model {
     pub sector_time: Box<[u64]>,
     /// Sectors that the drive offers.
     pub sectors: u64,
+    /// Of them in a sector of the medium.
+    pub physical_sectors: u64,
     pub buffer: BufferParams,
     pub write_cache: Option<WriteCacheParams>,
     pub scheduler: SchedulerParams,
@@ -137,6 +139,7 @@ impl Model {
                 .write_cache
                 .as_ref()
                 .map(|cache| Bins::new(cache, &geometry)),
+            physical_sectors: u64::from(params.physical_sectors),
             longest_stay: there_and_back(&seek, params.rpm, geometry.cylinders() / 3),
             seek_bounds: SeekBounds::new(&seek, geometry.cylinders()),
             geometry,

@@ -26,6 +26,9 @@ pub struct HddParams {
     /// spindles of a system are not synchronised.
     #[serde(default)]
     pub initial_angle: Option<f64>,
+    /// Logical sectors in a sector of the medium: 8 of a disk that emulates sectors of 512 bytes.
+    #[serde(default = "one")]
+    pub physical_sectors: u32,
     /// Where sectors lie.
     pub geometry: GeometryParams,
     /// How long the arm takes.
@@ -269,6 +272,10 @@ pub struct BufferParams {
 
 fn never() -> Nanos {
     Nanos(u64::MAX)
+}
+
+fn one() -> u32 {
+    1
 }
 
 fn yes() -> bool {

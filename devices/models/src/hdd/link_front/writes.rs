@@ -136,10 +136,12 @@ impl LinkFront {
             late: self.lateness_to(model, lbn, start),
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
+        let begin = start + access.total();
+        let first = self.reads_first(model, &mut sweep, (lbn, end), begin);
         let done = sweep.end_of(model, end - 1);
-        self.arrive(model, lbn, start + access.total());
+        self.arrive(model, lbn, begin + first);
         self.counts.seek += access.seek;
-        self.counts.rotation += access.rotation;
+        self.counts.rotation += access.rotation + first;
         self.counts.accesses += 1;
         self.counts.destaged += 1;
         let arm = sweep.arm();
@@ -149,6 +151,31 @@ impl LinkFront {
         port.settles(lbn * SECTOR_BYTES, (end - lbn) * SECTOR_BYTES, done);
         self.activity = Activity::Destage { arm, end };
         self.occupy(port, start, done);
+    }
+
+    /// The head reads first what a write from `begin` on covers only in part, and writes when that
+    /// comes by again: a revolution later, or two where both ends do not pass within one. What lies
+    /// where the head stands is in the buffer. Gives how much later the write begins.
+    #[inline]
+    pub(super) fn reads_first(
+        &self,
+        model: &Model,
+        sweep: &mut Sweep,
+        (lbn, end): (u64, u64),
+        begin: Time,
+    ) -> Nanos {
+        let physical = model.physical_sectors;
+        let head = lbn % physical != 0 && lbn != self.at;
+        let tail = end % physical != 0;
+        if !head && !tail {
+            return Nanos::ZERO;
+        }
+        let revolution = self.arm.rotation.period();
+        let passed = { *sweep }.end_of(model, end - 1);
+        let both = head && tail && passed.since(begin) >= revolution;
+        let revolutions = 1 + u64::from(both);
+        sweep.wait_revolutions(model, lbn, revolutions);
+        revolution * revolutions
     }
 
     /// A run of the cache is on the medium: there is room for a write that waits.

@@ -29,6 +29,14 @@ impl HddParams {
                 "0 to below 1",
             );
         }
+        let emulates =
+            matches!(self.interface, InterfaceParams::Link(_)) && self.shingled.is_none();
+        check.that(
+            self.physical_sectors == 1 || (self.physical_sectors == 8 && emulates),
+            "physical_sectors",
+            self.physical_sectors,
+            "1, or 8 behind a link and not shingled",
+        );
         self.buffer.check(check);
         if let Some(cache) = &self.write_cache {
             cache.check(check);
