@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE, assumptions
@@ -123,7 +124,8 @@ class Answer:
         if each.falls_behind:
             fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
         if each.why_not:
-            fails.insert(0, {"goal": "can be built", "by": None, "value": each.why_not})
+            goal = "can be built" if each.scenario is None else "can be simulated"
+            fails.insert(0, {"goal": goal, "by": None, "value": each.why_not})
         best = each is self.recommended and self.headroom is not None
         years = self.question.table.horizon
         return {
@@ -189,6 +191,7 @@ class _Planning:
         built = next(each.scenario for each in self.candidates if each.scenario is not None)
         self.asked = sum(load.arrives_per_s for load in built.workloads)
         self.simulated = 0
+        self.refused: list[Fault] = []
         self.warnings: dict[str, tuple[str, ...]] = {}
         self.breaches: set[str] = set()
 
@@ -207,6 +210,7 @@ class _Planning:
                 # A part of a trace says nothing certain of the rest.
                 continue
             self.simulate([each for each in alive if each.rung < rung], share, 1)
+            alive = [each for each in alive if not each.why_not]
             for each in alive:
                 each.rung = rung
             if rung == len(RUNGS) - 1:
@@ -260,9 +264,10 @@ class _Planning:
             if below.out and not above.out and price(each) < least
         ]
         self.simulate(more, RUNGS[0][0], 1)
-        for each in (*picked, *more):
+        run = [each for each in (*picked, *more) if not each.why_not]
+        for each in run:
             each.rung = 0
-        return [*picked, *more]
+        return run
 
     def simulate(self, which: Sequence[Candidate], share: float, replications: int) -> None:
         """Simulates candidates for a share of the run, and judges what that shows."""
@@ -276,13 +281,21 @@ class _Planning:
         ]
         done = self.simulated
         progress = self.running.progress
+        refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, self.seed, workers=self.running.workers, store=self.running.store,
             progress=None if progress is None else lambda d, of: progress(done + d, done + of),
+            refused=refused,
         )  # fmt: skip
-        for candidate, scenario, result in zip(which, scenarios, results, strict=True):
-            self.judge(candidate, scenario, result)
+        found = list(results)
+        run = [at for at in range(len(which)) if at not in refused]
+        for at, result in zip(run, found, strict=True):
+            self.judge(which[at], scenarios[at], result)
             self.simulated += 1
+        for at, faults in refused.items():
+            which[at].why_not = "; ".join(f"{f.key} = {f.value}: {f.allowed}" for f in faults)
+            file = str(self.question.path or "")
+            self.refused += [replace(fault, file=file) for fault in faults]
 
     def judge(self, candidate: Candidate, scenario: Scenario, result: Result) -> None:
         """Notes what a result shows of a candidate."""
@@ -438,6 +451,19 @@ def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
     return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
 
 
+def _first_of_each(faults: Sequence[Fault]) -> list[Fault]:
+    """The first fault of each key: other candidates have it with other numbers."""
+    keys: dict[str, list[Fault]] = {}
+    for fault in faults:
+        keys.setdefault(fault.key, []).append(fault)
+    return [
+        replace(own[0], allowed=f"{own[0].allowed} (and {len(own) - 1:,} candidates more)")
+        if len(own) > 1
+        else own[0]
+        for own in keys.values()
+    ]
+
+
 def plan(
     question: Question, *, seed: int = 1, draws: int = 0, running: Running | None = None
 ) -> Answer:
@@ -450,13 +476,15 @@ def plan(
         running: Workers, progress and store.
 
     Raises:
-        SpecError: No candidate can be built, a load cannot be, or there is nothing to draw.
+        SpecError: No candidate can be built or simulated, a load cannot be, or there is nothing to draw.
         KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
     """
     planning = _Planning(question, running or Running(), seed)
     if draws:
         check_draws(planning.candidates)
     finals = planning.halve(planning.closed_forms())
+    if planning.refused and not planning.simulated:
+        raise SpecError(_first_of_each(planning.refused))
     planning.clear(finals)
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)

@@ -159,7 +159,7 @@ def _beyond_goal(one: Judged) -> str:
 def why(each: Candidate) -> str:
     """Why a candidate does not fit, or is not on the front."""
     if each.why_not:
-        return f"cannot be built: {each.why_not}"
+        return f"cannot be {'built' if each.scenario is None else 'simulated'}: {each.why_not}"
     parts = []
     if each.falls_behind:
         parts.append(f"cannot serve the load ({each.limit})")
