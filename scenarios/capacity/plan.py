@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,7 +26,7 @@ from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source, without_effect
-from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import results_of
@@ -36,6 +36,7 @@ from raidlab.scenarios.studies.size import (
     judged_by_run,
     life_of,
     rebuilt,
+    slowest_p99,
 )
 
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
@@ -66,6 +67,8 @@ class Answer:
     nearest: Candidate | None
     """Where none fits: the one that misses its goals by the least."""
     headroom: Headroom | None
+    rows: tuple[Row, ...]
+    """Of the recommended one: a row for each load."""
     months: float | None
     """Until growth ends the recommended one; None without growth."""
     ended_by: str
@@ -89,7 +92,7 @@ class Answer:
             "recommended": None if self.recommended is None else self.recommended.name,
             "nearest": None if self.nearest is None else self.nearest.name,
             "front": [each.name for each in self.front],
-            "headroom": None if self.headroom is None else vars(self.headroom),
+            "headroom": None if self.headroom is None else asdict(self.headroom),
             "months": self.months,
             "ended_by": self.ended_by,
             "simulated": self.simulated,
@@ -192,6 +195,7 @@ class _Planning:
         self.asked = sum(load.arrives_per_s for load in built.workloads)
         self.simulated = 0
         self.refused: list[Fault] = []
+        self.rows: dict[str, list[Row]] = {}
         self.warnings: dict[str, tuple[str, ...]] = {}
         self.breaches: set[str] = set()
 
@@ -307,8 +311,8 @@ class _Planning:
         candidate.iops = served
         candidate.overload = self.asked / served - 1 if candidate.falls_behind and served else 0.0
         candidate.limit = limits(rows[0])
-        known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
-        candidate.p99_us = max(known, default=None)
+        candidate.p99_us = slowest_p99(rows)
+        self.rows[candidate.name] = rows
         life = life_of(result).value
         candidate.life_years = None if life == UNWORN_YEARS else life
         candidate.bill.runs(rows[0])
@@ -476,7 +480,8 @@ def plan(
         running: Workers, progress and store.
 
     Raises:
-        SpecError: No candidate can be built or simulated, a load cannot be, or there is nothing to draw.
+        SpecError: No candidate can be built or simulated, a load cannot be, or nothing is there
+            to draw.
         KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
     """
     planning = _Planning(question, running or Running(), seed)
@@ -511,6 +516,7 @@ def plan(
         front=tuple(front),
         nearest=last,
         headroom=headroom,
+        rows=() if recommended is None else tuple(planning.rows[recommended.name]),
         months=months,
         ended_by=ended_by,
         simulated=planning.simulated,

@@ -16,6 +16,7 @@ from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
 from raidlab.scenarios.capacity.report import answer, others, plan_report, table, why
+from raidlab.scenarios.results.goals import Measured
 from raidlab.scenarios.studies.size import Running
 
 STATION = """
@@ -73,9 +74,18 @@ def test_the_cheapest_of_queues_by_hand(question):
     lacks = rows[each[True, 4].name]["fails"]
     assert lacks[0]["goal"] == "p99 < 20 ms" and lacks[0]["by"] > 0
     assert answer(found).startswith(found.recommended.name)
-    assert "Plotly.newPlot" in plan_report(found)
     # How far it goes: 5 * 769.7 of 3300 a second, in steps of 5 %.
     assert found.headroom.factor == pytest.approx(5 * 769.7 / 3300, rel=0.06)
+    # The page of it: the load's point on its curve, where the time goes, risks.
+    near = [each for each in found.headroom.curve if each.factor < 1.1]
+    assert near and not found.headroom.curve[-1].served
+    for each in near:
+        by_hand = 1e6 * math.log(100) / (1000 - each.iops / 5)
+        assert each.p99_us == pytest.approx(by_hand, rel=0.2)
+    page = plan_report(found)
+    assert "3,300 IO/s come; goals hold up to 3," in page
+    assert "Most of the time is" in page and "Any failed drive loses data." in page
+    assert "The goal with the least room is p99 &lt; 20 ms" in page
 
 
 def test_the_change_that_helps_most_by_hand(question):
@@ -191,6 +201,13 @@ def test_no_candidate_fits_and_the_nearest_is_named(question):
     assert "None of 10 candidates fits. The nearest is 6 x" in answer(found)
     assert re.search(r"\b[56]\d % beyond", answer(found))
     assert len(others(found).rows) == 10
+
+
+def test_a_life_that_nothing_is_known_of_says_why(question):
+    question["goals"].append("life > 5 years")
+    (one, *_) = expand(question_of(question))
+    one.judge(question_of(question).goals[-1], Measured(None))
+    assert why(one).startswith("life is not known: writes still wait in the controller's cache")
 
 
 def test_a_load_beyond_every_candidate(question):
