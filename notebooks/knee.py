@@ -177,8 +177,8 @@ def notice():
             " Little's law has no exceptions.",
             lambda at: all(
                 abs(x["iops"] * x["mean_ms"] / 1e3 / n - 1) < 0.03
-                for n in (1, 8, 64)
-                for x in (at(depth=n), at(depth=n, drive="five"))
+                for n in DEPTHS
+                for x in (at(depth=n, drive=drive) for drive in DRIVES)
             ),
         ),
         Claim(

@@ -78,10 +78,14 @@ def answer(values, seed):
     rates = row.timeline.iops
     first = sum(rates[1:3]) / 2
     last = sum(rates[-5:]) / 5
-    half = next(
-        (at for at, rate in zip(minutes, rates, strict=True) if rate > (first + last) / 2),
-        minutes[-1],
-    )
+
+    def there(share):
+        """After how many minutes this share of the gain is there."""
+        wanted = first + share * (last - first)
+        found = (at for at, rate in zip(minutes, rates, strict=True) if rate > wanted)
+        return next(found, minutes[-1])
+
+    half = there(0.5)
     bound = 1 / (1 - values["share"] / 100)
     story = lines([Series("IO/s", minutes, rates)], Axis("time, min"), Axis("IO/s"))
     dashed(story, half, f"half way, {digits(half)} min")
@@ -107,12 +111,15 @@ def answer(values, seed):
             ),
         ],
         {
+            "quarter_min": there(0.25),
             "half_min": half,
+            "most_min": there(0.75),
             "first": first,
             "last": last,
             "closed": closed,
             "gain": last / first,
             "bound": bound,
+            "limit": row.bottleneck,
         },
         boxes=[
             Box(f"{digits(half)} min", "until half of the gain"),
@@ -127,9 +134,13 @@ def notice():
     """What is there to see."""
     return [
         Claim(
-            "A cache is not a switch: for minutes nothing is gained, then the rate rises within a"
+            "A cache is not a switch: for minutes little is gained, then the rate rises within a"
             " few minutes.",
-            lambda at: at(hot=16)["half_min"] > 4,
+            lambda at: all(
+                at(hot=size)["quarter_min"] > 3
+                and at(hot=size)["most_min"] < at(hot=size)["quarter_min"] + 4
+                for size in (8, 16)
+            ),
         ),
         Claim(
             "A hot spot eight times as large takes more than three times as long.",
@@ -145,8 +156,8 @@ def notice():
         ),
         Claim(
             "In the end the rate is twice the disks', far from the bound of 1 / 0.15 = 6.7 for 85 %"
-            " hits: then the one SSD is the limit.",
-            lambda at: 1.8 < at(hot=8)["gain"] < 2.2,
+            " hits: then the link of the one SSD is the limit.",
+            lambda at: 1.8 < at(hot=8)["gain"] < 2.2 and "ssd-64gb.0 SATA" in at(hot=8)["limit"],
         ),
     ]
 

@@ -28,6 +28,8 @@ from raidlab.scenarios.results.look import (
 
 _LEAST = 0.02
 """Share of the longest bar below which a part joins "other"."""
+_RIM = "#7B8794"
+"""Around squares that may be empty: stands out from white and from the dark page."""
 _UNIT = 5
 """Letters of a unit that is written beside each bar."""
 _DRIVE = re.compile(r"^[^/ ]+/[^ ]+\.(\d+)")
@@ -250,7 +252,7 @@ def squares(
         rows: Of the map.
     """
     drawn = dress(go.Figure(), height=110 + 11 * rows)
-    outline = {"color": OUTLINE, "width": 0.5}
+    outline = {"color": _RIM, "width": 0.75}
     look = {"symbol": "square", "size": 8, "line": outline}
     for name, (color, places) in kinds.items():
         drawn.add_trace(

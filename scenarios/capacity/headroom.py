@@ -18,6 +18,20 @@ _STEP, _STEPS = 1.05, 48
 
 
 @dataclass(frozen=True)
+class Step:
+    """A load that was tried."""
+
+    factor: float
+    """Of today's rates."""
+    iops: float
+    """That arrive."""
+    p99_us: float | None
+    """Of the slowest load."""
+    served: bool
+    """False where I/Os arrive faster than they are served: latencies grow for ever."""
+
+
+@dataclass(frozen=True)
 class Headroom:
     """How much more the recommended candidate bears than it has today."""
 
@@ -29,6 +43,8 @@ class Headroom:
     """What bounds the next step."""
     beyond_search: bool
     """True if it bears more than was searched."""
+    curve: tuple[Step, ...] = ()
+    """All loads that were tried, the least first."""
 
 
 def headroom_of(
@@ -51,7 +67,11 @@ def headroom_of(
         found, beyond = 0, None
     factor = search.values[found]
     limit = "" if beyond is None else search.tried[beyond].limit
-    return Headroom(factor, (factor - 1) * today, limit, found == _STEPS - 1)
+    tried = sorted(search.tried.values(), key=lambda each: float(each.value))
+    curve = tuple(
+        Step(each.value, each.value * today, each.p99_us, not each.falls_behind) for each in tried
+    )
+    return Headroom(factor, (factor - 1) * today, limit, found == _STEPS - 1, curve)
 
 
 def at_rates(

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from typing import Any
 
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE, assumptions
@@ -25,7 +26,7 @@ from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source, without_effect
-from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import results_of
@@ -35,6 +36,7 @@ from raidlab.scenarios.studies.size import (
     judged_by_run,
     life_of,
     rebuilt,
+    slowest_p99,
 )
 
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
@@ -65,6 +67,8 @@ class Answer:
     nearest: Candidate | None
     """Where none fits: the one that misses its goals by the least."""
     headroom: Headroom | None
+    rows: tuple[Row, ...]
+    """Of the recommended one: a row for each load."""
     months: float | None
     """Until growth ends the recommended one; None without growth."""
     ended_by: str
@@ -88,7 +92,7 @@ class Answer:
             "recommended": None if self.recommended is None else self.recommended.name,
             "nearest": None if self.nearest is None else self.nearest.name,
             "front": [each.name for each in self.front],
-            "headroom": None if self.headroom is None else vars(self.headroom),
+            "headroom": None if self.headroom is None else asdict(self.headroom),
             "months": self.months,
             "ended_by": self.ended_by,
             "simulated": self.simulated,
@@ -123,7 +127,8 @@ class Answer:
         if each.falls_behind:
             fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
         if each.why_not:
-            fails.insert(0, {"goal": "can be built", "by": None, "value": each.why_not})
+            goal = "can be built" if each.scenario is None else "can be simulated"
+            fails.insert(0, {"goal": goal, "by": None, "value": each.why_not})
         best = each is self.recommended and self.headroom is not None
         years = self.question.table.horizon
         return {
@@ -189,6 +194,8 @@ class _Planning:
         built = next(each.scenario for each in self.candidates if each.scenario is not None)
         self.asked = sum(load.arrives_per_s for load in built.workloads)
         self.simulated = 0
+        self.refused: list[Fault] = []
+        self.rows: dict[str, list[Row]] = {}
         self.warnings: dict[str, tuple[str, ...]] = {}
         self.breaches: set[str] = set()
 
@@ -207,6 +214,7 @@ class _Planning:
                 # A part of a trace says nothing certain of the rest.
                 continue
             self.simulate([each for each in alive if each.rung < rung], share, 1)
+            alive = [each for each in alive if not each.why_not]
             for each in alive:
                 each.rung = rung
             if rung == len(RUNGS) - 1:
@@ -260,9 +268,10 @@ class _Planning:
             if below.out and not above.out and price(each) < least
         ]
         self.simulate(more, RUNGS[0][0], 1)
-        for each in (*picked, *more):
+        run = [each for each in (*picked, *more) if not each.why_not]
+        for each in run:
             each.rung = 0
-        return [*picked, *more]
+        return run
 
     def simulate(self, which: Sequence[Candidate], share: float, replications: int) -> None:
         """Simulates candidates for a share of the run, and judges what that shows."""
@@ -276,13 +285,21 @@ class _Planning:
         ]
         done = self.simulated
         progress = self.running.progress
+        refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, self.seed, workers=self.running.workers, store=self.running.store,
             progress=None if progress is None else lambda d, of: progress(done + d, done + of),
+            refused=refused,
         )  # fmt: skip
-        for candidate, scenario, result in zip(which, scenarios, results, strict=True):
-            self.judge(candidate, scenario, result)
+        found = list(results)
+        run = [at for at in range(len(which)) if at not in refused]
+        for at, result in zip(run, found, strict=True):
+            self.judge(which[at], scenarios[at], result)
             self.simulated += 1
+        for at, faults in refused.items():
+            which[at].why_not = "; ".join(f"{f.key} = {f.value}: {f.allowed}" for f in faults)
+            file = str(self.question.path or "")
+            self.refused += [replace(fault, file=file) for fault in faults]
 
     def judge(self, candidate: Candidate, scenario: Scenario, result: Result) -> None:
         """Notes what a result shows of a candidate."""
@@ -294,8 +311,8 @@ class _Planning:
         candidate.iops = served
         candidate.overload = self.asked / served - 1 if candidate.falls_behind and served else 0.0
         candidate.limit = limits(rows[0])
-        known = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
-        candidate.p99_us = max(known, default=None)
+        candidate.p99_us = slowest_p99(rows)
+        self.rows[candidate.name] = rows
         life = life_of(result).value
         candidate.life_years = None if life == UNWORN_YEARS else life
         candidate.bill.runs(rows[0])
@@ -438,6 +455,19 @@ def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
     return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
 
 
+def _first_of_each(faults: Sequence[Fault]) -> list[Fault]:
+    """The first fault of each key: other candidates have it with other numbers."""
+    keys: dict[str, list[Fault]] = {}
+    for fault in faults:
+        keys.setdefault(fault.key, []).append(fault)
+    return [
+        replace(own[0], allowed=f"{own[0].allowed} (and {len(own) - 1:,} candidates more)")
+        if len(own) > 1
+        else own[0]
+        for own in keys.values()
+    ]
+
+
 def plan(
     question: Question, *, seed: int = 1, draws: int = 0, running: Running | None = None
 ) -> Answer:
@@ -450,13 +480,16 @@ def plan(
         running: Workers, progress and store.
 
     Raises:
-        SpecError: No candidate can be built, a load cannot be, or there is nothing to draw.
+        SpecError: No candidate can be built or simulated, a load cannot be, or nothing is there
+            to draw.
         KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
     """
     planning = _Planning(question, running or Running(), seed)
     if draws:
         check_draws(planning.candidates)
     finals = planning.halve(planning.closed_forms())
+    if planning.refused and not planning.simulated:
+        raise SpecError(_first_of_each(planning.refused))
     planning.clear(finals)
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
@@ -483,6 +516,7 @@ def plan(
         front=tuple(front),
         nearest=last,
         headroom=headroom,
+        rows=() if recommended is None else tuple(planning.rows[recommended.name]),
         months=months,
         ended_by=ended_by,
         simulated=planning.simulated,

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.pictures import pictures
 from raidlab.scenarios.capacity.plan import Answer, fits, misses, per_watt, price
 from raidlab.scenarios.capacity.upgrades import Upgrade
-from raidlab.scenarios.results.goals import Judged
+from raidlab.scenarios.results.goals import Judged, Source
 from raidlab.scenarios.results.look import (
-    BLUE,
-    GREY,
-    VERMILLION,
     Cell,
     Column,
     Kind,
     Table,
-    dress,
     figure,
-    log_axis,
     percent,
     times,
 )
-from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Picture, Text
+from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 from raidlab.scenarios.studies.draws import interval
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
+    pass
 
 _FAR = 1.0
 """Share of a bound from which on a value is said to be so many times the bound."""
+_LONG = 100.0
+"""Years of life beyond which nobody asks."""
+_ERROR = 0.1
+"""Share by which figures may be off (docs/evidence/validation.md)."""
 _OTHERS = 12
 """Candidates that do not fit and that a terminal shows."""
 
@@ -56,6 +55,7 @@ def recommendation(found: Answer) -> str:
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
     met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
+    met = [text.replace("life no wear", "no wear") for text in met]
     if met:
         text += f": {', '.join(met)}"
     return text + "."
@@ -142,11 +142,15 @@ def _says(one: Judged) -> bool:
 
 
 def _value(one: Judged) -> str:
+    if one.measured.value is None and one.goal.source is Source.LIFE:
+        return ""
     return one.goal.shown(one.measured.value)
 
 
 def _beyond_goal(one: Judged) -> str:
     """How far it is from its goal: by which share, or how many times the bound if it is far."""
+    if one.measured.value is None and one.goal.source is Source.LIFE:
+        return " is not known: writes still wait in the controller's cache, a longer run shows it"
     if one.by is None:
         return ""
     if one.by >= _FAR:
@@ -159,13 +163,13 @@ def _beyond_goal(one: Judged) -> str:
 def why(each: Candidate) -> str:
     """Why a candidate does not fit, or is not on the front."""
     if each.why_not:
-        return f"cannot be built: {each.why_not}"
+        return f"cannot be {'built' if each.scenario is None else 'simulated'}: {each.why_not}"
     parts = []
     if each.falls_behind:
         parts.append(f"cannot serve the load ({each.limit})")
     for one in each.failing:
-        parts.append(f"{one.goal.name} {_value(one)}{_beyond_goal(one)}")
-    if each.failing and each.limit and each.rung >= 0:
+        parts.append(f"{one.goal.name} {_value(one)}".rstrip() + _beyond_goal(one))
+    if each.failing and each.limit and each.rung >= 0 and not each.limit.startswith("none"):
         parts.append(f"limit: {each.limit}")
     if not parts and each.dominated_by:
         return f"{each.dominated_by} is as good in everything"
@@ -188,7 +192,7 @@ def _row(found: Answer, each: Candidate) -> list[Cell]:
         per_watt(each),
         each.bill.energy,
         None if loss is None else f"{loss:.2g}",
-        None if each.life_years is None or each.life_years > 100 else each.life_years,
+        None if each.life_years is None or each.life_years > _LONG else each.life_years,
         each.bill.rack_units,
         each.limit or None,
     ]
@@ -230,6 +234,30 @@ def others(found: Answer) -> Table:
     return Table("The others", columns, rows, most=_OTHERS)
 
 
+def risks(found: Answer, best: Candidate) -> list[str]:
+    """What may go wrong with the recommended candidate: sentences."""
+    said = ["Any failed drive loses data."]
+    if best.survives:
+        drives = "one failed drive" if best.survives == 1 else f"{best.survives} failed drives"
+        said = [f"It bears any {drives}."]
+    if best.loss.value is not None:
+        years = found.question.table.horizon
+        said.append(
+            f"Data are lost within {years:g} years with a probability of {best.loss.value:.2g}."
+        )
+    if best.life_years is not None and best.life_years <= _LONG:
+        said.append(f"At this load its drives wear out after {figure(best.life_years, 'years')}.")
+    judged = best.judged.values()
+    near = [one for one in judged if one.by is not None and not one.measured.certain]
+    if near:
+        nearest = max(near, key=lambda one: one.by or 0.0)
+        text = f"The goal with the least room is {nearest.goal.text}, with {_value(nearest)}"
+        if (nearest.by or 0.0) > -_ERROR:
+            text += ": less room than the error of the models"
+        said.append(text + ".")
+    return said
+
+
 def plan_report(found: Answer, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = []
@@ -246,20 +274,10 @@ def plan_report(found: Answer, command: str = "") -> str:
     if found.front:
         evidence.append(table(found))
     evidence += [each for each in (changes(found), doubts(found)) if each.rows]
+    if found.recommended is not None:
+        evidence.append(Text("Risks", risks(found, found.recommended)))
     evidence.append(Folded("Why the others are no answer", others(found)))
     evidence.append(Text("What it rests on", found.assumptions))
-    pictures = []
-    drawn = [each for each in found.candidates if each.p99_us is not None]
-    if len(drawn) > 2:
-        pictures.append(
-            Picture(
-                "What latency costs",
-                "p99 over cost of every candidate that was simulated: those that fit, the"
-                " recommended one, and in grey those that do not.",
-                _picture(found, drawn),
-                wide=True,
-            )
-        )
     return Page(
         kind="plan",
         question=found.question.title,
@@ -268,41 +286,10 @@ def plan_report(found: Answer, command: str = "") -> str:
         about=prospects(found),
         beside=found.warnings,
         breaches=found.breaches,
-        pictures=pictures,
+        pictures=pictures(found, why),
         evidence=evidence,
         provenance=[
             f"raidlab {_engine.version()}, seed {found.seed}; {found.simulated:,} simulations."
         ],
         command=command,
     ).html()
-
-
-def _picture(found: Answer, drawn: Sequence[Candidate]) -> go.Figure:
-    import plotly.graph_objects as go
-
-    picture = go.Figure()
-    groups = (
-        ("does not fit", GREY, "x", [each for each in drawn if not fits(each)]),
-        ("fits", BLUE, "circle", [each for each in drawn if fits(each)]),
-        ("recommended", VERMILLION, "star", [each for each in drawn if each is found.recommended]),
-    )
-    for name, colour, mark, own in groups:
-        picture.add_trace(
-            go.Scatter(
-                x=[price(each)[0] for each in own],
-                y=[(each.p99_us or 0.0) / 1e3 for each in own],
-                name=name,
-                mode="markers",
-                marker={"color": colour, "symbol": mark, "size": 16 if mark == "star" else 9},
-                hovertext=[f"{each.name}: {why(each) if each.out else 'fits'}" for each in own],
-            )
-        )
-    dress(picture, height=380)
-    picture.update_layout(showlegend=True)
-    picture.update_yaxes(**log_axis([(each.p99_us or 0.0) / 1e3 for each in drawn], "p99, ms"))
-    unit = found.question.table.currency
-    priced = bool(found.question.prices)
-    picture.update_xaxes(
-        title_text=f"cost, {unit}".rstrip(", ") if priced else "drives", tickformat=",~f"
-    )
-    return picture

@@ -48,7 +48,7 @@ def changes_of(best: Candidate, candidates: Sequence[Candidate]) -> list[tuple[s
     for each in candidates:
         differ = [key for key, value in each.choices.items() if value != best.choices[key]]
         certain = [one for one in each.failing if one.measured.certain]
-        if len(differ) != 1 or each.scenario is None or certain:
+        if len(differ) != 1 or each.scenario is None or each.why_not or certain:
             continue
         (key,) = differ
         if key != "drives":

@@ -141,11 +141,15 @@ def results_of(
     workers: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
+    refused: dict[int, list[Fault]] | None = None,
 ) -> Iterator[Result]:
     """The results of several scenarios, whose runs share the workers, in their order.
 
+    Faults that the engine finds in a scenario go into `refused`, by its position, if it is given;
+    such a scenario has no result.
+
     Raises:
-        SpecError: The engine refused a plan.
+        SpecError: The engine refused a plan, and `refused` is not given.
         KeyboardInterrupt: Ctrl-C.
     """
     plans: list[str] = []
@@ -154,16 +158,23 @@ def results_of(
         runs.append(runs_of(scenario))
         plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
     finished: dict[int, str] = {}
+    faults: dict[int, list[Fault]] = {}
+    ends = list(itertools.accumulate(map(len, runs)))
     try:
-        run_plans(plans, finished, workers=workers, progress=progress, store=store)
-    except RefusedError as refused:
-        ends = itertools.accumulate(map(len, runs))
-        which = next(at for at, end in enumerate(ends) if refused.at < end)
-        raise SpecError(plan_faults(refused.error, scenarios[which])) from None
-    first = 0
-    for scenario, own in zip(scenarios, runs, strict=True):
-        yield result_of(scenario, own, {at: finished[first + at] for at in range(len(own))}, seed)
-        first += len(own)
+        run_plans(
+            plans, finished, workers=workers, progress=progress, store=store,
+            refused=None if refused is None else faults,
+        )  # fmt: skip
+    except RefusedError as error:
+        which = next(at for at, end in enumerate(ends) if error.at < end)
+        raise SpecError(plan_faults(error.error, scenarios[which])) from None
+    for at, (scenario, own, end) in enumerate(zip(scenarios, runs, ends, strict=True)):
+        first = end - len(own)
+        found = [fault for place in range(first, end) for fault in faults.get(place, ())]
+        if found and refused is not None:
+            refused[at] = list(dict.fromkeys(found))
+        else:
+            yield result_of(scenario, own, {n: finished[first + n] for n in range(len(own))}, seed)
 
 
 def runs_of(scenario: Scenario) -> list[tuple[int, int]]:

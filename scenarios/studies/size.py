@@ -74,6 +74,8 @@ class Tried:
     """An open load is not served as fast as it comes, so its latencies grow for ever."""
     limit: str = ""
     """What bounds the rate."""
+    p99_us: float | None = None
+    """Of the slowest load."""
 
     @property
     def holds(self) -> bool:
@@ -347,7 +349,9 @@ class Search:
         rows = result.summary()
         each = tuple(judged(goal, self._measured(goal, at, rows, result)) for goal in self._goals)
         behind = falls_behind(scenario, rows)
-        return Tried(self.values[at], each, scenario.replications, behind, limits(rows[0]))
+        return Tried(
+            self.values[at], each, scenario.replications, behind, limits(rows[0]), slowest_p99(rows)
+        )
 
     def _measured(self, goal: Goal, at: int, rows: Sequence[Row], result: Result) -> Measured:
         if goal.source in (Source.LATENCY, Source.RATE):
@@ -377,6 +381,12 @@ def _of_run(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
     if asked is not None and not falls_behind(scenario, rows):
         return Measured(asked, certain=True)
     return of_load(goal, rows)
+
+
+def slowest_p99(rows: Sequence[Row]) -> float | None:
+    """The p99 of the slowest load, in us; None if nothing was completed."""
+    known = (row["latency_us"]["p99"] for row in rows if row["latency_us"])
+    return max(known, default=None)
 
 
 def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:

@@ -49,7 +49,7 @@ def test_a_room_is_complete(room):
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 def test_an_answer_at_both_ends_of_every_control(room):
-    for values in (room.start, *extremes(room)):
+    for values in (room.start, *corners(room), *extremes(room)):
         shown = pages.answered(room, values, 1)
         assert 1 <= len(shown["pictures"]) <= 3
         titles = (f"{each['seen']} {each['drawn']}" for each in shown["pictures"])
