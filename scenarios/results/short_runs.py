@@ -91,6 +91,11 @@ def _precision(wanted: float, rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
+def is_of_precision(warning: str) -> bool:
+    """True for one of a precision not reached: no news to whoever asked for as much as there is."""
+    return ": run.precision, " in warning
+
+
 def _half(row: Mapping[str, Any]) -> float | None:
     """Half of the rate's interval as a share of it."""
     low, high = row["iops_ci95"]

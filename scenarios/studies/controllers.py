@@ -19,6 +19,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.short_runs import is_of_precision
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
@@ -45,6 +46,7 @@ _LENGTHS = {
 """Warm-up and longest recording: disks until their write caches are full, flash behind a
 controller's cache until that is."""
 _PRECISION = "0.5 %"
+"""A run ends when its rate is known so well, or at the longest recording."""
 
 
 @dataclass(frozen=True)
@@ -246,7 +248,13 @@ def compare_controllers(
         alone=tuple(curve for curve in curves if not curve.controller),
         small_writes=tuple(per_write(levels, results[len(cases) :])),
         seed=seed,
-        warnings=tuple(sorted({warning for result in results for warning in result.warnings})),
+        warnings=tuple(
+            sorted(
+                warning
+                for warning in {each for result in results for each in result.warnings}
+                if not is_of_precision(warning)
+            )
+        ),
         breaches=tuple(sorted({breach for result in results for breach in result.breaches})),
     )
 

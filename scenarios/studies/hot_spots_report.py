@@ -28,6 +28,9 @@ PAYS = 0.2
 _STEPS = 3
 """Steps in a row that must reach a rate: a single burst is no crossing."""
 
+_BURST = 1.1
+"""Times the SSDs' rate above which writes go into the controller's memory, until it is full."""
+
 
 def hot_spots_report(found: Warmings, command: str = "") -> str:
     """The page; `command` makes it again."""
@@ -40,7 +43,7 @@ def hot_spots_report(found: Warmings, command: str = "") -> str:
             Box(_share(last), "of the SSDs' rate at the end"),
         ]
     return Page(
-        kind="tier: SSD cache",
+        kind="SSD cache",
         question=found.title,
         answer=answer(found),
         boxes=boxes,
@@ -76,9 +79,10 @@ def pays(each: Warming) -> float | None:
 
 
 def settled(each: Warming) -> float:
-    """Mean rate of the last tenth of the run."""
-    count = max(1, len(each.iops) // 10)
-    return sum(each.iops[-count:]) / count if each.iops else 0.0
+    """Mean rate of the last tenth of the run, bursts left out where something else is there."""
+    last = each.iops[-max(1, len(each.iops) // 10) :]
+    steady = [rate for rate in last if rate <= _BURST * each.ssds_iops] or last
+    return sum(steady) / len(steady) if steady else 0.0
 
 
 def _share(each: Warming) -> str:
@@ -201,7 +205,7 @@ def picture(found: Warmings) -> go.Figure:
     for (minute, _), height, each in zip(ends, heights, found.warmings, strict=True):
         end_label(drawn, (minute, height), _gb(each))
     _references(drawn, found.warmings)
-    bursts = any(max(one.iops, default=0) > 1.1 * one.ssds_iops for one in found.warmings)
+    bursts = any(max(one.iops, default=0) > _BURST * one.ssds_iops for one in found.warmings)
     if found.time_lapse > 1 and bursts:
         drawn.add_hrect(y0=104, y1=top, fillcolor=GREY, opacity=0.2, line_width=0, layer="below")
         drawn.add_annotation(

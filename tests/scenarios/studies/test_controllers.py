@@ -10,7 +10,7 @@ from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
-from raidlab.scenarios.studies.controllers_report import controllers_report, lines
+from raidlab.scenarios.studies.controllers_report import answer, controllers_report, lines
 from raidlab.scenarios.studies.levels import IOS_PER_WRITE
 
 
@@ -75,6 +75,14 @@ def test_two_mirrors_stream_at_the_rate_of_both_their_links():
         )
     )
     assert result.results[0]["mib_per_s"] == pytest.approx(2 * 243, rel=0.02)
+
+
+def test_the_answer_names_the_next_controller_with_as_many_drives(disks):
+    assert "above lsi1068 (its limit: queue, drives)" in answer(disks)
+
+
+def test_no_warning_says_what_only_the_study_has_asked_for(disks):
+    assert not [warning for warning in disks.warnings if "precision" in warning]
 
 
 def test_small_writes_cost_two_four_six_and_less_with_a_cache(disks):

@@ -10,8 +10,8 @@ from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.studies.hot_spots import disks_alone, ssds_alone, warmings
-from raidlab.scenarios.studies.hot_spots_report import answer, hot_spots_report, picture
+from raidlab.scenarios.studies.hot_spots import Warming, disks_alone, ssds_alone, warmings
+from raidlab.scenarios.studies.hot_spots_report import answer, hot_spots_report, picture, settled
 
 LIBRARY = Path(__file__).parents[3] / "scenarios" / "library"
 
@@ -100,3 +100,10 @@ def test_the_disks_and_the_ssds_alone_have_no_events_of_a_tier():
     assert left == ["move-hot-spot", "slow-drive"]
     for alone in (disks_alone, ssds_alone):
         build_scenario(alone(tree, "4 GB"))
+
+
+def test_a_burst_into_memory_is_no_rate_at_which_a_cache_settles():
+    steps = [100.0] * 36 + [1000.0, 3000.0, 1000.0, 850.0]
+    each = Warming(10**9, 100.0, 1100.0, tuple(range(40)), tuple(steps), 0.5)
+    assert settled(each) == 950.0
+    assert settled(Warming(10**9, 100.0, 1100.0, (1, 2), (2000.0, 3000.0), 0.5)) == 3000.0
