@@ -21,6 +21,9 @@ SIMULATED_AS: Mapping[str, str] = {
 }
 """The engine of fio's that runs, by the one that is asked for."""
 
+PAST_PAGE_CACHE = frozenset({"io_uring_cmd"})
+"""Engines that never use the kernel's page cache; the others do unless `direct` is set."""
+
 SYNCING = {"libaio": "posixaio"}
 """The engine that runs where a job flushes between its I/Os: fio 3.33 does not note when its libaio
 engine begins a flush, so that its latency would be counted from an earlier I/O."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 _MIB = 1 << 20
@@ -45,6 +45,11 @@ class Places:
         if name in self.targets:
             return self.targets[name]
         return self.default if name.startswith("/dev/") else None
+
+    def stand_ins(self, names: Iterable[str]) -> list[str]:
+        """Names of devices for which the array that is no name of the scenario's stands in."""
+        own = {name for name in names if name not in self.targets}
+        return sorted(name for name in own if self.device(name) is not None)
 
     def takes_trim(self, array: int) -> bool:
         """True if an array takes trims."""

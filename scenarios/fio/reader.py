@@ -127,6 +127,11 @@ class Reader:
     def check_names(self) -> None:
         """Options that are unknown, refused, or without effect."""
         engine = engines.name_of(self.text("ioengine", "psync"))
+        says = "direct" in self or "buffered" in self
+        if engine in engines.SIMULATED_AS and engine not in engines.PAST_PAGE_CACHE and not says:
+            self.findings.note(
+                self.name, "I/O is direct: fio itself uses the page cache without direct=1"
+            )
         for key, (value, _) in self._found.items():
             if key in options.EFFECTIVE:
                 continue

@@ -128,6 +128,7 @@ def resolve(
         raise SpecError(findings.faults)
     for job in jobs:
         _name_files(job, places)
+    _note_devices(jobs, places)
     if places.total > places.default.size_bytes:
         allowed = (
             f"files of at most {format_size(places.default.size_bytes)} in all, what the array"
@@ -242,17 +243,9 @@ def _report(job: _Job, group: int) -> Report:
         percentiles=listed,
         shown=shown,
         kept=(kept[0], kept[1], kept[2]),
-        compressed=compressed(reader),
+        compressed=sizes.compressed(reader),
         target_ns=reader.time("latency_target", unit="us"),
     )
-
-
-def compressed(reader: Reader) -> int | None:
-    """`buffer_compress_percentage`."""
-    if "buffer_compress_percentage" not in reader:
-        return None
-    percent = lambda text: values.between(text, 0, 100)  # noqa: E731
-    return reader.read("buffer_compress_percentage", percent, 0)
 
 
 def _percentiles(text: str) -> tuple[float, ...]:
@@ -283,6 +276,16 @@ def _name_files(job: _Job, places: Places) -> None:
         own = [name for name in names if places.device(name) is None]
         for name in own:
             places.need(name, _own_size(reader, clone, len(names)))
+
+
+def _note_devices(jobs: Sequence[_Job], places: Places) -> None:
+    """Several names of devices that are one array here."""
+    of_jobs = [{name for names in job.files for name in names} for job in jobs]
+    alike = places.stand_ins(name for names in of_jobs for name in names)
+    text = f"{', '.join(alike[:6])} are one array: names of the scenario's arrays are several"
+    for job, names in zip(jobs, of_jobs, strict=True):
+        if len(alike) > 1 and not names.isdisjoint(alike):
+            job.reader.findings.note(job.reader.name, text)
 
 
 def _split_names(text: str) -> list[str]:

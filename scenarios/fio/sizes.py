@@ -160,3 +160,11 @@ def _zones_of(text: str, absolute: bool, allowed: str) -> list[tuple[int, int]]:
         end += rest if one is None else one
         found.append((access, end))
     return found
+
+
+def compressed(reader: Reader) -> int | None:
+    """`buffer_compress_percentage`."""
+    if "buffer_compress_percentage" not in reader:
+        return None
+    percent = lambda text: values.between(text, 0, 100)  # noqa: E731
+    return reader.read("buffer_compress_percentage", percent, 0)

@@ -11,7 +11,8 @@ from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
 from raidlab.scenarios.fio.reader import Findings, Reader
-from raidlab.scenarios.fio.resolve import compressed, resolve
+from raidlab.scenarios.fio.resolve import resolve
+from raidlab.scenarios.fio.sizes import compressed
 from raidlab.scenarios.planning.preconditioning import Writes
 from raidlab.scenarios.spec.schema import WorkloadTable
 

@@ -93,7 +93,8 @@ def answer(result: Result) -> str:
         for curve in found[:_SENTENCES]
     )
     if len(found) > _SENTENCES:
-        text += f" {len(found) - _SENTENCES} more workloads: see the table."
+        left = len(found) - _SENTENCES
+        text += f" {left} more {'workload' if left == 1 else 'workloads'}: see the table."
     return text
 
 

@@ -43,9 +43,10 @@ def columns_of(given: str) -> dict[str, tuple[str, str]]:
     for word in _words(given):
         meaning, equals, rest = word.partition("=")
         if meaning not in COLUMNS or not equals or not rest:
-            allowed = f"words such as time=ts:s; before = is one of {', '.join(COLUMNS)}"
-            if equals or found:
-                allowed += '; a name with spaces is in quotes: time="Start Time":s'
+            allowed = (
+                f"words such as time=ts:s; before = is one of {', '.join(COLUMNS)}; a name with"
+                ' spaces is in quotes: time="Start Time":s'
+            )
             raise SpecError([Fault("--columns", word, allowed, COLUMNS)])
         units = _UNITS.get(meaning, ())
         name, colon, unit = rest.rpartition(":")
@@ -53,9 +54,10 @@ def columns_of(given: str) -> dict[str, tuple[str, str]]:
             name, unit = rest, _WITHOUT.get(meaning, "")
         if units and unit not in units:
             named = ", ".join(each for each in units if each)
-            raise SpecError(
-                [Fault("--columns", word, f"{meaning}={name}:UNIT with one of {named}", units)]
-            )
+            allowed = f"{meaning}={name}:UNIT with one of {named}"
+            if not colon and " " in given:
+                allowed += f'; a name with spaces is in quotes: {meaning}="{name} ..."'
+            raise SpecError([Fault("--columns", word, allowed, units)])
         if meaning in found:
             raise SpecError([Fault("--columns", word, f"one column for {meaning}; here are two")])
         found[meaning] = (name, unit)

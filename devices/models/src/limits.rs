@@ -83,19 +83,20 @@ impl Limits {
     }
 
     /// When what counts as so many I/Os and bytes and comes at `now` passes, behind those that came
-    /// before it.
+    /// before it. What counts as none does not wait for tokens.
     pub fn pass(&mut self, ios: u64, bytes: u64, now: Time) -> Time {
         let tokens = |counted: Counted| match counted {
             Counted::Ios => ios,
             Counted::Bytes => bytes,
         };
         let mut at = now.max(self.last);
-        for limit in &mut self.all {
+        let counted = |limit: &Limit| tokens(limit.counts) > 0;
+        for limit in self.all.iter_mut().filter(|limit| counted(limit)) {
             let ready = limit.bucket.ready(tokens(limit.counts), at);
             limit.held += ready - at;
             at = ready;
         }
-        for limit in &mut self.all {
+        for limit in self.all.iter_mut().filter(|limit| counted(limit)) {
             limit.bucket.take(tokens(limit.counts), at);
         }
         self.last = at;

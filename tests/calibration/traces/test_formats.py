@@ -168,6 +168,33 @@ def test_columns_and_formats_that_do_not_exist_are_named(tmp_path: Path) -> None
         read(tmp_path, "spc", "\n")
 
 
+def test_names_with_spaces_are_in_quotes_and_times_may_be_dates(tmp_path: Path) -> None:
+    columns = (
+        """time="Start: Time":date op=Kind offset='Byte Offset' size="Len, KB":KiB unit=host:disk"""
+    )
+    text = (
+        '"Start: Time";Kind;Byte Offset;"Len, KB";host:disk\n'
+        "2024-02-29T23:59:59.999Z;Rd;0x1000;4;a\n2024-03-01 00:00:00;Wr;0;0.5;b\n"
+    )
+    found = read(tmp_path, "csv", text, columns=columns)
+    assert found.times_ns.tolist() == [0, 1_000_000]
+    assert found.sizes.tolist() == [4096, 512]
+    assert "2 disks (a, b)" in found.notes[0]
+    for broken, reported in [
+        (columns.replace("KiB", "kilobyte"), "size=Len, KB:UNIT with one of B, sector, kB, KiB"),
+        (columns.replace(":date", ":day"), "one of s, ms, us, ns, 100ns, date"),
+        (columns.replace('"', "", 1), "another quote is missing"),
+        ("time=Start Time:ms", 'a name with spaces is in quotes: time="Start ..."'),
+    ]:
+        with pytest.raises(SpecError) as error:
+            read(tmp_path, "csv", text, columns=broken)
+        assert reported in str(error.value)
+    path = tmp_path / "x.csv"
+    path.write_text(text)
+    with pytest.raises(SpecError, match='--format csv --columns "time=NAME:s op=NAME'):
+        TraceFile(path).known()
+
+
 def test_requests_beyond_the_device_are_refused_wrapped_or_left_out(tmp_path: Path) -> None:
     path = tmp_path / "x.trace"
     path.write_text("0,0,4096,R,0\n0,1000000,4096,R,1\n0,1000,4096,R,2\n")

@@ -177,3 +177,19 @@ def test_a_queue_that_grows_is_a_warning(tmp_path: Path, gap_s: float, warned: b
     lines = [f"{gap_s * at:.4f},read,{(at * 7919 % 100_000) * 4096},4096" for at in range(1000)]
     said = warnings_of(of_lines(tmp_path, *lines), "generic-15000rpm")
     assert ("arrives at 1" in said and "more than is served" in said) == warned
+
+
+def test_the_last_request_of_a_trace_is_no_rate_of_its_own(tmp_path: Path) -> None:
+    """The run ends just behind a step of the timeline: 100 IO/s up to its end."""
+    trace = of_lines(tmp_path, *(f"{at / 100},write,{4096 * at},4096" for at in range(1000)))
+    spec = find_for("--device", "generic-15000rpm").spec
+    assert isinstance(spec, DriveSpec)
+    row = replay(trace, Target.of_drive(spec)).result.results[0]
+    line = row["timeline"]
+    assert max(line["iops"]) < 250
+    starts = [0.0, *line["t_s"]]
+    done = sum(
+        rate * (end - start)
+        for rate, start, end in zip(line["iops"], starts, starts[1:], strict=False)
+    )
+    assert done == pytest.approx(1000, rel=1e-6)

@@ -216,3 +216,14 @@ def test_nothing_follows_from_a_size_that_cannot_be(drives: Path, size: str, all
 def test_formats_that_fio_itself_writes_are_pointed_to() -> None:
     with pytest.raises(SpecError, match="json, json\\+; without --native `raidlab fio` runs fio"):
         run_line(["--output-format=terse", "job.fio"])
+
+
+def test_what_fio_would_do_otherwise_is_said(drives: Path) -> None:
+    names = "filename=/dev/sda:/dev/sdb\nruntime=1\ntime_based\n"
+    said = scenario(drives, f"[a]\n{names}").warnings
+    assert any("I/O is direct: fio itself uses the page cache" in each for each in said)
+    assert any("[a]: /dev/sda, /dev/sdb are one array" in each for each in said)
+    one = names.replace(":/dev/sdb", "")
+    for job in (f"[a]\ndirect=1\n{one}", f"[a]\nioengine=io_uring_cmd\n{one}"):
+        said = scenario(drives, job).warnings
+        assert not any("direct" in each or "one array" in each for each in said)

@@ -272,12 +272,24 @@ fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
 fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
     let mut line = Timeline::default();
     let step = meter.step();
-    for (index, taken) in meter.timeline.iter().enumerate() {
+    let mut steps = meter.timeline.iter().enumerate().peekable();
+    while let Some((index, &(mut taken))) = steps.next() {
         let from = step * index as u64;
         if from.0 >= until.0 {
             break;
         }
-        let length = step.min(Nanos(until.0 - from.0));
+        let mut length = step.min(Nanos(until.0 - from.0));
+        // What is left at the end belongs to the step before it, if it is short: one I/O in no
+        // time is no rate.
+        let left = Nanos(until.0.saturating_sub((from + length).0));
+        if left > Nanos::ZERO
+            && left.0 < step.0 / 2
+            && let Some((_, last)) = steps.next()
+        {
+            taken.ios += last.ios;
+            taken.latency += last.latency;
+            length += left;
+        }
         line.t_s.push(plan.lapsed((from + length).seconds()));
         line.iops.push(taken.ios as f64 / length.seconds());
         let mean = (taken.ios > 0).then(|| taken.latency as f64 / taken.ios as f64 / 1e3);

@@ -7,7 +7,7 @@ use crate::path::loads::Loads;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
-use raidlab_kernel::{IoId, Part, Time};
+use raidlab_kernel::{IoId, Op, Part, Time};
 
 impl Loads {
     /// A place of a closed load asks for its next I/O.
@@ -43,7 +43,9 @@ impl Loads {
                 self.tenants.all_mut()[outside].limits.as_mut()
             }
         };
-        let at = limits.map_or(now, |limits| limits.pass(1, io.bytes, now));
+        // A flush moves nothing: it passes without tokens, behind what came before it.
+        let counts = u64::from(io.op != Op::Flush);
+        let at = limits.map_or(now, |limits| limits.pass(counts, io.bytes, now));
         if at == now {
             return self.offer(path, id, index, now);
         }
