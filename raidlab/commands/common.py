@@ -288,6 +288,9 @@ def _lines(what: str) -> Callable[[int, int], None]:
     def tell(done: int, total: int) -> None:
         nonlocal last, first
         tenth = 10 * done // max(total, 1)
+        if last == 10 and tenth < 10:
+            # All was done, and there is more to do now.
+            last = tenth - 1
         if tenth > last:
             # What was found again at the beginning took no time.
             first = done if last < 0 else first

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from raidlab.devices.units import DURATION
@@ -58,7 +58,7 @@ def headroom_of(
         factor = question.growth * _STEP**step
         values[factor] = at_rates(question, candidate, factor)
     goals = question.latency_goals
-    search = Search(values, goals, question.path, replace(running, progress=None), seed)
+    search = Search(values, goals, question.path, running, seed)
     order = list(range(_STEPS))[::-1]
     found, beyond = searched(search, order)
     loads = () if candidate.scenario is None else candidate.scenario.workloads

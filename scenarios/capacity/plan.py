@@ -29,7 +29,7 @@ from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Sourc
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
-from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.studies.size import (
     Running,
     falls_behind,
@@ -182,12 +182,28 @@ def price(candidate: Candidate) -> tuple[float, int]:
     return (float(drives) if candidate.cost is None else candidate.cost), drives
 
 
+def _one_after_the_other(progress: Progress | None) -> Progress | None:
+    """The progress of steps that each begin at nothing, as that of all of them."""
+    if progress is None:
+        return None
+    before, last = 0, 0
+
+    def told(done: int, total: int) -> None:
+        nonlocal before, last
+        if done < last:
+            before += last
+        last = done
+        progress(before + done, before + total)
+
+    return told
+
+
 class _Planning:
     """A question being answered."""
 
     def __init__(self, question: Question, running: Running, seed: int) -> None:
         self.question = question
-        self.running = running
+        self.running = replace(running, progress=_one_after_the_other(running.progress))
         self.seed = seed
         self.candidates = expand(question)
         self.drives: dict[str, Drive] = {}
@@ -283,13 +299,10 @@ class _Planning:
             replace(_shortened(each, share, self.question), replications=replications)
             for each in which
         ]
-        done = self.simulated
-        progress = self.running.progress
         refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, self.seed, workers=self.running.workers, store=self.running.store,
-            progress=None if progress is None else lambda d, of: progress(done + d, done + of),
-            refused=refused,
+            progress=self.running.progress, refused=refused,
         )  # fmt: skip
         found = list(results)
         run = [at for at in range(len(which)) if at not in refused]

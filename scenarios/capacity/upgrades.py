@@ -90,7 +90,9 @@ def upgrades(
     for step in _MORE if headroom is not None else (1.0,):
         factor = start * step
         scenarios = [at_rates(question, each, factor)[1] for _, each in tries]
-        results = results_of(scenarios, seed, workers=running.workers, store=running.store)
+        results = results_of(
+            scenarios, seed, workers=running.workers, store=running.store, progress=running.progress
+        )
         left = []
         for (change, each), scenario, result in zip(tries, scenarios, results, strict=True):
             rows = result.summary()

@@ -202,3 +202,13 @@ def test_a_typo_in_the_path_of_an_output_is_said(folder):
     assert done.returncode == 0
     said = 'note: the folder resuts does not exist: it is made (there is "results")'
     assert said in done.stderr.splitlines()[0]
+
+
+def test_progress_goes_on_where_more_is_to_do_than_was_said(capsys):
+    from raidlab.commands.common import progress
+
+    with progress("it") as tell:
+        for done, of in ((0, 2), (2, 2), (2, 4), (3, 4), (4, 4)):
+            tell(done, of)
+    told = capsys.readouterr().err.split("\n")
+    assert told == ["it: 0 of 2", "it: 2 of 2", "it: 2 of 4", "it: 3 of 4", "it: 4 of 4", ""]
