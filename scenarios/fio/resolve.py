@@ -475,7 +475,7 @@ def _file_service(reader: Reader) -> dict[str, Any]:
     if word not in kinds:
         reader.fault("file_service_type", f"one of {', '.join(kinds)}", list(kinds))
         word = "roundrobin"
-    at_once = int(number) if number.isdecimal() else 1
+    at_once = int(number[:18]) if number.isdecimal() else 1
     return {"file_service": kinds[word], "file_service_ios": at_once}
 
 

@@ -35,7 +35,8 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 }
 _IN_EXPRESSION = re.compile(r"(\d+(?:\.\d+)?)([a-z]+)", re.IGNORECASE)
 _LARGEST = 1 << 63
-_LONGEST_EXPRESSION = 200
+_LONGEST = 200
+"""Characters of a number or an expression."""
 _LARGEST_POWER = 64
 
 
@@ -103,7 +104,7 @@ def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
         return _expression(text, lambda number: size(number, kb_base), whole=whole)
     match = _SIZE.fullmatch(text.strip())
     allowed = "a size such as 4096, 4k, 1m or (4*1024)"
-    if match is None:
+    if match is None or len(text) > _LONGEST:
         raise OptionValueError(allowed)
     unit = (match[2] or "").lower()
     base = 1000 if (match[3] or "").lower() == "ib" else kb_base
@@ -122,7 +123,7 @@ def size_or_share(text: str, kb_base: int = 1024) -> int | Share:
         OptionValueError: It is neither.
     """
     text = text.strip()
-    if text.endswith("%") and text[:-1].strip().isdecimal():
+    if text.endswith("%") and text[:-1].strip().isdecimal() and len(text) <= _LONGEST:
         percent = int(text[:-1])
         if percent > 100:
             raise OptionValueError("at most 100%")
@@ -145,7 +146,7 @@ def duration(text: str, unit: str = "s") -> int:
     if text.startswith("("):
         return round(_expression(text, lambda number: duration(number, unit)))
     match = _TIME.fullmatch(text.strip())
-    if match is None:
+    if match is None or len(text) > _LONGEST:
         raise OptionValueError("a time such as 30, 30s, 500ms or 2m")
     found = round(float(match[1]) * _UNIT_NS[(match[2] or unit).lower()])
     if found >= 1 << 59:
@@ -199,7 +200,7 @@ def number(text: str) -> float:
     Raises:
         OptionValueError: It is none.
     """
-    if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text.strip()) is None:
+    if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text.strip()) is None or len(text) > _LONGEST:
         raise OptionValueError("a number")
     return float(text)
 
@@ -218,7 +219,7 @@ def by_direction(text: str, defaults: tuple[str, str, str]) -> tuple[str, str, s
 def _expression(text: str, reader: Callable[[str], int], *, whole: bool = True) -> float:
     """The value of an expression whose numbers have units; as the reader takes it if `whole`."""
     allowed = "an expression such as (4*1024): numbers, + - * / % ^ and brackets"
-    if len(text) > _LONGEST_EXPRESSION:
+    if len(text) > _LONGEST:
         raise OptionValueError(allowed)
     plain = _IN_EXPRESSION.sub(lambda match: str(reader(match[0])), text).replace("^", "**")
     try:

@@ -17,6 +17,9 @@ from raidlab.cli import app
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
+from raidlab.scenarios.fio import jobfile
+from raidlab.scenarios.fio.places import Target
+from raidlab.scenarios.fio.resolve import resolve
 from raidlab.scenarios.planning.scenario import load_scenario
 from tests.project.sources import ROOT
 
@@ -34,6 +37,8 @@ TRACES = {
     "csv": "ts,type,lba,len,rt\n1.5,R,4,4096,10\n1.6,W,8,512,20\n",
 }
 COLUMNS = "time=ts:s op=type offset=lba:sector size=len:B response=rt:us"
+MOST_MAPPED = 1 << 28
+"""Bytes of a file up to which its I/Os are drawn: maps and Zipf's sums take time."""
 FIO = {
     "fio version": "fio-3.33",
     "timestamp": 1700000000,
@@ -157,6 +162,23 @@ def _use_fio(path: Path) -> None:
     raidlab("import", "fio", path, "--out", path.parent / "made.measurement")
 
 
+def _jobs(folder: Path) -> list[Path]:
+    found = sorted((ROOT / "scenarios" / "library" / "profiles").glob("*.fio"))
+    return [Path(shutil.copy(path, folder)) for path in found]
+
+
+def _use_jobs(path: Path) -> None:
+    """Resolves a job file, and draws the first I/Os of some of its threads."""
+    array = Target(0, 1 << 36)
+    variables = {"RATE": "100", "STREAMS": "2"}
+    jobs = resolve(jobfile.read(path), path.name, {"a": array}, "a", variables)
+    for thread in jobs.threads[:2]:
+        own = {**thread, "number": 1, "load": 0}
+        own["seeds"] = {**thread["seeds"], "seed": thread["seeds"]["seed"] or 1}
+        if all(file["io_bytes"] <= MOST_MAPPED for file in thread["files"]):
+            _engine.job_requests(json.dumps(own), 20)
+
+
 def _measurement(folder: Path) -> list[Path]:
     (source,) = _fio(folder)
     raidlab("import", "fio", source, "--out", folder / "m.json")
@@ -220,6 +242,7 @@ KINDS = {
     "traces": Kind(_traces, _use_trace),
     "DiskSim's parameters": Kind(_disksim, _use_disksim),
     "fio's results": Kind(_fio, _use_fio),
+    "fio's jobs": Kind(_jobs, _use_jobs),
     "bundles": Kind(_bundle, _use_bundle),
     "measurements": Kind(_measurement, _use_measurement),
     "published figures": Kind(_published, _use_published),

@@ -46,7 +46,7 @@ impl SizeDraw {
         if self.min == self.max {
             return Some(self.min);
         }
-        if self.min > space {
+        if self.least() > space {
             return None;
         }
         loop {
@@ -65,6 +65,12 @@ impl SizeDraw {
                 return Some(bytes);
             }
         }
+    }
+
+    /// The least size that is ever drawn.
+    fn least(&self) -> u64 {
+        let drawn = self.split.iter().filter(|(_, percent)| *percent > 0);
+        drawn.map(|&(size, _)| size).min().unwrap_or(self.min)
     }
 
     fn of_split(&self, drawn: u64, space: u64) -> u64 {

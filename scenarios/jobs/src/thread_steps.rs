@@ -84,7 +84,8 @@ impl Thread {
             Next::Nothing => self.step = Step::Drain,
             Next::Later(direction) => {
                 let mut until = self.pace.ready(direction, now);
-                if self.plan.extent.runtime_ns > Nanos::ZERO {
+                // The runtime begins when the ramp is over.
+                if self.plan.extent.runtime_ns > Nanos::ZERO && !self.ramping {
                     until = until.min(self.epoch + self.plan.extent.runtime_ns);
                 }
                 // fio waits for what is in flight before it sleeps.

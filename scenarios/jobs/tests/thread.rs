@@ -250,3 +250,32 @@ fn exponential_gaps_have_the_mean_of_an_exact_cap() {
         assert!((0.99..1.01).contains(&taken), "{taken}");
     }
 }
+
+#[test]
+fn a_file_whose_rest_no_size_fits_is_done() {
+    let mut of = plan();
+    of["random"] = true.into();
+    of["random_map"] = false.into();
+    // 4 KiB are never drawn, 64 KiB fit nowhere: fio itself hangs here.
+    for split in [json!([[4096, 0], [65_536, 100]]), json!([[65_536, 100]])] {
+        for side in 0..3 {
+            of["sizes"][side]["max"] = 65_536.into();
+            of["sizes"][side]["split"] = split.clone();
+        }
+        assert_eq!(run(&of).1.len(), 0);
+    }
+}
+
+#[test]
+fn a_capped_job_whose_ramp_is_longer_than_its_runtime_comes_to_its_end() {
+    let mut of = plan();
+    of["extent"]["ramp_ns"] = (40 * MS).into();
+    of["extent"]["runtime_ns"] = (20 * MS).into();
+    of["extent"]["time_based"] = true.into();
+    // An I/O in 10 ms.
+    let cap = json!({"bytes_per_s": 409_600, "poisson": false});
+    of["caps"] = json!([cap, cap, cap]);
+    let (result, _) = run(&of);
+    assert_eq!(result.runtime_ns, 20 * MS);
+    assert_eq!(result.sides[1].ios, 2);
+}

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 /// Bits, all clear at first.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(from = "SavedBits")]
+#[serde(try_from = "SavedBits")]
 pub struct Bits(Vec<u64>);
 
 /// The words that are not zero, by index.
@@ -26,13 +26,21 @@ impl Serialize for Bits {
     }
 }
 
-impl From<SavedBits> for Bits {
-    fn from(saved: SavedBits) -> Bits {
+/// Words of as many bits as an index can tell apart.
+const MOST_WORDS: usize = 1 << 26;
+
+impl TryFrom<SavedBits> for Bits {
+    type Error = &'static str;
+
+    fn try_from(saved: SavedBits) -> Result<Bits, &'static str> {
+        if saved.words > MOST_WORDS {
+            return Err("more bits than an index can tell apart");
+        }
         let mut words = vec![0; saved.words];
         for (index, word) in saved.set {
-            words[index] = word;
+            *words.get_mut(index).ok_or("a bit beyond the last one")? = word;
         }
-        Bits(words)
+        Ok(Bits(words))
     }
 }
 
@@ -40,6 +48,11 @@ impl Bits {
     /// `count` clear bits.
     pub fn new(count: usize) -> Bits {
         Bits(vec![0; count.div_ceil(64)])
+    }
+
+    /// True if these are as many bits as [`Bits::new`] makes of `count`.
+    pub fn are(&self, count: usize) -> bool {
+        self.0.len() == count.div_ceil(64)
     }
 
     /// True if the bit is set.

@@ -12,15 +12,20 @@ use serde::{Deserialize, Serialize};
 
 /// A divisor from 1 to 2^32 - 1.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-#[serde(from = "u32", into = "u32")]
+#[serde(try_from = "u32", into = "u32")]
 pub struct Divider {
     magic: u64,
     divisor: u32,
 }
 
-impl From<u32> for Divider {
-    fn from(divisor: u32) -> Divider {
-        Divider::new(divisor)
+impl TryFrom<u32> for Divider {
+    type Error = &'static str;
+
+    fn try_from(divisor: u32) -> Result<Divider, &'static str> {
+        match divisor {
+            0 => Err("a divisor of zero"),
+            divisor => Ok(Divider::new(divisor)),
+        }
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::fault::Fault;
 use crate::ssd::nand::temperature::SavedTemperature;
 use crate::ssd::params::SsdParams;
-use crate::ssd::translation::{Shape, Translation};
+use crate::ssd::translation::{SavedTranslation, Shape, Translation};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::Path;
@@ -138,7 +138,7 @@ pub(crate) fn load(
             "a state of the same model and format: {drive} had another data sheet"
         )));
     }
-    let (mut translation, temperature): (Translation, Option<SavedTemperature>) =
+    let (saved, temperature): (SavedTranslation, Option<SavedTemperature>) =
         postcard::from_bytes(&state.state)
             .map_err(|error| wrong(format!("an undamaged file: {error}")))?;
     if temperature.is_some_and(|saved: SavedTemperature| !saved.celsius.is_finite()) {
@@ -146,19 +146,7 @@ pub(crate) fn load(
             "an undamaged file: a temperature is no number".into(),
         ));
     }
-    // A history may use a few blocks of each die less, never more.
-    let found = translation.shape();
-    let same = Shape {
-        blocks_per_die: found.blocks_per_die,
-        ..shape
-    };
-    if found != same || found.blocks_per_die > shape.blocks_per_die {
-        return Err(wrong("a state of a drive with the same dies".into()));
-    }
-    translation.resume();
-    translation
-        .check()
-        .map_err(|why| wrong(format!("a state that agrees with itself: {why}")))?;
+    let translation = saved.restore(shape, &params.collection).map_err(wrong)?;
     Ok((translation, temperature))
 }
 

@@ -9,6 +9,7 @@
 //! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
 
 use crate::ssd::map::slot::{Found, Frontier, NONE};
+use crate::ssd::translation::Shape;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
 use raidlab_kernel::Divider;
@@ -53,6 +54,18 @@ impl Layout {
         match self {
             Layout::Empty => units as usize,
             Layout::Tiled(tiles) => tiles.tiles.get() as usize * tiles.homes.get() as usize,
+        }
+    }
+
+    /// Checks what a file says against the drive.
+    ///
+    /// # Errors
+    /// Says what does not agree.
+    pub(crate) fn agrees(&self, shape: Shape) -> Result<(), String> {
+        match self {
+            Layout::Empty => Ok(()),
+            Layout::Tiled(tiles) if tiles.agree(shape) => Ok(()),
+            Layout::Tiled(_) => Err("its history is that of another drive".into()),
         }
     }
 
@@ -124,6 +137,40 @@ impl LaidBlock<'_> {
 }
 
 impl Tiles {
+    /// True if the tiles make up a drive of this shape, and each unit has a home of its own.
+    fn agree(&self, shape: Shape) -> bool {
+        let per_block = shape.units_per_block();
+        let sizes = [
+            self.units,
+            self.dies.get(),
+            self.blocks_per_die.get(),
+            self.units_per_block,
+        ];
+        let expected = [shape.units, shape.dies, shape.blocks_per_die, per_block];
+        let (tiles, blocks, chunk) = (self.tiles.get(), self.blocks.get(), self.chunk.get());
+        let TileEnd {
+            homes, units, laid, ..
+        } = &*self.end;
+        let layers = u64::from(tiles / shape.dies);
+        let in_use = blocks as usize * per_block as usize;
+        let rows = u64::from(shape.units).div_ceil(u64::from(chunk) * u64::from(tiles));
+        let lies = |unit: usize, home: u32| {
+            units.get(home as usize) == Some(&(unit as u32))
+                && (!laid.get(home) || (home as usize) < in_use)
+                && (!self.end.in_order || home as usize == unit)
+        };
+        sizes == expected
+            && tiles % shape.dies == 0
+            && u64::from(blocks) * layers <= u64::from(shape.blocks_per_die)
+            && self.end.blocks.len() == blocks as usize
+            && units.len() == self.homes.get() as usize
+            && units.len() == in_use.max(homes.len())
+            && homes.len() as u64 >= rows * u64::from(chunk)
+            && laid.are(units.len())
+            && (0..).zip(homes).all(|(unit, &home)| lies(unit, home))
+            && units.iter().filter(|&&unit| unit != NONE).count() == homes.len()
+    }
+
     /// The tile of a unit, and its number among the tile's units.
     #[inline]
     fn place(&self, unit: u32) -> (u32, u32) {

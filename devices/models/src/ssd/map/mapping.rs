@@ -10,8 +10,9 @@
 //! side, and reads and writes memory in long runs.
 
 use crate::ssd::map::layout::Layout;
-use crate::ssd::map::overlay::{Overlay, UNCHANGED};
+use crate::ssd::map::overlay::{Changes, Overlay, UNCHANGED};
 use crate::ssd::map::slot::{Found, NONE};
+use crate::ssd::translation::Shape;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
 use raidlab_kernel::Divider;
@@ -35,8 +36,7 @@ enum BlockState {
 }
 
 /// Both directions of the map, and which slots hold valid data.
-#[derive(Debug, Deserialize)]
-#[serde(from = "SavedMapping")]
+#[derive(Debug)]
 pub(crate) struct Mapping {
     units: u32,
     /// Home to slot, where that has changed since the start.
@@ -61,9 +61,9 @@ const STRETCH_SHIFT: u32 = 4;
 
 /// What has changed since the start, and how it was at the start.
 #[derive(Deserialize)]
-struct SavedMapping {
+pub(crate) struct SavedMapping {
     units: u32,
-    forward: Overlay,
+    forward: Changes,
     per_block: u32,
     blocks: u32,
     /// Blocks written since the start, and the homes of the units in all their slots.
@@ -95,23 +95,43 @@ impl Serialize for Mapping {
     }
 }
 
-impl From<SavedMapping> for Mapping {
-    fn from(saved: SavedMapping) -> Mapping {
-        let mut map = Mapping::new(saved.units, saved.blocks, saved.per_block, saved.layout);
-        map.forward = saved.forward;
-        map.marks = saved.marks;
+impl SavedMapping {
+    /// The map of a drive of this shape.
+    ///
+    /// # Errors
+    /// Says what does not agree.
+    pub(crate) fn restore(self, shape: Shape) -> Result<Mapping, String> {
+        let blocks = shape.dies * shape.blocks_per_die;
+        let per_block = shape.units_per_block();
+        if (self.units, self.blocks, self.per_block) != (shape.units, blocks, per_block) {
+            return Err("its map is that of another drive".into());
+        }
+        self.layout.agrees(shape)?;
+        let slots = blocks * per_block;
+        let homes = self.layout.homes(self.units);
+        let rewritten = self.rewritten.iter().all(|&block| block < blocks);
+        let in_all = self.rewritten.len() * per_block as usize;
+        let within = self.homes.iter().all(|&home| (home as usize) < homes);
+        let marked = self.marks.are(slots as usize);
+        if !rewritten || self.homes.len() != in_all || !within || !marked {
+            return Err("its map goes beyond the drive".into());
+        }
+        let mut map = Mapping::new(self.units, blocks, per_block, self.layout);
+        let forward = self.forward.restore(homes, slots - 1 + BIAS);
+        map.forward = forward.ok_or("its map goes beyond the drive")?;
+        map.marks = self.marks;
         map.states.fill(BlockState::Marked);
         if let Some(put_in) = &mut map.put_in {
             let homes = map.forward.changes().into_iter().map(|(home, _)| home);
             homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
         }
-        let homes = saved.homes.chunks_exact(saved.per_block.max(1) as usize);
-        for (block, homes) in saved.rewritten.into_iter().zip(homes) {
+        let homes = self.homes.chunks_exact(per_block as usize);
+        for (block, homes) in self.rewritten.into_iter().zip(homes) {
             map.states[block as usize] = BlockState::Rewritten;
             let slots = map.slots_of(block);
             map.reverse[slots].copy_from_slice(homes);
         }
-        map
+        Ok(map)
     }
 }
 

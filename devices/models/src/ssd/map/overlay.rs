@@ -30,8 +30,7 @@ const LINE_SHIFT: u32 = 3;
 const FIRST: usize = 1 << 13;
 
 /// Numbers by place, [`UNCHANGED`] where none was set.
-#[derive(Debug, Deserialize)]
-#[serde(from = "Changes")]
+#[derive(Debug)]
 pub(crate) struct Overlay {
     /// An operating system provides its pages as they are touched.
     numbers: Vec<u32>,
@@ -50,7 +49,7 @@ struct Hash {
 
 /// What has changed, by place.
 #[derive(Deserialize, Serialize)]
-struct Changes {
+pub(crate) struct Changes {
     places: usize,
     numbers: Vec<(u32, u32)>,
 }
@@ -65,13 +64,20 @@ impl Serialize for Overlay {
     }
 }
 
-impl From<Changes> for Overlay {
-    fn from(changes: Changes) -> Overlay {
-        let mut overlay = Overlay::new(changes.places);
-        for (place, number) in changes.numbers {
+impl Changes {
+    /// The table of so many places, whose numbers are at most `most`; none if it is another one.
+    pub(crate) fn restore(self, places: usize, most: u32) -> Option<Overlay> {
+        let fits = |&(place, number): &(u32, u32)| {
+            (place as usize) < places && number != UNCHANGED && number <= most
+        };
+        if self.places != places || !self.numbers.iter().all(fits) {
+            return None;
+        }
+        let mut overlay = Overlay::new(places);
+        for (place, number) in self.numbers {
             overlay.set(place, number);
         }
-        overlay
+        Some(overlay)
     }
 }
 

@@ -68,6 +68,28 @@ impl Blocks {
         }
     }
 
+    /// Checks what a file says: `count` blocks of `per_block` units, counters below `most`.
+    ///
+    /// # Errors
+    /// Says which do not agree.
+    pub(crate) fn agree(&self, count: u32, per_block: u32, most: u32) -> Result<(), String> {
+        let count = count as usize;
+        let lengths = [self.valid.len(), self.closed.len(), self.erases.len()];
+        if lengths != [count; 3] {
+            return Err(format!("it has counters of {lengths:?} blocks"));
+        }
+        let wrong = |&block: &u32| {
+            self.valid(block) > per_block
+                || self.closed[block as usize] > self.closings
+                || self.erases[block as usize] > most
+        };
+        match (0..self.count()).find(wrong) {
+            Some(block) => Err(format!("the counters of block {block} are too large")),
+            None if self.closings > most => Err("it has closed too many blocks".into()),
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn count(&self) -> u32 {
         self.valid.len() as u32
     }

@@ -8,6 +8,7 @@ pub mod blocks;
 mod emptying;
 pub mod erase_blocks;
 pub mod policy;
+mod restore;
 mod tiles;
 
 use crate::ssd::map::layout::Layout;
@@ -17,6 +18,7 @@ use blocks::{Blocks, Die, Origin};
 use policy::CollectionParams;
 use raidlab_kernel::Divider;
 use raidlab_kernel::Stream;
+pub(crate) use restore::SavedTranslation;
 use serde::{Deserialize, Serialize};
 
 /// Takes the NAND operations that the translation layer causes, in order.
@@ -102,7 +104,7 @@ impl Counts {
 }
 
 /// Map, blocks, frontiers and garbage collection of one drive.
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Translation {
     shape: Shape,
     params: CollectionParams,

@@ -347,6 +347,14 @@ fn check_workload(index: usize, workload: &WorkloadPlan, capacity: u64, faults: 
         area_bytes.to_string(),
         format!("at most {capacity} from the start of the array"),
     );
+    if let Arrival::Traced { trace, .. } = &workload.arrival {
+        check(
+            (1..=capacity).contains(&trace.capacity),
+            "arrival.trace.capacity",
+            trace.capacity.to_string(),
+            format!("1 to {capacity}, the array's"),
+        );
+    }
     check_spot_and_arrival(workload, &mut check);
 }
 
@@ -427,6 +435,12 @@ fn check_spot_and_arrival(
         "limits",
         workload.limits.len().to_string(),
         "none of a load that goes through a page cache".into(),
+    );
+    check(
+        workload.page_cache.is_none() || matches!(workload.arrival, Arrival::Closed { .. }),
+        "arrival",
+        format!("{:?}", workload.arrival),
+        "closed, for a load that goes through a page cache".into(),
     );
     if let Arrival::Closed { outstanding, .. } = workload.arrival {
         check(

@@ -1,24 +1,12 @@
-//! Reads changed traces of every format: each must give its requests, or name its faults.
-//!
-//!     fuzz_traces FILE END SEED [ONLY]
-//!
-//! `FILE` is written again and again: let it lie in memory; `END` is so many inputs (`3000`) or
-//! seconds (`60s`). Input number n follows from the seed and
-//! n alone, so `ONLY` repeats one input, and prints it. A panic, requests that are not those of the
-//! first reading or lie beyond the device, a fault without words, or an input that takes longer than
-//! a minute ends the program with status 1 and names the input.
+//! Changed traces of every format: each must give its requests, or name its faults.
 
+use crate::driver::Target;
 use raidlab_kernel::{Op, Stream};
 use raidlab_traces::{Beyond, Options, Requests, recognise, scan};
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
 
 /// Bytes of the device, for those that are to lie on one.
 const CAPACITY: u64 = 1 << 30;
-/// An input that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Each format that is read without further options, and lines of a trace.
 const SOUND: [(&str, &str); 10] = [
     (
@@ -78,49 +66,36 @@ const PIECES: [&str; 18] = [
     "\0",
 ];
 
-fn main() {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let [file, end, seed, only @ ..] = args.as_slice() else {
-        eprintln!("usage: fuzz_traces FILE END SEED [ONLY]");
-        std::process::exit(2);
-    };
-    let (path, seed) = (Path::new(file), seed.parse().expect("a seed"));
-    if let [only] = only {
-        let (bytes, options) = input(path, seed, only.parse().expect("a number"));
-        println!("{options:?}\n{}", String::from_utf8_lossy(&bytes));
-        let why = judge(&bytes, &options).err();
-        eprintln!("{why:?}");
-        std::process::exit(i32::from(why.is_some()));
-    }
-    let begun = Instant::now();
-    let (limit, unit) = end.split_at(end.trim_end_matches('s').len());
-    let limit: u64 = limit.parse().expect("inputs, or seconds with an s");
-    let done = |number| match unit {
-        "" => number >= limit,
-        _ => begun.elapsed().as_secs() >= limit,
-    };
-    let mut tally = BTreeMap::new();
-    let mut number = 0_u64;
-    while !done(number) {
-        if number % 4096 == 0 {
-            eprint!("\rfrom input {number} on ");
-        }
-        let begun = Instant::now();
-        let (bytes, options) = input(path, seed, number);
-        let found = catch_unwind(AssertUnwindSafe(|| judge(&bytes, &options)));
-        match found.unwrap_or_else(|_| Err("a panic".into())) {
-            Ok(_) if begun.elapsed() > PATIENCE => fail(number, "longer than a minute"),
-            Ok(outcome) => *tally.entry(outcome).or_insert(0_u64) += 1,
-            Err(why) => fail(number, &why),
-        }
-        number += 1;
-    }
-    println!("{number} traces: {tally:?}");
+/// Traces.
+pub struct Traces {
+    seed: u64,
+    path: PathBuf,
 }
 
-fn fail(number: u64, why: &str) -> ! {
-    eprintln!("input {number}: {why}");
-    std::process::exit(1);
+impl Traces {
+    /// Traces that are written into a file of `folder`, one after the other.
+    pub fn new(seed: u64, folder: &Path) -> Traces {
+        Traces {
+            seed,
+            path: folder.join("changed.trace"),
+        }
+    }
+}
+
+impl Target for Traces {
+    type Input = (Vec<u8>, Options);
+
+    fn input(&self, number: u64) -> (Vec<u8>, Options) {
+        input(&self.path, self.seed, number)
+    }
+
+    fn show(&self, (bytes, options): &(Vec<u8>, Options)) -> String {
+        format!("{options:?}\n{}", String::from_utf8_lossy(bytes))
+    }
+
+    fn judge(&self, (bytes, options): &(Vec<u8>, Options)) -> Result<&'static str, String> {
+        judge(bytes, options)
+    }
 }
 
 /// What came of a trace: its requests, or faults.
