@@ -267,7 +267,9 @@ def test_every_command_that_prints_a_table_is_tried():
             found.add(path.stem)
     # Those of a group are files of the group's name and their own.
     assert found <= {
-        each for command in COMMANDS.values() for each in (command[0], "_".join(command[:2]))
+        each.replace("-", "_")
+        for command in COMMANDS.values()
+        for each in (command[0], "_".join(command[:2]))
     }
 
 
