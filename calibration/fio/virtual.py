@@ -104,7 +104,7 @@ def library() -> Path:
     """
     found = sorted(Path(__file__).parents[1].glob("_fio_bridge*.so"))
     if not found:
-        raise SpecError([Fault("", None, "raidlab was installed without its bridge to fio")])
+        raise SpecError([Fault("raidlab fio", None, "its bridge to fio, which is not installed")])
     return found[0]
 
 

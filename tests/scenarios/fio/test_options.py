@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -64,6 +65,15 @@ def test_times(text: str, unit: str, expected: int) -> None:
 def test_what_is_no_size(text: str) -> None:
     with pytest.raises(OptionValueError):
         values.size(text)
+
+
+@pytest.mark.parametrize(
+    "reader", [values.size, values.duration, values.number, values.size_or_share]
+)
+@pytest.mark.parametrize("text", ["9" * 5000, "9" * 400, "9" * 400 + "%", "0x" + "f" * 5000])
+def test_a_number_of_hundreds_of_digits_is_none(reader: Callable[[str], object], text: str) -> None:
+    with pytest.raises(OptionValueError):
+        reader(text)
 
 
 def test_shares_and_variables(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// I/Os before a thread is told to stop.
+/// I/Os before a thread is stopped.
 const IOS: usize = 2000;
 /// Steps in which it has to come to its end then.
 const STEPS: u64 = 200_000;
