@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.hdd_geometry import SECTOR
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
@@ -106,6 +107,11 @@ class Parts:
     def has_flash(self, arrays: Iterable[int]) -> bool:
         """True if one of the drives in `arrays` of the plan is an SSD."""
         return any(model["kind"] == "ssd" for model in self._models_of(arrays))
+
+    def sector(self, arrays: Iterable[int]) -> int:
+        """Bytes of the largest sector on the medium of the drives in `arrays`."""
+        sectors = (model.get("physical_sectors", 1) for model in self._models_of(arrays))
+        return max(sectors, default=1) * SECTOR
 
     def _models_of(self, arrays: Iterable[int]) -> list[dict[str, Any]]:
         drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}

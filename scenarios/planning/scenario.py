@@ -377,7 +377,7 @@ def _workloads(
         if workload.rate is not None:
             outstanding = (0,) * len(workload.rate)
         parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
-        align = workload.alignment(flash=parts.has_flash(arrays))
+        align = workload.alignment(flash=parts.has_flash(arrays), sector=parts.sector(arrays))
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads, "align_bytes": align}

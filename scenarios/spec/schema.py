@@ -290,16 +290,19 @@ class WorkloadTable(Table):
         file = profile_file(self.profile)
         return None if file is None else str(file)
 
-    def alignment(self, *, flash: bool) -> int:
+    def alignment(self, *, flash: bool, sector: int = SECTOR) -> int:
         """Bytes of which the load's offsets are multiples.
 
         What the file says. Left out it is the block's own size on flash, as in fio, and a sector
-        on disks, as in the published reports. Where the area or the hot spot begins at no whole
-        block, it is the largest divisor of all three.
+        of the medium on disks, as in the published reports. Where the area or the hot spot begins
+        at no whole block or sector, it is the largest divisor of all.
         """
         if self.align is not None:
             return self.align
-        return gcd(self.load().block_bytes, self.area_start, self.hot_start) if flash else SECTOR
+        if not flash and sector == SECTOR:
+            return SECTOR
+        whole = self.load().block_bytes if flash else gcd(sector, self.load().block_bytes)
+        return gcd(whole, self.area_start, self.hot_start)
 
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""

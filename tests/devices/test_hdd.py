@@ -12,6 +12,8 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveOptions
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
 
 SHEET = """
 kind = "hdd"
@@ -108,6 +110,7 @@ def test_the_scenario_can_switch_the_write_cache(tmp_path: Path) -> None:
     ("change", "reported"),
     [
         (('speed = "6000 rpm"', "speed = 6000"), "speed"),
+        (("[geometry]", 'physical_sector = "2 KiB"\n[geometry]'), "physical_sector"),
         (("segments = 4", "segmnets = 4"), "buffer.segmnets"),
         (("heads = 2", "heads = 0"), "geometry.heads"),
         (('average = "8 ms"', 'average = "0.8 ms"'), "seek.read.average"),
@@ -190,6 +193,32 @@ def test_a_shingled_disk_that_cannot_be(
 ) -> None:
     with pytest.raises(SpecError, match=reported):
         _spec(tmp_path, ("[scheduler]", SHINGLED), *changes)
+
+
+def test_physical_sectors_of_4_kib_are_refused_on_a_shingled_disk(tmp_path: Path) -> None:
+    large = ("[geometry]", 'physical_sector = "4 KiB"\n[geometry]')
+    plan = _spec(tmp_path, large).to_plan(DriveOptions())
+    assert plan["physical_sectors"] == 8
+    assert "physical_sectors" not in _spec(tmp_path).to_plan(DriveOptions())
+    with pytest.raises(SpecError, match="physical_sector"):
+        _spec(tmp_path, large, ("[scheduler]", SHINGLED))
+
+
+def test_a_random_write_of_512_bytes_costs_a_revolution_more(tmp_path: Path) -> None:
+    """6000 rpm: 10 ms. One sector covers an eighth of a physical one, eight cover it all."""
+    file = tmp_path / "large.toml"
+    file.write_text(SHEET.replace("[geometry]", 'physical_sector = "4 KiB"\n[geometry]'))
+    means = []
+    for size in ("512 B", "4 KiB"):
+        drive = {"model": str(file), "write_cache": False}
+        tree = {
+            "array": [{"drives": [drive]}],
+            "workload": [{"rw": "randwrite", "block_size": size, "outstanding": [1]}],
+            "run": {"warm_up": "1 s", "duration": "40 s", "seed": 1},
+        }
+        (row,) = simulate(build_scenario(tree), workers=1).results
+        means.append(row["latency_us"]["mean"])
+    assert means[0] - means[1] == pytest.approx(10_000, rel=0.05)
 
 
 def test_planning_ahead_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
