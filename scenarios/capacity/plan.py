@@ -477,12 +477,11 @@ def _first_of_each(faults: Sequence[Fault]) -> list[Fault]:
     keys: dict[str, list[Fault]] = {}
     for fault in faults:
         keys.setdefault(fault.key, []).append(fault)
-    return [
-        replace(own[0], allowed=f"{own[0].allowed} (and {len(own) - 1:,} candidates more)")
-        if len(own) > 1
-        else own[0]
-        for own in keys.values()
-    ]
+    found = []
+    for first, *others in keys.values():
+        more = f" (and {len(others):,} more candidate{'s' * (len(others) > 1)})" if others else ""
+        found.append(replace(first, allowed=first.allowed + more))
+    return found
 
 
 def plan(

@@ -267,7 +267,7 @@ def test_what_memory_does_not_hold_is_set_aside_and_says_so(question):
 def test_where_memory_holds_no_candidate_it_is_an_error(question):
     question["price"] = []
     question["candidates"] = [LARGE | {"counts": [998, 1000]}]
-    with pytest.raises(SpecError, match=r"memory = .* at most .* \(and 1 candidates more\)"):
+    with pytest.raises(SpecError, match=r"memory = .* at most .* \(and 1 more candidate\)"):
         answered(question)
 
 
