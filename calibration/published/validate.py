@@ -20,6 +20,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, rows_of, run_plans
 from raidlab.scenarios.running.store import Store
 
@@ -168,10 +169,10 @@ def validate(
             if configuration is not None and repr(configuration) not in cases:
                 cases[repr(configuration)] = _case(configuration, plans)
     finished: dict[int, str] = {}
-    refused: dict[int, list[Fault]] = {}
-    run_plans(
-        list(plans), finished, workers=workers, progress=progress, store=store, refused=refused
-    )
+    errors: dict[int, _engine.PlanError] = {}
+    every = list(plans)
+    run_plans(every, finished, workers=workers, progress=progress, store=store, refused=errors)
+    refused = {at: plan_faults(each, plan=json.loads(every[at])) for at, each in errors.items()}
     for key, case in cases.items():
         if not isinstance(case, str):
             faults = [fault for run in case.runs for fault in refused.get(run, [])]

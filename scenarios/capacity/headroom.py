@@ -12,6 +12,8 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.studies.size import Running, Search, searched
 
+DURATION_DEFAULT = "10 s"
+"""Of a run that says nothing of it."""
 _SHORTEST_NS = 500_000_000
 _STEP, _STEPS = 1.05, 48
 """Of the loads' rates, where the headroom is searched: up to ten times."""
@@ -86,6 +88,8 @@ def at_rates(
 def _as_many_ios(tree: dict[str, Any], factor: float) -> dict[str, Any]:
     """A tree whose run is so much shorter: at that much higher rates it has as many I/Os."""
     run = tree["run"]
+    if all("rate" in load for load in tree["workload"]):
+        run.setdefault("duration", DURATION_DEFAULT)
     for key in ("warm_up", "duration"):
         if run.get(key, "auto") != "auto":
             run[key] = f"{max(_SHORTEST_NS, round(float(DURATION.parse(run[key])) / factor))} ns"

@@ -20,7 +20,7 @@ from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE, assumptions
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
 from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
-from raidlab.scenarios.capacity.headroom import Headroom, ended, headroom_of
+from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -33,6 +33,7 @@ from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.studies.size import (
     Running,
     falls_behind,
+    is_backlog,
     judged_by_run,
     life_of,
     rebuilt,
@@ -310,9 +311,12 @@ class _Planning:
             self.judge(which[at], scenarios[at], result)
             self.simulated += 1
         for at, faults in refused.items():
+            which[at].falls_behind = is_backlog(faults)
+            if which[at].falls_behind:
+                which[at].limit = faults[0].allowed
+                continue
             which[at].why_not = "; ".join(f"{f.key} = {f.value}: {f.allowed}" for f in faults)
-            file = str(self.question.path or "")
-            self.refused += [replace(fault, file=file) for fault in faults]
+            self.refused += faults
 
     def judge(self, candidate: Candidate, scenario: Scenario, result: Result) -> None:
         """Notes what a result shows of a candidate."""
@@ -404,7 +408,7 @@ def _shortened(candidate: Candidate, share: float, question: Question) -> Scenar
         return candidate.scenario
     changed = dict(candidate.tree)
     run = dict(changed["run"])
-    duration = float(DURATION.parse(str(run.get("duration", "10 s"))))
+    duration = float(DURATION.parse(str(run.get("duration", DURATION_DEFAULT))))
     run["duration"] = f"{max(1, round(duration * share))} ns"
     changed["run"] = run
     return build_scenario(changed, question.path)
@@ -473,12 +477,11 @@ def _first_of_each(faults: Sequence[Fault]) -> list[Fault]:
     keys: dict[str, list[Fault]] = {}
     for fault in faults:
         keys.setdefault(fault.key, []).append(fault)
-    return [
-        replace(own[0], allowed=f"{own[0].allowed} (and {len(own) - 1:,} candidates more)")
-        if len(own) > 1
-        else own[0]
-        for own in keys.values()
-    ]
+    found = []
+    for first, *others in keys.values():
+        more = f" (and {len(others):,} more candidate{'s' * (len(others) > 1)})" if others else ""
+        found.append(replace(first, allowed=first.allowed + more))
+    return found
 
 
 def plan(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from raidlab.devices.faults import Fault
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.headroom import Headroom, at_rates
 from raidlab.scenarios.capacity.question import Question
@@ -90,11 +91,16 @@ def upgrades(
     for step in _MORE if headroom is not None else (1.0,):
         factor = start * step
         scenarios = [at_rates(question, each, factor)[1] for _, each in tries]
+        refused: dict[int, list[Fault]] = {}
         results = results_of(
-            scenarios, seed, workers=running.workers, store=running.store, progress=running.progress
-        )
+            scenarios, seed, workers=running.workers, store=running.store,
+            progress=running.progress, refused=refused,
+        )  # fmt: skip
+        found_of = list(results)
+        run = [at for at in range(len(tries)) if at not in refused]
         left = []
-        for (change, each), scenario, result in zip(tries, scenarios, results, strict=True):
+        for at, result in zip(run, found_of, strict=True):
+            (change, each), scenario = tries[at], scenarios[at]
             rows = result.summary()
             if headroom is None:
                 if not meets(question.goals, scenario, result):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -27,6 +28,8 @@ DRAWN = 200
 """I/Os that a picture has at most."""
 _BARS = 1200
 """Bars that it has at most."""
+_LINE = 24
+"""Letters of a component's name in one line."""
 _OF_DRIVE = re.compile(r"(.*/.*\.)\d+(?= |$)")
 """What stands before the number of a drive in an array of several."""
 
@@ -159,11 +162,17 @@ def work(ios: Sequence[Io]) -> go.Figure:
     names = in_path_order(
         (stage["kind"], label(short[stage["component"]])) for _, stage, _, _ in bars
     )
-    figure.update_layout(height=max(260, 130 + 26 * len(names)))
+    lanes = [name for _, name in names]
+    # On a telephone a long name in one line would leave no room for the picture.
+    words = ["<br>".join(textwrap.wrap(name, _LINE, break_long_words=False)) for name in lanes]
+    each = 26 if words == lanes else 36
+    figure.update_layout(height=max(260, 130 + each * len(lanes)))
     figure.update_yaxes(
         type="category",
         categoryorder="array",
-        categoryarray=[name for _, name in names],
+        categoryarray=lanes,
+        tickvals=lanes,
+        ticktext=words,
         autorange="reversed",
         showgrid=False,
     )

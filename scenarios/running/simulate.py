@@ -158,20 +158,21 @@ def results_of(
         runs.append(runs_of(scenario))
         plans += [json.dumps(scenario.plan(*run, seed)) for run in runs[-1]]
     finished: dict[int, str] = {}
-    faults: dict[int, list[Fault]] = {}
+    errors: dict[int, _engine.PlanError] = {}
     ends = list(itertools.accumulate(map(len, runs)))
     try:
         run_plans(
             plans, finished, workers=workers, progress=progress, store=store,
-            refused=None if refused is None else faults,
+            refused=None if refused is None else errors,
         )  # fmt: skip
     except RefusedError as error:
         which = next(at for at, end in enumerate(ends) if error.at < end)
         raise SpecError(plan_faults(error.error, scenarios[which])) from None
     for at, (scenario, own, end) in enumerate(zip(scenarios, runs, ends, strict=True)):
         first = end - len(own)
-        found = [fault for place in range(first, end) for fault in faults.get(place, ())]
-        if found and refused is not None:
+        own_errors = [errors[place] for place in range(first, end) if place in errors]
+        if own_errors and refused is not None:
+            found = [fault for error in own_errors for fault in plan_faults(error, scenario)]
             refused[at] = list(dict.fromkeys(found))
         else:
             yield result_of(scenario, own, {n: finished[first + n] for n in range(len(own))}, seed)
@@ -193,13 +194,13 @@ def run_plans(
     workers: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
-    refused: dict[int, list[Fault]] | None = None,
+    refused: dict[int, _engine.PlanError] | None = None,
     requests: Progress | None = None,
 ) -> None:
     """Runs the engine on every plan and puts its results into `finished`, by position.
 
-    When it is interrupted, `finished` holds what was done. Faults that the engine finds in a plan
-    go into `refused`, if it is given; `requests` is that of `pool.outcomes`.
+    When it is interrupted, `finished` holds what was done. What the engine refuses goes into
+    `refused`, if it is given; `requests` is that of `pool.outcomes`.
 
     Raises:
         RefusedError: A plan has faults, and `refused` is not given.
@@ -224,7 +225,7 @@ def run_plans(
             elif refused is None:
                 raise RefusedError(at, outcome) from None
             else:
-                refused[at] = plan_faults(outcome, plan=json.loads(plans[at]))
+                refused[at] = outcome
             done += 1
             if progress is not None:
                 progress(done, len(plans))

@@ -49,6 +49,8 @@ _REPLICATIONS = (1, 4, 16)
 """Of a value, until its side is clear."""
 _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
 """Last words of paths of which one asks for the most."""
+_BACKLOG = "a rate that the system serves"
+"""What the engine asks for where so many I/Os wait that no memory is left."""
 _FALLS_BEHIND = 0.02
 """Share of an open load that is not served, from which on its queue is taken to grow."""
 _SIGMAS = 4.0
@@ -328,11 +330,21 @@ class Search:
         ]
         seed = scenarios[0].seed if self._seed is None else self._seed
         running = self._running
-        found = results_of(scenarios, seed, workers=running.workers, store=running.store)
-        for at, scenario, result in zip(new, scenarios, found, strict=True):
-            self.tried[at] = self._judged(at, scenario, result)
+        refused: dict[int, list[Fault]] = {}
+        found = list(
+            results_of(
+                scenarios, seed, workers=running.workers, store=running.store, refused=refused
+            )
+        )
+        run = [place for place in range(len(new)) if place not in refused]
+        for place, result in zip(run, found, strict=True):
+            at = new[place]
+            self.tried[at] = self._judged(at, scenarios[place], result)
             self.warnings[at] = result.warnings
             self.breaches |= set(result.breaches)
+        for place, faults in refused.items():
+            self.tried[new[place]] = self._behind(new[place], faults)
+        for _ in new:
             self._done += 1
             if running.progress is not None:
                 # Bisection of what is left takes about so many more.
@@ -344,6 +356,13 @@ class Search:
         for replications in _REPLICATIONS[1:]:
             unclear = [at for at in places if self.tried[at].confidence < CLEAR]
             self.look(unclear, replications)
+
+    def _behind(self, at: int, faults: list[Fault]) -> Tried:
+        """What is known of a value whose load is so far beyond it that memory did not last."""
+        if not is_backlog(faults):
+            raise SpecError(faults)
+        unknown = tuple(judged(goal, Measured(None)) for goal in self._goals)
+        return Tried(self.values[at], unknown, _REPLICATIONS[-1], True, faults[0].allowed)
 
     def _judged(self, at: int, scenario: Scenario, result: Result) -> Tried:
         rows = result.summary()
@@ -425,6 +444,11 @@ def rebuilt(
     ).rebuilds[0]  # fmt: skip
     low, high = found.hours_ci95 or (None, None)
     return Measured(found.hours, low, high), Measured(found.p99_us_during)
+
+
+def is_backlog(faults: Sequence[Fault]) -> bool:
+    """Whether a run ended as so many I/Os of an open load waited that memory did not last."""
+    return any(_BACKLOG in fault.allowed for fault in faults)
 
 
 def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:

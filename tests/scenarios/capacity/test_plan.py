@@ -9,7 +9,7 @@ import pytest
 
 from raidlab.devices.catalogue import find
 from raidlab.devices.draws import drawn
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.capacity import plan as module
 from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
@@ -17,6 +17,7 @@ from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
 from raidlab.scenarios.capacity.report import answer, others, plan_report, table, why
 from raidlab.scenarios.results.goals import Measured
+from raidlab.scenarios.studies import size
 from raidlab.scenarios.studies.size import Running
 
 STATION = """
@@ -229,6 +230,24 @@ def test_what_cannot_be_built_says_why(question):
     assert "an even number" in odd.why_not
 
 
+def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monkeypatch):
+    """The engine ends such a run; the headroom is found all the same."""
+    allowed = "a rate that the system serves, or a shorter run: at 1 s 9 I/Os wait"
+    simulated = size.results_of
+
+    def short_of_memory(scenarios, seed, *, refused, **more):
+        over = [sum(load.arrives_per_s for load in each.workloads) > 9000 for each in scenarios]
+        refused |= {at: [Fault("workload", "0", allowed)] for at, out in enumerate(over) if out}
+        kept = [each for each, out in zip(scenarios, over, strict=True) if not out]
+        return simulated(kept, seed, refused=refused, **more)
+
+    monkeypatch.setattr(size, "results_of", short_of_memory)
+    question["price"][1]["cost"] = 275
+    found = answered(question)
+    assert found.headroom.factor == pytest.approx(5 * 769.7 / 3300, rel=0.06)
+    assert not found.headroom.curve[-1].served and found.headroom.curve[-1].p99_us is None
+
+
 LARGE = {"drives": ["cm6-r-30720"], "counts": 1000, "levels": ["raid0"]}
 """The map of its drives takes a terabyte of memory."""
 
@@ -248,7 +267,7 @@ def test_what_memory_does_not_hold_is_set_aside_and_says_so(question):
 def test_where_memory_holds_no_candidate_it_is_an_error(question):
     question["price"] = []
     question["candidates"] = [LARGE | {"counts": [998, 1000]}]
-    with pytest.raises(SpecError, match=r"memory = .* at most .* \(and 1 candidates more\)"):
+    with pytest.raises(SpecError, match=r"memory = .* at most .* \(and 1 more candidate\)"):
         answered(question)
 
 
