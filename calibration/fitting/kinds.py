@@ -30,9 +30,6 @@ def _time(key: str, unit: str, low: float, high: float, speaks: str, **more: Any
     return Parameter(key, unit, low, high, "log", speaks, **more)
 
 
-_LEAST_EXTENTS = 8
-"""Runs that a disk's write cache of some megabytes has room for, at the least: fewer are a drive
-without a cache, which is an option of its own."""
 _HDD = (
     _time("seek.read.average", "ms", 1.5, 30.0, "random reads at depth 1", side="read", pull=6.0),
     Parameter(
@@ -66,7 +63,7 @@ _HDD = (
     Parameter(
         "write_cache.extents",
         "",
-        _LEAST_EXTENTS,
+        1,
         512,
         "log",
         "random writes over depth",
@@ -259,9 +256,15 @@ _HDD_MODES = (
         "write",
         (
             Option({"write_cache.enabled": True, "write_cache.order": "scheduler"}),
-            Option({"write_cache.enabled": True, "write_cache.order": "first-come"}),
+            # A cache of two runs, of which one is chosen, looks like this; but caches of megabytes
+            # have room for more.
+            Option(
+                {"write_cache.enabled": True, "write_cache.order": "first-come"}, preferred=True
+            ),
             Option({**_UNCACHED, "write_cache.order": "scheduler"}),
         ),
+        # What is chosen from among more takes longer for each.
+        decides=("seek.write_settle", "write_cache.extents"),
     ),
 )
 _SSD_EXTRA = (

@@ -113,6 +113,8 @@ class Option:
     """Of the device file, by dotted key: not varied."""
     usual: Mapping[str, Any] = field(default_factory=dict)
     """What drives that work so usually have: where what is varied begins, and is pulled to."""
+    preferred: bool = False
+    """Chosen before others that fit about as well; of those without, the first is."""
 
 
 @dataclass(frozen=True)

@@ -147,9 +147,7 @@ def look_everywhere(
     most: int,
     descents: int = 3,
 ) -> Array:
-    """The best of a Latin hypercube and of descents from its best and from `place`; its rest stays.
-
-    A device is more often usual than not, and few samples may miss a narrow valley around that.
+    """The best of a Latin hypercube and of descents from its best; the rest of `place` stays.
 
     Args:
         search: What evaluates.
@@ -183,8 +181,7 @@ def look_everywhere(
     try:
         for part in (place[varied], *cube):
             residuals(part)
-        looked = sorted(best[1:], key=lambda found: found[0])[:descents]
-        for _, part in (*looked, best[0]):
+        for _, part in sorted(best, key=lambda found: found[0])[:descents]:
             downhill(residuals, part, of, 8)
         limits = [at for at, parameter in enumerate(of) if parameter.limits]
         for index in limits:

@@ -394,11 +394,11 @@ def _decide(
     margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
     # The most usual mode comes first: it stays unless another fits clearly better.
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
-    number = alike[0]
+    number = min(alike, key=lambda at: not mode.options[at].preferred)
     _, best, settled = tried[number]
     best.evaluations, best.cut = current.evaluations + spent, current.cut
     chosen.update(mode.options[number].values)
-    rivals = [mode.options[at] for at in alike[1:]]
+    rivals = [mode.options[at] for at in alike if at != number]
     made = Decision(mode, mode.options[number], tuple(rivals))
     best.decisions = (*current.decisions, made)
     return best, settled

@@ -171,11 +171,7 @@ def calibrate(
         name=name,
         train=train,
         overrides={key: _value(text) for key, text in _pairs("--set", set_)},
-        choice=Choice(
-            {key: _number("--fix", text) for key, text in _pairs("--fix", fix)},
-            frozenset(free or ()),
-            dict(_pairs("--tie", tie)),
-        ),
+        choice=_choice(fix, free, tie),
         budget=budget,
         time_limit_s=_seconds(time_limit) if time_limit else None,
         seed=seed,
@@ -238,6 +234,11 @@ def calibrate(
     for warning in result.warnings:
         say(f"warning: {warning}")
     end_by_tolerance(document["agreement"])
+
+
+def _choice(fix: list[str] | None, free: list[str] | None, tie: list[str] | None) -> Choice:
+    fixed = {key: _number("--fix", text) for key, text in _pairs("--fix", fix)}
+    return Choice(fixed, frozenset(free or ()), dict(_pairs("--tie", tie)))
 
 
 def _refuse(options: Mapping[str, object], allowed: str) -> None:
