@@ -378,7 +378,7 @@ impl LinkFront {
             let lbns = (waiting.place.lbn, end);
             let first = self.reads_first(model, &mut sweep, lbns, begin);
             begin = begin + first;
-            rotation = rotation + first;
+            rotation += first;
         }
         let done = sweep.end_of(model, end - 1);
         self.arrive(model, waiting.place.lbn, begin);
