@@ -208,6 +208,12 @@ def test_no_candidate_fits_and_the_nearest_is_named(question):
     assert len(others(found).rows) == 10
 
 
+def test_drives_that_may_fail_are_whole(question):
+    question["goals"].append("survives >= 2")
+    found = {each.count: each for each in expand(question_of(question))}
+    assert "survives 0 drives, 100 % short of survives >= 2" in why(found[3])
+
+
 def test_a_life_that_nothing_is_known_of_says_why(question):
     question["goals"].append("life > 5 years")
     (one, *_) = expand(question_of(question))
