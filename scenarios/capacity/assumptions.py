@@ -25,6 +25,11 @@ def assumptions(
         f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's."
         if (question.growth, question.grown_capacity) != (1.0, 1.0)
         else "Loads and capacity do not grow.",
+        *(
+            ["`usable` of a goal is in today's terms: what there is, over what capacity grows."]
+            if question.grown_capacity != 1.0
+            else []
+        ),
         "SSDs are in their steady state, unless [run] says otherwise.",
         f"A rebuild takes {100 * REBUILD_SHARE:.0f} % of a drive's sequential rate half way, where"
         " no goal asks for it; then it is simulated under the load.",

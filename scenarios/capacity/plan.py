@@ -189,14 +189,14 @@ def _one_after_the_other(progress: Progress | None) -> Progress | None:
         return None
     before, last = 0, 0
 
-    def told(done: int, total: int) -> None:
+    def advance(done: int, total: int) -> None:
         nonlocal before, last
         if done < last:
             before += last
         last = done
         progress(before + done, before + total)
 
-    return told
+    return advance
 
 
 class _Planning:

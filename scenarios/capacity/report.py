@@ -153,7 +153,7 @@ def _beyond_goal(one: Judged) -> str:
         return " is not known: writes still wait in the controller's cache, a longer run shows it"
     if one.by is None:
         return ""
-    if one.by >= _FAR:
+    if one.goal.at_most and one.by >= _FAR:
         return f", {times(1 + one.by)} the bound of {one.goal.text}"
     return (
         f", {percent(abs(one.by))} {'beyond' if one.goal.at_most else 'short of'} {one.goal.text}"

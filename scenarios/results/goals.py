@@ -144,6 +144,8 @@ class Goal:
         """A value of its quantity with its unit."""
         if self.quantity == "loss":
             return "–" if value is None else f"{value:.2g}"
+        if self.quantity == "survives" and value is not None:
+            return f"{value:.0f} drive{'s' * (value != 1)}"
         if self.unit == "B/s":
             return "–" if value is None else figure(value / 1e6, "MB/s")
         if self.quantity == "life" and value is not None and value >= UNWORN_YEARS:

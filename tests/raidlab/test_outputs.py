@@ -210,5 +210,5 @@ def test_progress_goes_on_where_more_is_to_do_than_was_said(capsys):
     with progress("it") as tell:
         for done, of in ((0, 2), (2, 2), (2, 4), (3, 4), (4, 4)):
             tell(done, of)
-    told = capsys.readouterr().err.split("\n")
-    assert told == ["it: 0 of 2", "it: 2 of 2", "it: 2 of 4", "it: 3 of 4", "it: 4 of 4", ""]
+    lines = capsys.readouterr().err.split("\n")
+    assert lines == ["it: 0 of 2", "it: 2 of 2", "it: 2 of 4", "it: 3 of 4", "it: 4 of 4", ""]

@@ -59,11 +59,11 @@ def test_the_cheapest_of_queues_by_hand(question):
     ones would be the cheaper, but for 825 a second each. 550 for 2 fast ones makes 5 slow ones win.
     """
     question["price"][1]["cost"] = 275
-    told = []
-    found = answered(question, progress=lambda done, of: told.append((done, of)))
+    reported = []
+    found = answered(question, progress=lambda done, of: reported.append((done, of)))
     assert found.recommended.count == 5 and found.recommended.cost == 500
     # Progress goes on through the headroom and the changes, and never back.
-    done = [each for each, _ in told]
+    done = [each for each, _ in reported]
     assert done == sorted(done) and done[-1] > found.simulated + 5
     assert "slow" in found.recommended.name
     names = {each.count for each in found.front if "fast" in each.name}
@@ -206,6 +206,12 @@ def test_no_candidate_fits_and_the_nearest_is_named(question):
     assert "None of 10 candidates fits. The nearest is 6 x" in answer(found)
     assert re.search(r"\b[56]\d % beyond", answer(found))
     assert len(others(found).rows) == 10
+
+
+def test_drives_that_may_fail_are_whole(question):
+    question["goals"].append("survives >= 2")
+    found = {each.count: each for each in expand(question_of(question))}
+    assert "survives 0 drives, 100 % short of survives >= 2" in why(found[3])
 
 
 def test_a_life_that_nothing_is_known_of_says_why(question):
