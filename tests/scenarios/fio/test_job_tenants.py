@@ -127,3 +127,15 @@ def test_how_far_data_can_be_compressed_is_the_jobs(
     assert said == (compressible is None and "50" in jobs)
     plain = scenario(drives, {"fio": jobs})
     assert any("no drive of d compresses" in each for each in plain.warnings) == ("50" in jobs)
+
+
+@pytest.mark.parametrize(("limit", "served"), [("200 IO/s", 200), ("900 IO/s", 667)])
+def test_a_limit_holds_before_the_share(drives: Path, limit: str, served: float) -> None:
+    """Of 1000 a second two thirds are the tenant's, unless its limit lets fewer through."""
+    loads = (
+        {"name": "held", "fio": "[a]\niodepth=64\n", "weight": 2, "limit": limit, "burst": "0 s"},
+        {"name": "rest", "rw": "randread", "block_size": "4 KiB", "outstanding": 64, "weight": 1},
+    )
+    found = rates(simulate(scenario(drives, *loads)))
+    assert found["held"] == pytest.approx(served, rel=0.03)
+    assert found["rest"] == pytest.approx(1000 - served, rel=0.03)

@@ -169,6 +169,8 @@ const OUTSIDE: &str = "processes";
 impl WorkloadResult {
     fn new(system: &System, workload: &Workload, until: Time, plan: &Plan) -> WorkloadResult {
         let name = (workload.name.as_str(), workload.array);
+        // Jobs of fio may take longer to end than the load is recorded.
+        let until = until.min(workload.meter.end());
         let found = WorkloadResult::of(system, name, &workload.meter, until, plan);
         let open = workload.is_open() && system.layers.loads.has_other_backlog();
         let trace = workload.trace();

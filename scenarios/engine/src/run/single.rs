@@ -415,8 +415,9 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
 
 /// The limits of the loads.
 fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
-    let of_load = move |(name, limits): (&'_ String, &'_ Option<Box<Limits>>)| {
-        let busy = limits.iter().flat_map(|limits| limits.busy_until(at));
+    let of_load = move |(name, limits): (&str, Option<&Limits>)| {
+        let busy = limits.into_iter();
+        let busy = busy.flat_map(|limits| limits.busy_until(at));
         let reports = busy.map(|(counted, busy)| {
             let of = match counted {
                 Counted::Ios => "IOPS",
@@ -428,9 +429,9 @@ fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> 
     };
     let loads = &system.layers.loads;
     let own = loads.workloads().iter();
-    let own = own.map(|load| (&load.name, &load.limits));
+    let own = own.map(|load| (load.name.as_str(), load.limits.as_deref()));
     let outside = loads.tenants().iter();
-    let outside = outside.map(|tenant| (&tenant.name, &tenant.limits));
+    let outside = outside.map(|tenant| (tenant.name(), tenant.limits()));
     own.chain(outside).flat_map(of_load)
 }
 

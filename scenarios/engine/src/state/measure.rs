@@ -121,6 +121,11 @@ impl Meter {
         self
     }
 
+    /// When the recording ends at the latest.
+    pub fn end(&self) -> Time {
+        self.end
+    }
+
     /// The same record for one of so many loads.
     pub fn one_of(mut self, loads: usize) -> Meter {
         if loads >= MANY {

@@ -37,10 +37,10 @@ impl Loads {
     pub(crate) fn hold(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
         let limits = match self.workloads.get_mut(index as usize) {
-            Some(load) => load.limits.as_mut(),
+            Some(load) => load.limits.as_deref_mut(),
             None => {
                 let outside = index as usize - self.workloads.len();
-                self.tenants.all_mut()[outside].limits.as_mut()
+                self.tenants.all_mut()[outside].limits_mut()
             }
         };
         // A flush moves nothing: it passes without tokens, behind what came before it.
@@ -132,9 +132,11 @@ impl Loads {
 
     /// What is held is gone with the power.
     pub(crate) fn restart_limits(&mut self, now: Time) {
-        let loads = self.workloads.iter_mut().map(|load| &mut load.limits);
-        let outside = self.tenants.all_mut().iter_mut().map(|own| &mut own.limits);
-        for limits in loads.chain(outside).flatten() {
+        let loads = self.workloads.iter_mut();
+        let loads = loads.filter_map(|load| load.limits.as_deref_mut());
+        let outside = self.tenants.all_mut().iter_mut();
+        let outside = outside.filter_map(|tenant| tenant.limits_mut());
+        for limits in loads.chain(outside) {
             limits.restart(now);
         }
         for shares in self.shares.iter_mut().flatten() {

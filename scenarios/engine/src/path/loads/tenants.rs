@@ -8,10 +8,24 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(crate) struct Tenant {
     /// For reports.
-    pub(crate) name: String,
+    name: String,
     /// Its outside threads.
     threads: Range<u32>,
-    pub(crate) limits: Option<Box<Limits>>,
+    limits: Option<Box<Limits>>,
+}
+
+impl Tenant {
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn limits(&self) -> Option<&Limits> {
+        self.limits.as_deref()
+    }
+
+    pub(crate) fn limits_mut(&mut self) -> Option<&mut Limits> {
+        self.limits.as_deref_mut()
+    }
 }
 
 /// All of them.
