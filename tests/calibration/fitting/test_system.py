@@ -102,14 +102,14 @@ def test_a_controller_is_found_before_known_drives(tmp_path: Path) -> None:
 
 
 def test_drives_and_their_controller_are_found_from_one_set(tmp_path: Path) -> None:
-    """Drives alone end 4 outstanding, the controller's core 256."""
+    """Few outstanding show the drives' time, many that of the controller's two cores."""
     file = "drives-and-controller.toml"
     around = system(file, "station")
     drive, controller = (
         dict(known.written) for known in (around.device, around.own["unknown-controller"])
     )
     drive |= {"service": "300 us", "servers": 4}
-    put(controller, "firmware.request", "40 us")
+    put(controller, "firmware.request", "120 us")
     spec = check(KINDS["station"], drive, Faults())
     beside = check(KINDS["controller"], controller, Faults())
     assert spec is not None and isinstance(around.host.spec, HostSpec)
@@ -118,7 +118,7 @@ def test_drives_and_their_controller_are_found_from_one_set(tmp_path: Path) -> N
     bench = around.bench(spec, around.host.spec, 1.0, beside)
     measurement = measure(bench, loads, "synthetic", _EFFORT)
     result = fitted(measurement, "station", file, train="iodepth=1,2,64")
-    assert found(result, "controller.firmware.request")[1] == pytest.approx(40, rel=0.1)
+    assert found(result, "controller.firmware.request")[1] == pytest.approx(120, rel=0.1)
     assert found(result, "service")[1] == pytest.approx(300, rel=0.1)
     unseen = result.part("test")
     assert len(unseen) == 2 and all(abs(row.error_pct) < 5 for row in unseen)
@@ -130,7 +130,7 @@ def test_drives_and_their_controller_are_found_from_one_set(tmp_path: Path) -> N
     tree["controller"]["model"] = str(tmp_path / "card.toml")
     tree["array"][0]["drives"][0]["model"] = str(tmp_path / "drive.toml")
     request = build_scenario(tree, SYSTEMS / file).base["controllers"][0]["request_ns"]
-    assert request == pytest.approx(40_000, rel=0.1)
+    assert request == pytest.approx(120_000, rel=0.1)
 
 
 def test_a_controller_is_found_together_with_drives_alone() -> None:
