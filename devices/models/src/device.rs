@@ -133,6 +133,14 @@ impl Device {
         }
     }
 
+    /// Prefetches the lists among which an event may choose.
+    #[inline]
+    pub fn prefetch_lists(&self) {
+        if let Device::Hdd(hdd) = self {
+            hdd.prefetch_lists();
+        }
+    }
+
     /// A command arrives now, with its data if it is a write.
     #[inline]
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {

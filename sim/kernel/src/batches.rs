@@ -9,7 +9,7 @@ use crate::statistics::student_t_975;
 const NORMAL: f64 = 1.96;
 
 /// I/Os that completed one after the other.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Batch {
     /// Nanoseconds from the last completion before it to its own last one.
     span: u64,
@@ -22,6 +22,13 @@ impl Batch {
         self.span += other.span;
         for (mine, theirs) in self.sides.iter_mut().zip(&other.sides) {
             mine.add(theirs);
+        }
+    }
+
+    fn become_copy_of(&mut self, other: &Batch) {
+        self.span = other.span;
+        for (mine, theirs) in self.sides.iter_mut().zip(&other.sides) {
+            mine.become_copy_of(theirs);
         }
     }
 
@@ -169,7 +176,9 @@ impl Estimate {
 /// memory does not grow with the run (Law, Simulation Modeling and Analysis, chapter 9).
 #[derive(Clone, Debug)]
 pub struct Batches {
-    full: Vec<Batch>,
+    /// Those that were ever full; merging leaves the later half for what comes.
+    all: Vec<Batch>,
+    full: usize,
     most: usize,
     per_batch: u64,
     open: u64,
@@ -179,7 +188,8 @@ impl Batches {
     /// No I/O yet; batches hold one each at first, and there are fewer than `most`, an even number.
     pub fn new(most: usize) -> Batches {
         Batches {
-            full: Vec::with_capacity(most),
+            all: Vec::with_capacity(most),
+            full: 0,
             most,
             per_batch: 1,
             open: 0,
@@ -203,23 +213,43 @@ impl Batches {
     #[cold]
     pub fn close(&mut self, span: u64, reads: &mut Histogram, writes: &mut Histogram) {
         self.open = 0;
-        self.full.push(Batch {
-            span,
-            sides: [reads.cut(), writes.cut()],
-        });
-        if self.full.len() == self.most {
-            for i in 0..self.most / 2 {
-                let (mut merged, second) = (self.full[2 * i], self.full[2 * i + 1]);
-                merged.add(&second);
-                self.full[i] = merged;
-            }
-            self.full.truncate(self.most / 2);
-            self.per_batch *= 2;
+        if self.full == self.all.len() {
+            self.all.push(Batch::default());
+        }
+        let batch = &mut self.all[self.full];
+        batch.span = span;
+        reads.cut(&mut batch.sides[0]);
+        writes.cut(&mut batch.sides[1]);
+        self.full += 1;
+        if self.full == self.most {
+            self.merge_neighbours();
         }
     }
 
+    fn merge_neighbours(&mut self) {
+        for i in 0..self.most / 2 {
+            let (before, pair) = self.all.split_at_mut(2 * i);
+            match before.get_mut(i) {
+                Some(merged) => {
+                    merged.become_copy_of(&pair[0]);
+                    merged.add(&pair[1]);
+                }
+                None => {
+                    let (first, second) = pair.split_at_mut(1);
+                    first[0].add(&second[0]);
+                }
+            }
+        }
+        self.full = self.most / 2;
+        self.per_batch *= 2;
+    }
+
+    fn full(&self) -> &[Batch] {
+        &self.all[..self.full]
+    }
+
     fn estimate(&self, pair: impl Fn(&Batch) -> (f64, f64)) -> Option<Estimate> {
-        let pairs: Vec<_> = self.full.iter().map(pair).collect();
+        let pairs: Vec<_> = self.full().iter().map(pair).collect();
         Estimate::of_series(&pairs)
     }
 
@@ -244,7 +274,7 @@ impl Batches {
     /// what chance adds within the bin is that of independent I/Os.
     pub fn rank(&self, side: Side, share: f64) -> Option<Estimate> {
         let mut all = Cut::default();
-        for batch in &self.full {
+        for batch in self.full() {
             all.add(&Self::chosen(batch, side));
         }
         let (count, mut below) = (all.count as f64, 0.0);

@@ -1,5 +1,6 @@
 //! One bit for each index: a scan of 512 indices reads one line of the processor's cache.
 
+use crate::prefetch::prefetch_all;
 use prefetch_index::prefetch_index;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -76,6 +77,12 @@ impl Bits {
     /// Clears all bits.
     pub fn clear_all(&mut self) {
         self.0.fill(0);
+    }
+
+    /// Prefetches all of them.
+    #[inline]
+    pub fn prefetch_words(&self) {
+        prefetch_all(&self.0);
     }
 
     /// The 64 bits among which the bit stands.

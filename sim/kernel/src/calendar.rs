@@ -112,24 +112,24 @@ impl<E: Copy> Calendar<E> {
         Some((at, event))
     }
 
-    /// The next event and the one behind it, where the near future holds so many. A driver
-    /// prefetches their memory.
+    /// The next events, where the near future holds so many. A driver prefetches their memory.
     #[inline]
-    pub fn upcoming(&self) -> Option<[E; 2]> {
-        if self.near < 2 {
+    pub fn upcoming<const COUNT: usize>(&self) -> Option<[E; COUNT]> {
+        if self.near < COUNT {
             return None;
         }
-        let bucket = self.bucket + self.distance(self.bucket);
-        let last = self.tails[bucket as usize % BUCKETS];
-        let first = self.nodes[last as usize].next;
-        let Node { event, next, .. } = self.nodes[first as usize];
-        let second = if first != last {
-            next
-        } else {
-            let bucket = bucket + 1 + self.distance(bucket + 1);
-            self.nodes[self.tails[bucket as usize % BUCKETS] as usize].next
-        };
-        Some([event, self.nodes[second as usize].event])
+        let mut bucket = self.bucket;
+        let (mut node, mut last) = (0, 0);
+        Some(std::array::from_fn(|_| {
+            if node == last {
+                bucket += self.distance(bucket);
+                last = self.tails[bucket as usize % BUCKETS];
+                node = last;
+                bucket += 1;
+            }
+            node = self.nodes[node as usize].next;
+            self.nodes[node as usize].event
+        }))
     }
 
     /// Moves the clock to `time` although no event is due there.

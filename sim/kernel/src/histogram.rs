@@ -24,6 +24,10 @@ pub(crate) struct Cut {
     pub(crate) count: u64,
     pub(crate) sum: u128,
     pub(crate) bins: [u32; COARSE],
+    /// From here up to the end, bins may count something; no other one does. Latencies of one
+    /// load lie within a few powers of two: most bins need not be touched.
+    first: usize,
+    end: usize,
 }
 
 impl Default for Cut {
@@ -32,15 +36,40 @@ impl Default for Cut {
             count: 0,
             sum: 0,
             bins: [0; COARSE],
+            first: 0,
+            end: 0,
         }
     }
 }
 
 impl Cut {
+    /// Becomes empty, with bins from `first` up to `end` in use.
+    fn restart(&mut self, count: u64, sum: u128, (first, end): (usize, usize)) {
+        self.bins[self.first..self.end].fill(0);
+        (self.count, self.sum) = (count, sum);
+        (self.first, self.end) = (first, end);
+    }
+
+    /// Becomes what another one is.
+    pub(crate) fn become_copy_of(&mut self, other: &Cut) {
+        let (first, end) = (other.first, other.end);
+        self.restart(other.count, other.sum, (first, end));
+        self.bins[first..end].copy_from_slice(&other.bins[first..end]);
+    }
+
     pub(crate) fn add(&mut self, other: &Cut) {
         self.count += other.count;
         self.sum += other.sum;
-        for (mine, theirs) in self.bins.iter_mut().zip(&other.bins) {
+        let (first, end) = (other.first, other.end);
+        if first == end {
+            return;
+        }
+        if self.first == self.end {
+            self.first = first;
+        }
+        (self.first, self.end) = (self.first.min(first), self.end.max(end));
+        let mine = self.bins[first..end].iter_mut();
+        for (mine, theirs) in mine.zip(&other.bins[first..end]) {
             *mine = mine.saturating_add(*theirs);
         }
     }
@@ -174,16 +203,22 @@ impl Histogram {
         self.uncounted = 0;
     }
 
-    /// What came since the last cut.
-    pub(crate) fn cut(&mut self) -> Cut {
+    /// Moves what came since the last cut into `cut`, in the place of what it had.
+    pub(crate) fn cut(&mut self, cut: &mut Cut) {
         self.count_recent();
         let (count, sum) = self.cut_at;
         self.cut_at = (self.moments.count, self.moments.sum);
-        Cut {
-            count: self.moments.count - count,
-            sum: self.moments.sum - sum,
-            bins: std::mem::replace(&mut *self.since_cut, [0; COARSE]),
+        let (count, sum) = (self.moments.count - count, self.moments.sum - sum);
+        if count == 0 {
+            cut.restart(0, 0, (0, 0));
+            return;
         }
+        let bin = |latency| Self::bucket(Nanos(latency)) >> COARSE_BITS;
+        let (first, end) = (bin(self.moments.least), bin(self.moments.most) + 1);
+        cut.restart(count, sum, (first, end));
+        let since = &mut self.since_cut[first..end];
+        cut.bins[first..end].copy_from_slice(since);
+        since.fill(0);
     }
 
     /// The moments of all latencies.
@@ -403,14 +438,42 @@ mod tests {
 
     #[test]
     fn a_cut_has_what_came_since_the_last_one() {
-        let mut histogram = Histogram::default();
-        histogram.record(Nanos(1000));
-        assert_eq!((histogram.cut().count, histogram.cut().count), (1, 0));
+        let (mut histogram, mut cut) = (Histogram::default(), Cut::default());
+        let mut cut_of = |histogram: &mut Histogram| {
+            histogram.cut(&mut cut);
+            let all = cut.bins.iter().map(|&bin| u64::from(bin)).sum::<u64>();
+            assert_eq!(all, cut.count);
+            cut
+        };
+        histogram.record(Nanos(1_000_000));
+        assert_eq!(cut_of(&mut histogram).count, 1);
+        assert_eq!(cut_of(&mut histogram).count, 0);
         (0..100).for_each(|_| histogram.record(Nanos(1000)));
-        let cut = histogram.cut();
+        let cut = cut_of(&mut histogram);
         assert_eq!((cut.count, cut.sum), (100, 100_000));
         assert_eq!(cut.bins[Histogram::bucket(Nanos(1000)) >> COARSE_BITS], 100);
         assert_eq!(histogram.count(), 101);
+    }
+
+    #[test]
+    fn cuts_add_up_over_all_their_bins() {
+        let cut_of = |latencies: &[u64]| {
+            let (mut histogram, mut cut) = (Histogram::default(), Cut::default());
+            latencies.iter().for_each(|&it| histogram.record(Nanos(it)));
+            histogram.cut(&mut cut);
+            cut
+        };
+        let (low, high) = ([100, 200, 300], [1_000_000, 1_100_000]);
+        let mut sum = Cut::default();
+        for part in [&high[..], &[], &low[..]] {
+            sum.add(&cut_of(part));
+        }
+        let mut copy = cut_of(&[5_000_000_000]);
+        copy.become_copy_of(&sum);
+        let all = cut_of(&[&low[..], &high[..]].concat());
+        for cut in [sum, copy] {
+            assert_eq!((cut.count, cut.sum, cut.bins), (5, all.sum, all.bins));
+        }
     }
 
     proptest! {

@@ -30,7 +30,7 @@ pub use calendar::Calendar;
 pub use divider::Divider;
 pub use histogram::Histogram;
 pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_all};
 pub use queue::Queue;
 pub use random::Stream;
 pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};

@@ -7,3 +7,14 @@ use prefetch_index::prefetch_index;
 pub fn prefetch<T>(value: &T) {
     prefetch_index(std::slice::from_ref(value), 0);
 }
+
+/// Bytes that the processor fetches together.
+const LINE: usize = 64;
+
+/// Prefetches all lines of a slice.
+#[inline]
+pub fn prefetch_all<T>(values: &[T]) {
+    for index in (0..values.len()).step_by((LINE / size_of::<T>().max(1)).max(1)) {
+        prefetch_index(values, index);
+    }
+}

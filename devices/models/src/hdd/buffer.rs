@@ -4,7 +4,8 @@ use super::geometry::Place;
 use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{BufferParams, ReadAhead};
-use raidlab_kernel::Nanos;
+use super::search::position;
+use raidlab_kernel::{Nanos, prefetch_all};
 
 /// A run of sectors in the buffer, from `start` to before `end`; empty if they are equal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -71,6 +72,13 @@ impl Buffer {
             uses: 0,
             size: params.segment_sectors,
         }
+    }
+
+    /// Prefetches what a search compares.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch_all(&self.ends);
+        prefetch_all(&self.ages);
     }
 
     /// The stretch of a sector, truncated to 32 bits: distant sectors may seem near, but near ones
@@ -155,9 +163,8 @@ impl Buffer {
     /// The segment used least recently, those that hold nothing first.
     #[inline]
     pub fn oldest(&self) -> usize {
-        let least = self.ages.iter().copied().min();
-        let oldest = self.ages.iter().position(|&age| Some(age) == least);
-        oldest.unwrap_or(0)
+        let least = self.ages.iter().copied().min().unwrap_or(0);
+        position(&self.ages, |age| age == least).unwrap_or(0)
     }
 
     /// A segment now reaches to `end`; its first sectors leave if they do not fit any more.
@@ -180,7 +187,13 @@ impl Buffer {
     /// or begin the one used longest ago. Gives that segment.
     #[inline]
     pub fn keep(&mut self, lbn: u64, end: u64) -> usize {
-        let segment = match self.ending_at(lbn) {
+        self.keep_in(self.ending_at(lbn), lbn, end)
+    }
+
+    /// The same, where the segment that ends there is known.
+    #[inline]
+    pub fn keep_in(&mut self, before: Option<usize>, lbn: u64, end: u64) -> usize {
+        let segment = match before {
             Some(segment) => {
                 self.grow(segment, end);
                 segment

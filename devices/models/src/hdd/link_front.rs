@@ -182,6 +182,16 @@ impl LinkFront {
         prefetch(&self.counts.accesses);
     }
 
+    /// Prefetches what a choice of the next work compares.
+    #[inline]
+    pub fn prefetch_lists(&self) {
+        self.queue.prefetch();
+        self.buffer.prefetch();
+        if let Some(cache) = &self.cache {
+            cache.prefetch();
+        }
+    }
+
     /// A command arrives.
     #[inline]
     pub fn submit<P: Port>(&mut self, model: &Model, port: &mut P, io: IoId) {

@@ -14,6 +14,7 @@ mod positioning;
 mod rotation;
 mod scheduler;
 mod scsi_bus;
+mod search;
 mod seek;
 mod seek_bounds;
 mod shingled;
@@ -121,6 +122,14 @@ impl Hdd {
     pub fn prefetch_state(&self) {
         if let Front::Link(front) = &self.front {
             front.prefetch();
+        }
+    }
+
+    /// Prefetches the lists among which an event may choose. The fields of the state should be near.
+    #[inline]
+    pub fn prefetch_lists(&self) {
+        if let Front::Link(front) = &self.front {
+            front.prefetch_lists();
         }
     }
 

@@ -15,7 +15,8 @@ use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::SchedulerParams;
 use super::positioning::Estimate;
-use raidlab_kernel::{IoId, Nanos, Time};
+use super::search::position;
+use raidlab_kernel::{IoId, Nanos, Time, prefetch_all};
 
 /// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]
@@ -95,6 +96,13 @@ impl Queue {
             oldest: Time::ZERO,
             ageing: (ageing * 65_536.0).round() as u64,
         }
+    }
+
+    /// Prefetches what a search compares.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch_all(&self.candidates);
+        prefetch_all(&self.firsts);
     }
 
     /// True if no command waits.
@@ -290,15 +298,14 @@ impl Queue {
     /// A read that begins in or right after the sectors from `start` to before `end`.
     #[inline]
     pub fn follower(&self, start: u64, end: u64) -> Option<usize> {
-        self.firsts
-            .iter()
-            .position(|&lbn| start <= lbn && lbn <= end)
+        let sectors = end.checked_sub(start)?;
+        position(&self.firsts, |lbn| lbn.wrapping_sub(start) <= sectors)
     }
 
     /// A write that begins at a sector.
     #[inline]
     pub fn write_at(&self, lbn: u64) -> Option<usize> {
-        self.firsts.iter().position(|&first| first == lbn | WRITE)
+        position(&self.firsts, |first| first == lbn | WRITE)
     }
 
     /// First sector of a command.

@@ -13,12 +13,15 @@ use super::model::Model;
 use super::params::{SchedulerParams, WriteCacheParams, WriteOrder};
 use super::positioning::Estimate;
 use super::write_bins::Bins;
-use raidlab_kernel::{Bits, Time};
+use raidlab_kernel::{Bits, Time, prefetch, prefetch_all};
 
 const NONE: u16 = u16::MAX;
 
 /// A cache of so few runs compares all of them; bins are faster where there are more.
 const FEW: usize = 32;
+
+/// A cache of so few runs is prefetched as a whole.
+const NEAR: usize = 64;
 
 /// The sectors of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -119,6 +122,19 @@ impl WriteCache {
             old: 0,
             bypassed: 0,
             overdue: false,
+        }
+    }
+
+    /// Prefetches its own fields and, of a small cache, what a choice compares.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch(&self.extents);
+        prefetch(&self.sectors);
+        prefetch(&self.overdue);
+        if self.extents.len() <= NEAR {
+            prefetch_all(&self.candidates);
+            prefetch_all(&self.bins);
+            self.occupied.prefetch_words();
         }
     }
 

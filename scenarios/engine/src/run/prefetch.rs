@@ -1,9 +1,10 @@
-//! Prefetches for the next two events. The state of a large system does not fit the processor's
+//! Prefetches for the next three events. The state of a large system does not fit the processor's
 //! cache, and each event meets another drive, another record and another load. Without this the
 //! processor waits for their memory one after the other.
 //!
-//! The second event's first address is arithmetic alone. When it has become the next one, its
-//! record has arrived and says where the rest lies.
+//! The third event's first address is arithmetic alone. When it has become the second one, its
+//! record has arrived and says where the drive and the load thread lie; when it is the next one,
+//! these have arrived and say where the rest is.
 
 use super::system::System;
 use crate::state::event::Event;
@@ -11,52 +12,66 @@ use crate::state::owner::OwnerOf;
 use raidlab_kernel::{Io, IoId, prefetch};
 
 impl System {
-    /// Asks for the memory of the next two events.
+    /// Asks for the memory of the next three events.
     #[inline(never)]
     pub(crate) fn prefetch_upcoming(&self) {
-        let Some([next, second]) = self.layers.path.calendar.upcoming() else {
+        let Some([next, second, third]) = self.layers.path.calendar.upcoming() else {
             return;
         };
+        let drives = &self.layers.path.drives;
+        match third {
+            Event::Device { drive, .. } => drives[drive as usize].prefetch(),
+            event => {
+                if let Some(io) = record(event) {
+                    self.layers.path.ios.prefetch(io);
+                }
+            }
+        }
         match second {
-            Event::Device { drive, .. } => self.layers.path.drives[drive as usize].prefetch(),
-            Event::Leg(io)
-            | Event::AtDrive(io)
-            | Event::Done(io)
-            | Event::Returned(io)
-            | Event::Interrupt(io)
-            | Event::Admit(io) => self.layers.path.ios.prefetch(io),
-            _ => {}
+            Event::Device { drive, .. } => drives[drive as usize].device.prefetch_state(),
+            event => {
+                if let Some(io) = record(event) {
+                    self.prefetch_record(io);
+                }
+            }
         }
         match next {
-            Event::Device { drive, .. } => self.layers.path.drives[drive as usize]
-                .device
-                .prefetch_state(),
+            Event::Device { drive, .. } => drives[drive as usize].device.prefetch_lists(),
             Event::Done(io) | Event::Leg(io) => {
-                self.prefetch_path(io);
+                self.prefetch_link(io);
             }
             Event::AtDrive(io) => {
-                let io = self.prefetch_path(io);
-                self.layers.path.drives[io.drive as usize]
-                    .device
-                    .prefetch_state();
+                let io = self.prefetch_link(io);
+                drives[io.drive as usize].device.prefetch_state();
             }
             Event::Returned(io) | Event::Interrupt(io) => {
-                let io = self.prefetch_path(io);
-                self.prefetch_load(io);
+                self.prefetch_load(self.prefetch_link(io));
             }
             _ => {}
         }
     }
 
-    /// A record, the drive that serves it and the drive's first link.
+    /// A record's parts, the drive that serves it and the thread that issued it.
     #[inline]
-    fn prefetch_path(&self, io: IoId) -> &Io {
-        let io = &self.layers.path.ios[io];
+    fn prefetch_record(&self, io: IoId) {
+        let path = &self.layers.path;
+        let io = &path.ios[io];
         io.parts.prefetch();
-        let drive = &self.layers.path.drives[io.drive as usize];
-        drive.prefetch();
-        if let Some(&link) = drive.path.first() {
-            prefetch(&self.layers.path.links[link as usize]);
+        if let Some(drive) = path.drives.get(io.drive as usize) {
+            drive.prefetch();
+        }
+        if let (Io::NONE, Some(slot)) = (io.parent, io.owner.slot()) {
+            prefetch(&path.slots[slot as usize]);
+        }
+    }
+
+    /// The first link of the drive that serves a record.
+    #[inline]
+    fn prefetch_link(&self, io: IoId) -> &Io {
+        let path = &self.layers.path;
+        let io = &path.ios[io];
+        if let Some(&link) = path.drives[io.drive as usize].path.first() {
+            prefetch(&path.links[link as usize]);
         }
         io
     }
@@ -72,5 +87,19 @@ impl System {
             prefetch(&workload.arrival);
             prefetch(&self.layers.path.arrays[workload.array as usize].layout);
         }
+    }
+}
+
+/// The record that an event is about.
+#[inline]
+fn record(event: Event) -> Option<IoId> {
+    match event {
+        Event::Leg(io)
+        | Event::AtDrive(io)
+        | Event::Done(io)
+        | Event::Returned(io)
+        | Event::Interrupt(io)
+        | Event::Admit(io) => Some(io),
+        _ => None,
     }
 }

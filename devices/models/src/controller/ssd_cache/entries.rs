@@ -1,6 +1,8 @@
 //! A number for each line of an array, of which most are never touched: what is done to all lines
 //! is done to the touched pages alone.
 
+use prefetch_index::prefetch_index;
+
 /// Lines in a page.
 const PAGE: usize = 4096;
 
@@ -23,6 +25,11 @@ impl Entries {
     #[inline]
     pub(super) fn get(&self, line: u64) -> u32 {
         self.values[line as usize]
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, line: u64) {
+        prefetch_index(&self.values, line as usize);
     }
 
     #[inline]

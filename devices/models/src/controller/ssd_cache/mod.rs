@@ -14,8 +14,8 @@ mod tests;
 use super::ReferenceCounts;
 use crate::Memory;
 use entries::Entries;
-use raidlab_kernel::{RecencyLink, RecencyList};
-use std::hint::black_box;
+use prefetch_index::prefetch_index;
+use raidlab_kernel::{RecencyLink, RecencyList, prefetch};
 
 /// What an SSD cache is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -183,28 +183,26 @@ impl SsdCache {
         }
     }
 
-    /// Brings into the processor's cache what accesses to these lines read. Look-ups that are asked
-    /// for together wait for memory together.
+    /// Prefetches what accesses to these lines read, one step after the other for all of them: the
+    /// lines' entries, the slots that these name, the links of the slots' neighbours.
     pub fn fetch(&self, lines: impl Iterator<Item = u64> + Clone) {
-        let entries = lines.clone().map(|line| self.entries.get(line));
-        black_box(entries.fold(0, |seen, entry| seen ^ entry));
+        for line in lines.clone() {
+            self.entries.prefetch(line);
+        }
         let slots = lines.filter_map(|line| self.entries.get(line).checked_sub(SLOTS));
-        let contents = slots.clone().map(|slot| self.slots[slot as usize].line);
-        black_box(contents.fold(0, |seen, line| seen ^ line));
-        self.fetch_links(slots);
-    }
-
-    /// Brings the links that a change of these slots' place in the order of use reads.
-    fn fetch_links(&self, slots: impl Iterator<Item = u32> + Clone) {
-        let own = slots.clone().map(|slot| self.links[slot as usize].newer);
-        black_box(own.fold(0, |seen, newer| seen ^ newer));
-        let neighbours = slots.flat_map(|slot| {
+        for slot in slots.clone() {
+            prefetch_index(&self.slots, slot as usize);
+            prefetch_index(&self.links, slot as usize);
+        }
+        for slot in slots {
             let RecencyLink { newer, older } = self.links[slot as usize];
-            [newer, older]
-        });
-        // The ends of a list have no neighbour.
-        let links = neighbours.filter_map(|slot| self.links.get(slot as usize));
-        black_box(links.fold(0, |seen, link| seen ^ link.newer));
+            // The ends of a list have no neighbour.
+            for neighbour in [newer, older] {
+                if let Some(link) = self.links.get(neighbour as usize) {
+                    prefetch(link);
+                }
+            }
+        }
     }
 
     /// Bytes of memory that are used.

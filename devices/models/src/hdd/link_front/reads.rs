@@ -252,11 +252,11 @@ impl LinkFront {
         lbn: u64,
         end: u64,
     ) {
-        let continued = self.buffer.ending_at(lbn).is_some();
-        let (segment, start) = self.store(&sweep, lbn, end);
+        let before = self.buffer.ending_at(lbn);
+        let (segment, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
             self.follow(model, port, sweep, start, end);
-            if continued && matches!(self.activity, Activity::Idle) {
+            if before.is_some() && matches!(self.activity, Activity::Idle) {
                 self.prefetch_for_stream(model, port, sweep, (start, end));
             }
             return;
@@ -304,10 +304,16 @@ impl LinkFront {
         }
     }
 
-    /// Sectors that have been read go into the buffer: their segment, and its first sector.
+    /// Sectors that have been read go into the buffer, into the segment `before` them if there is
+    /// one: their segment, and its first sector.
     #[inline]
-    fn store(&mut self, sweep: &Sweep, lbn: u64, end: u64) -> (usize, u64) {
-        let segment = self.buffer.keep(lbn, end);
+    fn store(
+        &mut self,
+        sweep: &Sweep,
+        before: Option<usize>,
+        (lbn, end): (u64, u64),
+    ) -> (usize, u64) {
+        let segment = self.buffer.keep_in(before, lbn, end);
         self.arm = sweep.arm();
         self.at = end;
         self.activity = Activity::Idle;
@@ -323,7 +329,8 @@ impl LinkFront {
         lbn: u64,
         end: u64,
     ) {
-        let (_, start) = self.store(&sweep, lbn, end);
+        let before = self.buffer.ending_at(lbn);
+        let (_, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
             self.follow(model, port, sweep, start, end);
         }

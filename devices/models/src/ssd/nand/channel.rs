@@ -124,6 +124,7 @@ impl Channel {
     }
 
     /// Remembers the gap between two times at its place in the order.
+    #[inline(always)]
     fn remember(&mut self, place: usize, from: Time, to: Time) {
         if to.since(from) < SHORTEST {
             return;
