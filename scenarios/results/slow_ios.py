@@ -36,7 +36,7 @@ _CAUSES = {
     "link_wait": "a busy link",
     "controller_wait": "the controller",
     "host_wait": "the host's CPU",
-    "limit_wait": "its load's limit",
+    "limit_wait": "a load's limit",
     "share_wait": "other tenants' shares",
     "raid": "a locked stripe or parity",
     "queue": "commands before it",
