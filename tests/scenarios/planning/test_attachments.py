@@ -47,11 +47,11 @@ def test_a_controller_without_nvme_refuses_it() -> None:
         _plan("megaraid-9361-8i", 2)
 
 
-def _over(tmp_path: Path, network: str, **load: Any) -> Any:
+def _over(tmp_path: Path, network: str, protocol: str = "nvme-tcp", **load: Any) -> Any:
     host = tmp_path / "remote.toml"
     host.write_text(
         'kind = "host"\nname = "remote"\nlike = "nvme"\nspread = 0\n[network]\n'
-        f'protocol = "nvme-tcp"\nrate = "1250 MB/s"\n{network}\n[sources]\nall = "assumed"\n'
+        f'protocol = "{protocol}"\nrate = "1250 MB/s"\n{network}\n[sources]\nall = "assumed"\n'
     )
     tree = {
         "host": {"model": str(host)},
@@ -63,11 +63,18 @@ def _over(tmp_path: Path, network: str, **load: Any) -> Any:
     return row
 
 
-def test_an_io_across_a_network_takes_its_hand_computed_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("protocol", "headers"), [("nvme-tcp", 24 + 24), ("iscsi", 48 + 48)])
+def test_an_io_across_a_network_takes_its_hand_computed_time(
+    tmp_path: Path, protocol: str, headers: int
+) -> None:
     """Host 1.6 + 2 us to issue, 1.4 + 2 + 3 us to complete; 1448 of 1538 bytes of a frame are data,
-    so 4096 + 48 bytes take 3.5212 us of 1250 MB/s; 30 us of latency."""
-    row = _over(tmp_path, 'latency = "30 us"\nsubmit = "2 us"\ncomplete = "3 us"')
-    expected = 3.6 + 6.4 + (4096 + 48) / (1250 * 1448 / 1538) + 30
+    so 4096 + 48 bytes take 3.5212 us of 1250 MB/s; 30 us of latency.
+
+    With the data come the headers of data and completion: 24 bytes each of NVMe/TCP, 48 of iSCSI
+    (RFC 7143, 11.4 and 11.7).
+    """
+    row = _over(tmp_path, 'latency = "30 us"\nsubmit = "2 us"\ncomplete = "3 us"', protocol)
+    expected = 3.6 + 6.4 + (4096 + headers) / (1250 * 1448 / 1538) + 30
     assert row["latency_us"]["mean"] == pytest.approx(expected, abs=0.02)
 
 
