@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -73,6 +73,20 @@ class Section:
     def is_global(self) -> bool:
         """True for options of all jobs that follow."""
         return self.name.startswith("global")
+
+
+def jobs_of(sections: Iterable[Section], file: str) -> Iterator[tuple[Section, Section]]:
+    """Each job's section, behind what all global sections before it say; `file` is their file."""
+    inherited = Section("global")
+    for section in sections:
+        if section.is_global:
+            inherited = Section(
+                "global",
+                [*inherited.options, *section.options],
+                [*inherited.places(file), *section.places(file)],
+            )
+        else:
+            yield inherited, section
 
 
 _INCLUDES = 16

@@ -12,7 +12,7 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio import engines, options, sizes, values
-from raidlab.scenarios.fio.jobfile import Section
+from raidlab.scenarios.fio.jobfile import Section, jobs_of
 from raidlab.scenarios.fio.places import Place, Places, Target, name_hash
 from raidlab.scenarios.fio.reader import Findings, Reader
 from raidlab.scenarios.fio.values import OptionValueError, Share
@@ -166,16 +166,8 @@ def resolve(
 
 
 def _jobs(sections: Iterable[Section], findings: Findings) -> list[_Job]:
-    inherited = Section("global")
     jobs = []
-    for section in sections:
-        if section.is_global:
-            inherited = Section(
-                "global",
-                [*inherited.options, *section.options],
-                [*inherited.places(findings.file), *section.places(findings.file)],
-            )
-            continue
+    for inherited, section in jobs_of(sections, findings.file):
         reader = Reader(section.name, inherited, section, findings)
         clones = reader.read("numjobs", lambda text: values.whole(text, 1, _MOST_THREADS), 1)
         jobs.append(_Job(reader, section, clones, inherited.options))

@@ -44,13 +44,8 @@ def compressed_to(
     except SpecError:
         # Its faults are given where its jobs are planned.
         return None
-    inherited, found = Section("global"), set()
-    for section in read:
-        if section.is_global:
-            inherited.options += section.options
-            inherited.where += section.places("")
-        else:
-            found.add(compressed(Reader(section.name, inherited, section, Findings(""))))
+    jobs = jobfile.jobs_of(read, "")
+    found = {compressed(Reader(job.name, own, job, Findings(""))) for own, job in jobs}
     value = found.pop() if len(found) == 1 else None
     return None if value is None else value / 100
 

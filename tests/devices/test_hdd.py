@@ -221,16 +221,21 @@ def test_a_random_write_of_512_bytes_costs_a_revolution_more(tmp_path: Path) -> 
     assert means[0] - means[1] == pytest.approx(10_000, rel=0.05)
 
 
-def test_planning_ahead_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
-    """It had no effect there, without a word."""
+@pytest.mark.parametrize(
+    ("table", "key", "value"),
+    [("scheduler", "plans_ahead", "true"), ("write_cache", "order", '"first-come"')],
+)
+def test_what_a_media_cache_leaves_without_effect_is_refused_on_a_shingled_disk(
+    tmp_path: Path, table: str, key: str, value: str
+) -> None:
+    """Planning ahead had no effect there, without a word; the media cache takes the writes."""
     path = tmp_path / "x.toml"
     path.write_text(
-        'kind = "hdd"\nname = "x"\ntitle = "x"\nlike = "archive-8t"\n'
-        "[scheduler]\nplans_ahead = true\n"
+        f'kind = "hdd"\nname = "x"\ntitle = "x"\nlike = "archive-8t"\n[{table}]\n{key} = {value}\n'
     )
     with pytest.raises(SpecError) as error:
         find(str(path))
-    assert "scheduler.plans_ahead" in [fault.key for fault in error.value.faults]
+    assert f"{table}.{key}" in [fault.key for fault in error.value.faults]
 
 
 def test_a_key_that_has_another_name_now_is_reported_with_it(tmp_path):
@@ -238,15 +243,3 @@ def test_a_key_that_has_another_name_now_is_reported_with_it(tmp_path):
         _spec(tmp_path, ("queue_depth = 32", "queue_depth = 32\ninitial_turn = 0.5"))
     (fault,) = caught.value.faults
     assert (fault.key, fault.allowed) == ("initial_turn", "is named initial_angle now")
-
-
-def test_the_order_of_a_write_cache_is_refused_on_a_shingled_disk(tmp_path: Path) -> None:
-    """Its media cache takes the writes."""
-    path = tmp_path / "x.toml"
-    path.write_text(
-        'kind = "hdd"\nname = "x"\ntitle = "x"\nlike = "archive-8t"\n'
-        '[write_cache]\norder = "first-come"\n'
-    )
-    with pytest.raises(SpecError) as error:
-        find(str(path))
-    assert "write_cache.order" in [fault.key for fault in error.value.faults]
