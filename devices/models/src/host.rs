@@ -76,8 +76,9 @@ pub struct CoalescingParams {
 pub struct Host {
     params: HostParams,
     threads: Vec<Station>,
-    /// Empty if every thread has a core of its own, or cores have run queues.
-    cores: Vec<Station>,
+    /// When each core is free, in ascending order; empty if every thread has a core of its own, or
+    /// cores have run queues.
+    cores: Vec<Time>,
     queues: Option<RunQueues>,
     draws: Stream,
 }
@@ -91,7 +92,7 @@ impl Host {
         Host {
             params: params.clone(),
             threads: vec![Station::default(); threads],
-            cores: vec![Station::default(); if shared && !queued { cores } else { 0 }],
+            cores: vec![Time::ZERO; if shared && !queued { cores } else { 0 }],
             draws: Stream::new(seed, "host", "CPU times"),
             queues: queued.then(|| RunQueues::new(params.scheduler_latency_ns, cores, threads)),
         }
@@ -190,26 +191,23 @@ impl Host {
     fn work_on_core(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
         let own = &mut self.threads[thread as usize];
         let ready = own.free_at().max(now);
-        let core = Self::core_for(&self.cores, ready);
-        let served = self.cores[core].serve(ready, time);
-        own.serve(served.start, time)
+        let start = Self::occupy(&mut self.cores, ready, time);
+        own.serve(start, time)
     }
 
-    /// The core that became free last before `ready`; if none has, the first that will be.
-    fn core_for(cores: &[Station], ready: Time) -> usize {
-        let mut best = 0;
-        for core in 1..cores.len() {
-            let (free, least) = (cores[core].free_at(), cores[best].free_at());
-            let better = match (free <= ready, least <= ready) {
-                (true, true) => free > least,
-                (false, false) => free < least,
-                (is_free, _) => is_free,
-            };
-            if better {
-                best = core;
-            }
+    /// Gives a core work of `time` that is ready at `ready`, and says when it begins: the core that
+    /// became free last before `ready`; if none has, the first that will be.
+    fn occupy(cores: &mut [Time], ready: Time, time: Nanos) -> Time {
+        let idle = cores.iter().rposition(|&free| free <= ready);
+        let mut core = idle.unwrap_or(0);
+        let start = cores[core].max(ready);
+        let end = start + time;
+        while core + 1 < cores.len() && cores[core + 1] < end {
+            cores[core] = cores[core + 1];
+            core += 1;
         }
-        best
+        cores[core] = end;
+        start
     }
 
     /// Cores that the threads share; none if each thread has its own.

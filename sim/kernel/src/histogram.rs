@@ -6,7 +6,7 @@
 //! last one also takes everything beyond it. Source: `stat.h` of fio 3.33, read off its
 //! json+ output.
 
-use crate::{Nanos, prefetch};
+use crate::{Distribution, Nanos, prefetch};
 
 const MANTISSA_BITS: u32 = 6;
 const GROUP: usize = 1 << MANTISSA_BITS;
@@ -307,55 +307,14 @@ impl Histogram {
         Some(variance.max(0.0).sqrt())
     }
 
-    /// The value below or at which `percent` of the latencies lie, within a bucket's width.
-    ///
-    /// Never below the least or above the greatest latency counted.
-    pub fn percentile(&self, percent: f64) -> Option<Nanos> {
-        let Moments {
-            count, least, most, ..
-        } = self.moments();
-        if count == 0 {
-            return None;
-        }
-        let wanted = (percent / 100.0 * count as f64).ceil().max(1.0) as u64;
-        let mut seen = 0;
-        for (bucket, count) in self.counts() {
-            seen += count;
-            if seen >= wanted {
-                let mut value = Self::representative(bucket).0;
-                if bucket + 1 == BUCKETS {
-                    // It also takes everything beyond: evenly up to the greatest.
-                    let beyond = most.saturating_sub(value) as f64;
-                    value = most - (beyond * (seen - wanted) as f64 / count as f64) as u64;
-                }
-                return Some(Nanos(value.clamp(least, most)));
-            }
-        }
-        self.max()
-    }
-
-    /// The latency in nanoseconds below which `share` of them lie, those of a bucket evenly spread
-    /// over its width.
-    pub fn quantile(&self, share: f64) -> Option<f64> {
-        let Moments {
-            count, least, most, ..
-        } = self.moments();
-        let wanted = share * count as f64;
-        let mut seen = 0.0;
-        for (bucket, count) in self.counts() {
-            let inside = count as f64;
-            if count > 0 && seen + inside >= wanted {
-                let (from, to) = Self::edges(bucket, most);
-                let value = from + (to - from) * ((wanted - seen) / inside).max(0.0);
-                return Some(value.clamp(least as f64, most as f64));
-            }
-            seen += inside;
-        }
-        self.max().map(Nanos::float)
+    /// What was counted, for questions about percentiles.
+    pub fn distribution(&self) -> Distribution {
+        let Moments { least, most, .. } = self.moments();
+        Distribution::new(self.counts(), least, most)
     }
 
     /// Where a bucket begins and ends, in nanoseconds; the last one ends at the greatest latency.
-    fn edges(bucket: usize, most: u64) -> (f64, f64) {
+    pub(crate) fn edges(bucket: usize, most: u64) -> (f64, f64) {
         let end = if bucket + 1 == BUCKETS {
             most
         } else {
@@ -384,19 +343,6 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn percentiles_go_on_beyond_the_last_bucket() {
-        let mut histogram = Histogram::default();
-        for second in 1..=100 {
-            histogram.record(Nanos(second * 1_000_000_000));
-        }
-        for percent in [50.0, 90.0, 99.0] {
-            let value = histogram.percentile(percent).unwrap().seconds();
-            assert!((value / percent - 1.0).abs() < 0.01, "{percent}: {value}");
-        }
-        assert_eq!(histogram.percentile(100.0), histogram.max());
-    }
-
-    #[test]
     fn buckets_are_fios() {
         // fio prints 1004 for a latency of 1 us, 10048 for 10 us and 99840 for 100 us.
         for (value, printed) in [
@@ -419,21 +365,6 @@ mod tests {
         }
         assert_eq!(histogram.mean(), Some(5.0));
         assert_eq!(histogram.deviation(), Some(2.0));
-        assert_eq!(histogram.percentile(50.0), Some(Nanos(4)));
-        assert_eq!(histogram.percentile(100.0), Some(Nanos(9)));
-    }
-
-    #[test]
-    fn quantiles_lie_within_their_buckets() {
-        let mut histogram = Histogram::default();
-        // 1024 to 1039 are one bucket: a quarter of it lies below 1028.
-        (1024..1040).for_each(|value| histogram.record(Nanos(value)));
-        assert_eq!(histogram.quantile(0.25), Some(1028.0));
-        assert_eq!(histogram.quantile(0.0), Some(1024.0));
-        assert_eq!(histogram.quantile(1.0), Some(1039.0));
-        histogram.record(Nanos(5000));
-        assert_eq!(histogram.quantile(1.0), Some(5000.0));
-        assert_eq!(Histogram::default().quantile(0.5), None);
     }
 
     #[test]

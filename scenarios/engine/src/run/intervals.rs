@@ -1,6 +1,6 @@
 //! Latencies and their 95 % intervals, in microseconds.
 
-use raidlab_kernel::{Batches, Histogram, Nanos, Side};
+use raidlab_kernel::{Batches, Distribution, Histogram, Nanos, Side};
 use serde::{Serialize, Serializer};
 
 /// Lower and upper end; none where too little was recorded to say.
@@ -34,7 +34,8 @@ pub struct Latency {
 impl Latency {
     /// Those of a histogram; none if it counts nothing.
     pub fn of(histogram: &Histogram) -> Option<Latency> {
-        let at = |percent| histogram.percentile(percent).map(Nanos::micros);
+        let distribution = histogram.distribution();
+        let at = |percent| distribution.percentile(percent).map(Nanos::micros);
         Some(Latency {
             min: histogram.min()?.micros(),
             mean: histogram.mean()? / 1e3,
@@ -79,14 +80,15 @@ impl LatencyIntervals {
             ("stddev", unknown),
         ];
         let mut ranks = Vec::new();
+        let distribution = histogram.distribution();
         for (key, share) in PERCENTILES {
             let rank = batches.rank(side, share);
             let rank = rank.filter(|rank| rank.above.is_finite() && rank.below.is_finite());
             ranks.push((key, rank.map(|rank| rank.below.max(rank.above))));
-            let own = histogram.percentile(100.0 * share).map(Nanos::float);
+            let own = distribution.percentile(100.0 * share).map(Nanos::float);
             let found = rank.zip(own);
             let interval = found.map(|(rank, own)| {
-                rank_ends(histogram, [share - rank.below, share + rank.above], own)
+                rank_ends(&distribution, [share - rank.below, share + rank.above], own)
             });
             ends.push((key, interval.unwrap_or(unknown)));
         }
@@ -107,8 +109,8 @@ impl LatencyIntervals {
 
 /// Ends around `own` nanoseconds from ranks; where the upper rank lies beyond all I/Os, nobody
 /// knows how far the tail goes.
-fn rank_ends(histogram: &Histogram, [lower, upper]: [f64; 2], own: f64) -> Ends {
-    let at = |rank: f64| histogram.quantile(rank.max(0.0));
+fn rank_ends(distribution: &Distribution, [lower, upper]: [f64; 2], own: f64) -> Ends {
+    let at = |rank: f64| distribution.quantile(rank.max(0.0));
     let low = at(lower).map(|low| low.min(own) / 1e3);
     let high = at(upper).filter(|_| upper < 1.0);
     [low, high.map(|high| high.max(own) / 1e3)]

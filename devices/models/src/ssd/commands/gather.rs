@@ -125,17 +125,21 @@ impl<F: Front> Ssd<F> {
         let end = (first + count).min(self.translation.map.units());
         let mut unit = first;
         while unit < end {
-            let slot = self.translation.map.find(unit).slot;
+            let most = (end - unit).min(per_set);
+            let (found, in_a_row) = self.translation.map.find_row(unit, most);
+            let slot = found.slot;
             let mut left_out = if unit == first { spared.head } else { 0 };
-            unit += 1;
             if slot == NONE {
+                unit += 1;
                 self.read_units.unwritten_units += 1;
                 gathered.first = gathered.first.min(at);
                 continue;
             }
             let set = self.translation.set(slot);
             let slots = set * per_set..(set + 1) * per_set;
-            let (mut together, mut last) = (1, slot);
+            let mut together = in_a_row.min(slots.end - slot);
+            let mut last = slot + together - 1;
+            unit += together;
             while unit < end && together < per_set {
                 let next = self.translation.map.find(unit).slot;
                 if !slots.contains(&next) {

@@ -78,6 +78,18 @@ impl Layout {
         }
     }
 
+    /// How many units from this one on, at most `most`, have homes in a row and lie in slots in a
+    /// row; 1 where that would have to be looked up.
+    #[inline]
+    pub(crate) fn in_a_row(&self, unit: u32, most: u32) -> u32 {
+        match self {
+            Layout::Tiled(tiles) if tiles.end.in_order && tiles.end.full => {
+                (tiles.chunk.get() - tiles.chunk.split(unit).1).min(most)
+            }
+            Layout::Empty | Layout::Tiled(_) => 1,
+        }
+    }
+
     /// Prefetches what [`Layout::find`] reads of a unit.
     #[inline]
     pub(crate) fn prefetch(&self, unit: u32) {

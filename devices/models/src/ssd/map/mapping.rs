@@ -175,6 +175,21 @@ impl Mapping {
         self.now(self.layout.find(unit))
     }
 
+    /// Where `unit` lies, and how many units from it on, at most `most`, are known to lie in the
+    /// slots from there on: all those of a block that is as a drive filled in order has it.
+    #[inline]
+    pub(crate) fn find_row(&self, unit: u32, most: u32) -> (Found, u32) {
+        let laid = self.layout.find(unit);
+        let in_a_row = self.layout.in_a_row(unit, most);
+        if in_a_row > 1 && laid.slot != NONE {
+            let (block, within) = self.block_of.split(laid.slot);
+            if self.states[block as usize] == BlockState::AsLaid {
+                return (laid, in_a_row.min(self.block_of.get() - within));
+            }
+        }
+        (self.now(laid), 1)
+    }
+
     /// Where the unit with this home lies.
     #[inline]
     pub(crate) fn at(&self, home: u32) -> Found {

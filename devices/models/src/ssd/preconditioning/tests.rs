@@ -249,6 +249,33 @@ fn a_filled_drive_holds_every_unit_once_and_in_order() {
     assert_ne!(slots.last(), Some(&NONE));
 }
 
+#[test]
+fn units_found_in_a_row_lie_where_each_of_them_is_found() {
+    let shape = shape(64, 0.8);
+    let params = CollectionParams::default();
+    let mut drive = prepare(shape, params, &[fill(shape)], UNIT, 0, (1, "filled"));
+    let (chunk, per_block) = (4, shape.units_per_block());
+    let row_of = |drive: &Translation, unit| {
+        let (found, count) = drive.map.find_row(unit, 100);
+        for (at, slot) in (unit..unit + count).zip(found.slot..) {
+            assert_eq!(drive.map.find(at).slot, slot);
+        }
+        count
+    };
+    for unit in 0..shape.units - 100 {
+        assert_eq!(row_of(&drive, unit), chunk - unit % chunk);
+    }
+    assert_eq!(drive.map.find_row(0, 3).1, 3);
+    // In a block of which anything has changed each unit is looked up.
+    let changed = drive.map.find(0).slot;
+    drive.map.invalidate(changed / per_block, changed);
+    let home = drive.map.find(0).home;
+    drive.map.clear(home);
+    assert_eq!(drive.map.find_row(0, 100), (drive.map.find(0), 1));
+    assert_eq!(row_of(&drive, 1), 1);
+    assert_eq!(row_of(&drive, chunk), chunk);
+}
+
 /// A drive that was filled, rewritten at random until that had settled, and left alone.
 fn rewritten_and_rested(
     shape: Shape,
