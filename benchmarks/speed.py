@@ -163,7 +163,7 @@ def kernel_alone() -> list[dict[str, object]]:
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-def measure(line: Line, quick: bool, count: bool) -> dict[str, object]:
+def measure(line: Line, *, quick: bool, count: bool) -> dict[str, object]:
     """One line: best of three runs, each in a process of its own."""
     ios = line.ios // 10 if quick else line.ios
     try:
@@ -238,7 +238,7 @@ def main() -> None:
     if args.instructions:
         build = ["cargo", "build", "-q", "--release", "-p", "raidlab-engine", "--examples"]
         subprocess.run(build, check=True, cwd=HERE.parent)
-    rows = [measure(line, args.quick, args.instructions) for line in LINES]
+    rows = [measure(line, quick=args.quick, count=args.instructions) for line in LINES]
     kernel = kernel_alone()
     here = reference(rows)
     if args.json:

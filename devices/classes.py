@@ -18,7 +18,7 @@ _FIRST_NVME = 3
 _SLOWEST_10K, _SLOWEST_15K = 9_000, 12_500
 
 
-def ssd_class(interface: str, cell: str, client: bool) -> str:
+def ssd_class(interface: str, cell: str, *, client: bool) -> str:
     """Of an SSD: `nvme-gen4-tlc`, `sata-mlc-client`, `sas-tlc`."""
     if interface == "none":
         return cell
@@ -46,7 +46,8 @@ def class_of(device: Device) -> str:
     """The class of a device; empty for kinds that have none."""
     spec = device.spec
     if isinstance(spec, SsdSpec):
-        return ssd_class(spec.interface, spec.nand.cell, spec.data_sheet.get("burst") is True)
+        client = spec.data_sheet.get("burst") is True
+        return ssd_class(spec.interface, spec.nand.cell, client=client)
     if isinstance(spec, XpointSpec):
         return "nvme-3d-xpoint"
     if isinstance(spec, HddSpec):

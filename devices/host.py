@@ -83,7 +83,7 @@ class PageCache(Table):
             allowed = f"at most `dirty`, {100 * self.dirty:g} %"
             yield Fault("dirty_background", f"{100 * self.dirty_background:g} %", allowed)
 
-    def to_plan(self, scale: float, holds_end: bool) -> dict[str, Any]:
+    def to_plan(self, scale: float, *, holds_end: bool) -> dict[str, Any]:
         """`PageCacheParams` of the native engine, CPU times multiplied by `scale`.
 
         Args:

@@ -89,7 +89,7 @@ def _class(sheet: Sheet) -> str:
         # Stated figures are those of two arms: no median of drives with one.
         arms = "" if sheet.actuators == 1 else "-dual"
         return hdd_class(sheet.interface, sheet.rpm or 7200, shingled=sheet.shingled) + arms
-    return ssd_class(sheet.interface, sheet.cell or "tlc", sheet.burst)
+    return ssd_class(sheet.interface, sheet.cell or "tlc", client=sheet.burst)
 
 
 def sheet_of(generic: Generic, sheets: Sequence[Sheet]) -> str:

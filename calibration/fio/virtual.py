@@ -68,7 +68,7 @@ class Bridge:
     remedy: str = ""
     """What has its SSDs written before."""
 
-    def setup(self, content: bool = False, report: Path | None = None) -> dict[str, Any]:
+    def setup(self, report: Path | None = None, *, content: bool = False) -> dict[str, Any]:
         """What the library reads.
 
         Args:
@@ -286,7 +286,7 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
     setup = run.folder / "system.json"
     content = any(needs_content(section) for sections in run.jobs for section in sections)
     report = run.folder / "report.json"
-    setup.write_text(json.dumps(system.setup(content, report)), encoding="utf-8")
+    setup.write_text(json.dumps(system.setup(report, content=content)), encoding="utf-8")
     files = []
     for number, sections in enumerate(run.jobs[1:]):
         files.append(run.folder / f"job-{number}.fio")

@@ -48,7 +48,7 @@ class Effort:
     most: int = 250_000
     seed: int = 1
 
-    def ios_for(self, point: Point, shared: bool = False) -> int:
+    def ios_for(self, point: Point, *, shared: bool = False) -> int:
         """I/Os to record for a point; `shared` if its jobs share time."""
         base = self.ios_of_slow if point.iops < self.slow_iops else self.ios
         if shared:
@@ -135,7 +135,7 @@ class Bench:
             allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
         ios = max(
-            effort.ios_for(point, self.shares_time(point)),
+            effort.ios_for(point, shared=self.shares_time(point)),
             round(effort.programs * ssd_state.ios_of_programs(self.device, point)),
         )
         mapped = mapped_before(point, self.mapped, self.capacity)

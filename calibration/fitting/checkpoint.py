@@ -51,7 +51,7 @@ class Checkpoint:
         text = json.dumps(what, sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()
 
-        def looked_up(at: Array, points: Sequence[int], rough: bool) -> Array:
+        def looked_up(at: Array, points: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
             place = [float(x).hex() for x in at]
             key = key_of(["fit", digest, place, list(points), rough])
             found = stored(self._store, key)

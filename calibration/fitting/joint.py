@@ -391,7 +391,7 @@ def _evaluator(parts: Sequence[Part], effort: Effort, settings: JointSettings) -
             for rate in rate_tolerances(part.points, [effort.ios_for(p) for p in part.points])
         ]
 
-    def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
+    def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
         found = []
         rates = usual if rough else bound
         for number, part in enumerate(parts):

@@ -51,7 +51,7 @@ class ScenarioBench(Bench):
         """
         devices = [plan["devices"][device] for device in _ssds(plan)]
         programs = sum(ssd_state.ios_of_programs(device, point) for device in devices)
-        ios = effort.ios_for(point, self.shares_time(point))
+        ios = effort.ios_for(point, shared=self.shares_time(point))
         ios = max(ios, round(effort.programs * programs))
         warm_up = warm_up_ns(point, ios, devices)
         cache = plan["arrays"][plan["workloads"][0]["array"]].get("cache")
@@ -159,7 +159,7 @@ def check_load(scenario: Scenario) -> None:
     faults.raise_if_any()
 
 
-def bench_of(scenario: Scenario, over_time: bool = False) -> ScenarioBench:
+def bench_of(scenario: Scenario, *, over_time: bool = False) -> ScenarioBench:
     """The bench of a scenario.
 
     Raises:

@@ -181,7 +181,7 @@ class Task:
         if fine.ios >= CAREFUL.ios:
             bound = rate_tolerances(self.points, [fine.ios_for(point) for point in self.points])
 
-        def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:
+        def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
             rates = usual if rough else bound
             looked = [self.points[index] for index in indices]
             try:

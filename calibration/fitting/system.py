@@ -185,4 +185,5 @@ class System:
         if controller is not None:
             own[UNKNOWN_CONTROLLER] = replace(self.own[UNKNOWN_CONTROLLER], spec=controller)
         path = Path(self.scenario.path)
-        return bench_of(build_scenario(self.scenario.written, path, own), self.kind.over_time)
+        changed = build_scenario(self.scenario.written, path, own)
+        return bench_of(changed, over_time=self.kind.over_time)

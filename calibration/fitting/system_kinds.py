@@ -25,7 +25,7 @@ CONTROLLER_TEMPLATE = Path(__file__).parent / "templates" / "controller.toml"
 
 
 def _time(
-    key: str, low: float, high: float, speaks: str, needs: str = "", limits: bool = False
+    key: str, low: float, high: float, speaks: str, needs: str = "", *, limits: bool = False
 ) -> Parameter:
     return Parameter(key, "us", low, high, "log", speaks, needs=needs, limits=limits)
 

@@ -46,7 +46,7 @@ def _fault(allowed: str) -> PydanticCustomError:
     return PydanticCustomError("quantity", "{allowed}", {"allowed": allowed})
 
 
-def _figure(dimension: Dimension, bare: bool = False) -> Callable[[Any], int | float]:
+def _figure(dimension: Dimension, *, bare: bool = False) -> Callable[[Any], int | float]:
     """A validator of a stated figure: above zero, one figure and not a bound of several."""
 
     def validate(value: Any) -> int | float:

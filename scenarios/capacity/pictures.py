@@ -48,7 +48,7 @@ def pictures(found: Answer, why: Callable[[Candidate], str]) -> list[Picture]:
         (row for row in found.rows if row["latency_us"] and row["breakdown_us"]),
         key=lambda row: -row["latency_us"]["mean"],
     )
-    return made + [_time(row, len(found.rows) > 1) for row in slowest[:_LOADS]]
+    return made + [_time(row, several=len(found.rows) > 1) for row in slowest[:_LOADS]]
 
 
 def _costs(found: Answer, drawn: Sequence[Candidate], why: Callable[[Candidate], str]) -> go.Figure:
@@ -133,7 +133,7 @@ def _load(found: Answer) -> Picture:
     return Picture(f"{seen}; {rest}", drawn, picture)
 
 
-def _time(row: Row, several: bool) -> Picture:
+def _time(row: Row, *, several: bool) -> Picture:
     """Where the mean time of a load's I/Os goes on the recommended candidate."""
     from raidlab.scenarios.results import charts
 

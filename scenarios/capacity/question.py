@@ -85,7 +85,7 @@ class CandidatesTable(Table):
     backup: str | None = None
     disk_cache: bool | None = None
     stripe_units: tuple[str, ...] = ("64 KiB",)
-    spares: tuple[int, ...] = (0,)
+    spares: tuple[Annotated[int, Field(ge=0, le=64)], ...] = (0,)
     ssd_cache: tuple[str, ...] = ()
     """Drives of a cache of SSDs before the array; none if left out."""
     ssd_cache_counts: Counts = (2,)

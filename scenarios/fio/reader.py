@@ -82,7 +82,7 @@ class Reader:
         """An option as it stands there."""
         return self.read(key, str, default).strip()
 
-    def flag(self, key: str, default: bool = False) -> bool:
+    def flag(self, key: str, *, default: bool = False) -> bool:
         """A switch."""
         return self.read(key, values.flag, default)
 

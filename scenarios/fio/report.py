@@ -50,11 +50,11 @@ def fio_json(
         "timestamp_ms": 0,
         "time": "Thu Jan  1 00:00:00 1970",
         "global options": dict(jobs.options),
-        "jobs": [_entry(report, members, bins) for report, members in entries],
+        "jobs": [_entry(report, members, bins=bins) for report, members in entries],
     }
 
 
-def _entry(report: Report, threads: Sequence[Thread], bins: bool) -> dict[str, Any]:
+def _entry(report: Report, threads: Sequence[Thread], *, bins: bool) -> dict[str, Any]:
     ios = sum(side["ios"] for thread in threads for side in thread["sides"])
     elapsed = max(thread["ended_ns"] for thread in threads)
     latencies = {
@@ -69,7 +69,7 @@ def _entry(report: Report, threads: Sequence[Thread], bins: bool) -> dict[str, A
         "elapsed": math.ceil(elapsed / 1e9) or 1,
         "job options": {"name": report.name, **report.options},
         **{
-            name: _side(report, [thread["sides"][at] for thread in threads], bins)
+            name: _side(report, [thread["sides"][at] for thread in threads], bins=bins)
             for at, name in enumerate(_SIDES)
         },
         "sync": {
@@ -104,7 +104,7 @@ def _count(latencies: Mapping[str, Any] | None) -> int:
     return 0 if latencies is None else int(latencies["count"])
 
 
-def _side(report: Report, sides: Sequence[Mapping[str, Any]], bins: bool) -> dict[str, Any]:
+def _side(report: Report, sides: Sequence[Mapping[str, Any]], *, bins: bool) -> dict[str, Any]:
     ios = sum(side["ios"] for side in sides)
     moved = sum(side["bytes"] for side in sides)
     runtime = max(side["runtime_ns"] for side in sides)

@@ -224,7 +224,7 @@ def _report(job: _Job, group: int) -> Report:
     kept = tuple(not reader.flag(f"disable_{name}") for name in ("slat", "clat", "lat"))
     shown = (
         reader.flag("slat_percentiles"),
-        reader.flag("clat_percentiles", not reader.flag("lat_percentiles")),
+        reader.flag("clat_percentiles", default=not reader.flag("lat_percentiles")),
         reader.flag("lat_percentiles"),
     )
     return Report(
@@ -328,7 +328,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
     ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
     seeded = "randseed" in reader
     seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
-    repeats = reader.flag("randrepeat", True)
+    repeats = reader.flag("randrepeat", default=True)
     return {
         "array": array,
         "extent": _extent(reader, size),
@@ -564,7 +564,7 @@ def _verify(reader: Reader, direction: str, *, in_order: bool) -> dict[str, Any]
     batch = reader.whole("verify_backlog_batch", 0)
     if not _is_verified(reader):
         return None
-    if direction in ("read", "trim") or not reader.flag("do_verify", True):
+    if direction in ("read", "trim") or not reader.flag("do_verify", default=True):
         reader.findings.note(reader.name, "verify reads nothing back: no contents are compared")
         return None
     return {"by_offset": in_order, "backlog": backlog, "batch": batch or backlog}

@@ -137,13 +137,13 @@ def _zones(reader: Reader, size: Any) -> list[list[tuple[int, int]]]:
     allowed = f"{kind}:ACCESS/SIZE:..., accesses of 100 percent in all"
     try:
         parts = values.by_direction(rest, (rest.split(",")[0],) * 3)
-        return [_zones_of(part, kind == "zoned_abs", allowed) for part in parts]
+        return [_zones_of(part, allowed, absolute=kind == "zoned_abs") for part in parts]
     except OptionValueError:
         reader.fault("random_distribution", allowed)
         return [[], [], []]
 
 
-def _zones_of(text: str, absolute: bool, allowed: str) -> list[tuple[int, int]]:
+def _zones_of(text: str, allowed: str, *, absolute: bool) -> list[tuple[int, int]]:
     pairs = [part.partition("/") for part in text.split(":") if part]
     accesses = [values.whole(access, 0, 100) for access, _, _ in pairs]
     sizes = [

@@ -135,7 +135,7 @@ class Parts:
             self.choose_drives(key, name, table, controller[1])
             self.offered[name] = ([], None)
             return
-        self._check_level(key, table, controller[0], controller[1] is not None)
+        self._check_level(key, table, controller[0], behind=controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
         self._check_mixture(key, table, chosen)
         wanted = wrong_count(table.level, table.count)
@@ -161,7 +161,7 @@ class Parts:
         spec, settings = controller
         of_chipset = spec is not None and spec.raid_in_host
         in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
-        short = self._takes_short_path(name, table, in_host, chosen, settings)
+        short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
         shared = is_shared(self.scenario, name)
         depth = (table.shared_depth or SHARED_DEPTH) if shared else 0
         bitmap = bitmap_plan(
@@ -181,7 +181,7 @@ class Parts:
                     "used_bytes": table.used_bytes,
                     "spares": spares,
                     "background_share": table.rebuild_rate,
-                    **cache_plan(spec, settings, short, in_host),
+                    **cache_plan(spec, settings, short=short, in_host=in_host),
                     **bitmap,
                     **({"shared_depth": depth} if depth else {}),
                 }
@@ -202,9 +202,10 @@ class Parts:
         self,
         name: str,
         table: ArrayTable,
-        in_host: bool,
         chosen: list[tuple[Attached, DriveOptions]],
         controller: ControllerTable | None,
+        *,
+        in_host: bool,
     ) -> bool:
         """Whether the short path is asked for and serves an array.
 
@@ -318,7 +319,7 @@ class Parts:
         return facts(table.level).striped
 
     def _check_level(
-        self, key: str, table: ArrayTable, controller: ControllerSpec | None, behind: bool
+        self, key: str, table: ArrayTable, controller: ControllerSpec | None, *, behind: bool
     ) -> None:
         if table.level == "independent" and "stripe_unit" in table.model_fields_set:
             self.warnings.append(f"{key}.stripe_unit: has no effect on {table.level}")

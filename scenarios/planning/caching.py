@@ -35,7 +35,7 @@ def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
 
 
 def policy(
-    spec: ControllerSpec, settings: ControllerTable, short: bool = False
+    spec: ControllerSpec, settings: ControllerTable, *, short: bool = False
 ) -> dict[str, Any] | None:
     """The cache policy of an array in the plan's form; None without a cache.
 
@@ -65,7 +65,7 @@ def _bypasses_the_cache(plan: dict[str, Any] | None) -> bool:
 
 
 def cache_plan(
-    spec: ControllerSpec | None, settings: ControllerTable | None, short: bool, in_host: bool
+    spec: ControllerSpec | None, settings: ControllerTable | None, *, short: bool, in_host: bool
 ) -> dict[str, Any]:
     """What an array's entry in the plan says of the controller's cache and short path.
 
@@ -74,7 +74,7 @@ def cache_plan(
     """
     if spec is None or settings is None:
         return {}
-    plan = None if in_host else policy(spec, settings, short)
+    plan = None if in_host else policy(spec, settings, short=short)
     bypass = _bypasses_the_cache(plan)
     return {"cache": None if bypass else plan, "fast_path": short and bypass}
 

@@ -359,7 +359,7 @@ class LiveSystem:
         self._engine.served(back.io)
 
 
-def _check(name: str, value: object, holds: bool, allowed: str) -> None:
+def _check(name: str, value: object, holds: bool, allowed: str) -> None:  # noqa: FBT001
     """Raises ValueError for an argument with a value that is not allowed."""
     if not holds:
         raise ValueError(f"{name} = {value!r}: allowed is {allowed}")

@@ -215,7 +215,7 @@ def _picture(found: Sized, which: int) -> go.Figure:
     known = [each for each in found.tried if _cell(each.judged[which]) is not None]
     values = [_cell(each.judged[which]) or 0.0 for each in known]
 
-    def half(each: Tried, high: bool) -> float:
+    def half(each: Tried, *, high: bool) -> float:
         measured = each.judged[which].measured
         end = measured.high if high else measured.low
         return 0.0 if end is None or measured.value is None else abs(end - measured.value) * scale
@@ -229,8 +229,8 @@ def _picture(found: Sized, which: int) -> go.Figure:
             name=goal.name,
             mode="lines+markers",
             error_y={
-                "array": [half(each, True) for each in known],
-                "arrayminus": [half(each, False) for each in known],
+                "array": [half(each, high=True) for each in known],
+                "arrayminus": [half(each, high=False) for each in known],
             },
             **line(0),
         )

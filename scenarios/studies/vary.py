@@ -119,7 +119,7 @@ def _axis(path: str, text: str) -> Axis:
             raise ValueError(f"at most {MOST:,} values: give a step, such as 2:24:2")
         values = range(int(low), int(high) + 1) if whole else ()  # type: ignore[assignment]
         return Axis(path, tuple(values), span)
-    return Axis(path, tuple(_steps(span, match[3] == "x", float(match[4]))))
+    return Axis(path, tuple(_steps(span, float(match[4]), factor=match[3] == "x")))
 
 
 def _item(text: str) -> Iterator[Any]:
@@ -136,7 +136,7 @@ def _item(text: str) -> Iterator[Any]:
     yield tuple(value) if isinstance(value, list) else value
 
 
-def _steps(span: Span, factor: bool, step: float) -> Iterator[Any]:
+def _steps(span: Span, step: float, *, factor: bool) -> Iterator[Any]:
     if step <= (1 if factor else 0) or (factor and span.low <= 0):
         raise ValueError("a step above 0, or a factor above x1 from above 0 on")
     for at in range(MOST):

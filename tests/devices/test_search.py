@@ -38,7 +38,7 @@ def test_classes_are_read_off_the_device(name: str, of: str, year: int | None) -
 
 
 def test_classes_by_hand() -> None:
-    assert ssd_class("sata-6g", "mlc", True) == "sata-mlc-client"
+    assert ssd_class("sata-6g", "mlc", client=True) == "sata-mlc-client"
     assert [hdd_class("sas-12g", rpm) for rpm in (5400, 10_000, 10_500, 15_000)] == [
         "nl-sas", "sas-10k", "sas-10k", "sas-15k",
     ]  # fmt: skip
