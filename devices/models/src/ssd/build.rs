@@ -110,7 +110,7 @@ fn starting_state(
             let (collection, history) = (params.collection, &params.history);
             let names = (seed, name);
             if !history.is_empty() && preconditioning::is_too_much(shape, &collection) {
-                let allowed = "smaller blocks, or no past: all of the flash would be written first";
+                let allowed = "smaller blocks, or no preconditioning: it writes all of the flash";
                 let pages = params.nand.pages_per_block;
                 return Err(vec![Fault::new("nand.pages_per_block", pages, allowed)]);
             }
