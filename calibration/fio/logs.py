@@ -49,10 +49,19 @@ class Timeline:
 
 def is_log(path: Path) -> bool:
     """True for the name of a log: `x_lat.1.log`, `x_bw.log`."""
-    if path.suffix != ".log":
-        return False
+    return path.suffix == ".log" and _kind(path) in _KINDS
+
+
+def why_unused(path: Path) -> str:
+    """Why a log of which no job's timeline was made says nothing."""
+    if _kind(path) not in (kind for kind, _ in _OPTIONS):
+        return "not read: a run over time is read from logs of IOPS (_iops) and latency (_lat)"
+    return "a log alone does not say its load: no JSON beside it names it and gave a point"
+
+
+def _kind(path: Path) -> str:
     stem = path.stem.rpartition(".")[0] if path.stem.rpartition(".")[2].isdigit() else path.stem
-    return stem.rpartition("_")[2] in _KINDS
+    return stem.rpartition("_")[2]
 
 
 def timeline_of(

@@ -29,7 +29,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from raidlab.calibration.fio.logs import Naming, is_log, timeline_of
+from raidlab.calibration.fio.logs import Naming, is_log, timeline_of, why_unused
 from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
 from raidlab.calibration.measurements.bundle import damage
 from raidlab.calibration.measurements.campaign import in_order
@@ -95,8 +95,8 @@ def import_fio(
             files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
         except _UnreadableError as error:
             skipped.append(Skipped(path=_written(path), reason=str(error)))
-    why = "a log alone does not say its load: no JSON beside it names it and gave a point"
-    skipped += [Skipped(path=_written(path), reason=why) for path in logs if path not in used]
+    unused = [path for path in logs if path not in used]
+    skipped += [Skipped(path=_written(path), reason=why_unused(path)) for path in unused]
     if not points:
         faults = [Fault("", None, skip.reason, (), skip.path) for skip in skipped[:20]]
         raise SpecError(faults or [Fault("", str(given[0]), "holds no file")])

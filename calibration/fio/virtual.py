@@ -104,7 +104,11 @@ def library() -> Path:
     """
     found = sorted(Path(__file__).parents[1].glob("_fio_bridge*.so"))
     if not found:
-        raise SpecError([Fault("raidlab fio", None, "its bridge to fio, which is not installed")])
+        allowed = (
+            "its bridge to fio, which is not installed: install raidlab again (make setup in a"
+            " clone); raidlab fio --native needs none"
+        )
+        raise SpecError([Fault("raidlab fio", None, allowed)])
     return found[0]
 
 

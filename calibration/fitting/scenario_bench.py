@@ -40,7 +40,7 @@ class ScenarioBench(Bench):
         if over_time:
             length = self._whole(plan, point)
         else:
-            plan["devices"] = _with_full_buffers(plan, point)
+            plan["devices"] = _with_full_buffers(plan, point, self._precondition)
             length = self._steady(plan, point, effort)
         return plan | length | {"workloads": [load | common]}
 
@@ -70,6 +70,8 @@ class ScenarioBench(Bench):
         if self.scenario is None:
             return []
         found = list(self.scenario.warnings)
+        if _ssds(self.scenario.base) and not self._states_past:
+            found += _other_states(points, self._precondition)
         loaded = self.scenario.base["workloads"][0]["array"]
         reads = any(point.read_share > 0.0 for point in points)
         if reads and _has_fresh_ssds(self.scenario.base, loaded):
@@ -78,6 +80,18 @@ class ScenarioBench(Bench):
                 ' (run.precondition = "filled" in the scenario writes it first)'
             )
         return found
+
+    @property
+    def _precondition(self) -> str:
+        run = {} if self.scenario is None else self.scenario.written.get("run", {})
+        return str(run.get("precondition", "fresh"))
+
+    @property
+    def _states_past(self) -> bool:
+        """True if the scenario says more of the past than a precondition."""
+        written = {} if self.scenario is None else self.scenario.written
+        arrays = any("history" in array for array in written.get("array", ()))
+        return arrays or "snapshot" in written.get("run", {})
 
     @property
     def _names_warm_up(self) -> bool:
@@ -96,6 +110,16 @@ class ScenarioBench(Bench):
             "precision": 0.0,
             "timeline_step_ns": step,
         }
+
+
+def _other_states(points: Sequence[Point], precondition: str) -> list[str]:
+    """That the measurement states another state of its drives than the scenario."""
+    states = sorted({point.state for point in points if point.state} - {precondition})
+    return [
+        f"the measurement's drives were {state}, the scenario's are {precondition}"
+        " (run.precondition)"
+        for state in states
+    ]
 
 
 def _ssds(plan: Mapping[str, Any]) -> list[int]:
@@ -117,10 +141,13 @@ def _has_fresh_ssds(plan: Mapping[str, Any], array: int) -> bool:
     )
 
 
-def _with_full_buffers(plan: Mapping[str, Any], point: Point) -> list[dict[str, Any]]:
+def _with_full_buffers(
+    plan: Mapping[str, Any], point: Point, precondition: str
+) -> list[dict[str, Any]]:
     """The plan's devices; the loaded SSDs have small buffers, full of what they hold already.
 
-    A drive whose last load before the run goes on has a full buffer as it is.
+    A drive whose last load before the run goes on has a full buffer as it is. Where none does, as
+    the scenario's load writes nothing, its steady state is that of the point's writes.
     """
     devices = list(plan["devices"])
     for at in set(_ssds(plan)) if point.read_share < 1.0 else ():
@@ -129,7 +156,10 @@ def _with_full_buffers(plan: Mapping[str, Any], point: Point) -> list[dict[str, 
         if "snapshot" not in device and not (history and history[-1].get("ongoing")):
             end = max((load["start_bytes"] + load["area_bytes"] for load in history), default=0)
             area = min(end or device["capacity_bytes"], device["capacity_bytes"])
-            device["history"] = [*history, ssd_state.just_written(device, point, 0, area)]
+            load = ssd_state.just_written(device, point, 0, area)
+            if precondition == "steady-state":
+                load["written_bytes"] = 0 if load["access"] == "random" else load["area_bytes"]
+            device["history"] = [*history, load]
         devices[at] = device
     return devices
 

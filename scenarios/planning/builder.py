@@ -23,8 +23,8 @@ from raidlab.scenarios.planning.preconditioning import (
     Writes,
     beyond_array,
     drive_histories,
+    unknown_writes,
     writes_of,
-    writes_of_trace,
 )
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
@@ -451,13 +451,16 @@ class Parts:
         """What the loads on an array write, where that decides the state of its drives."""
         if self.scenario.run.precondition != "steady-state":
             return
-        for at, load in enumerate(self.scenario.workload):
-            if self.scenario.target_name(at) != array:
-                continue
+        table = self.scenario
+        on_it = [w for at, w in enumerate(table.workload) if table.target_name(at) == array]
+        if not on_it:
+            # Loads of fio or of SimPy's processes: they come when the run has begun.
+            yield unknown_writes(usable)
+        for load in on_it:
             if load.trace is not None:
-                yield writes_of_trace(usable)
+                yield unknown_writes(usable)
             elif load.job_file is not None:
-                yield from job_writes(load, self.folder, array, usable)
+                yield from job_writes(load, self.folder, array, usable, self.sections)
             elif not any(True for _ in load.faults()):
                 yield writes_of(load, usable)
 

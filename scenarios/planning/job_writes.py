@@ -50,7 +50,13 @@ def compressed_to(
     return None if value is None else value / 100
 
 
-def job_writes(load: WorkloadTable, folder: Path | None, target: str, usable: int) -> list[Writes]:
+def job_writes(
+    load: WorkloadTable,
+    folder: Path | None,
+    target: str,
+    usable: int,
+    sections: Sequence[Section] | None = None,
+) -> list[Writes]:
     """What the job file of a workload writes to its array; nothing if it cannot be read.
 
     Skewed distributions are taken as uniform over their files. Jobs that wait for each other count
@@ -61,12 +67,13 @@ def job_writes(load: WorkloadTable, folder: Path | None, target: str, usable: in
         folder: Of the scenario's file, from which the job file is named.
         target: The array's name.
         usable: Bytes that the array offers.
+        sections: What the job file holds, if it was read.
     """
     size = usable if load.area is None else min(load.area, usable)
     variables = variables_of(load)
     try:
-        sections = jobfile.read((folder or Path()) / str(load.job_file))
-        jobs = resolve(sections, str(load.job_file), {target: Target(0, size)}, target, variables)
+        read = sections or jobfile.read((folder or Path()) / str(load.job_file))
+        jobs = resolve(read, str(load.job_file), {target: Target(0, size)}, target, variables)
     except SpecError:
         # Its faults are given where its jobs are planned.
         return []

@@ -134,8 +134,8 @@ def writes_of(load: WorkloadTable, usable: int) -> Writes:
     )
 
 
-def writes_of_trace(usable: int) -> Writes:
-    """What a recorded trace wrote long before: taken as random over the whole array."""
+def unknown_writes(usable: int) -> Writes:
+    """What a load that is not known before the run wrote: taken as random over the whole array."""
     return Writes(
         "random", ((0, usable, 1.0),), _SETTLED_BLOCK, float(_SETTLED_BLOCK), None, outstanding=1.0
     )

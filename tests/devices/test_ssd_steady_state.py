@@ -1,10 +1,14 @@
 """Random writes in steady state: closed forms, data sheets, no drift from the first second on."""
 
+import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
@@ -82,3 +86,46 @@ def test_buffers_of_any_size_keep_all_dies_at_work_and_do_not_drift(
 )
 def test_members_of_a_family_write_what_their_data_sheets_say(model: str, stated: float) -> None:
     assert row(model, 128, 1)["iops"] == pytest.approx(stated, rel=0.03)
+
+
+def changed(folder: Path, *changes: tuple[str, str]) -> str:
+    """The path of a drive with other figures."""
+    text = EIGHT_DIES.replace("BUFFER", "64 MiB")
+    for old, new in changes:
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    path = folder / "changed.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_flash_far_beyond_the_capacity_has_a_past_within_seconds(tmp_path: Path) -> None:
+    much = ("blocks_per_plane = 512", "blocks_per_plane = 262144"), ("456339456 B", "25165824 B")
+    model = changed(tmp_path, *much, ("64 MiB", "64 KiB"))
+    found = row(model, 16, 0.2)
+    # All of what lies on it is old by the time that its block is collected: nothing is moved.
+    assert found["write_amplification"] == pytest.approx(1.0, abs=0.02)
+
+
+def test_huge_blocks_are_refused_where_a_past_is_asked_for(tmp_path: Path) -> None:
+    huge = ("pages_per_block = 32", "pages_per_block = 16384"), ('"4 KiB"', '"1 MiB"')
+    model = changed(tmp_path, *huge, ("channels = 4", "channels = 1"))
+    with pytest.raises(SpecError, match=r"nand\.pages_per_block = 16384: smaller blocks"):
+        row(model, 16, 0.2)
+    assert row(model, 16, 0.01, precondition="fresh")["iops"] > 0
+
+
+def test_a_past_that_is_simulated_hears_a_stop(tmp_path: Path) -> None:
+    # A tile of 33 million units, written five times: ten seconds if nobody stopped it.
+    huge = ("pages_per_block = 32", "pages_per_block = 16384"), ('"4 KiB"', '"64 KiB"')
+    model = changed(tmp_path, *huge, ("channels = 4", "channels = 1"))
+    tree = {
+        "array": [{"drives": [{"model": model}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB"}],
+        "run": {"precondition": "steady-state", "duration": "100000 s"},
+    }
+    plan = json.dumps(build_scenario(tree).plan(0, 0))
+    begun = time.process_time()
+    with pytest.raises(KeyboardInterrupt):
+        _engine.run(plan, lambda *_so_far: True)
+    assert time.process_time() - begun < 2.0

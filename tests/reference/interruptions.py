@@ -3,7 +3,8 @@
 `python -m tests.reference.interruptions --kills 10 --full 5` shows a table: for each command how
 often it was killed and met a full disk, runs that were stored and then missing, files that were
 neither the old nor the new ones, and whether the outputs at the end equal those of an undisturbed
-run, byte by byte.
+run, byte by byte. With `--mount`, as root, the disk is a file system in memory that is really full;
+otherwise the size of files is limited.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -65,6 +67,11 @@ drive = 0
 [run]
 duration = "200 s"
 """
+
+
+MOUNTED_BYTES = 32 << 20
+ROOMS = (0, 2_000, 40_000)
+"""Bytes that a full disk has left, one of them at a time."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +136,33 @@ def begin(case: Case, folder: Path, bytes_most: int | None = None) -> subprocess
     )
 
 
+@contextmanager
+def small_disk(folder: Path) -> Iterator[None]:
+    """A file system of its own below a folder."""
+    size = f"size={MOUNTED_BYTES}"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", size, "raidlab", str(folder)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def run_full(case: Case, folder: Path, left: int) -> int:
+    """The exit code of a command on a disk with so many bytes left: rather a page of it more."""
+    if not folder.is_mount():
+        return begin(case, folder, left).wait()
+    filler = folder / "filler"
+    disk = os.statvfs(folder)
+    with filler.open("wb") as file:
+        os.posix_fallocate(
+            file.fileno(), 0, (disk.f_bavail - -(-left // disk.f_frsize)) * disk.f_frsize
+        )
+    try:
+        return begin(case, folder).wait()
+    finally:
+        filler.unlink()
+
+
 def entries(folder: Path) -> int:
     """Results in the store."""
     if not (folder / "store.sqlite").exists():
@@ -169,10 +203,12 @@ def _kill(process: subprocess.Popen[bytes], after_s: float) -> bool:
     return False
 
 
-def disturb(case: Case, kills: int, full: int, seed: int = 1) -> Outcome:
+def disturb(case: Case, kills: int, full: int, seed: int = 1, *, mounted: bool = False) -> Outcome:
     """Kills a command `kills` times at random moments, fills its disk `full` times, reruns it."""
-    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
-        calm, folder = Path(name), Path(other)
+    with ExitStack() as stack:
+        calm, folder = (Path(stack.enter_context(tempfile.TemporaryDirectory())) for _ in range(2))
+        if mounted:
+            stack.enter_context(small_disk(folder))
         prepare(calm)
         prepare(folder)
         begun = time.monotonic()
@@ -191,7 +227,7 @@ def disturb(case: Case, kills: int, full: int, seed: int = 1) -> Outcome:
                 # What is stored takes less time than it did at first.
                 whole *= 1.0 if hit else 0.8
             else:
-                code = begin(case, folder, draw.choice((0, 2_000, 40_000))).wait()
+                code = run_full(case, folder, draw.choice(ROOMS))
                 outcome.full += code != 0 or outputs(case, folder) == wanted
             outcome.lost += entries(folder) < before
             now = outputs(case, folder)
@@ -207,12 +243,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=10)
     parser.add_argument("--full", type=int, default=5)
+    parser.add_argument("--mount", action="store_true", help="a file system that is full; as root")
     names = [case.name for case in CASES]
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="COMMAND")
     asked = parser.parse_args()
     print("command     killed  full disks  results lost  files torn  stored  outputs equal")
     for case in (case for case in CASES if case.name in asked.only):
-        seen = disturb(case, asked.kills, asked.full)
+        seen = disturb(case, asked.kills, asked.full, mounted=asked.mount)
         print(
             f"{seen.name:11} {seen.killed:6}  {seen.full:10}  {seen.lost:12}  {seen.torn:10}"
             f"  {seen.stored:6}  {'yes' if seen.equal else 'NO'}",

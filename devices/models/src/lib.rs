@@ -13,6 +13,7 @@ mod limits;
 mod link;
 mod memo;
 mod memory;
+mod patience;
 mod port;
 mod power;
 mod run_queues;
@@ -34,6 +35,7 @@ pub use limits::{Counted, LimitParams, Limits};
 pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use memory::Memory;
+pub use patience::patiently;
 pub use port::Port;
 pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{

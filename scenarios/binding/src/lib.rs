@@ -19,6 +19,7 @@ mod traces;
 mod _engine {
     use crate::convert::{self, run_error};
     use pyo3::prelude::*;
+    use raidlab_engine::RunError;
 
     #[pymodule_export]
     use crate::convert::PlanError;
@@ -51,10 +52,15 @@ mod _engine {
     #[pyo3(signature = (plan, watch=None))]
     fn run(py: Python<'_>, plan: &str, watch: Option<Py<PyAny>>) -> PyResult<String> {
         let plan = convert::plan(plan)?;
-        let mut go_on = convert::asking(watch, |py, watch, so_far: (u64, u64)| {
-            watch.call1(py, so_far)
+        let while_built = watch.as_ref().map(|watch| watch.clone_ref(py));
+        let call = |py: Python<'_>, watch: &Py<PyAny>, so_far: (u64, u64)| watch.call1(py, so_far);
+        let mut go_on = convert::asking(watch, call);
+        let mut builds_on = convert::asking(while_built, call);
+        let result = py.detach(|| {
+            let patient = Box::new(move || builds_on((0, 0)));
+            let run = || raidlab_engine::run_watched(&plan, |n, all| go_on((n, all)));
+            raidlab_engine::patiently(patient, run).unwrap_or(Err(RunError::Stopped))
         });
-        let result = py.detach(|| raidlab_engine::run_watched(&plan, |n, all| go_on((n, all))));
         let result = result.map_err(run_error)?;
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }

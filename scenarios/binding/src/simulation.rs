@@ -3,6 +3,7 @@
 use crate::convert;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use raidlab_engine::RunError;
 use raidlab_engine::kernel::Time;
 
 /// A system and its clock, for an outside caller.
@@ -16,9 +17,15 @@ type Back = (u32, Option<u32>, u8, u64, u64, u32, u64, u64, u8);
 impl Simulation {
     /// The system of a plan (JSON) at time zero.
     #[new]
-    fn new(plan: &str) -> PyResult<Self> {
+    fn new(py: Python<'_>, plan: &str) -> PyResult<Self> {
         let plan = convert::plan(plan)?;
-        let system = raidlab_engine::Simulation::recorded(&plan).map_err(convert::plan_error)?;
+        let mut builds_on = convert::asking(None, |py, _, ()| Ok(py.None()));
+        let system = py.detach(|| {
+            let build = || raidlab_engine::Simulation::recorded(&plan);
+            raidlab_engine::patiently(Box::new(move || builds_on(())), build)
+        });
+        let system = system.ok_or_else(|| convert::run_error(RunError::Stopped))?;
+        let system = system.map_err(convert::plan_error)?;
         Ok(Simulation(system, plan))
     }
 

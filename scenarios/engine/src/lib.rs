@@ -19,7 +19,7 @@ pub use layout::Layout;
 pub use plan::Plan;
 pub use raidlab_jobs as jobs;
 pub use raidlab_kernel as kernel;
-pub use raidlab_models::{Fault, ReadUnits};
+pub use raidlab_models::{Fault, ReadUnits, patiently};
 pub use run::build::capacities;
 pub use run::intervals::Latency;
 pub use run::report;

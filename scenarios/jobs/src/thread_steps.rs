@@ -84,9 +84,15 @@ impl Thread {
             Next::Nothing => self.step = Step::Drain,
             Next::Later(direction) => {
                 let mut until = self.pace.ready(direction, now);
-                // The runtime begins when the ramp is over.
-                if self.plan.extent.runtime_ns > Nanos::ZERO && !self.ramping {
-                    until = until.min(self.epoch + self.plan.extent.runtime_ns);
+                // The runtime begins when the ramp is over, which a pause does not put off.
+                let extent = &self.plan.extent;
+                let part = if self.ramping {
+                    extent.ramp_ns
+                } else {
+                    extent.runtime_ns
+                };
+                if part > Nanos::ZERO {
+                    until = until.min(self.epoch + part);
                 }
                 // fio waits for what is in flight before it sleeps.
                 let pause = until.since(now);

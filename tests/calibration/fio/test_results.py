@@ -178,6 +178,7 @@ def test_logs_become_a_timeline_and_a_lone_log_is_named(tmp_path: Path) -> None:
     measurement = one(tmp_path, document(job(direction(35.0, 2100, 500.0), LOGGED)))
     assert timeline(measurement) == [(0.0, 25.0, 502.0), (1.0, 45.0, None)]
     assert skipped_names(measurement) == ["y_bw.1.log"]
+    assert "not read" in measurement.skipped[0].reason
 
 
 def test_the_log_of_a_later_run_with_the_same_prefix_is_refused(tmp_path: Path) -> None:

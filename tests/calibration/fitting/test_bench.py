@@ -41,14 +41,12 @@ def on_bench(path, host="ahci"):
     return Bench.of(find_for("--device", str(path)).spec, find_for("--host", host).spec)
 
 
-def scenario(path, host="ahci", **run):
+def scenario(path, host="ahci", rw="randwrite", **run):
     tree = {
         "title": "one drive",
         "host": {"model": host, "threads": 1},
         "array": [{"drives": [{"model": str(path)}]}],
-        "workload": [
-            {"rw": "randwrite", "block_size": "4 KiB", "align": "4 KiB", "outstanding": 8}
-        ],
+        "workload": [{"rw": rw, "block_size": "4 KiB", "align": "4 KiB", "outstanding": 8}],
         "run": run,
     }
     return build_scenario(tree)
@@ -106,6 +104,27 @@ def test_a_buffer_in_steady_state_is_full_too(slowed):
     point = writes(8).model_copy(update={"state": "steady-state"})
     drive, share = ssd_state.prepared(device, point, 1.0, 8000)
     assert share == 1.0 and drive["history"][-1]["ongoing"]
+
+
+def test_the_points_writes_settle_where_the_scenarios_own_load_only_reads(slowed):
+    path = slowed(2.0)
+    own = bench_of(scenario(path, precondition="steady-state")).plan(writes(8), EFFORT)
+    reads = scenario(path, rw="randread", precondition="steady-state")
+    put_in = bench_of(reads).plan(writes(8), EFFORT)
+    expected, settled = (plan["devices"][0]["history"][-1] for plan in (own, put_in))
+    assert settled["written_bytes"] == 0 and settled["ongoing"]
+    assert settled == {key: expected[key] for key in settled}
+
+
+def test_a_measurement_of_another_state_is_named():
+    measured = writes(8).model_copy(update={"state": "steady-state"})
+    bench = bench_of(scenario("sata-ssd-64gb"))
+    (doubt,) = bench.doubts([measured])
+    assert "drives were steady-state, the scenario's are fresh (run.precondition)" in doubt
+    same = bench_of(scenario("sata-ssd-64gb", precondition="steady-state"))
+    assert same.doubts([measured]) == []
+    disks = bench_of(scenario("sas-6g-hdd", "generic"))
+    assert disks.doubts([measured]) == []
 
 
 def test_reads_of_what_was_never_written_are_named(slowed, tmp_path):

@@ -100,6 +100,15 @@ def test_a_rate_is_kept_and_caught_up(drives: Path) -> None:
     assert job["write"]["iops"] == pytest.approx(50, rel=0.05)
 
 
+def test_a_pause_does_not_put_off_the_end_of_the_ramp(drives: Path) -> None:
+    # An I/O every 4 s; the ramp ends after 2 s, and with it the debt of the I/O at 0 s.
+    text = "[a]\nrw=randread\nsize=1m\ntime_based\nrate=1k\nramp_time=2\nruntime=3\n"
+    (thread,) = json.loads(_engine.run(json.dumps(scenario(drives, text).plan(0, 0))))["threads"]
+    assert thread["ended_ns"] == pytest.approx(5000 * MS, abs=2 * MS)
+    (job,) = entries(drives, text)
+    assert (job["read"]["total_ios"], job["job_runtime"]) == (1, 3000)
+
+
 def test_a_job_waits_for_another(drives: Path) -> None:
     text = "[a]\nrw=read\nsize=40k\n[b]\nrw=read\nsize=40k\nwait_for=a\n"
     (a, b) = json.loads(_engine.run(json.dumps(scenario(drives, text).plan(0, 0))))["threads"]

@@ -4,6 +4,7 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import PreconditioningLoad
+from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.planning.preconditioning import drive_histories, writes_of
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
@@ -248,3 +249,31 @@ def test_jobs_of_fio_settle_as_the_same_load_of_a_scenario_does(tmp_path):
         found.append(scenario.base["devices"][0]["history"])
     assert found[0] == found[1]
     assert [each["weight"] for each in found[0][1:]] == [800_000, 200_000]
+
+
+def plan_of(tmp_path, **scenario):
+    """The history of one SSD in steady state."""
+    tree = {
+        "array": [{"drives": [{"model": "sata-ssd-64gb"}]}],
+        "run": {"precondition": "steady-state"},
+    }
+    sections = scenario.pop("sections", None)
+    found = build_scenario(tree | scenario, tmp_path / "s.toml", sections=sections)
+    return found.plan(0, 0)["devices"][0]["history"]
+
+
+def test_loads_that_come_later_are_taken_as_random_in_steady_state(tmp_path):
+    """fio's jobs and SimPy's processes are not known when the drives are prepared."""
+    fill, settled = plan_of(tmp_path)
+    assert (fill["access"], fill["written_bytes"]) == ("sequential", 64 * GB)
+    assert settled["access"] == "random" and settled["ongoing"]
+    assert (settled["area_bytes"], settled["written_bytes"]) == (64 * GB, 0)
+    reads = {"rw": "randread", "block_size": "4 KiB"}
+    assert plan_of(tmp_path, workload=[reads]) == [fill]
+
+
+def test_jobs_that_were_read_elsewhere_settle_with_their_own_writes(tmp_path):
+    text = "[a]\nrw=randwrite\nbs=16k\nsize=1g\n"
+    sections = jobfile.parse(text, "x.fio")
+    _, settled = plan_of(tmp_path, workload=[{"fio": "x.fio"}], sections=sections)
+    assert (settled["area_bytes"], settled["block_bytes"]) == (1 << 30, 16384)

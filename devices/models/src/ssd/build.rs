@@ -109,6 +109,11 @@ fn starting_state(
             let unit = u64::from(params.unit_bytes);
             let (collection, history) = (params.collection, &params.history);
             let names = (seed, name);
+            if !history.is_empty() && preconditioning::is_too_much(shape, &collection) {
+                let allowed = "smaller blocks, or no preconditioning: it writes all of the flash";
+                let pages = params.nand.pages_per_block;
+                return Err(vec![Fault::new("nand.pages_per_block", pages, allowed)]);
+            }
             let translation = preconditioning::prepare(shape, collection, history, unit, 0, names);
             (translation, None)
         }

@@ -22,6 +22,9 @@ use tile::TileHistory;
 use tiling::Tiling;
 use writer::Area;
 
+/// Flash of a tile, in units, that is too much to write several times: some ten seconds.
+const TOO_MUCH: u32 = 1 << 26;
+
 /// The drive after `history`. `tile_units` bounds the size of the simulated tile, 0 for the
 /// usual one.
 pub(crate) fn prepare(
@@ -73,6 +76,12 @@ pub(crate) fn prepare(
         drive.stagger(&units, &mut Stream::new(seed, name, "phases of the dies"));
     }
     drive
+}
+
+/// True if a history of such a drive takes longer than anybody waits for: a few blocks, each of
+/// them huge.
+pub(crate) fn is_too_much(shape: Shape, params: &CollectionParams) -> bool {
+    Tiling::new(shape, params, 0).shape.units_per_die() > TOO_MUCH
 }
 
 #[cfg(test)]

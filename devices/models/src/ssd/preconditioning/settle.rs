@@ -1,5 +1,6 @@
 //! Loads on the simulated tile, until its state no longer changes.
 
+use crate::patience;
 use crate::ssd::preconditioning::load::HistoryLoad;
 use crate::ssd::preconditioning::tiling::Tiling;
 use crate::ssd::preconditioning::writer::Writer;
@@ -15,6 +16,8 @@ const MOST_ROUNDS: u64 = 24;
 const MOST_WRITES: u64 = 256;
 /// Blocks of the host's that may be filled to end where collection's block is full as well.
 const MOST_BLOCKS_MORE: u32 = 64;
+/// Units after which it is asked whether to go on.
+const ASKED_AFTER: u64 = 1 << 14;
 
 /// Applies to the tile its share of a load, or of several that run at the same time.
 pub(super) fn apply(
@@ -52,12 +55,23 @@ pub(super) fn apply(
 
 /// So many units of a load or, block by block, of several in the proportion of their weights.
 fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut Stream) {
+    let mut left = units;
     if let [only] = writers {
-        return only.write(tile, units, draws);
+        let piece = ASKED_AFTER.next_multiple_of(only.area.block);
+        while left > 0 {
+            patience::ask();
+            only.write(tile, left.min(piece), draws);
+            left = left.saturating_sub(piece);
+        }
+        return;
     }
     let all = writers.iter().map(Writer::frequency).sum();
-    let mut left = units;
+    let mut unasked = 0;
     while left > 0 {
+        if unasked >= ASKED_AFTER {
+            patience::ask();
+            unasked = 0;
+        }
         let mut drawn = draws.below(all);
         let next = writers.iter_mut().find(|writer| {
             let found = drawn < writer.frequency();
@@ -67,6 +81,7 @@ fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut
         let writer = next.expect("less than the sum was drawn");
         let block = writer.area.block;
         writer.write(tile, block, draws);
+        unasked += block;
         left = left.saturating_sub(block);
     }
 }

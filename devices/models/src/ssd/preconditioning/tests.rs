@@ -1,6 +1,7 @@
 //! Tiled drives against drives that were written unit by unit.
 
 use super::*;
+use crate::patience::patiently;
 use crate::ssd::map::slot::NONE;
 use crate::ssd::preconditioning::settle::settle;
 use crate::ssd::translation::policy::Policy;
@@ -395,4 +396,60 @@ fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
     });
     tile.check().unwrap();
     assert!(tile.wear().1 >= 1, "{:?}", tile.wear());
+}
+
+/// 25 MB on eight dies of a million small blocks, most of them spare: what a tile is made of is
+/// bounded however little data lies on it.
+#[test]
+fn flash_without_data_makes_no_larger_tiles() {
+    let params = CollectionParams::default();
+    let shape = Shape {
+        units: 6144,
+        dies: 8,
+        blocks_per_die: 1 << 18,
+        sets_per_block: 32,
+        units_per_set: 1,
+    };
+    let tiling = Tiling::new(shape, &params, 0);
+    assert!(tiling.shape.units_per_die() < 1 << 21, "{tiling:?}");
+    assert!(tiling.shape.blocks_per_die < 1 << 15, "{tiling:?}");
+    let settle = HistoryLoad {
+        access: HistoryAccess::Random,
+        block_bytes: UNIT,
+        written_bytes: 0,
+        ..fill(shape)
+    };
+    let history = [fill(shape), settle];
+    let mut drive = prepare(shape, params, &history, UNIT, 0, (1, "drive"));
+    drive.check().unwrap();
+    let now = amplification(&mut drive, u64::from(shape.units), 2.0);
+    assert!((now - 1.0).abs() < 1e-9, "nothing is ever moved: {now}");
+    // Huge blocks cannot be divided.
+    let shape = Shape {
+        blocks_per_die: 128,
+        sets_per_block: 1 << 20,
+        ..shape
+    };
+    assert!(is_too_much(shape, &params));
+}
+
+/// A past that is stopped is none: who asks for it next simulates it whole.
+#[test]
+fn a_past_is_stopped_and_simulated_again() {
+    let shape = shape(2048, 0.88);
+    let past = || {
+        let history = [fill(shape)];
+        prepare(
+            shape,
+            CollectionParams::default(),
+            &history,
+            UNIT,
+            0,
+            (77, "drive"),
+        )
+    };
+    assert!(patiently(Box::new(|| false), past).is_none());
+    let drive = patiently(Box::new(|| true), past).expect("nobody stops it");
+    drive.check().unwrap();
+    assert!(drive.valid_units() >= u64::from(shape.units));
 }

@@ -8,6 +8,12 @@ const TILE_UNITS: u32 = 1 << 18;
 /// Blocks that a tile has at least, so that victims are chosen from many.
 const TILE_BLOCKS: u32 = 128;
 
+/// Flash of a tile, in units, however little of it holds data: all of it is written once and more
+/// before anything has settled.
+const TILE_SPACE: u32 = 1 << 20;
+/// Blocks of a tile at the most, as a victim is searched for among them all.
+const MOST_BLOCKS: u32 = 1 << 14;
+
 /// How a drive is divided into tiles.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tiling {
@@ -41,7 +47,11 @@ impl Tiling {
             units <= blocks * shape.units_per_block()
         };
         let by_units = shape.units / shape.dies / tile_units;
-        let most = by_units.min(shape.blocks_per_die / TILE_BLOCKS).max(1);
+        let by_space = shape.units_per_die() / TILE_SPACE;
+        let by_blocks = shape.blocks_per_die / MOST_BLOCKS;
+        let most = by_units.max(by_space).max(by_blocks);
+        let most = most.min(shape.blocks_per_die / TILE_BLOCKS);
+        let most = most.min(chunks / shape.dies).max(1);
         let most = (1..=most).rev().find(fits).unwrap_or(1);
         let layers = (most.div_ceil(2)..=most)
             .filter(fits)
