@@ -67,7 +67,7 @@ _COMPARED = 4
 ABOUT_AS_WELL = 4.0
 """Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
 IMPOSSIBLE = 100.0
-PER_PARAMETER = 2.0
+_PER_PARAMETER = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES = 50
 _AROUND = ("host.", f"{BESIDE}.")
@@ -383,7 +383,7 @@ def _decide(
         varied = _varied(candidate.model, mode.side, task)
         part = replace(budget, evaluations=max(0, rest))
         cost = _search(task, candidate, varied, points, part)
-        cost += PER_PARAMETER * len(varied)
+        cost += _PER_PARAMETER * len(varied)
         spent += candidate.evaluations
         current.cut |= candidate.cut
         if all(cost < other for other, *_ in tried):
