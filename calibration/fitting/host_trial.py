@@ -6,7 +6,7 @@ fio's CPU time, and in rates that no drive behind another host has at all of the
 drive is fitted behind each usual host of its kind, and the host stays behind which rates and CPU
 time of the training points are met best; the other points are never looked at. Percentiles decide
 only where that is open: how one I/O differs from another is mostly the drive's. Hosts that make no
-difference to a drive, as to a disk of a hundred I/Os a second, are not told apart, and the usual
+difference to a drive, as to a disk of a hundred I/Os a second, are not tried, and the usual
 one stays.
 """
 

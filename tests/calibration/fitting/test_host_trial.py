@@ -63,7 +63,7 @@ def test_the_host_that_the_drive_was_measured_behind_is_found(behind: str) -> No
 
 
 @pytest.mark.usefixtures("two_hosts")
-def test_hosts_that_make_no_difference_are_not_told_apart() -> None:
+def test_hosts_that_make_no_difference_are_not_tried() -> None:
     result = fitted(measured(20_000, 1, "p420i"))
     assert [(each.host, each.loss is None) for each in result.tried] == [
         ("sas2008", False),
