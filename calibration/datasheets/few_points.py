@@ -62,7 +62,12 @@ def _fitted(case: Case, every: Sequence[Compared]) -> Fitted:
     of = [each for each in every if each.load.device == case.device]
     seen = [each for each in of if _is_seen(case, each)]
     settings = Settings(
-        kind="nvme", like=case.device, name=case.device, budget=_BUDGET, leave_out=False
+        kind="nvme",
+        host="nvme",
+        like=case.device,
+        name=case.device,
+        budget=_BUDGET,
+        leave_out=False,
     )
     measurement = Measurement(name=case.device, points=tuple(_point(each) for each in seen))
     found = calibrate(measurement, settings)

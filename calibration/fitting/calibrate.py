@@ -25,11 +25,11 @@ from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.fitted_file import with_fitted
 from raidlab.calibration.fitting.goodness import goodness
+from raidlab.calibration.fitting.host_trial import Tried, behind_best
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
 from raidlab.calibration.fitting.prior import Prior
-from raidlab.calibration.fitting.search import Budget
 from raidlab.calibration.fitting.stages import (
     AFTER,
     FINE,
@@ -37,8 +37,6 @@ from raidlab.calibration.fitting.stages import (
     Settings,
     Settled,
     Task,
-    joint,
-    settle,
 )
 from raidlab.calibration.fitting.system import System
 from raidlab.calibration.fitting.system_kinds import BESIDE, UNKNOWN_CONTROLLER
@@ -99,6 +97,8 @@ class Calibration:
     rows: tuple[Compared, ...]
     left_out: tuple[LeftOut, ...]
     decisions: tuple[Decision, ...]
+    tried: tuple[Tried, ...]
+    """The hosts that were tried, if none was named."""
     warnings: tuple[str, ...]
 
     def part(self, name: str) -> list[Compared]:
@@ -119,6 +119,7 @@ class Calibration:
             "host": self.host["name"],
             "fitted_behind": self.host_name,
             "system": self.settings.system,
+            "hosts_tried": [vars(each) for each in self.tried],
             "parameters": [_estimate(estimate) for estimate in self.fit.estimates],
             "modes": [
                 {
@@ -247,22 +248,24 @@ def calibrate(
     system = system_of(kind, settings)
     kind = kind if system is None else system.kind
     tree, sources = base_of(kind, settings, measurement.name, system)
-    host = host_of(kind, settings, system)
     started = time.monotonic()
     checkpoint = None if store is None else Checkpoint(store)
-    task = Task(kind, host, tuple(points), settings, checkpoint, system, prior_of(settings))
+    tasks = [
+        Task(kind, host, tuple(points), settings, checkpoint, system, prior_of(settings))
+        for host in hosts_of(kind, settings, system)
+    ]
     if system is not None:
-        _of_its_size(task, tree)
-    limit = settings.time_limit_s or float("inf")
-    settled = settle(task, tree, Budget(settings.budget // 2, started + 0.5 * limit), progress)
-    progress(settled.searches, settled.searches + AFTER)
-    found = joint(task, settled, Budget(settings.budget, started + limit))
+        _of_its_size(tasks[0], tree)
+    searched = behind_best(tasks, tree, progress)
+    settled, found = searched.settled, searched.found
+    warnings += [searched.said()] if searched.tried else []
     found = replace(
         found,
         wall_s=time.monotonic() - started,
         estimates=tuple(_as_decided(each, settled.decisions) for each in found.estimates),
     )
-    progress(settled.searches + 1, settled.searches + AFTER)
+    steps = len(tasks) * settled.searches
+    progress(steps + 1, steps + AFTER)
     model = settled.model
     bench = model.bench(found.place)
     ordered = [*chosen, *others]
@@ -286,6 +289,7 @@ def calibrate(
         tuple(rows),
         tuple(left),
         settled.decisions,
+        searched.tried,
         (*warnings, *found.warnings, *extrapolated(points, every)),
     )
 
@@ -388,6 +392,13 @@ def system_of(kind: Kind, settings: Settings) -> System | None:
         allowed = f"a scenario file of the system around it: --kind {settings.kind} needs one"
         raise SpecError([Fault("--system", None, allowed)])
     return None
+
+
+def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[dict[str, Any]]:
+    """The trees of the hosts to try: the named one, or the usual one and others of its kind."""
+    if system is not None or settings.host:
+        return [host_of(kind, settings, system)]
+    return [host_of(kind, replace(settings, host=name), None) for name in (kind.host, *kind.hosts)]
 
 
 def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, Any]:

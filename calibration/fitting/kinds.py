@@ -292,9 +292,16 @@ def _dies(*shares: tuple[int, int]) -> tuple[Mode, ...]:
     return (Mode("nand.dies_per_channel", "read", options, decides=("nand.program.0",)),)
 
 
+_SATA_HOSTS = ("sata-3g", "sas2008", "p420i")
 KINDS: Mapping[str, Kind] = {
     "hdd": Kind(
-        "hdd", TEMPLATES / "hdd.toml", "ahci", _HDD, (*_HDD_EXTRA, *_HOST, *_PORT, *_MD), _HDD_MODES
+        "hdd",
+        TEMPLATES / "hdd.toml",
+        "ahci",
+        _HDD,
+        (*_HDD_EXTRA, *_HOST, *_PORT, *_MD),
+        _HDD_MODES,
+        hosts=_SATA_HOSTS,
     ),
     "ssd": Kind(
         "ssd",
@@ -303,6 +310,7 @@ KINDS: Mapping[str, Kind] = {
         (*_SSD, _CPU, _JITTER, *_PORT),
         (*_SSD_EXTRA, *_HOST, *_MD),
         apart=True,
+        hosts=_SATA_HOSTS,
     ),
     "nvme": Kind(
         "ssd",
@@ -312,6 +320,7 @@ KINDS: Mapping[str, Kind] = {
         (*_SSD_EXTRA, *_HOST, *_MD),
         _dies((4, 1100), (1, 4400), (16, 275)),
         apart=True,
+        hosts=("nvme-io-uring",),
     ),
     "station": Kind(
         "station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT, *_MD)

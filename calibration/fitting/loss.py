@@ -250,6 +250,19 @@ def groups_of(points: Sequence[Point]) -> list[int]:
     return found
 
 
+def of_host(points: Sequence[Point]) -> list[int]:
+    """Which residuals of the points, by index, the host has most to do with: rates and CPU time.
+
+    What percentiles tell is mostly how one I/O of a drive differs from another.
+    """
+    groups = groups_of(points)
+    found = []
+    for index, point in enumerate(points):
+        of = [at for at, group in enumerate(groups) if group == index]
+        found += [of[0]] if measured_cpu_us(point) is None else [of[0], of[-1]]
+    return found
+
+
 def values(found: Sequence[Residual]) -> Array:
     """The residuals as numbers."""
     return np.array([residual.value for residual in found])

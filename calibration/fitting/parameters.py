@@ -138,7 +138,7 @@ class Kind:
     """Of its device files."""
     template: Path
     host: str
-    """Of the catalogue, if the user names none."""
+    """Of the catalogue, if the user names none: the usual one."""
     declared: tuple[Parameter, ...]
     extra: tuple[Parameter, ...] = ()
     modes: tuple[Mode, ...] = ()
@@ -148,6 +148,8 @@ class Kind:
     """How a system must work for it to show; empty for drives, which need no system."""
     side: Literal["", "read", "write"] = ""
     """The direction without which nothing of it shows."""
+    hosts: tuple[str, ...] = ()
+    """Others of the catalogue that are tried if the user names none."""
     over_time: bool = False
     """True if its state changes for as long as a measurement lasts: rates are compared over time,
     from the beginning on."""

@@ -64,7 +64,7 @@ _LARGE = 4
 command's."""
 _COMPARED = 4
 """Points on which modes of operation are compared."""
-_ABOUT_AS_WELL = 4.0
+ABOUT_AS_WELL = 4.0
 """Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
 IMPOSSIBLE = 100.0
 _PER_PARAMETER = 2.0
@@ -83,7 +83,7 @@ class Settings:
 
     kind: str
     host: str = ""
-    """Of the catalogue, or a file; the kind's usual one if empty."""
+    """Of the catalogue, or a file; if empty, those that are usual for the kind are tried."""
     system: str = ""
     """Scenario file of the system around it, for kinds that need one."""
     like: str = ""
@@ -391,7 +391,7 @@ def _decide(
             known |= _places(candidate)
         tried.append((cost, candidate, usual))
     least = min(cost for cost, *_ in tried)
-    margin = _ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
+    margin = ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
     # The most usual mode comes first: it stays unless another fits clearly better.
     alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
     number = min(alike, key=lambda at: not mode.options[at].preferred)

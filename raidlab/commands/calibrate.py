@@ -58,7 +58,8 @@ def calibrate(
         str,
         typer.Option(
             "--host",
-            help="Host of the catalogue, or a file; one for each measurement, with commas.",
+            help="Host of the catalogue, or a file; one for each measurement, with commas. Those"
+            " usual for the kind are tried if left out.",
             show_default=False,
         ),
     ] = "",

@@ -381,21 +381,31 @@ fn a_cache_that_keeps_the_order_of_writes_gains_nothing_from_a_queue() {
     }
 }
 
-#[test]
-fn among_writes_that_wait_for_such_a_cache_the_scheduler_chooses() {
-    let (key, mut cache) = cached(1, 0.0);
+/// The cylinders in the order in which writes to them complete that come at once to such a cache.
+fn admitted(runs: u32, policy: &str, plans_ahead: bool, cylinders: &[u64]) -> Vec<u64> {
+    let (key, mut cache) = cached(runs, 0.0);
     cache["order"] = json!("first_come");
-    let policy = json!({"policy": "shortest_access", "ageing": 0.0});
-    let mut rig = Rig::new(&changed(&[(key, cache), ("/scheduler", policy)]));
-    for cylinder in [0, 900, 950, 1] {
+    let mut rig = Rig::new(&changed(&[
+        (key, cache),
+        ("/scheduler", json!({"policy": policy, "ageing": 0.0})),
+        ("/plans_ahead", json!(plans_ahead)),
+    ]));
+    for cylinder in cylinders {
         rig.submit(Op::Write, cylinder * 200 * SECTOR, SECTOR);
     }
-    let order: Vec<u64> = (0..4)
-        .map(|_| rig.next().unwrap().offset / 200 / SECTOR)
-        .collect();
-    // The first goes in and is written out at once, before others are known: its place goes to the
-    // second. That of the second is for what is nearest when its turn comes, with the arm at 0.
+    let completed = cylinders.iter().map(|_| rig.next().unwrap().offset);
+    completed.map(|offset| offset / 200 / SECTOR).collect()
+}
+
+#[test]
+fn among_writes_that_wait_for_such_a_cache_the_scheduler_chooses() {
+    // The first is written out at once, before others are known: its place goes to the second. That
+    // of the second is for what is nearest when its turn comes, with the arm at 0.
+    let order = admitted(1, "shortest_access", false, &[0, 900, 950, 1]);
     assert_eq!(order, [0, 900, 1, 950]);
+    // With the arm at 0 the place of 500 is for 20; a plan meanwhile, with the arm at 500, is 600's.
+    let order = admitted(2, "c_look", true, &[0, 500, 100, 600, 20, 480]);
+    assert_eq!(order, [0, 500, 100, 20, 600, 480]);
 }
 
 #[test]

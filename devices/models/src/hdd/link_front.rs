@@ -83,6 +83,8 @@ enum Next {
     Command(usize),
     /// The run in this slot of the write cache.
     Run(u16),
+    /// The same, so that the write at this index of the queue gets its place.
+    Room(u16, usize),
 }
 
 /// What was chosen while the arm still worked; it may be gone when the arm is free.
@@ -92,6 +94,8 @@ enum Planned {
     Command(u64),
     /// By its slot and first sector.
     Run(u16, u64),
+    /// The same, and the write's number.
+    Room(u16, u64, u64),
 }
 
 /// A drive behind a link.
@@ -246,6 +250,10 @@ impl LinkFront {
         };
         match next {
             Some(Next::Run(slot)) => self.destage(model, port, slot, start),
+            Some(Next::Room(slot, index)) => {
+                self.queue.promise(index);
+                self.destage(model, port, slot, start);
+            }
             Some(Next::Command(index)) => {
                 let waiting = self.queue.take(index);
                 if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
@@ -305,7 +313,7 @@ impl LinkFront {
     /// that keeps the order of writes. None if the write need not wait, or goes to the medium itself.
     #[inline]
     fn makes_room(
-        &mut self,
+        &self,
         model: &Model,
         arm: &Arm,
         at: u64,
@@ -317,8 +325,7 @@ impl LinkFront {
             return None;
         }
         let (slot, _) = cache.choose(model, arm, at, start, u64::MAX)?;
-        self.queue.prefer(index);
-        Some(Next::Run(slot))
+        Some(Next::Room(slot, index))
     }
 
     /// Chooses what comes after what the arm does now: that ends at `done`, with `arm` after sector
@@ -327,14 +334,15 @@ impl LinkFront {
         if self.planned.is_some() || (self.queue.is_empty() && !self.destages(model, done)) {
             return;
         }
-        self.planned = match self.decide(model, arm, at, done) {
-            Some(Next::Command(index)) => Some(Planned::Command(self.queue.number(index))),
-            Some(Next::Run(slot)) => {
-                let cache = self.cache.as_ref();
-                cache.map(|cache| Planned::Run(slot, cache.first(slot)))
+        let next = self.decide(model, arm, at, done);
+        let cache = self.cache.as_ref();
+        self.planned = next.and_then(|next| match next {
+            Next::Command(index) => Some(Planned::Command(self.queue.number(index))),
+            Next::Run(slot) => cache.map(|cache| Planned::Run(slot, cache.first(slot))),
+            Next::Room(slot, index) => {
+                cache.map(|cache| Planned::Room(slot, cache.first(slot), self.queue.number(index)))
             }
-            None => None,
-        };
+        });
     }
 
     /// What was planned, if it still waits.
@@ -344,6 +352,14 @@ impl LinkFront {
             Planned::Run(slot, lbn) => {
                 let cache = self.cache.as_ref()?;
                 cache.begins(slot, lbn).then_some(Next::Run(slot))
+            }
+            Planned::Room(slot, lbn, number) => {
+                let cache = self.cache.as_ref()?;
+                let room = || match self.queue.numbered(number) {
+                    Some(index) => Next::Room(slot, index),
+                    None => Next::Run(slot),
+                };
+                cache.begins(slot, lbn).then(room)
             }
         }
     }

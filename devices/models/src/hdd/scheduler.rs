@@ -71,8 +71,8 @@ pub struct Queue {
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
-    /// Number of the write that gets the next room in the cache, if one was chosen.
-    preferred: Option<u64>,
+    /// The write that gets the next room in the cache, if one was chosen: no longer to be chosen.
+    promised: Option<Waiting>,
     /// No command became ready before this time: looked up only when the oldest might be due.
     oldest: Time,
     /// Ageing, times 2^16.
@@ -92,7 +92,7 @@ impl Queue {
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
-            preferred: None,
+            promised: None,
             oldest: Time::ZERO,
             ageing: (ageing * 65_536.0).round() as u64,
         }
@@ -158,23 +158,31 @@ impl Queue {
         self.deferred > 0
     }
 
-    /// A write that waits gets the next room in the cache.
-    pub fn prefer(&mut self, index: usize) {
-        self.preferred = Some(self.number(index));
+    /// A write that waits gets the next room in the cache, unless that is another's already.
+    pub fn promise(&mut self, index: usize) {
+        if self.promised.is_none() {
+            self.promised = Some(self.take(index));
+            self.deferred += 1;
+        }
     }
 
-    /// The write that gets the next room in the cache: the preferred one, or the oldest.
-    pub fn next_deferred(&mut self) -> Option<usize> {
+    /// Removes the write that gets the next room in the cache, the promised one or the oldest, if
+    /// its sectors fit.
+    pub fn admit(&mut self, fits: impl Fn(u64) -> bool) -> Option<Waiting> {
         if !self.defers() {
             return None;
         }
-        if let Some(index) = self.preferred.take().and_then(|it| self.numbered(it)) {
-            return Some(index);
+        if let Some(promised) = &self.promised {
+            if !fits(u64::from(promised.sectors)) {
+                return None;
+            }
+            self.deferred -= 1;
+            return self.promised.take();
         }
         let waiting = self.waiting.iter().enumerate();
         let deferred = waiting.filter(|(_, waiting)| waiting.deferred);
-        let (index, _) = deferred.min_by_key(|(_, waiting)| waiting.number)?;
-        Some(index)
+        let (index, oldest) = deferred.min_by_key(|(_, waiting)| waiting.number)?;
+        fits(u64::from(oldest.sectors)).then(|| self.take(index))
     }
 
     /// The command to serve next by an arm that stands after sector `at` and is free from
@@ -311,11 +319,6 @@ impl Queue {
     /// First sector of a command.
     pub fn place(&self, index: usize) -> &Place {
         &self.waiting[index].place
-    }
-
-    /// Its sectors.
-    pub fn sectors(&self, index: usize) -> u32 {
-        self.waiting[index].sectors
     }
 
     /// True if it is a write that waits for room in the cache.

@@ -201,14 +201,9 @@ impl LinkFront {
     fn has_room<P: Port>(&mut self, model: &Model, port: &mut P) {
         let now = port.now();
         let Some(cache) = &mut self.cache else { return };
-        while let Some(index) = self.queue.next_deferred() {
-            let sectors = u64::from(self.queue.sectors(index));
-            if !cache.has_room(sectors) {
-                break;
-            }
-            let waiting = self.queue.take(index);
+        while let Some(waiting) = self.queue.admit(|sectors| cache.has_room(sectors)) {
             let lbn = waiting.place.lbn;
-            cache.insert(model, lbn, lbn + sectors);
+            cache.insert(model, lbn, lbn + u64::from(waiting.sectors));
             self.counts.cached_writes += 1;
             let record = port.io(waiting.io);
             let at = now.max(record.mark);
