@@ -24,8 +24,6 @@ _LENGTH = (0.3, 0.7)
 """Of all others that only read."""
 _LENGTH_WRITTEN = (0.5, 2.0)
 """Of flash that is written: each die empties some blocks, and what it frees settles."""
-_WARM_UP_WHOLE = 2.0
-"""Of flash that is written all over: blocks free little there, and dies find their pace later."""
 _RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
 _ONE_AT_A_TIME = 60.0
@@ -286,8 +284,6 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
     pattern = load or parse_fio_words(configuration.load)
     usual = _LENGTH if pattern.read_share == 1 else _LENGTH_WRITTEN
     warm_up, duration = _LENGTHS.get((kind, pattern.access), usual)
-    if settings.get("area") == "whole" and usual == _LENGTH_WRITTEN and kind != "hdd":
-        warm_up = _WARM_UP_WHOLE
     if kind == "hdd" and configuration.outstanding == "1":
         # The least latency of a stream of small writes comes when a track ends, which is rare;
         # and one I/O at a time costs little to simulate.

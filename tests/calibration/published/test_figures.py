@@ -91,19 +91,6 @@ def test_a_cache_that_holds_writes_back_is_full_before_a_rate_counts(figures):
     assert row["iops"] > 1.5 * rate(warm_up_s)
 
 
-@pytest.mark.parametrize(
-    ("settings", "load", "warm_up"),
-    [
-        ("area=whole", "rw=randwrite bs=4k", "2 s"),
-        ("area=whole", "rw=randread bs=4k", "0.3 s"),
-        ("", "rw=randwrite bs=4k", "0.5 s"),
-    ],
-)
-def test_whole_flash_drives_that_are_written_warm_up_for_longer(figures, settings, load, warm_up):
-    (figure,) = figures({"drive": "p3700-2000", "settings": settings, "load": load})
-    assert tree_of(figure)["run"]["warm_up"] == warm_up
-
-
 def test_columns_become_a_scenario(figures):
     (figure,) = figures(
         {
