@@ -167,6 +167,25 @@ def wide_port(port: Interface, ports: int, drives: Iterable[Interface]) -> Fract
     return ports * len(rates) / sum((1 / rate for rate in rates), Fraction(0))
 
 
+_CONNECTION_BYTES = 4 * (10 + 1 + 2 + 6)
+"""Words of four bytes that open and close a connection: the address frame between its delimiters,
+OPEN_ACCEPT, DONE of both ends, CLOSE of both ends, sent three times."""
+_COMMAND_BYTES, _XFER_RDY_BYTES, _RESPONSE_BYTES = (36 + unit for unit in (28, 12, 24))
+"""Frames of SSP: delimiters, header and check sum of 36 bytes around an information unit."""
+
+
+def connection_ns(port: Interface) -> tuple[int, int]:
+    """How long a read and a write occupy a lane of SAS besides their data.
+
+    A read takes two connections (command; data and response), a write four (command, XFER_RDY,
+    data, response). What expanders and ends take to answer is not known and left out.
+    """
+    read = 2 * _CONNECTION_BYTES + _COMMAND_BYTES + _RESPONSE_BYTES
+    write = 4 * _CONNECTION_BYTES + _COMMAND_BYTES + _XFER_RDY_BYTES + _RESPONSE_BYTES
+    lane = port.wide(1).theoretical
+    return round(read * _GIGA / lane), round(write * _GIGA / lane)
+
+
 def plan_link(
     name: str, interface: Interface, bytes_per_s: Fraction | None = None
 ) -> dict[str, Any]:

@@ -4,8 +4,8 @@
 errors, correlations and sources into the data sheets; with `--errors` first, only how sure those
 are that are fitted as the sheets stand. Without names it fits all devices and writes the page
 docs/evidence/fits.md: errors of what was fitted, of every group of figures that was left out of
-a fit one by one, and of arrays, which are never fitted. What was simulated is stored until the page
-is written, so a run that was interrupted goes on.
+a fit one by one, and of arrays, which are never fitted; `--page` writes it of the sheets as they
+stand. What was simulated is stored until the page is written: an interrupted run goes on.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from raidlab.calibration.fitting.baseline import skill
 from raidlab.calibration.fitting.evidence import HEADING
-from raidlab.calibration.published.controller_family import fit_families
+from raidlab.calibration.published.controller_family import families_as_they_are, fit_families
 from raidlab.calibration.published.figures import Configuration, Figure, read_published
 from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, reassess, search
 from raidlab.calibration.published.usage import fits
@@ -229,29 +229,41 @@ def _of(value: float) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Fits the devices named, or all and makes the page."""
     known = fits().device
-    as_they_are = arguments[:1] == ["--errors"]
-    wanted = arguments[1:] if as_they_are else arguments
+    option = arguments[0] if arguments[:1] in (["--errors"], ["--page"]) else ""
+    wanted = arguments[1:] if option else arguments
     faults = Faults()
     for name in wanted:
         if name not in known:
             faults.add("DEVICE", name, f"one of {', '.join(known)}", tuple(known))
     try:
         faults.raise_if_any()
-        _reassess(wanted or known) if as_they_are else _fit(wanted)
+        {"--errors": _reassess, "--page": _page, "": _fit}[option](wanted)
     except SpecError as error:
         print(error, file=sys.stderr)
         return 2
     return 0
 
 
-def _reassess(wanted: Iterable[str]) -> None:
+def _reassess(wanted: Sequence[str]) -> None:
     known = fits().device
     with Store(default_path(), limit_bytes=default_limit()) as store:
-        for name in wanted:
+        for name in wanted or known:
             found = reassess(name, known[name], store)
             write_file(Path(found.bench.path), found.sheet_with_errors())
             errors = ", ".join(f"{100 * each:.0f} %" for each in found.stderr)
             print(f"{name}: standard errors {errors}", flush=True)
+
+
+def _page(wanted: Sequence[str]) -> None:
+    """The page of some devices as their sheets stand, or of all."""
+    known = fits().device
+    with Store(default_path(), limit_bytes=default_limit()) as store:
+        found = []
+        for name in wanted or known:
+            found.append(reassess(name, known[name], store))
+            print(f"{name}: {len(found[-1].errors)} figures", flush=True)
+        write_file(PAGE, page(found) + measured_sets(PAGE))
+        families_as_they_are(store)
 
 
 def _fit(wanted: Sequence[str]) -> None:

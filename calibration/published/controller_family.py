@@ -29,7 +29,7 @@ import numpy as np
 
 from raidlab.calibration.fitting.fitted_file import with_others
 from raidlab.calibration.published.figures import Configuration, Figure
-from raidlab.calibration.published.fit import TOLERANCE, Array, Found, least, least_loss
+from raidlab.calibration.published.fit import TOLERANCE, Array, Found, assessed, least, least_loss
 from raidlab.calibration.published.usage import FamilyFit, family_figures, fits
 from raidlab.calibration.published.validate import judge, validate
 from raidlab.devices.catalogue import find
@@ -194,6 +194,16 @@ def fit_families(store: Store) -> None:
         found = least(bench)
         for path, text in written(bench, found).items():
             write_file(path, text)
+        print(f"{name}: {len(bench.figures)} figures\n\n{table(bench, found)}", flush=True)
+
+
+def families_as_they_are(store: Store) -> None:
+    """Prints the errors of every family with the terms that its sheets have."""
+    for name, fit in fits().family.items():
+        bench = FamilyBench(fit, store)
+        own = find(fit.chip[fit.reference].controllers[0]).written["firmware"]
+        moves = [DURATION.parse(own[term]) / DURATION.parse(fit.start[term]) for term in fit.start]
+        found = assessed(bench, np.log(np.array(moves, dtype=np.float64)))
         print(f"{name}: {len(bench.figures)} figures\n\n{table(bench, found)}", flush=True)
 
 

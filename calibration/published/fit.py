@@ -226,10 +226,22 @@ def reassess(name: str, fit: DeviceFit, store: Store | None = None) -> Fitted:
         ValueError: A parameter that the data sheet does not have, or no figure to compare with.
     """
     tree = tomllib.loads(Path(find(name).path).read_text(encoding="utf-8"))
-    present = {key: get(tree, key) for key in fit.start}
-    bench = Bench(name, fit.model_copy(update={"start": present}), store)
-    found = assessed(bench, np.zeros(len(bench.names)))
-    return Fitted(**vars(found), bench=bench, measurement=fit.measurement)
+    bench = Bench(name, fit, store)
+    place = np.array([math.log(_ratio(get(tree, key), fit.start[key])) for key in bench.names])
+    return Fitted(**vars(assessed(bench, place)), bench=bench, measurement=fit.measurement)
+
+
+def _ratio(value: Any, start: Any) -> float:
+    """How many times a value of a sheet is another one, of a list the first.
+
+    Raises:
+        ValueError: They are no quantities in one unit.
+    """
+    first, over = (str(each[0] if isinstance(each, list) else each) for each in (value, start))
+    (number, _, unit), (other, _, unit_of_start) = first.partition(" "), over.partition(" ")
+    if unit != unit_of_start:
+        raise ValueError(f"{first} and {over} are in different units")
+    return float(number) / float(other)
 
 
 def least(bench: Simulates) -> Found:

@@ -10,7 +10,7 @@ from typing import Any
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
-from raidlab.devices.links import Interface, negotiate, plan_link, wide_port
+from raidlab.devices.links import Interface, connection_ns, negotiate, plan_link, wide_port
 from raidlab.devices.schema import DriveSpec
 
 _REQUEST_BYTES = 128
@@ -187,4 +187,11 @@ def _expander(
         if own is not None and own.family in ("sata", port.family):
             rates.append(own)
     name = f"{controller.name} expander, {controller.ports} ports {port.title}"
-    return plan_link(name, port, wide_port(port, controller.ports, rates))
+    link = plan_link(name, port, wide_port(port, controller.ports, rates))
+    read, write = connection_ns(port)
+    # A connection holds a lane in both directions, and one drive alone can use it meanwhile.
+    return link | {
+        "full_duplex": False,
+        "read_command_ns": read // controller.ports,
+        "write_command_ns": write // controller.ports,
+    }

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from raidlab.devices.links import Interface, negotiate, wide_port
+from raidlab.devices.links import Interface, connection_ns, negotiate, wide_port
 
 MIB = 2**20
 
@@ -92,6 +92,15 @@ def test_an_expander_shares_its_ports():
     # Half of the drives at half the rate: a lane moves 1 / ((1 + 2) / 2) of the full rate.
     slow = Interface.parse("sas-3g")
     assert wide_port(port, 8, [drive, slow]) == port.wide(8).practical * Fraction(2, 3)
+
+
+def test_connections_of_sas_take_as_long_as_their_words():
+    """By hand: 76 B to open and close; a read has 2 of them and 124 B of frames, a write 4 and 172.
+
+    A lane of SAS 6G moves 600 bytes in a microsecond.
+    """
+    assert connection_ns(Interface.parse("sas-6g-x8")) == (round(276 / 0.6), round(476 / 0.6))
+    assert connection_ns(Interface.parse("sas-12g")) == (230, 397)
 
 
 INTERFACES = [

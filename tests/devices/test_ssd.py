@@ -253,7 +253,7 @@ def test_keys_of_old_are_refused_with_their_new_names(tmp_path: Path) -> None:
     ("old", "new", "key"),
     [
         ('capacity = "800 GB"', 'capacity = "2 TB"', "capacity"),
-        ("reserved_blocks = 250", "reserved_blocks = 1023", "nand.reserved_blocks"),
+        ("reserved_blocks = 258", "reserved_blocks = 1023", "nand.reserved_blocks"),
         ('cell = "mlc"', 'cell = "slc"', "nand.program"),
         ('above = "68 degC"', 'above = "20 degC"', "thermal.step.0.above"),
         ('ambient = "30 degC"', 'ambient = "-400 degC"', "thermal.cooling.normal.ambient"),

@@ -158,6 +158,17 @@ def test_how_sure_the_present_values_are_moves_none_of_them():
     assert 0.05 / math.sqrt(5) < found.stderr[0] < 0.2
 
 
+def test_a_sheet_as_it_stands_is_so_far_from_where_its_fit_began():
+    """One parameter: the logarithm of the sheet's value over that of the start, by hand."""
+    name = "sas-6g-hdd"
+    value = float(tomllib.loads(Path(find(name).path).read_text())["seek"]["spread"].split()[0])
+    for start, place in (("0.8 ms", math.log(value / 0.8)), ("0.4 ms", math.log(value / 0.4))):
+        fit = DeviceFit(measurement="none", start={"seek.spread": start})
+        assert reassess(name, fit).place == pytest.approx([place])
+    with pytest.raises(ValueError, match="different units"):
+        reassess(name, DeviceFit(measurement="none", start={"seek.spread": "800 us"}))
+
+
 def test_a_device_without_a_fit_is_reported_with_those_that_have_one(capsys):
     assert published_catalogue.main(["p3700-80"]) == 2
     assert "p3700-800" in capsys.readouterr().err
