@@ -93,7 +93,7 @@ def fio_workload(
         capped = any("${RATE}" in (value or "") for each in sections for _, value in each.options)
         if workload.fio is None and capped != (workload.rate is not None):
             allowed = (
-                "the I/Os a second of the whole profile"
+                'the I/Os a second of the whole profile, such as "5000 IO/s"'
                 if capped
                 else "left out: the profile goes as fast as it can"
             )
