@@ -149,6 +149,7 @@ def _curves(curves: Curves, what: str, across: str, up: str, *, log: bool = Fals
         shown = name if len(curves) > 1 else what
         drawn.add_trace(go.Scatter(x=x, y=y, name=shown, mode="lines", **line(at)))
     dress(drawn)
+    drawn.update_layout(showlegend=len(curves) > 1)
     drawn.update_xaxes(title_text=across)
     if log:
         drawn.update_xaxes(log_axis([x for each in curves.values() for x, _ in each], across))
