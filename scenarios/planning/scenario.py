@@ -347,11 +347,6 @@ def _workloads(
         key, name = f"workload.{at}", workload.name or f"workload-{at}"
         if name in names:
             parts.faults.add(f"{key}.name", name, "a name that no other workload has")
-        for other in table.workload:
-            # Rows of a file's jobs are named so.
-            if other.job_file is not None and other.name and name.startswith(f"{other.name}."):
-                allowed = f"a name that does not begin with {other.name}., as its jobs' do"
-                parts.faults.add(f"{key}.name", name, allowed)
         names.add(name)
         parts.warnings += _no_whole_sectors(key, workload)
         target = table.target_name(at)
