@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from raidlab.calibration.traces.description import SPACES, WORTH, Description, sized
@@ -11,6 +11,11 @@ from raidlab.scenarios.results.look import Column, Kind, Table, dress, figure, l
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from raidlab.scenarios.results.page import Picture
+
+Points = Sequence[Sequence[float]]
+Curves = Mapping[str, Points]
+"""By the trace's name."""
 _SIZES = 12
 """Sizes that a table shows: the most frequent ones."""
 
@@ -85,50 +90,68 @@ def _caches(document: dict[str, Any]) -> list[Table]:
 
 def page(described: Description, command: str) -> str:
     """The page as text."""
-    from raidlab.scenarios.results.page import Box, Page, Picture
+    from raidlab.scenarios.results.page import Box, Page
 
     document = described.to_dict()
     boxes = [Box(f"{document['requests']:,}", "requests")]
     boxes.append(Box(sized(document["footprint_bytes"]), "footprint"))
     if document["rate_per_s"] is not None:
         boxes.append(Box(figure(document["rate_per_s"], "IO/s"), "mean rate"))
-    pictures = []
-    over_time = document["over_time"]
-    if over_time["t_s"]:
-        rate = _curve(over_time["t_s"], over_time["iops"], "IO/s", "time, s", "IO/s")
-        pictures.append(Picture("Rate over time", "requests a second", rate))
-    if document["dispersion_by_window"]:
-        lengths, index = zip(*document["dispersion_by_window"], strict=True)
-        drawn = _curve(lengths, index, "index of dispersion", "window, s", "variance / mean")
-        drawn.update_xaxes(log_axis(lengths, "window, s"))
-        pictures.append(Picture("Burstiness", "1 at every length: a Poisson stream", drawn))
-    if document["miss_ratio"]:
-        sizes, ratio = zip(*document["miss_ratio"], strict=True)
-        gigabytes = [size / 1e9 for size in sizes]
-        drawn = _curve(gigabytes, ratio, "misses", "cache, GB", "share of accesses that miss")
-        drawn.update_xaxes(log_axis(gigabytes, "cache, GB"))
-        pictures.append(Picture("Miss ratio", "least recently used blocks leave first", drawn))
-    if document["hot_spot"]:
-        space, share = zip(*document["hot_spot"], strict=True)
-        drawn = _curve(space, share, "accesses", "share of the footprint", "share of accesses")
-        pictures.append(Picture("Hot spots", "the busiest blocks first", drawn))
     return Page(
         kind="trace",
         question=f"What is {described.name} like?",
         answer=described.answer(),
         boxes=boxes,
         beside=described.warnings,
-        pictures=pictures,
+        pictures=pictures({described.name: described}),
         evidence=tables(described),
         command=command,
     ).html()
 
 
-def _curve(x: Sequence[float], y: Sequence[float], name: str, across: str, up: str) -> go.Figure:
+def pictures(described: Mapping[str, Description]) -> list[Picture]:
+    """What a page draws of one trace, or of several beside each other, by name."""
+    from raidlab.scenarios.results.page import Picture
+
+    documents = {name: each.to_dict() for name, each in described.items()}
+
+    def points(of: Callable[[dict[str, Any]], Points]) -> Curves:
+        found = {name: of(document) for name, document in documents.items()}
+        return {name: each for name, each in found.items() if each}
+
+    def over_time(t_s: Sequence[float], iops: Sequence[float], **_: object) -> Points:
+        return list(zip(t_s, iops, strict=True))
+
+    drawn = []
+    if rates := points(lambda each: over_time(**each["over_time"])):
+        rate = _curves(rates, "IO/s", "time, s", "IO/s")
+        drawn.append(Picture("Rate over time", "requests a second", rate))
+    if windows := points(lambda each: each["dispersion_by_window"]):
+        burst = _curves(windows, "index of dispersion", "window, s", "variance / mean", log=True)
+        drawn.append(Picture("Burstiness", "1 at every length: a Poisson stream", burst))
+    if misses := points(lambda each: [(size / 1e9, ratio) for size, ratio in each["miss_ratio"]]):
+        up = "share of accesses that miss"
+        missed = _curves(misses, "misses", "cache, GB", up, log=True)
+        drawn.append(Picture("Miss ratio", "least recently used blocks leave first", missed))
+    if hot := points(lambda each: each["hot_spot"]):
+        spots = _curves(hot, "accesses", "share of the footprint", "share of accesses")
+        drawn.append(Picture("Hot spots", "the busiest blocks first", spots))
+    return drawn
+
+
+def _curves(curves: Curves, what: str, across: str, up: str, *, log: bool = False) -> go.Figure:
+    """A line for each trace; its name stands there if there are several."""
     import plotly.graph_objects as go
 
-    drawn = go.Figure(go.Scatter(x=list(x), y=list(y), name=name, mode="lines", **line(0)))
+    drawn = go.Figure()
+    for at, (name, points) in enumerate(curves.items()):
+        x, y = zip(*points, strict=True)
+        shown = name if len(curves) > 1 else what
+        drawn.add_trace(go.Scatter(x=x, y=y, name=shown, mode="lines", **line(at)))
     dress(drawn)
+    drawn.update_layout(showlegend=len(curves) > 1)
     drawn.update_xaxes(title_text=across)
+    if log:
+        drawn.update_xaxes(log_axis([x for each in curves.values() for x, _ in each], across))
     drawn.update_yaxes(title_text=up, rangemode="tozero")
     return drawn

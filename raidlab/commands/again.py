@@ -21,7 +21,7 @@ _LEFT_OUT = frozenset({
     "csv", "dask", "host_out", "html", "json", "markdown", "out", "parquet", "report",
     "save_state", "store", "trace_json", "wide", "workers",
 })  # fmt: skip
-"""Parameters that do not change what a page says."""
+"""Parameters that do not change what a page says; those that a command wants stay."""
 
 _CALL: ContextVar[tuple[Callable[..., Any], Mapping[str, Any]]] = ContextVar("call")
 
@@ -53,7 +53,8 @@ def line_of(command: str, function: Callable[..., Any], given: Mapping[str, Any]
     arguments, options = [], []
     for name, parameter in inspect.signature(function).parameters.items():
         value = given.get(name, parameter.default)
-        if name in _LEFT_OUT or value is None or value == parameter.default:
+        is_left_out = name in _LEFT_OUT and parameter.default is not inspect.Parameter.empty
+        if is_left_out or value is None or value == parameter.default:
             continue
         about = _about(hints[name])
         if isinstance(about, typer.models.ArgumentInfo):

@@ -29,12 +29,18 @@ EFFECTIVE = frozenset(_EFFECTIVE.split())
 """Options that do here what they do in fio."""
 
 _WITHOUT = (
-    ("I/O is direct: no page cache is here", "buffered invalidate pre_read fadvise_hint direct"),
+    (
+        "I/O is direct: jobs have no page cache; a workload with buffered = true has one",
+        "buffered invalidate pre_read fadvise_hint direct",
+    ),
     ("clones of a job are threads of the host's model either way", "thread"),
     (
         "no data are written, only where they lie is",
-        "zero_buffers refill_buffers scramble_buffers buffer_pattern buffer_compress_chunk"
-        " dedupe_percentage dedupe_mode dedupe_working_set_percentage dedupe_global",
+        "zero_buffers refill_buffers scramble_buffers buffer_pattern buffer_compress_chunk",
+    ),
+    (
+        "no drive looks for equal data: those that compress do so unit by unit",
+        "dedupe_percentage dedupe_mode dedupe_working_set_percentage dedupe_global",
     ),
     (
         "files are parts of the array, which need no laying out",

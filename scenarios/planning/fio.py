@@ -72,6 +72,10 @@ def fio_workload(
     """
     workload = table.workload[at]
     target = table.target_name(at)
+    for number, other in enumerate(table.workload):
+        if other.name.startswith(f"{name}."):
+            allowed = f"a name that does not begin with {name}., as its jobs' do"
+            parts.faults.add(f"workload.{number}.name", other.name, allowed)
     arrays, usable = parts.offered[target]
     if usable is None or len(arrays) != 1:
         if len(arrays) > 1:
@@ -93,7 +97,7 @@ def fio_workload(
         capped = any("${RATE}" in (value or "") for each in sections for _, value in each.options)
         if workload.fio is None and capped != (workload.rate is not None):
             allowed = (
-                "the I/Os a second of the whole profile"
+                'the I/Os a second of the whole profile, such as "5000 IO/s"'
                 if capped
                 else "left out: the profile goes as fast as it can"
             )

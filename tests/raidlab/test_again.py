@@ -59,7 +59,7 @@ def test_the_line_of_a_page_has_every_argument(name: str) -> None:
     usual = inspect.signature(function).parameters
     words = []
     for param in lazy.load(name).params:
-        if param.name in _LEFT_OUT or param.name == "help":
+        if (param.name in _LEFT_OUT and not param.required) or param.name == "help":
             continue
         if param.param_type_name == "argument":
             words.append(sample(hints[param.name], usual[param.name].default))

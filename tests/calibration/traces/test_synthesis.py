@@ -66,13 +66,18 @@ def test_shares_differ_by_their_difference_and_quantities_by_their_ratio() -> No
 
 
 def test_the_command_writes_and_compares(tmp_path: Path) -> None:
-    trace, out = original(tmp_path), tmp_path / "out.spc"
-    done = CliRunner().invoke(
-        app, ["trace", "synthesize", str(trace.path), "--out", str(out), "--json"]
-    )
+    trace, out, html = original(tmp_path), tmp_path / "out.spc", tmp_path / "page.html"
+    line = ["trace", "synthesize", str(trace.path), "--out", str(out), "--html", str(html)]
+    done = CliRunner().invoke(app, [*line, "--json"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert document["requests"] == 12_000 == len(out.read_text().splitlines())
+    page = html.read_text()
+    assert "Is out.spc like original.spc?" in page
+    # Four pictures, a curve of each trace in each.
+    for picture in ("Rate over time", "Burstiness", "Miss ratio", "Hot spots"):
+        assert picture in page
+    assert page.count('"name":"original"') == page.count('"name":"synthetic"') == 4
     first = out.read_bytes()
     synthesize(trace, out)
     assert out.read_bytes() == first

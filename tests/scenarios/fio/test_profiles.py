@@ -110,9 +110,21 @@ def test_a_low_rate_is_kept(profile: str) -> None:
 def test_a_profile_wants_a_rate_or_none() -> None:
     without = tree("oltp")
     del without["workload"][0]["rate"]
-    with pytest.raises(SpecError, match="the I/Os a second of the whole profile"):
+    with pytest.raises(SpecError, match='of the whole profile, such as "5000 IO/s"'):
         build_scenario(without)
     with pytest.raises(SpecError, match="goes as fast as it can"):
         build_scenario(tree("backup", rate="10 IO/s"))
     with pytest.raises(SpecError, match="is settled by the job file"):
         build_scenario(tree("oltp", outstanding=4))
+
+
+def test_a_name_is_no_name_of_a_job_of_another_workload() -> None:
+    """A limit of `mail` would count for the row `mail.x`."""
+    one = tree("mail")
+    one["workload"][0]["name"] = "mail"
+    other = {"name": "mail.x", "rw": "randread", "block_size": "4 KiB", "outstanding": 1}
+    one["workload"].append({**other, "target": one["workload"][0].get("target", "")})
+    with pytest.raises(SpecError, match="does not begin with mail"):
+        build_scenario(one)
+    one["workload"][1]["name"] = "mailx"
+    build_scenario(one)

@@ -48,16 +48,9 @@ pub(crate) struct Mapping {
     /// Of a rewritten block: the slot holds valid data. Of any other block: it no longer does,
     /// although the layout says so.
     marks: Bits,
-    /// Of a drive that was empty: stretches of homes of which one was ever put. Most reads of a new
-    /// drive find nothing, and this answers them from little memory.
-    put_in: Option<Bits>,
     layout: Layout,
     block_of: Divider,
 }
-
-/// Homes of a stretch: 16. With more, writes to random units were measured to find a neighbour's bit
-/// too often; with fewer, the bits of a drive of terabytes take its memory.
-const STRETCH_SHIFT: u32 = 4;
 
 /// What has changed since the start, and how it was at the start.
 #[derive(Deserialize)]
@@ -121,10 +114,6 @@ impl SavedMapping {
         map.forward = forward.ok_or("its map goes beyond the drive")?;
         map.marks = self.marks;
         map.states.fill(BlockState::Marked);
-        if let Some(put_in) = &mut map.put_in {
-            let homes = map.forward.changes().into_iter().map(|(home, _)| home);
-            homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
-        }
         let homes = self.homes.chunks_exact(per_block as usize);
         for (block, homes) in self.rewritten.into_iter().zip(homes) {
             map.states[block as usize] = BlockState::Rewritten;
@@ -141,14 +130,10 @@ impl Mapping {
         let slots = blocks as usize * per_block as usize;
         Mapping {
             units,
-            forward: Overlay::new(layout.homes(units)),
+            forward: Overlay::new(layout.homes(units), slots as u32 - 1 + BIAS),
             reverse: vec![0; slots],
             states: vec![BlockState::AsLaid; blocks as usize],
             marks: Bits::new(slots),
-            put_in: match layout {
-                Layout::Empty => Some(Bits::new((units as usize >> STRETCH_SHIFT) + 1)),
-                Layout::Tiled(_) => None,
-            },
             layout,
             block_of: Divider::new(per_block),
         }
@@ -205,10 +190,6 @@ impl Mapping {
                 BlockState::Marked if !self.marks.get(laid.slot) => return laid,
                 BlockState::Marked | BlockState::Rewritten => {}
             }
-        } else if let Some(put_in) = &self.put_in {
-            if !put_in.get(laid.home >> STRETCH_SHIFT) {
-                return laid;
-            }
         }
         let slot = match self.forward.get(laid.home) {
             UNCHANGED | UNMAPPED => NONE,
@@ -223,9 +204,6 @@ impl Mapping {
         if laid.slot != NONE {
             self.marks.touch(laid.slot);
             prefetch_index(&self.states, self.block_of.quotient(laid.slot) as usize);
-        }
-        if let Some(put_in) = &self.put_in {
-            put_in.touch(laid.home >> STRETCH_SHIFT);
         }
         self.forward.prefetch(laid.home);
     }
@@ -301,10 +279,6 @@ impl Mapping {
         for ((&home, there), slot) in homes.iter().zip(there).zip(first..) {
             *there = home;
             self.forward.set(home, slot + BIAS);
-        }
-        if let Some(put_in) = &mut self.put_in {
-            let homes = homes.iter();
-            homes.for_each(|home| put_in.set(home >> STRETCH_SHIFT));
         }
         self.marks.set_range(first, homes.len() as u32);
     }

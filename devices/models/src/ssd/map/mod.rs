@@ -5,4 +5,5 @@ pub mod demand;
 pub mod layout;
 pub mod mapping;
 pub mod overlay;
+mod scattered;
 pub mod slot;

@@ -2,12 +2,11 @@
 //!
 //! A table of a number for each unit of a drive takes gigabytes, and writes to random units touch
 //! all its pages long before they have changed a tenth of it. So a page of the table is used only
-//! where many changes stand side by side. Scattered changes go to a hash table (linear probing;
-//! neighbours share a cache line) until the table is the smaller one, or until the changes crowd on
-//! few of its pages. The hash table grows by half when two thirds of it are used: a change takes 12
-//! to 18 bytes, the cost of an I/O does not depend on the number before it, and memory exceeds the
-//! table's by a quarter at most.
+//! where many changes stand side by side. Scattered changes go to a hash table until a sixteenth of
+//! all has changed, or until the changes crowd on few pages. A change there takes 7 to 13 bytes, and
+//! memory exceeds the table's by a half at most.
 
+use crate::ssd::map::scattered::Scattered;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
 use serde::{Deserialize, Serialize, Serializer};
@@ -24,10 +23,6 @@ const PAGE_SHIFT: u32 = 10;
 /// Changes to a page, on average, from which on it is used. With fewer a new page was measured to
 /// take more time than it saves in look-ups.
 const CROWDED: usize = 32;
-/// Places beside each other in one line of 64 bytes of the hash table.
-const LINE_SHIFT: u32 = 3;
-/// Places of the hash table at first.
-const FIRST: usize = 1 << 13;
 
 /// Numbers by place, [`UNCHANGED`] where none was set.
 #[derive(Debug)]
@@ -37,14 +32,7 @@ pub(crate) struct Overlay {
     /// Pages of `numbers` that are used.
     used: Bits,
     /// What was set outside of those pages; none if all are used.
-    scattered: Option<Hash>,
-}
-
-#[derive(Debug)]
-struct Hash {
-    /// Key in the low, number in the high half; 0 for an empty place, as no number is 0.
-    places: Vec<u64>,
-    used: usize,
+    scattered: Option<Scattered>,
 }
 
 /// What has changed, by place.
@@ -73,7 +61,7 @@ impl Changes {
         if self.places != places || !self.numbers.iter().all(fits) {
             return None;
         }
-        let mut overlay = Overlay::new(places);
+        let mut overlay = Overlay::new(places, most);
         for (place, number) in self.numbers {
             overlay.set(place, number);
         }
@@ -82,12 +70,12 @@ impl Changes {
 }
 
 impl Overlay {
-    /// Nothing has changed.
-    pub(crate) fn new(places: usize) -> Overlay {
+    /// Nothing has changed. Numbers are at most `most`.
+    pub(crate) fn new(places: usize, most: u32) -> Overlay {
         Overlay {
             numbers: vec![UNCHANGED; places],
             used: Bits::new((places >> PAGE_SHIFT) + 1),
-            scattered: (places > SMALL).then(|| Hash::new(FIRST)),
+            scattered: (places > SMALL).then(|| Scattered::new(places, most)),
         }
     }
 
@@ -100,7 +88,7 @@ impl Overlay {
         let hidden = |&(place, _): &(u32, u32)| {
             self.used.get(place >> PAGE_SHIFT) && self.numbers[place as usize] != UNCHANGED
         };
-        let scattered = self.scattered.iter().flat_map(Hash::entries);
+        let scattered = self.scattered.iter().flat_map(Scattered::entries);
         let mut found: Vec<(u32, u32)> = in_pages
             .filter(|&(_, number)| number != UNCHANGED)
             .chain(scattered.filter(|entry| !hidden(entry)))
@@ -131,10 +119,7 @@ impl Overlay {
     #[inline]
     pub(crate) fn prefetch(&self, place: u32) {
         match &self.scattered {
-            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
-                let first = hash.first(place);
-                prefetch_index(&hash.places, first)
-            }
+            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => hash.prefetch(place),
             _ => prefetch_index(&self.numbers, place as usize),
         }
     }
@@ -151,14 +136,22 @@ impl Overlay {
     #[inline]
     pub(crate) fn set(&mut self, place: u32, number: u32) {
         debug_assert_ne!(number, UNCHANGED);
-        match &mut self.scattered {
-            Some(hash) if !self.used.get(place >> PAGE_SHIFT) => {
-                if hash.set(place, number) {
-                    self.grow();
-                }
-            }
-            _ => self.numbers[place as usize] = number,
+        if self.is_in_page(place) {
+            self.numbers[place as usize] = number;
+        } else {
+            self.set_scattered(place, number);
         }
+    }
+
+    #[inline(never)]
+    fn set_scattered(&mut self, place: u32, number: u32) {
+        while let Some(hash) = &mut self.scattered {
+            if hash.set(place, number) {
+                return;
+            }
+            self.grow();
+        }
+        self.numbers[place as usize] = number;
     }
 
     #[cold]
@@ -166,9 +159,10 @@ impl Overlay {
         let Some(hash) = &mut self.scattered else {
             return;
         };
-        if hash.used * SCATTERED_SHARE < self.numbers.len() && !hash.is_crowded(self.numbers.len())
-        {
-            return hash.enlarge();
+        let places = self.numbers.len();
+        let is_small = hash.len() * SCATTERED_SHARE < places && hash.bytes() < 2 * places;
+        if is_small && !is_crowded(hash, places) {
+            return hash.grow();
         }
         for (place, number) in hash.entries() {
             let newer = &mut self.numbers[place as usize];
@@ -180,78 +174,17 @@ impl Overlay {
     }
 }
 
-impl Hash {
-    fn new(places: usize) -> Hash {
-        Hash {
-            places: vec![0; places],
-            used: 0,
-        }
-    }
-
-    /// All keys and their numbers, in no order.
-    fn entries(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let used = self.places.iter().filter(|&&place| place != 0);
-        used.map(|&place| (place as u32, (place >> 32) as u32))
-    }
-
-    /// The place that a key has unless another key has it.
-    #[inline]
-    fn first(&self, key: u32) -> usize {
-        // The upper half of a product depends on all bits; its share of all is that of the lines.
-        let hash = u64::from(key >> LINE_SHIFT).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        let line = (hash * (self.places.len() >> LINE_SHIFT) as u64) >> 32;
-        ((line as usize) << LINE_SHIFT) + (key as usize & ((1 << LINE_SHIFT) - 1))
-    }
-
-    /// The place of a key, or the empty one where it would go.
-    #[inline]
-    fn find(&self, key: u32) -> usize {
-        let mut place = self.first(key);
-        while self.places[place] != 0 && self.places[place] as u32 != key {
-            place += 1;
-            if place == self.places.len() {
-                place = 0;
-            }
-        }
-        place
-    }
-
-    #[inline]
-    fn get(&self, key: u32) -> u32 {
-        (self.places[self.find(key)] >> 32) as u32
-    }
-
-    /// Sets a key's number; true if the table is full enough to grow.
-    #[inline]
-    fn set(&mut self, key: u32, number: u32) -> bool {
-        let place = self.find(key);
-        self.used += usize::from(self.places[place] == 0);
-        self.places[place] = u64::from(number) << 32 | u64::from(key);
-        3 * self.used >= 2 * self.places.len()
-    }
-
-    /// True if the keys crowd on few pages of a table of so many places.
-    fn is_crowded(&self, places: usize) -> bool {
-        let most = (self.used / CROWDED).min(SMALL >> PAGE_SHIFT);
-        let mut seen = Bits::new((places >> PAGE_SHIFT) + 1);
-        let mut pages = 0;
-        self.entries().all(|(key, _)| {
-            let page = key >> PAGE_SHIFT;
-            pages += usize::from(!seen.get(page));
-            seen.set(page);
-            pages <= most
-        })
-    }
-
-    fn enlarge(&mut self) {
-        // Whole lines.
-        let more = (self.places.len() / 2) >> LINE_SHIFT << LINE_SHIFT;
-        let mut larger = Hash::new(self.places.len() + more);
-        for (key, number) in self.entries() {
-            larger.set(key, number);
-        }
-        *self = larger;
-    }
+/// True if the keys crowd on few pages of a table of so many places.
+fn is_crowded(hash: &Scattered, places: usize) -> bool {
+    let most = (hash.len() / CROWDED).min(SMALL >> PAGE_SHIFT);
+    let mut seen = Bits::new((places >> PAGE_SHIFT) + 1);
+    let mut pages = 0;
+    hash.entries().all(|(key, _)| {
+        let page = key >> PAGE_SHIFT;
+        pages += usize::from(!seen.get(page));
+        seen.set(page);
+        pages <= most
+    })
 }
 
 #[cfg(test)]
@@ -266,7 +199,7 @@ mod tests {
             changes in prop::collection::vec((0u32..40_000_000, 1u32.., any::<bool>()), 1..3000),
             stride in 1u32..100,
         ) {
-            let mut overlay = Overlay::new(40_000_000);
+            let mut overlay = Overlay::new(40_000_000, u32::MAX);
             let mut expected = HashMap::new();
             for (place, number, together) in changes {
                 // Neighbours as well, so that lines overflow into each other.
@@ -292,7 +225,7 @@ mod tests {
 
     /// Random places of so many pages that stand far apart.
     fn changed_at_random(pages: u32) -> Overlay {
-        let mut overlay = Overlay::new(40_000_000);
+        let mut overlay = Overlay::new(40_000_000, u32::MAX);
         let mut draws = raidlab_kernel::Stream::new(1, "test", "places");
         for number in 1..=10_000 {
             let page = draws.below(u64::from(pages)) as u32 * (30_000 / pages);
@@ -310,7 +243,7 @@ mod tests {
     #[test]
     fn becomes_a_plain_table_when_a_sixteenth_has_changed() {
         let places = 5_000_000;
-        let mut overlay = Overlay::new(places);
+        let mut overlay = Overlay::new(places, places as u32);
         let half = places as u32 / 2;
         for place in 0..half {
             overlay.set(place * 2, place + 1);
