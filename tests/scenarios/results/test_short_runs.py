@@ -66,3 +66,26 @@ def test_a_precision_that_is_not_reached_is_named_with_what_would_do():
     would_do = float(said.split("about ")[1].split(" s ")[0])
     assert 384 / 2 < would_do < 384 * 2
     assert warnings(duration="2000 s", precision=0.1) == []
+
+
+@pytest.mark.parametrize(
+    ("read_share", "run", "said"),
+    [
+        (0.0, {}, 1),
+        (0.0, {"replications": 2}, 0),
+        (1.0, {}, 0),
+        (0.0, {"precondition": "filled"}, 0),
+    ],
+)
+def test_a_precision_reached_in_a_small_part_of_a_drive_s_life_says_so(read_share, run, said):
+    load = {"rw": "randrw", "read_share": read_share, "block_size": "4 KiB", "outstanding": 16}
+    tree = {
+        "array": [{"drives": [{"model": "p3700-800"}]}],
+        "workload": [{"name": "w"} | load],
+        "run": {"precision": 0.02, "precondition": "steady-state"} | run,
+    }
+    found = [each for each in simulate(tree).warnings if "precision" in each]
+    assert len(found) == said
+    # 16 outstanding at 90,000 IO/s of 4 KiB: a second is 0.37 of 800 GB in thousandths.
+    assert all("was reached when 0.000" in each for each in found)
+    assert all("run.replications = 4" in each for each in found)
