@@ -320,6 +320,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn remembers_what_was_set(
             bits in 6u32..=32,
