@@ -10,12 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
-import numpy as np
-from numpy.typing import NDArray
-
-from raidlab.calibration.traces.cdf import rms_distance_of_counts_ms
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec, PreconditioningLoad
 from raidlab.scenarios.planning.arrays import usable_bytes
@@ -29,6 +25,10 @@ from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.pool import Progress
 from raidlab.scenarios.running.simulate import Interrupted, simulate
 from raidlab.scenarios.running.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Precondition = Literal["fresh", "filled", "steady-state"]
 _FILL_BLOCK = 128 * 1024
@@ -163,6 +163,8 @@ class Replayed:
     @property
     def simulated_us(self) -> NDArray[np.float64]:
         """Response time of each request, shape (requests,), if it was asked for."""
+        import numpy as np
+
         return np.array(self.found.get("each_ns", ()), dtype=np.float64) / 1000.0
 
     def to_dict(self) -> dict[str, Any]:
@@ -183,6 +185,9 @@ class Replayed:
         }
         both = self.found["comparison"]
         if both is not None:
+            # NumPy takes 12 MB, which a replay without a measurement does without.
+            from raidlab.calibration.traces.cdf import rms_distance_of_counts_ms
+
             rms = rms_distance_of_counts_ms(both["simulated"], both["measured"])
             mean = both["measured_sum_us"] / both["requests"]
             document |= {

@@ -194,6 +194,7 @@ mod tests {
     use std::collections::HashMap;
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn remembers_what_was_set(
             changes in prop::collection::vec((0u32..40_000_000, 1u32.., any::<bool>()), 1..3000),

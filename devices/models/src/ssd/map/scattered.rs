@@ -67,7 +67,7 @@ impl Shape {
         let all = |width: u32| {
             // The low bits of hashes differ within twice the reach of a place.
             let hashes = 1u128 << (8 * width - number_bits - 1);
-            (hashes * places as u128 >> key_bits) as u64
+            ((hashes * places as u128) >> key_bits) as u64
         };
         let narrowest = (number_bits + 8) / 8;
         let width = (narrowest..8).find(|&width| all(width) > REACH_AT_LEAST + 2);
@@ -320,6 +320,7 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn remembers_what_was_set(
             bits in 6u32..=32,
