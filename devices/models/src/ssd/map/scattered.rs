@@ -9,10 +9,10 @@
 use prefetch_index::prefetch_index;
 
 /// The table grows when so many of its places are used, of [`PARTS`].
-const FULL: usize = 13;
+const FULL: usize = 12;
 const PARTS: usize = 16;
 /// It grows by one place in so many.
-const GROWTH: usize = 4;
+const GROWTH: usize = 3;
 /// Places at first.
 const FIRST: usize = 1 << 13;
 /// Entries may stand so far behind their place, at least, or they are made a byte wider.
