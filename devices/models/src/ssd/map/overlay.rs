@@ -3,7 +3,7 @@
 //! A table of a number for each unit of a drive takes gigabytes, and writes to random units touch
 //! all its pages long before they have changed a tenth of it. So a page of the table is used only
 //! where many changes stand side by side. Scattered changes go to a hash table until a sixteenth of
-//! all has changed, or until the changes crowd on few pages. A change there takes 7 to 13 bytes, and
+//! all has changed, or until the changes crowd on few pages. A change there takes 7 to 14 bytes, and
 //! memory exceeds the table's by a half at most.
 
 use crate::ssd::map::scattered::Scattered;
