@@ -258,7 +258,7 @@ def calibrate(
         _of_its_size(tasks[0], tree)
     searched = behind_best(tasks, tree, progress)
     settled, found = searched.settled, searched.found
-    warnings += [searched.said()] if searched.tried else []
+    warnings += [said] if (said := searched.said()) else []
     found = replace(
         found,
         wall_s=time.monotonic() - started,

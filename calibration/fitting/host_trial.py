@@ -62,6 +62,8 @@ class Searched:
     found: Fit
     tried: tuple[Tried, ...] = ()
     """In the order of the trial; empty if there was one host alone."""
+    left: tuple[str, ...] = ()
+    """Hosts that the budget was not enough for."""
 
     @property
     def loss(self) -> float:
@@ -74,10 +76,11 @@ class Searched:
         return robust(self.found.residuals)
 
     def said(self) -> str:
-        """What was tried, and how each did, in words; empty if nothing was."""
-        if not self.tried:
-            return ""
+        """What was tried, and how each did, in words; empty if there was one host to try."""
         chosen = str(self.task.host["name"])
+        rest = f"the budget was not enough for {' and '.join(self.left)} (--budget, or --host)"
+        if not self.tried:
+            return f"no --host: behind {chosen}; {rest}" if self.left else ""
         losses = "; ".join(each.said() for each in self.tried)
         text = (
             f"no --host: behind {chosen} rates and CPU time of the training points are met best of"
@@ -88,7 +91,8 @@ class Searched:
             for each in self.tried
             if each.host != chosen and (each.loss is None or each.loss < self.loss + ABOUT_AS_WELL)
         ]
-        return text + (f"; hardly distinguished from {' and '.join(near)}" if near else "")
+        text += f"; hardly distinguished from {' and '.join(near)}" if near else ""
+        return text + (f"; {rest}" if self.left else "")
 
 
 def behind_best(tasks: Sequence[Task], tree: dict[str, Any], progress: Progress) -> Searched:
@@ -101,7 +105,9 @@ def behind_best(tasks: Sequence[Task], tree: dict[str, Any], progress: Progress)
         progress: Called with how many steps are done, and of how many.
     """
     settings = tasks[0].settings
-    tasks = tasks[: max(1, settings.budget // _EACH)]
+    enough = max(1, settings.budget // _EACH)
+    left = tuple(str(task.host["name"]) for task in tasks[enough:])
+    tasks = tasks[:enough]
     deadline = time.monotonic() + (settings.time_limit_s or float("inf"))
     fits: list[Searched] = []
     tried: list[Tried] = []
@@ -119,7 +125,7 @@ def behind_best(tasks: Sequence[Task], tree: dict[str, Any], progress: Progress)
     alike = [each for each in fits if each.loss < least + ABOUT_AS_WELL]
     best = min(alike, key=lambda each: each.whole)
     found = replace(best.found, evaluations=spent)
-    return replace(best, found=found, tried=tuple(tried) if len(tasks) > 1 else ())
+    return replace(best, found=found, tried=tuple(tried) if len(tasks) > 1 else (), left=left)
 
 
 def _after(progress: Progress, number: int, of: int) -> Progress:

@@ -34,12 +34,12 @@ def two_hosts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kinds, "KINDS", {**kinds.KINDS, "station": either})
 
 
-def fitted(measurement: Measurement, host: str = "") -> Calibration:
+def fitted(measurement: Measurement, host: str = "", budget: int = 2000) -> Calibration:
     settings = Settings(
         "station",
         host=host,
         train="iodepth=1,8,64",
-        budget=2000,
+        budget=budget,
         leave_out=False,
         workers=2,
     )
@@ -78,6 +78,16 @@ def test_a_named_host_is_the_only_one() -> None:
     result = fitted(measured(90, 4, "sas2008"), host="p420i")
     assert result.host["name"] == "p420i"
     assert result.tried == ()
+
+
+@pytest.mark.usefixtures("two_hosts")
+def test_hosts_that_the_budget_is_not_enough_for_are_named() -> None:
+    result = fitted(measured(20_000, 1, "sas2008"), budget=1500)
+    assert (result.host["name"], result.tried) == ("sas2008", ())
+    said = [warning for warning in result.warnings if warning.startswith("no --host")]
+    assert said == [
+        "no --host: behind sas2008; the budget was not enough for p420i (--budget, or --host)"
+    ]
 
 
 def test_each_host_of_a_kind_is_in_the_catalogue_once() -> None:
