@@ -258,7 +258,8 @@ def calibrate(
         _of_its_size(tasks[0], tree)
     searched = behind_best(tasks, tree, progress)
     settled, found = searched.settled, searched.found
-    warnings += [said] if (said := searched.said()) else []
+    if said := searched.said():
+        warnings.append(said)
     found = replace(
         found,
         wall_s=time.monotonic() - started,

@@ -23,12 +23,14 @@ _WHOLE = 0.01
 def too_short(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
     """A warning for each load with fewer than ten periods, and for each precision not reached."""
     found: list[str] = []
+    wanted = scenario.base["precision"]
     for load in scenario.workloads:
         own = [row for row in rows if row["workload"] == load.name and row["ios"]]
         if own and not load.is_fio:
             found += _periods(scenario, load, own)
-            found += _precision(scenario.base["precision"], own)
-            found += _soon_reached(scenario.base, own)
+            if wanted:
+                found += _precision(wanted, own)
+                found += _soon_reached(scenario.base, own)
     return found
 
 
@@ -75,8 +77,6 @@ def _precision(wanted: float, rows: Sequence[Row]) -> Iterator[str]:
 
     An interval is as wide as 1 over the square root of what was recorded.
     """
-    if not wanted:
-        return
     missed = [row for row in rows if (half := _half(row)) is None or half > wanted]
     if not missed:
         return

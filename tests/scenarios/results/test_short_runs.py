@@ -86,6 +86,6 @@ def test_a_precision_reached_in_a_small_part_of_a_drive_s_life_says_so(read_shar
     }
     found = [each for each in simulate(tree).warnings if "precision" in each]
     assert len(found) == said
-    # 16 outstanding at 90,000 IO/s of 4 KiB: a second is 0.37 of 800 GB in thousandths.
+    # 90,000 writes a second of 4 KiB are 369 MB/s: a second is 0.0005 of 800 GB.
     assert all("was reached when 0.000" in each for each in found)
     assert all("run.replications = 4" in each for each in found)
