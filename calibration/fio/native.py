@@ -23,6 +23,7 @@ from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.slow_ios import cause
+from raidlab.scenarios.results.throttled import throttled_drives
 from raidlab.scenarios.results.unwritten import unwritten_reads
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
@@ -81,10 +82,11 @@ def run_native(
     threads = outcome["threads"]
     for thread, asked in zip(threads, plan["jobs"]["threads"], strict=True):
         thread["depth"] = asked["depth"]["depth"]
+    rows = rows_of(checked, 0, 0, outcome)
     about = {
         "name": checked.title,
         "seed": plan["seed"],
-        "notes": [*checked.warnings, *unwritten_reads(checked, rows_of(checked, 0, 0, outcome))],
+        "notes": [*checked.warnings, *unwritten_reads(checked, rows), *throttled_drives(rows)],
         "version": _engine.version(),
         "slowest": _slowest(checked.jobs[0].loads, outcome["workloads"]),
     }

@@ -29,6 +29,7 @@ from raidlab.scenarios.fio import jobfile as fio_jobs
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
+from raidlab.scenarios.results.throttled import throttled_note
 from raidlab.scenarios.results.unwritten import remedy, unwritten_note
 from raidlab.scenarios.running.engine_faults import capacities
 
@@ -307,7 +308,7 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
     environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
     command = [fio, *program, *command_line.words(run.jobs[0]), *map(str, files)]
     code = _call(command, environment)
-    found = _unwritten(report, system)
+    found = _seen(report, system)
     if run.default_format is not None or not run.is_json:
         say_notes(found)
     run = replace(run, notes=[*run.notes, *found])
@@ -316,12 +317,15 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
     return code
 
 
-def _unwritten(report: Path, system: Bridge) -> list[str]:
-    """A note if the system's SSDs were read where nothing was ever written."""
+def _seen(report: Path, system: Bridge) -> list[str]:
+    """Notes if SSDs were read where nothing was ever written, or became too warm."""
     if not report.exists():
         return []
-    read = json.loads(report.read_text(encoding="utf-8"))
-    return unwritten_note(system.name, [{"read_units": read}], system.remedy)
+    seen = json.loads(report.read_text(encoding="utf-8"))
+    notes = unwritten_note(system.name, [{"read_units": seen["read"]}], system.remedy)
+    if seen["throttled"]:
+        notes.append(throttled_note(system.name, *seen["throttled"]))
+    return notes
 
 
 def say_notes(notes: Sequence[str]) -> None:

@@ -12,6 +12,7 @@ from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.overload import is_uneven
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.results.short_runs import too_short
+from raidlab.scenarios.results.throttled import throttled_drives
 from raidlab.scenarios.results.unwritten import unwritten_reads
 
 __all__ = ["shortfalls", "unrebuilt"]
@@ -59,7 +60,8 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         *_unused_limits(scenario, rows),
         *too_short(scenario, rows),
     )
-    return list(dict.fromkeys([*unwritten_reads(scenario, rows), *found, *others]))
+    of_drives = (*unwritten_reads(scenario, rows), *throttled_drives(rows))
+    return list(dict.fromkeys([*of_drives, *found, *others]))
 
 
 def _overloads(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:

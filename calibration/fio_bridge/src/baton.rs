@@ -92,16 +92,16 @@ fn wait(on: Waits, wake: u64) -> bool {
     until_chosen(stage, me).world.threads.was_woken(me)
 }
 
-/// fio ends: what the system's SSDs have read goes into the file that was named for it.
+/// fio ends: what a user should know of the system's SSDs goes into the file that was named for it.
 pub fn report() {
     let Some(path) = setup::report() else { return };
     // Whoever ends fio at once may hold the lock.
     let Ok(stage) = STAGE.try_lock() else { return };
-    let Some(read) = stage.world.seen().map(Engine::read_units) else {
+    let Some(seen) = stage.world.seen().map(Engine::seen) else {
         return;
     };
-    // Without the file nothing is said of what was read.
-    let _ = serde_json::to_vec(&read).map(|text| std::fs::write(path, text));
+    // Without the file nothing is said.
+    let _ = serde_json::to_vec(&seen).map(|text| std::fs::write(path, text));
 }
 
 // -- threads -------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 use crate::content::{Content, SECTOR};
 use raidlab_engine::kernel::{Op, Time};
 use raidlab_engine::{Outcome, Outside, Plan, ReadUnits, Simulation};
+use serde::Serialize;
 use std::collections::VecDeque;
 
 /// Places from which I/Os come at once; each is a thread of the host's model.
@@ -50,6 +51,15 @@ pub struct End {
     /// As `Completion::content`.
     pub content: Vec<u8>,
     at: u64,
+}
+
+/// What a user should know of the SSDs, in a file.
+#[derive(Debug, Serialize)]
+pub struct Seen {
+    /// What reads have asked of them.
+    pub read: ReadUnits,
+    /// Of the one that temperature has slowed down longest: seconds, highest degrees Celsius.
+    pub throttled: Option<(f64, f64)>,
 }
 
 #[derive(Debug, Default)]
@@ -106,9 +116,12 @@ impl Engine {
         })
     }
 
-    /// What reads have asked of the system's SSDs.
-    pub fn read_units(&self) -> ReadUnits {
-        self.simulation.read_units()
+    /// What a user should know of the system's SSDs once fio ends.
+    pub fn seen(&self) -> Seen {
+        Seen {
+            read: self.simulation.read_units(),
+            throttled: self.simulation.throttled(),
+        }
     }
 
     /// A place for a caller; none if all are taken.

@@ -350,6 +350,19 @@ impl Device {
         }
     }
 
+    /// Seconds for which temperature has slowed it down, and the highest one in degrees Celsius.
+    pub fn throttled(&self) -> Option<(f64, f64)> {
+        match self {
+            Device::Ssd(ssd) => ssd.throttled(),
+            Device::HostFtl(ssd) => ssd.throttled(),
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
+        }
+    }
+
     /// Named figures for the report, beyond utilisation: hits, moves, wear.
     pub fn figures(&self) -> Vec<(&'static str, f64)> {
         match self {

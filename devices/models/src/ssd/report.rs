@@ -138,6 +138,13 @@ impl<F: Front> Ssd<F> {
         self.read_units
     }
 
+    /// Seconds for which temperature has slowed the drive down, and the highest one in degrees
+    /// Celsius; None if it never has.
+    pub fn throttled(&self) -> Option<(f64, f64)> {
+        let (_, highest, seconds, _) = self.temperature.as_ref()?.figures();
+        (seconds > 0.0).then_some((seconds, highest))
+    }
+
     /// What non-operational power states have saved up to `now`, and how often a command ended one.
     fn idle_figures(&self, now: Time) -> Option<(f64, u64)> {
         let waits = self.buffer.makes_wait();

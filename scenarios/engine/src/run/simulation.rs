@@ -184,6 +184,14 @@ impl Simulation {
         drives.filter_map(|drive| drive.device.read_units()).sum()
     }
 
+    /// Of the drive that temperature has slowed down longest: for how many seconds, and its highest
+    /// one in degrees Celsius.
+    pub fn throttled(&self) -> Option<(f64, f64)> {
+        let drives = self.system.layers.path.drives.iter();
+        let slowed = drives.filter_map(|drive| drive.device.throttled());
+        slowed.max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
     /// When the system's next event is due.
     pub fn next_time(&mut self) -> Option<Time> {
         self.system.layers.path.calendar.next_time()
