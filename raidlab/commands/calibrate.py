@@ -238,7 +238,7 @@ def calibrate(
 
 
 def _choice(fix: list[str] | None, free: list[str] | None, tie: list[str] | None) -> Choice:
-    fixed = {key: _number("--fix", text) for key, text in _pairs("--fix", fix)}
+    fixed = {key: _number(f"--fix: {key}", text) for key, text in _pairs("--fix", fix)}
     return Choice(fixed, frozenset(free or ()), dict(_pairs("--tie", tie)))
 
 

@@ -48,7 +48,11 @@ def compare(
     ] = "",
     host: Annotated[
         str,
-        typer.Option("--host", help="Of the catalogue, or a file; generic.", show_default=False),
+        typer.Option(
+            "--host",
+            help="Of the catalogue, or a file; the one it was fitted with, else generic.",
+            show_default=False,
+        ),
     ] = "",
     scenario: Annotated[
         str,
@@ -161,12 +165,30 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
         raise SpecError([Fault("--host", host, "only with --device; the scenario has its own")])
     if scenario:
         return _of_scenario(scenario)
-    drive, where = find_for("--device", device).spec, find_for("--host", host or "generic").spec
+    drive = find_for("--device", device).spec
     if not isinstance(drive, DriveSpec):
         raise SpecError([Fault("--device", device, f"a drive; this is a {drive.kind}")])
+    where = find_for("--host", host or _belonging(drive), HostSpec).spec
     if not isinstance(where, HostSpec):
         raise SpecError([Fault("--host", host, f"a host; this is a {where.kind}")])
     return Bench.of(drive, where)
+
+
+def _belonging(drive: DriveSpec) -> str:
+    """The host that a drive was fitted with, where no other is named.
+
+    Raises:
+        SpecError: It was fitted with its host, whose file only the user knows.
+    """
+    from raidlab.devices.catalogue import names
+
+    if drive.fitted_behind and drive.fitted_behind not in names():
+        allowed = (
+            f"the file of {drive.fitted_behind}, with which {drive.name} was fitted (calibrate"
+            " --host-out wrote it), or another host"
+        )
+        raise SpecError([Fault("--host", None, allowed)])
+    return drive.fitted_behind or "generic"
 
 
 def _of_scenario(path: str) -> Bench:

@@ -10,15 +10,22 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
-from raidlab.calibration.fitting.calibrate import Calibration, calibrate
+from raidlab.calibration.fitting.calibrate import Calibration, calibrate, host_of
 from raidlab.calibration.fitting.compare import Compared, summary
+from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import measured_cpu_us
 from raidlab.calibration.fitting.parameters import Choice, Mode, Option, Parameter
 from raidlab.calibration.fitting.posterior import device_files, intervals, places
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
 from raidlab.calibration.fitting.stages import Decision, Settings
 from raidlab.calibration.fitting.uncertainty import Estimate, doubts
-from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.measurements.measurement import (
+    Latency,
+    Measurement,
+    Point,
+    Side,
+    load_measurement,
+)
 from raidlab.calibration.measurements.sanity import possible, too_little
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
@@ -80,6 +87,20 @@ def test_too_few_points_say_what_to_measure() -> None:
     assert "raidlab-collect --plan quick" in said
     assert "no percentiles" in said and "no writes were measured" in said
     assert "all points have 4 outstanding" in said
+
+
+def test_a_point_without_a_rate_is_named(tmp_path: Path) -> None:
+    tree = json.loads(Measurement(name="m", points=(load("randread", 1),)).to_json())
+    tree["points"][0]["read"] = None
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(tree))
+    with pytest.raises(SpecError, match=r"points\.0.*neither read nor write has one"):
+        load_measurement(path)
+
+
+def test_a_host_that_there_is_none_of_is_named_with_those_there_are() -> None:
+    with pytest.raises(SpecError, match=r"--host.*ahci, .*sata-3g.*or the path of a file"):
+        host_of(kind_of("ssd"), Settings(kind="ssd", host="none-such"), None)
 
 
 def test_a_file_cut_in_the_middle_is_named(tmp_path: Path) -> None:

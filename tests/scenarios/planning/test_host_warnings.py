@@ -84,6 +84,20 @@ def test_a_device_fitted_behind_another_host_is_a_warning(tmp_path, host, warned
     assert (said in done.output) == warned
 
 
+def test_a_comparison_takes_the_host_that_a_device_was_fitted_with(tmp_path):
+    measured, device = tmp_path / "m.json", tmp_path / "d.toml"
+    measured.write_text(Measurement(name="m", points=(load("randread", 1),)).to_json())
+    device.write_text(FITTED)
+    done = CliRunner().invoke(app, ["compare", str(measured), "--device", str(device)])
+    assert done.exit_code == 0, done.output
+    assert "behind ahci" in done.output and "was fitted behind" not in done.output
+    # Its host is a file of its own: only the user knows where it lies.
+    device.write_text(FITTED.replace('"ahci"', '"ahci-of-mine"'))
+    done = CliRunner().invoke(app, ["compare", str(measured), "--device", str(device)])
+    assert done.exit_code == 2
+    assert "--host" in done.output and "ahci-of-mine" in done.output
+
+
 def test_a_fit_names_its_host_and_the_scenario_takes_it(tmp_path):
     measured, device, host = (tmp_path / name for name in ("m.json", "d.toml", "h.toml"))
     points = tuple(load("randread", depth) for depth in (1, 4))
