@@ -107,17 +107,23 @@ def compare(
         # Whichever points are compared, one with a single read outstanding shows the state.
         estimated = estimate_mapped(bench, measured.points, effort)
         unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
-        if estimated is not None and estimated[0] < 1.0:
+        if estimated is not None and estimated.share < 1.0:
             notes.append(
-                f"the drive's state is not known: {estimated[0]:.0%} of it contained data, going by"
-                f" {estimated[1].label()}"
+                f"the drive's state is not known: {estimated.share:.0%} of it contained data, going"
+                f" by {estimated.point.label()}"
+            )
+        elif estimated is not None and estimated.alone < 1.0:
+            notes.append(
+                f"the drive's state is not known: {estimated.point.label()} by itself looks as if"
+                f" {estimated.alone:.0%} of it contained data, which no other read of few"
+                " outstanding confirms: all of it is taken to have contained data (--mapped)"
             )
         elif estimated is None and unknown:
             notes.append(
                 "the drive's state is not known, and no read with one outstanding shows it: all of"
                 " it is taken to have contained data (--mapped)"
             )
-        mapped = 1.0 if estimated is None else estimated[0]
+        mapped = 1.0 if estimated is None else estimated.share
     bench = replace(bench, mapped=mapped)
     with resumable("measured points") as (tell, store):
         bench = replace(bench, store=store)
