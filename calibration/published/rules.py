@@ -193,7 +193,8 @@ def _array(
         "drives": [drives],
         "stripe_unit": report.stripe_unit,
     }
-    if configuration.raid_by == "os" and configuration.level not in ("single", "independent"):
+    in_host = configuration.raid_by == "os" or not configuration.controller
+    if in_host and configuration.level not in ("single", "independent", "jbod"):
         array["software_raid"] = "os"
         if configuration.level in BITMAP_LEVELS:
             # The reports' systems were not Linux: a mirror of theirs has no bitmap of md's.

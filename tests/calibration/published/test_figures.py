@@ -152,6 +152,14 @@ def test_a_tier_that_writes_go_through_only_reads(figures, word, write):
     assert tree_of(figure)["array"][0]["cache_tier"]["write"] == write
 
 
+@pytest.mark.parametrize("raid_by", ["os", ""])
+def test_without_a_controller_the_system_makes_the_array(figures, raid_by):
+    (figure,) = figures(
+        {"drive": "p3700-800", "controller": "", "level": "raid0", "count": "2", "raid_by": raid_by}
+    )
+    assert tree_of(figure)["array"][0]["software_raid"] == "os"
+
+
 def test_processes_have_partitions_of_their_own(figures):
     (figure,) = figures({"settings": "processes=4;areas=separate", "outstanding": "16"})
     loads = tree_of(figure)["workload"]
