@@ -89,6 +89,19 @@ def test_too_few_points_say_what_to_measure() -> None:
     assert "all points have 4 outstanding" in said
 
 
+def test_several_drives_in_one_set_are_noticed() -> None:
+    """One load, 1000 and 2100 IO/s: more than twice apart."""
+    slow, other = load("randread", 1), load("randread", 8)
+    assert slow.read is not None
+    fast = slow.model_copy(update={"read": slow.read.model_copy(update={"iops": 2100.0})})
+    said = [
+        [note for note in possible(Measurement(name="m", points=points))[1] if "apart" in note]
+        for points in ((slow, other), (slow, slow), (slow, other, fast))
+    ]
+    assert said[:2] == [[], []]
+    assert "1 load has rates up to 2.1 times apart, randread 4k, 1 x 1" in said[2][0]
+
+
 def test_a_point_without_a_rate_is_named(tmp_path: Path) -> None:
     tree = json.loads(Measurement(name="m", points=(load("randread", 1),)).to_json())
     tree["points"][0]["read"] = None
