@@ -213,7 +213,10 @@ def calibrate(
         from raidlab.calibration.fitting.report import html_calibration
 
         line = again("calibrate")
-        return html_calibration(result, line)
+        drawn = document["posterior"]["points"] if posterior else ()
+        return html_calibration(
+            result, line, [(each["iops_low"], each["iops_high"]) for each in drawn]
+        )
 
     def show() -> None:
         if json:

@@ -242,6 +242,8 @@ def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
     given.write_text(measured((1, 4, 16)).to_json())
     options = ["--kind", "station", "--host", "generic", "--budget", "500", "--json"]
     words = ["calibrate", str(given), *options, "--posterior", "4", "--draws", str(tmp_path)]
+    page = tmp_path / "page.html"
+    words += ["--report", str(page)]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)["posterior"]
@@ -250,6 +252,9 @@ def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
     files = sorted(tmp_path.glob("*.toml"))
     assert len(files) == 4
     assert load_device(files[0]).sources["service"].source == "fitted"
+    text = page.read_text()
+    assert "tonexty" in text and "2.5 % of drawn devices" in text
+    assert "Chi-square " in text
 
 
 def test_a_system_of_quite_another_size_is_not_fitted() -> None:
