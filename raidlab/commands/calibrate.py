@@ -212,11 +212,7 @@ def calibrate(
     def page() -> str:
         from raidlab.calibration.fitting.report import html_calibration
 
-        line = again("calibrate")
-        drawn = document["posterior"]["points"] if posterior else ()
-        return html_calibration(
-            result, line, [(each["iops_low"], each["iops_high"]) for each in drawn]
-        )
+        return html_calibration(result, again("calibrate"), _bands(document))
 
     def show() -> None:
         if json:
@@ -275,6 +271,12 @@ def _show(result: Calibration, document: dict[str, Any], output: Output) -> None
                 " measured rates lie in the 95 % intervals of the drawn ones."
             ]
         )
+
+
+def _bands(document: dict[str, Any]) -> list[tuple[float, float]]:
+    """Where the rates of drawn devices lie, for each point; empty if none were drawn."""
+    points = document["posterior"]["points"] if "posterior" in document else []
+    return [(each["iops_low"], each["iops_high"]) for each in points]
 
 
 def _seconds(text: str) -> float:

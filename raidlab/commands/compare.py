@@ -35,7 +35,7 @@ from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench import Bench
-    from raidlab.calibration.fitting.compare import Compared
+    from raidlab.calibration.fitting.compare import Compared, Mapped
 
 
 @command
@@ -107,22 +107,7 @@ def compare(
         # Whichever points are compared, one with a single read outstanding shows the state.
         estimated = estimate_mapped(bench, measured.points, effort)
         unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
-        if estimated is not None and estimated.share < 1.0:
-            notes.append(
-                f"the drive's state is not known: {estimated.share:.0%} of it contained data, going"
-                f" by {estimated.point.label()}"
-            )
-        elif estimated is not None and estimated.alone < 1.0:
-            notes.append(
-                f"the drive's state is not known: {estimated.point.label()} by itself looks as if"
-                f" {estimated.alone:.0%} of it contained data, which no other read of few"
-                " outstanding confirms: all of it is taken to have contained data (--mapped)"
-            )
-        elif estimated is None and unknown:
-            notes.append(
-                "the drive's state is not known, and no read with one outstanding shows it: all of"
-                " it is taken to have contained data (--mapped)"
-            )
+        notes += _state(estimated) if estimated is not None or unknown else []
         mapped = 1.0 if estimated is None else estimated.share
     bench = replace(bench, mapped=mapped)
     with resumable("measured points") as (tell, store):
@@ -178,6 +163,27 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
     if not isinstance(where, HostSpec):
         raise SpecError([Fault("--host", host, f"a host; this is a {where.kind}")])
     return Bench.of(drive, where)
+
+
+def _state(found: Mapped | None) -> list[str]:
+    """What a user should know of the state that a drive is taken to have been in."""
+    full = "all of it is taken to have contained data (--mapped)"
+    if found is None:
+        return [
+            "the drive's state is not known, and no read with one outstanding shows it: " + full
+        ]
+    if found.share < 1.0:
+        return [
+            f"the drive's state is not known: {found.share:.0%} of it contained data, going by"
+            f" {found.point.label()}"
+        ]
+    if found.alone < 1.0:
+        return [
+            f"the drive's state is not known: {found.point.label()} by itself looks as if"
+            f" {found.alone:.0%} of it contained data, which no other read of few outstanding"
+            f" confirms: {full}"
+        ]
+    return []
 
 
 def _belonging(drive: DriveSpec) -> str:
