@@ -50,6 +50,8 @@ SPECS = Path(__file__).parent / "specs"
 _DEEPEST = 8
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 _LONGEST_NAME = 200
+_FEW = 24
+"""Names of a kind that a message lists."""
 """Characters of a name that can be a file's."""
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -114,19 +116,25 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
         wanted = [
             known for known, path in names().items() if issubclass(KINDS[path.parent.name], kind)
         ]
-        allowed = f"a {kind.role} of the catalogue, or the path of a file"
+        few = f" ({', '.join(sorted(wanted))})" if len(wanted) <= _FEW else ""
+        allowed = f"a {kind.role} of the catalogue{few}, or the path of a file"
         raise SpecError([Fault("", name, allowed, tuple(wanted))])
     return _of_catalogue(path)
 
 
-def find_for(option: str, name: str) -> Device:
+def find_for(option: str, name: str, kind: type[DeviceSpec] = DeviceSpec) -> Device:
     """A device that the user names in an option; messages name the option too.
+
+    Args:
+        option: For messages.
+        name: What the user wrote.
+        kind: What is wanted, for the names that are suggested; others are found all the same.
 
     Raises:
         SpecError: There is no such device, or its file has faults.
     """
     try:
-        return find(name, Path())
+        return find(name, Path(), kind)
     except SpecError as error:
         faults = [fault if fault.file else replace(fault, key=option) for fault in error.faults]
         raise SpecError(faults) from None

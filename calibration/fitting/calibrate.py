@@ -404,7 +404,8 @@ def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[dict
 
 def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, Any]:
     """The host's tree."""
-    behind = system.host if system else find_for("--host", settings.host or kind.host)
+    name = settings.host or kind.host
+    behind = system.host if system else find_for("--host", name, HostSpec)
     if not isinstance(behind.spec, HostSpec):
         allowed = f"a host; this is a {behind.spec.kind}"
         raise SpecError([Fault("--host", settings.host, allowed)])

@@ -179,19 +179,28 @@ def p90(numbers: Sequence[float]) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
-def estimate_mapped(
-    bench: Bench, points: Sequence[Point], effort: Effort
-) -> tuple[float, Point] | None:
+@dataclass(frozen=True)
+class Mapped:
+    """What reads say of the share of a solid-state drive that contained data."""
+
+    share: float
+    """What it is taken to be."""
+    point: Point
+    """The reads with one outstanding."""
+    alone: float
+    """What these would say by themselves."""
+
+
+def estimate_mapped(bench: Bench, points: Sequence[Point], effort: Effort) -> Mapped | None:
     """The share of a solid-state drive that contained data, from its reads with one outstanding.
 
     Measurements seldom say what the drive had been through. Reads of what was never written come
     back without NAND being touched, so the share shows in the distribution at depth 1, and
-    only there is it looked at; where other shallow reads were measured, they must agree that the
-    drive was not full.
+    only there is it looked at. Other shallow reads must agree that the drive was not full: one
+    point by itself does not decide it.
 
     Returns:
-        The share and the point that shows it; None if the drive is no SSD, the state is known,
-        or no such point was measured.
+        None if the drive is no SSD, the state is known, or no such point was measured.
     """
     if bench.device["kind"] != "ssd":
         return None
@@ -215,9 +224,12 @@ def estimate_mapped(
     full = cost(1.0, [point])
     best, share = min((cost(step / 16, [point]), step / 16) for step in range(16))
     # A drive that was full is the rule: less than that must be seen clearly, and not once alone.
-    if best >= 0.8 * full or (others and cost(share, others) >= cost(1.0, others)):
+    if best >= 0.8 * full:
         share = 1.0
-    return share, point
+    if share == 1.0:
+        return Mapped(1.0, point, 1.0)
+    agree = bool(others) and cost(share, others) < cost(1.0, others)
+    return Mapped(share if agree else 1.0, point, share)
 
 
 _SHALLOW = 8

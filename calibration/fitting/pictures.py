@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log10
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,8 @@ _SEEN = 1.02
 """Ratio of two points of a distribution that stand apart in a picture."""
 _LEAST_SHARE = 1e-4
 """Smallest share of a distribution that is drawn."""
+_BAND = "rgba(0, 114, 178, 0.18)"
+"""Blue, so that points and grid show through."""
 _ERROR_FULL, _TAIL_FULL = 30.0, 100.0
 """Percent at which the colour of an error is full: rates, p99."""
 
@@ -85,9 +87,19 @@ def _inside(estimate: Estimate, value: float) -> float:
     return (value - low) / ((high - low) or 1.0)
 
 
-def point_pictures(rows: Sequence[Compared]) -> list[Picture]:
-    """Residuals; rates and p99 of each load, errors by depth and jobs, distributions."""
+Bands = Sequence[tuple[float, float]]
+"""For each point the rates between which 95 % of drawn devices lie; empty if none were drawn."""
+
+
+def point_pictures(rows: Sequence[Compared], bands: Bands = ()) -> list[Picture]:
+    """Residuals; rates and p99 of each load, errors by depth and jobs, distributions.
+
+    Args:
+        rows: Points, measured and simulated.
+        bands: Of these rows.
+    """
     pictures = residual_pictures(rows)
+    of_rows = {id(row): band for row, band in zip(rows, bands, strict=False)}
     unseen = any(row.part == "test" for row in rows)
     for load, of_load in _by_load(rows):
         hollow = " Hollow points were seen by the fit." if unseen else ""
@@ -100,8 +112,9 @@ def point_pictures(rows: Sequence[Compared]) -> list[Picture]:
                     f"{name}: rates {digits(found['median_abs_error_pct'])} % off in the median",
                     ("Rate above, p99 below" if _has_tails(own) else "Rate")
                     + "; points: measured, with the spread from sample to sample; blue:"
-                    f" simulated.{hollow}",
-                    curves(own),
+                    f" simulated.{hollow}"
+                    + (" Band: 95 % of the devices drawn from the fit." if of_rows else ""),
+                    curves(own, of_rows),
                 )
             )
         if len({row.point.numjobs for row in of_load}) > 1:
@@ -138,8 +151,35 @@ def _has_tails(rows: Sequence[Compared]) -> bool:
     return any(row.percentiles(99.0) for row in rows)
 
 
-def curves(rows: Sequence[Compared]) -> go.Figure:
-    """Rate, and p99 if it was measured, over outstanding I/Os of one load with one job number."""
+def _band(own: Sequence[Compared], bands: Mapping[int, tuple[float, float]]) -> list[go.Scatter]:
+    """The band of the rates: its upper edge, and its lower one filled up to that."""
+    import plotly.graph_objects as go
+
+    depths = [row.point.outstanding for row in own]
+    edge = {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
+    high, low = ([bands[id(row)][at] for row in own] for at in (1, 0))
+    return [
+        go.Scatter(x=depths, y=high, name="97.5 % of drawn devices, IO/s", **edge),
+        go.Scatter(
+            x=depths,
+            y=low,
+            name="2.5 % of drawn devices, IO/s",
+            fill="tonexty",
+            fillcolor=_BAND,
+            **edge,
+        ),
+    ]
+
+
+def curves(
+    rows: Sequence[Compared], bands: Mapping[int, tuple[float, float]] | None = None
+) -> go.Figure:
+    """Rate, and p99 if it was measured, over outstanding I/Os of one load with one job number.
+
+    Args:
+        rows: Points, measured and simulated.
+        bands: By a row's identity the interval of its rate, where devices were drawn.
+    """
     import plotly.graph_objects as go
     from plotly.subplots import make_subplots
 
@@ -154,6 +194,8 @@ def curves(rows: Sequence[Compared]) -> go.Figure:
     panels = 2 if _has_tails(own) else 1
     drawn = make_subplots(rows=panels, cols=1, shared_xaxes=True, vertical_spacing=0.08)
     p99s: list[float] = []
+    for edge in _band(own, bands) if bands else ():
+        drawn.add_trace(edge, row=1, col=1)
     for place, unit, measured, simulated in (
         (1, "IO/s", [row.point.iops for row in own], [row.simulated.iops for row in own]),
         (2, "p99, ms", [_ms(tail[1]) for tail in tails], [_ms(tail[2]) for tail in tails]),

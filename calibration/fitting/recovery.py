@@ -4,7 +4,8 @@
 
 For each kind random devices are drawn, each measured as fio would under another seed than the fit
 uses, and calibrated from the kind's template. Counted is how often the true value lies in the 95 %
-interval of the parameters that the fit calls identifiable.
+interval of the parameters that the fit calls identifiable. With --fio, fio itself measures drives
+on the simulated system: one job of 4 KiB at depths 1, 8 and 64.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import copy
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ import numpy as np
 
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import base_of, calibrate, host_of, system_of
+from raidlab.calibration.fitting.compare import summary
 from raidlab.calibration.fitting.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.recovery_fio import measure_by_fio
 from raidlab.calibration.fitting.search import ENDLESS
 from raidlab.calibration.fitting.stages import Decision, Settings, Task
 from raidlab.calibration.fitting.uncertainty import Estimate
@@ -133,6 +136,8 @@ class Recovered:
     is_identifiable: bool
     is_covered: bool
     """True if the interval holds the true value, or the mode of operation is the true one."""
+    rates_pct: float = 0.0
+    """How far the fitted device's rates are off those measured, in the median of the loads."""
 
 
 def load(rw: str, depth: int, jobs: int = 1, bs: int = 4096, seconds: float = 0.0) -> Point:
@@ -185,8 +190,20 @@ def _with(point: Point, bench: Bench, effort: Effort) -> Point:
     return point.model_copy(update={name: side})
 
 
-def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
-    """Draws, measures and calibrates one device."""
+def through_fio(case: Case) -> Case:
+    """The case as fio measures it: one job of 4 KiB at three depths."""
+    return replace(case, depths=(1, 8, 64), jobs=(1,), blocks=(4096,))
+
+
+def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -> list[Recovered]:
+    """Draws, measures and calibrates one device.
+
+    Args:
+        case: What is drawn and fitted.
+        trial: Which draw.
+        workers: Threads of the fit.
+        by_fio: True if fio measures the drive on the simulated system, else the bench does.
+    """
     draws = np.random.default_rng([trial, len(case.name), ord(case.name[0])])
     kind = kind_of(case.kind)
     settings = Settings(
@@ -232,10 +249,17 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
             # A seek curve that falls, for one.
             continue
         break
-    measurement = measure(bench, loads, f"{case.name} {trial}")
-    result = calibrate(measurement, settings)
     true_values = {p.key: p.value(float(x)) for p, x in zip(parameters, place, strict=True)}
-    return [
+    name = f"{case.name} {trial}"
+    if by_fio:
+        device, machine, _ = model.files(place)
+        measurement = measure_by_fio(device, machine, loads, name, _MEASURED.seed + trial)
+        true_values |= {"state.mapped": 1.0} if "state.mapped" in true_values else {}
+    else:
+        measurement = measure(bench, loads, name)
+    result = calibrate(measurement, settings)
+    off = float(summary(result.rows)["median_abs_error_pct"])
+    found = [
         *(_of_mode(case, trial, decision, tree) for decision in result.decisions),
         *(
             _of_estimate(case, trial, e, true_values)
@@ -243,6 +267,7 @@ def recover(case: Case, trial: int, workers: int = 1) -> list[Recovered]:
             if _key(e) in true_values
         ),
     ]
+    return [replace(each, rates_pct=off) for each in found]
 
 
 def _key(estimate: Estimate) -> str:
@@ -285,8 +310,9 @@ def _put_all(tree: dict[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
 def table(found: Sequence[Recovered]) -> str:
     """Markdown: for each kind how many intervals hold the true value."""
     lines = [
-        "| kind | devices | parameters | called identifiable | true value inside | share |",
-        "|---|---|---|---|---|---|",
+        "| kind | devices | parameters | called identifiable | true value inside | share"
+        " | rates off, worst device |",
+        "|---|---|---|---|---|---|---|",
     ]
     for case in dict.fromkeys(one.case for one in found):
         of = [one for one in found if one.case == case]
@@ -294,8 +320,10 @@ def table(found: Sequence[Recovered]) -> str:
         covered = sum(one.is_covered for one in determined)
         devices = len({one.trial for one in of})
         share = f"{100 * covered / len(determined):.0f} %" if determined else "-"
+        off = max(one.rates_pct for one in of)
         lines.append(
-            f"| {case} | {devices} | {len(of)} | {len(determined)} | {covered} | {share} |"
+            f"| {case} | {devices} | {len(of)} | {len(determined)} | {covered} | {share}"
+            f" | {off:.1f} % |"
         )
     return "\n".join(lines)
 
@@ -305,12 +333,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kinds", default=",".join(CASES))
     parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--first", type=int, default=0, help="the first device's number")
+    parser.add_argument("--fio", action="store_true", help="measured by fio: drives alone")
     arguments = parser.parse_args()
     found: list[Recovered] = []
     for name in arguments.kinds.split(","):
+        case = through_fio(CASES[name]) if arguments.fio else CASES[name]
+        if arguments.fio and case.system:
+            parser.error(f"--fio measures drives alone, and {name} stands in a system")
         begun = time.process_time()
-        for trial in range(arguments.count):
-            new = recover(CASES[name], trial, os.cpu_count() or 1)
+        for trial in range(arguments.first, arguments.first + arguments.count):
+            new = recover(case, trial, os.cpu_count() or 1, by_fio=arguments.fio)
             found += new
             for one in new:
                 if one.is_identifiable and not one.is_covered:

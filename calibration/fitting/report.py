@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.calibrate import Calibration
 from raidlab.calibration.fitting.compare import Compared, summary
-from raidlab.calibration.fitting.pictures import interval_pictures, point_pictures
+from raidlab.calibration.fitting.pictures import Bands, interval_pictures, point_pictures
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.scenarios import _engine
@@ -45,8 +45,14 @@ def html_comparison(
     ).html()
 
 
-def html_calibration(result: Calibration, command: str = "") -> str:
-    """The page of a calibration; `command` makes it again."""
+def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) -> str:
+    """The page of a calibration.
+
+    Args:
+        result: What came out.
+        command: Makes the page again.
+        bands: For each of the result's rows the rates between which 95 % of drawn devices lie.
+    """
     document = result.to_dict()
     estimates = result.fit.estimates
     determined = sum(estimate.identifiable for estimate in estimates)
@@ -64,6 +70,7 @@ def html_calibration(result: Calibration, command: str = "") -> str:
                 "Lines are straight in the logarithms of rate and outstanding I/Os between the"
                 " training points of the same load. Skill is 1 less the model's error over theirs:"
                 " 0 is no better than the lines.",
+                _goodness(document["goodness"]),
                 *_correlated(result),
             ],
         ),
@@ -87,7 +94,7 @@ def html_calibration(result: Calibration, command: str = "") -> str:
         ],
         beside=_warnings(result),
         about=_next(result),
-        pictures=[*interval_pictures(estimates), *point_pictures(result.rows)],
+        pictures=[*interval_pictures(estimates), *point_pictures(result.rows, bands)],
         evidence=[
             *evidence,
             points_table(result.rows),
@@ -101,6 +108,15 @@ def html_calibration(result: Calibration, command: str = "") -> str:
         ],
         command=command,
     ).html()
+
+
+def _goodness(found: Mapping[str, Any]) -> str:
+    """Chi-square and what is made of it, of the training points."""
+    return (
+        f"Chi-square {digits(found['chi_square'])} of {found['residuals']} residuals in tolerances"
+        f" and {found['parameters']} parameters, reduced {digits(found['reduced_chi_square'])};"
+        f" AIC {digits(found['aic'])}, BIC {digits(found['bic'])}, as lmfit defines them."
+    )
 
 
 def comparison_answer(rows: Sequence[Compared]) -> str:

@@ -17,6 +17,7 @@ from pydantic import (
     Field,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 from raidlab.calibration.measurements.state import State
@@ -131,6 +132,13 @@ class Point(_Checked):
     """CPU time of each job as a share of the run, user and system together."""
     timeline: tuple[Step, ...] = ()
     file: str = ""
+
+    @model_validator(mode="after")
+    def _moves_data(self) -> Point:
+        """Something was measured of reads, or of writes."""
+        if self.read is None and self.write is None:
+            raise ValueError("a rate: neither read nor write has one")
+        return self
 
     @property
     def outstanding(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.devices.faults import Fault, SpecError
@@ -10,6 +10,8 @@ from raidlab.devices.faults import Fault, SpecError
 _MOST = 1.5
 """Latency times rate over what is outstanding: more cannot be, whatever was rounded."""
 _LEAST = 0.1
+_APART = 2.0
+"""Ratio of rates under one load that one drive in one state does not have."""
 _SHOWN = 20
 
 
@@ -44,7 +46,28 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
             f"{_points(len(buffered))}, {buffered[0].label()} the first, gone through the host's"
             " page cache: memory answers where the device should; measure with direct=1"
         )
-    return remaining, notes
+    return remaining, [*notes, *_mixed(remaining)]
+
+
+def _mixed(points: Sequence[Point]) -> Iterator[str]:
+    """A note if one load has rates that no drive in one state has, all points being one drive's."""
+    rates: dict[tuple[object, ...], list[Point]] = {}
+    for point in points:
+        load = (point.rw, point.read_share, point.bs, point.iodepth, point.numjobs)
+        rates.setdefault((*load, point.area_bytes, point.state), []).append(point)
+    apart = []
+    for same in rates.values():
+        slow, fast = (pick(same, key=lambda point: point.iops) for pick in (min, max))
+        if fast.iops > _APART * slow.iops:
+            apart.append((fast.iops / slow.iops, slow, fast))
+    if apart:
+        ratio, slow, fast = max(apart, key=lambda each: each[0])
+        loads = "1 load has" if len(apart) == 1 else f"{len(apart)} loads have"
+        yield (
+            f"{loads} rates up to {ratio:.3g} times apart, {slow.label()} the most:"
+            f" {slow.iops:.4g} and {fast.iops:.4g} IO/s ({slow.file or slow.name},"
+            f" {fast.file or fast.name}); are several drives in one set? Give each its own file"
+        )
 
 
 def _contradiction(point: Point, inside: float) -> Fault:

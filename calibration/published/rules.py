@@ -10,6 +10,7 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import whole_number
+from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.spec.unsupported import MODELLED_SETTINGS
@@ -43,6 +44,8 @@ _STREAM_RATE = {"hdd": 100e6}
 what its medium does."""
 _STREAM_RATE_DEFAULT = 200e6
 """Of all others."""
+_TIER_WRITES = {"write-through": "read"}
+"""Other words of reports for what a tier does with writes: here they bypass it."""
 _EXCESS = 0.1
 """What a stream brings beyond what the drives take, as a share of that, if it fills a cache."""
 _RECORDED_DEFAULT = 100_000
@@ -102,12 +105,25 @@ def _before(configuration: Configuration, report: Shared, area: str) -> list[dic
 
 
 def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:
-    """What the array had stored, each of its drives as much as the report's one drive."""
+    """What each drive of the array had stored.
+
+    With formats as much as is advertised of it, else as much as the report says.
+    """
     if report.filled is None:
         return {}
-    size, unit = report.filled.split()
+    advertised = _advertised(configuration.drive)
+    size, unit = report.filled.split() if advertised is None else (advertised, "B")
     drives = configuration.count if configuration.level == "raid0" else 1
-    return {"filled": f"{float(size) * drives:g} {unit}"}
+    return {"filled": f"{float(size) * drives:.15g} {unit}"}
+
+
+def _advertised(drive: str) -> int | None:
+    """Bytes of a drive's format as it is advertised; None for drives without formats."""
+    try:
+        spec = find(drive).spec
+    except SpecError:
+        return None
+    return spec.formats.get("advertised") if isinstance(spec, SsdSpec) else None
 
 
 def _kind(drive: str) -> str:
@@ -177,7 +193,8 @@ def _array(
         "drives": [drives],
         "stripe_unit": report.stripe_unit,
     }
-    if configuration.raid_by == "os" and configuration.level not in ("single", "independent"):
+    in_host = configuration.raid_by == "os" or not configuration.controller
+    if in_host and configuration.level not in ("single", "independent", "jbod"):
         array["software_raid"] = "os"
         if configuration.level in BITMAP_LEVELS:
             # The reports' systems were not Linux: a mirror of theirs has no bitmap of md's.
@@ -207,7 +224,7 @@ def _cache_tier(text: str, state: str) -> dict[str, Any]:
     return {
         "level": level,
         "drives": [{"model": model, "count": drives}],
-        "write": write,
+        "write": _TIER_WRITES.get(write, write),
         "state": "warm" if state == "warm" else "empty",
     }
 

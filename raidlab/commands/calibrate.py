@@ -212,8 +212,7 @@ def calibrate(
     def page() -> str:
         from raidlab.calibration.fitting.report import html_calibration
 
-        line = again("calibrate")
-        return html_calibration(result, line)
+        return html_calibration(result, again("calibrate"), _bands(document))
 
     def show() -> None:
         if json:
@@ -238,7 +237,7 @@ def calibrate(
 
 
 def _choice(fix: list[str] | None, free: list[str] | None, tie: list[str] | None) -> Choice:
-    fixed = {key: _number("--fix", text) for key, text in _pairs("--fix", fix)}
+    fixed = {key: _number(f"--fix: {key}", text) for key, text in _pairs("--fix", fix)}
     return Choice(fixed, frozenset(free or ()), dict(_pairs("--tie", tie)))
 
 
@@ -272,6 +271,12 @@ def _show(result: Calibration, document: dict[str, Any], output: Output) -> None
                 " measured rates lie in the 95 % intervals of the drawn ones."
             ]
         )
+
+
+def _bands(document: dict[str, Any]) -> list[tuple[float, float]]:
+    """Where the rates of drawn devices lie, for each point; empty if none were drawn."""
+    points = document["posterior"]["points"] if "posterior" in document else []
+    return [(each["iops_low"], each["iops_high"]) for each in points]
 
 
 def _seconds(text: str) -> float:

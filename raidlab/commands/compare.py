@@ -35,7 +35,7 @@ from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench import Bench
-    from raidlab.calibration.fitting.compare import Compared
+    from raidlab.calibration.fitting.compare import Compared, Mapped
 
 
 @command
@@ -48,7 +48,11 @@ def compare(
     ] = "",
     host: Annotated[
         str,
-        typer.Option("--host", help="Of the catalogue, or a file; generic.", show_default=False),
+        typer.Option(
+            "--host",
+            help="Of the catalogue, or a file; the one it was fitted with, else generic.",
+            show_default=False,
+        ),
     ] = "",
     scenario: Annotated[
         str,
@@ -103,17 +107,8 @@ def compare(
         # Whichever points are compared, one with a single read outstanding shows the state.
         estimated = estimate_mapped(bench, measured.points, effort)
         unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
-        if estimated is not None and estimated[0] < 1.0:
-            notes.append(
-                f"the drive's state is not known: {estimated[0]:.0%} of it contained data, going by"
-                f" {estimated[1].label()}"
-            )
-        elif estimated is None and unknown:
-            notes.append(
-                "the drive's state is not known, and no read with one outstanding shows it: all of"
-                " it is taken to have contained data (--mapped)"
-            )
-        mapped = 1.0 if estimated is None else estimated[0]
+        notes += _state(estimated) if estimated is not None or unknown else []
+        mapped = 1.0 if estimated is None else estimated.share
     bench = replace(bench, mapped=mapped)
     with resumable("measured points") as (tell, store):
         bench = replace(bench, store=store)
@@ -161,12 +156,51 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
         raise SpecError([Fault("--host", host, "only with --device; the scenario has its own")])
     if scenario:
         return _of_scenario(scenario)
-    drive, where = find_for("--device", device).spec, find_for("--host", host or "generic").spec
+    drive = find_for("--device", device).spec
     if not isinstance(drive, DriveSpec):
         raise SpecError([Fault("--device", device, f"a drive; this is a {drive.kind}")])
+    where = find_for("--host", host or _belonging(drive), HostSpec).spec
     if not isinstance(where, HostSpec):
         raise SpecError([Fault("--host", host, f"a host; this is a {where.kind}")])
     return Bench.of(drive, where)
+
+
+def _state(found: Mapped | None) -> list[str]:
+    """What a user should know of the state that a drive is taken to have been in."""
+    full = "all of it is taken to have contained data (--mapped)"
+    if found is None:
+        return [
+            "the drive's state is not known, and no read with one outstanding shows it: " + full
+        ]
+    if found.share < 1.0:
+        return [
+            f"the drive's state is not known: {found.share:.0%} of it contained data, going by"
+            f" {found.point.label()}"
+        ]
+    if found.alone < 1.0:
+        return [
+            f"the drive's state is not known: {found.point.label()} by itself looks as if"
+            f" {found.alone:.0%} of it contained data, which no other read of few outstanding"
+            f" confirms: {full}"
+        ]
+    return []
+
+
+def _belonging(drive: DriveSpec) -> str:
+    """The host that a drive was fitted with, where no other is named.
+
+    Raises:
+        SpecError: It was fitted with its host, whose file only the user knows.
+    """
+    from raidlab.devices.catalogue import names
+
+    if drive.fitted_behind and drive.fitted_behind not in names():
+        allowed = (
+            f"the file of {drive.fitted_behind}, with which {drive.name} was fitted (calibrate"
+            " --host-out wrote it), or another host"
+        )
+        raise SpecError([Fault("--host", None, allowed)])
+    return drive.fitted_behind or "generic"
 
 
 def _of_scenario(path: str) -> Bench:

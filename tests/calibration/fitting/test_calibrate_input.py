@@ -10,15 +10,22 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
-from raidlab.calibration.fitting.calibrate import Calibration, calibrate
+from raidlab.calibration.fitting.calibrate import Calibration, calibrate, host_of
 from raidlab.calibration.fitting.compare import Compared, summary
+from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import measured_cpu_us
 from raidlab.calibration.fitting.parameters import Choice, Mode, Option, Parameter
 from raidlab.calibration.fitting.posterior import device_files, intervals, places
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
 from raidlab.calibration.fitting.stages import Decision, Settings
 from raidlab.calibration.fitting.uncertainty import Estimate, doubts
-from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.measurements.measurement import (
+    Latency,
+    Measurement,
+    Point,
+    Side,
+    load_measurement,
+)
 from raidlab.calibration.measurements.sanity import possible, too_little
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
@@ -80,6 +87,33 @@ def test_too_few_points_say_what_to_measure() -> None:
     assert "raidlab-collect --plan quick" in said
     assert "no percentiles" in said and "no writes were measured" in said
     assert "all points have 4 outstanding" in said
+
+
+def test_several_drives_in_one_set_are_noticed() -> None:
+    """One load, 1000 and 2100 IO/s: more than twice apart."""
+    slow, other = load("randread", 1), load("randread", 8)
+    assert slow.read is not None
+    fast = slow.model_copy(update={"read": slow.read.model_copy(update={"iops": 2100.0})})
+    said = [
+        [note for note in possible(Measurement(name="m", points=points))[1] if "apart" in note]
+        for points in ((slow, other), (slow, slow), (slow, other, fast))
+    ]
+    assert said[:2] == [[], []]
+    assert "1 load has rates up to 2.1 times apart, randread 4k, 1 x 1" in said[2][0]
+
+
+def test_a_point_without_a_rate_is_named(tmp_path: Path) -> None:
+    tree = json.loads(Measurement(name="m", points=(load("randread", 1),)).to_json())
+    tree["points"][0]["read"] = None
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(tree))
+    with pytest.raises(SpecError, match=r"points\.0.*neither read nor write has one"):
+        load_measurement(path)
+
+
+def test_a_host_that_there_is_none_of_is_named_with_those_there_are() -> None:
+    with pytest.raises(SpecError, match=r"--host.*ahci, .*sata-3g.*or the path of a file"):
+        host_of(kind_of("ssd"), Settings(kind="ssd", host="none-such"), None)
 
 
 def test_a_file_cut_in_the_middle_is_named(tmp_path: Path) -> None:
@@ -208,6 +242,8 @@ def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
     given.write_text(measured((1, 4, 16)).to_json())
     options = ["--kind", "station", "--host", "generic", "--budget", "500", "--json"]
     words = ["calibrate", str(given), *options, "--posterior", "4", "--draws", str(tmp_path)]
+    page = tmp_path / "page.html"
+    words += ["--report", str(page)]
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)["posterior"]
@@ -216,6 +252,9 @@ def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:
     files = sorted(tmp_path.glob("*.toml"))
     assert len(files) == 4
     assert load_device(files[0]).sources["service"].source == "fitted"
+    text = page.read_text()
+    assert "tonexty" in text and "2.5 % of drawn devices" in text
+    assert "Chi-square " in text
 
 
 def test_a_system_of_quite_another_size_is_not_fitted() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from raidlab.calibration.fitting.kinds import KINDS
-from raidlab.calibration.fitting.recovery import CASES, Recovered, recover, table
+from raidlab.calibration.fitting.recovery import CASES, Recovered, recover, table, through_fio
 
 
 def recovered(name: str, trials: tuple[int, ...]) -> list[Recovered]:
@@ -35,13 +35,20 @@ def test_disks_are_given_back_and_what_is_hardly_reported_is_said_to_be_so() -> 
     assert not ways[5, "speed"].is_identifiable
 
 
+def test_stations_are_given_back_through_fio() -> None:
+    found = recover(through_fio(CASES["station"]), 0, workers=2, by_fio=True)
+    assert sum(one.is_identifiable for one in found) >= 1
+    assert all(one.is_covered for one in found if one.is_identifiable)
+    assert max(one.rates_pct for one in found) < 2
+
+
 def test_the_table_counts_what_is_called_identifiable_alone() -> None:
     rows = [
         Recovered("hdd", 0, "a", "1", "1", True, True),
-        Recovered("hdd", 0, "b", "1", "2", True, False),
+        Recovered("hdd", 0, "b", "1", "2", True, False, 1.25),
         Recovered("hdd", 1, "c", "1", "2", False, False),
     ]
-    assert table(rows).splitlines()[-1] == "| hdd | 2 | 3 | 2 | 1 | 50 % |"
+    assert table(rows).splitlines()[-1] == "| hdd | 2 | 3 | 2 | 1 | 50 % | 1.2 % |"
 
 
 @pytest.mark.parametrize("name", list(CASES))

@@ -123,6 +123,43 @@ def test_streams_find_what_random_writes_before_them_have_left() -> None:
     assert before("iodrive-026") == []
 
 
+@pytest.mark.parametrize(
+    ("drive", "level", "count", "held"),
+    [
+        ("iodrive-320", "single", "1", "320000000000 B"),
+        ("iodrive-640", "single", "1", "640000000000 B"),
+        ("iodrive-640", "raid0", "2", "1280000000000 B"),
+        ("iodrive-640", "raid1", "2", "640000000000 B"),
+        # Without formats: what the report's card had held.
+        ("sas2-ssd-400gb", "single", "1", "320 GB"),
+    ],
+)
+def test_a_card_has_held_what_is_advertised_of_it(figures, drive, level, count, held):
+    (figure,) = figures({"source": "iodrive", "drive": drive, "level": level, "count": count})
+    assert tree_of(figure)["run"]["filled"] == held
+
+
+@pytest.mark.parametrize(
+    ("word", "write"), [("write-back", "write-back"), ("write-through", "read"), ("read", "read")]
+)
+def test_a_tier_that_writes_go_through_only_reads(figures, word, write):
+    (figure,) = figures(
+        {
+            "controller": "lsi2208-1g-3.0", "drive": "sas-6g-hdd", "level": "raid5", "count": "4",
+            "settings": f"cache_tier=raid1 x2 sas-6g-ssd {word};hot_spot=64 GB",
+        }
+    )  # fmt: skip
+    assert tree_of(figure)["array"][0]["cache_tier"]["write"] == write
+
+
+@pytest.mark.parametrize("raid_by", ["os", ""])
+def test_without_a_controller_the_system_makes_the_array(figures, raid_by):
+    (figure,) = figures(
+        {"drive": "p3700-800", "controller": "", "level": "raid0", "count": "2", "raid_by": raid_by}
+    )
+    assert tree_of(figure)["array"][0]["software_raid"] == "os"
+
+
 def test_processes_have_partitions_of_their_own(figures):
     (figure,) = figures({"settings": "processes=4;areas=separate", "outstanding": "16"})
     loads = tree_of(figure)["workload"]

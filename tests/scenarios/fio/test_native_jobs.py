@@ -19,15 +19,15 @@ from raidlab.scenarios.running.simulate import simulate
 MS = 1_000_000
 
 
-def scenario(drives: Path, job: str, **run: Any) -> Scenario:
-    """One drive of 1 ms a command behind a host that takes no time."""
+def scenario(drives: Path, job: str, named: str = "", **run: Any) -> Scenario:
+    """One drive of 1 ms a command behind a host that takes no time, or one of the catalogue."""
     host = drives / "free-host.toml"
     host.write_text(
         'kind = "host"\nname = "free-host"\nlike = "generic"\nsubmit = "0 ns"\ncomplete = "0 ns"\n'
         '[sources]\nsubmit = "assumed"\ncomplete = "assumed"\n'
     )
     tree = {
-        "host": {"model": "free-host.toml"},
+        "host": {"model": named or "free-host.toml"},
         "array": [{"name": "d", "drives": [{"model": "card.toml", "count": 1}]}],
         "workload": [{"fio": "x.fio"}],
         "run": run,
@@ -36,8 +36,8 @@ def scenario(drives: Path, job: str, **run: Any) -> Scenario:
     return build_scenario(tree, drives / "s.toml", sections=sections)
 
 
-def entries(drives: Path, job: str) -> list[dict[str, Any]]:
-    checked = scenario(drives, job)
+def entries(drives: Path, job: str, named: str = "") -> list[dict[str, Any]]:
+    checked = scenario(drives, job, named)
     found = json.loads(_engine.run(json.dumps(checked.plan(0, 0))))
     threads = [thread | {"depth": 1} for thread in found["threads"]]
     document = fio_json(checked.jobs[0], threads, {}, bins=True)
@@ -51,6 +51,18 @@ def test_a_synchronous_job_makes_an_io_after_the_other(drives: Path) -> None:
     assert job["read"]["runtime"] == pytest.approx(100, abs=1)
     assert job["read"]["slat_ns"]["N"] == 0
     assert job["read"]["clat_ns"]["percentile"]["50.000000"] == pytest.approx(MS, rel=0.02)
+
+
+@pytest.mark.parametrize("host", ["ahci", "sata-3g", "sas2008"])
+def test_deep_jobs_share_the_places_of_a_hosts_scheduler(drives: Path, host: str) -> None:
+    """Four jobs of 100 blocks, 64 outstanding: more than the places, each with a queue of its own.
+
+    The drive takes 1 ms for each of the 400, and the job that ends last has waited for all.
+    """
+    text = "[global]\nrw=randread\nsize=400k\nioengine=libaio\niodepth=16\n"
+    jobs = entries(drives, text + "".join(f"[j{number}]\n" for number in range(4)), host)
+    assert [job["read"]["total_ios"] for job in jobs] == [100] * 4
+    assert max(job["read"]["runtime"] for job in jobs) == pytest.approx(400, rel=0.02)
 
 
 def test_stonewall_waits_and_groups(drives: Path) -> None:

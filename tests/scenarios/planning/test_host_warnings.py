@@ -69,6 +69,28 @@ def test_every_host_of_the_catalogue_has_the_costs_of_parity():
         assert host.parity and host.two_parities and host.stripe_page, host.name
 
 
+@pytest.mark.parametrize(
+    ("level", "changes", "warned"),
+    [
+        ("raid5", {"rw": "write"}, True),
+        ("raid6", {"rw": "rw"}, True),
+        # Alone, a write finds no neighbour; a whole stripe needs none; copies are not read.
+        ("raid5", {"rw": "write", "outstanding": 1}, False),
+        ("raid5", {"rw": "write", "block_size": "192 KiB"}, False),
+        ("raid10", {"rw": "write"}, False),
+        ("raid5", {"rw": "randwrite"}, False),
+        ("raid5", {"rw": "read"}, False),
+    ],
+)
+def test_sequential_writes_that_md_would_gather_are_a_warning(level, changes, warned):
+    tree = scenario("generic", level)
+    tree["workload"][0] |= changes
+    found = [each for each in build_scenario(tree).warnings if "md gathers" in each]
+    assert len(found) == warned
+    if level == "raid5" and warned:
+        assert "whole stripes of 192 KiB" in found[0] and "those of 4 KiB read" in found[0]
+
+
 @pytest.mark.parametrize(("host", "warned"), [("ahci", False), ("nvme", True)])
 def test_a_device_fitted_behind_another_host_is_a_warning(tmp_path, host, warned):
     path = tmp_path / "fitted.toml"
@@ -82,6 +104,20 @@ def test_a_device_fitted_behind_another_host_is_a_warning(tmp_path, host, warned
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0, done.output
     assert (said in done.output) == warned
+
+
+def test_a_comparison_takes_the_host_that_a_device_was_fitted_with(tmp_path):
+    measured, device = tmp_path / "m.json", tmp_path / "d.toml"
+    measured.write_text(Measurement(name="m", points=(load("randread", 1),)).to_json())
+    device.write_text(FITTED)
+    done = CliRunner().invoke(app, ["compare", str(measured), "--device", str(device)])
+    assert done.exit_code == 0, done.output
+    assert "behind ahci" in done.output and "was fitted behind" not in done.output
+    # Its host is a file of its own: only the user knows where it lies.
+    device.write_text(FITTED.replace('"ahci"', '"ahci-of-mine"'))
+    done = CliRunner().invoke(app, ["compare", str(measured), "--device", str(device)])
+    assert done.exit_code == 2
+    assert "--host" in done.output and "ahci-of-mine" in done.output
 
 
 def test_a_fit_names_its_host_and_the_scenario_takes_it(tmp_path):

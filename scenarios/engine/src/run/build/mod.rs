@@ -86,7 +86,7 @@ impl System {
         faults.none()?;
         let memories = build_memories(plan, &mut volumes);
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
-            drive.waiting = BlockLayer::new(plan.block_layer, threads as usize + 1, ios);
+            drive.waiting = BlockLayer::new(plan.block_layer, all_threads, ios);
         }
         let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
         let background = Background::new(plan);
