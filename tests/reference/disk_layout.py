@@ -168,7 +168,7 @@ class Drive:
             self.starts.append(self.starts[-1] + zone.blocks)
         self.capacity = self.starts[-1]
         mechanics = files.mechanics
-        self.turn_ms = 60_000 / number(mechanics, "rotation speed (in rpms)")
+        self.period_ms = 60_000 / number(mechanics, "rotation speed (in rpms)")
         self.switch_ms = number(mechanics, "head switch time")
         self.settle_ms = number(mechanics, "add. write settling delay")
         self.hpl = numbers(mechanics.entries.get("hpl seek equation values"))
@@ -226,5 +226,5 @@ class Drive:
         return found + self.settle_ms if writes and found else found
 
     def latency(self, at_ms: float, angle: float) -> float:
-        turn = (angle - at_ms / self.turn_ms) % 1.0
-        return 0.0 if turn > 1 - ALMOST else turn * self.turn_ms
+        wait = (angle - at_ms / self.period_ms) % 1.0
+        return 0.0 if wait > 1 - ALMOST else wait * self.period_ms

@@ -52,7 +52,7 @@ class Reading:
         drive, place = self.drive, self.drive.place(self._next)
         arrived = self._from_ms + drive.seek(self._arm, place, writes=False)
         begin = arrived + drive.latency(arrived, place.angle)
-        each = place.sector_share * drive.turn_ms
+        each = place.sector_share * drive.period_ms
         end = drive.run(self._next)
         self.runs.append(Run(self._next, end, self._from_ms, arrived, begin, each))
         self._arm, self._from_ms = place[:2], begin + (end - self._next) * each
@@ -199,7 +199,7 @@ class Replay:
         for order, segment in enumerate(self.lru):
             start, end = self._held(segment, now)
             prefetches = self._prefetches(segment, now)
-            overlaps = start < block + count and block < end
+            overlaps = max(start, block) < min(end, block + count)
             rank = 3 if prefetches else 0 if overlaps else 1 if start == end else 2
             ranks.append((rank, order))
         return self.lru[min(ranks)[1]]
@@ -379,8 +379,8 @@ class Replay:
             for each in range(run, stop):
                 needed = first if each == block else each + 1 - block
                 while at + ALMOST < data + needed * b:
-                    at += drive.turn_ms
-                at += place.sector_share * drive.turn_ms
+                    at += drive.period_ms
+                at += place.sector_share * drive.period_ms
             run = stop
         self.written_ms = at
 

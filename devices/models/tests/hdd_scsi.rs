@@ -276,6 +276,25 @@ fn an_unrelated_write_after_a_write_leaves_the_bus_twice() {
 }
 
 #[test]
+fn an_empty_segment_overlaps_nothing() {
+    let extra = json!({
+        "command_ns": 500_000, "disconnect_ns": 100_000, "between_ns": 200_000,
+        "second_disconnect_ns": 90_000, "seek_delta_ns": 150_000,
+    });
+    let mut rig = rig(&[
+        ("/interface/extra_disconnect", extra),
+        ("/buffer/segments", json!(2)),
+        ("/buffer/read_hits_on_written", json!(false)),
+    ]);
+    at(&mut rig, 0, Op::Read, 10, 4);
+    at(&mut rig, 20_000, Op::Write, 15, 1);
+    // Sectors 13 to 16 go into the segment that holds 13, not into the one that held the write of
+    // 15. So this is an ordinary write: 0.7 of overhead, sector 13 from 41.3 on, done at 41.7, 0.05
+    // to come back, 0.02.
+    assert_eq!(at(&mut rig, 40_000, Op::Write, 13, 4), 1_770);
+}
+
+#[test]
 fn a_write_with_head_start_waits_for_ten_sectors() {
     let extra = json!({
         "command_ns": 0, "disconnect_ns": 0, "between_ns": 0,

@@ -48,7 +48,7 @@ def _slips(draw: Random, most: int, below: int) -> list[int]:
 def _zone(draw: Random, layout: tuple[int, int, int], first: int) -> tuple[str, int]:
     """A zone, and its last cylinder."""
     scheme, surfaces, size = layout
-    cylinders = draw.randint(size + 1, 40)
+    cylinders = draw.randint(6, 40)
     sectors = draw.randint(20, 120)
     cylinder = surfaces * sectors
     spares = {1: draw.randint(0, 4), 3: draw.randint(0, 3), 7: 0, 9: draw.randint(0, 40)}
@@ -79,7 +79,7 @@ def _zone(draw: Random, layout: tuple[int, int, int], first: int) -> tuple[str, 
 
 
 def _model(draw: Random, scheme: int) -> str:
-    surfaces, size = draw.randint(1, 6), draw.randint(1, 5)
+    surfaces, size = draw.randint(1, 6), draw.randint(1, 8)
     zones, next_cylinder = [], draw.choice((0, 3))
     for _ in range(draw.randint(1, 3)):
         zone, last = _zone(draw, (scheme, surfaces, size), next_cylinder)

@@ -127,7 +127,7 @@ def test_spares_and_slips_by_hand(
     assert place.angle == pytest.approx((sector + skew) % 100 / 100)
 
 
-def test_heads_turn_round_in_odd_cylinders_and_skew_by_their_order(tmp_path: Path) -> None:
+def test_heads_count_backwards_in_odd_cylinders_and_skew_by_their_order(tmp_path: Path) -> None:
     drive = _drive(tmp_path, ("mapping scheme = 0", "mapping scheme = 1"), ("5, 7,", ""))
     assert drive.place(100)[:2] == (0, 1)
     assert drive.place(200)[:2] == (1, 1)
