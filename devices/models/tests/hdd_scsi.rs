@@ -318,6 +318,26 @@ fn segments_of_writes_may_serve_no_reads() {
 }
 
 #[test]
+fn reading_ahead_stops_when_a_hit_elsewhere_wants_the_arm() {
+    let mut rig = rig(&[
+        (
+            "/buffer/read_ahead",
+            json!({"policy": "fixed", "sectors": 20}),
+        ),
+        ("/buffer/read_ahead_on_idle_hit", json!(true)),
+    ]);
+    at(&mut rig, 0, Op::Read, 10, 4);
+    at(&mut rig, 20_000, Op::Read, 150, 1);
+    // Sectors 151 to 170 pass from 25.1 on. At 25.75 comes a hit on the other segment, whose end
+    // the arm goes to: sector 157 is finished, and 158 is not in the buffer.
+    assert_eq!(
+        at(&mut rig, 25_750, Op::Read, 30, 4),
+        200 + 30 + 4 * 50 + 10
+    );
+    assert!(at(&mut rig, 60_000, Op::Read, 158, 1) > 400);
+}
+
+#[test]
 fn a_minimum_seek_holds_for_writes_alone() {
     let mut rig = rig(&[("/interface/minimum_seek_ns", json!(500_000))]);
     // On the track already: 0.6, 0.5 of settling, then sector 12 at 1.2.

@@ -74,7 +74,7 @@ impl ScsiFront {
             if filling {
                 self.read_on(model, request.end);
             } else if model.buffer.read_ahead_on_idle_hit {
-                self.restart_read_ahead(model, segment, request.end, media_from);
+                self.restart_read_ahead(model, segment, request, media_from);
             }
             let data = ready + bus.read_sector_ns * request.sectors();
             port.io(request.io).charge(Part::Transfer, data);
@@ -222,21 +222,21 @@ impl ScsiFront {
         }
     }
 
-    /// A read up to `end` was served from a segment that was not being filled: the arm goes to the
-    /// end of the segment.
+    /// A read was served from a segment that was not being filled: the arm goes to the end of the
+    /// segment from `from` on, and other reading ahead stops when the request comes.
     pub(super) fn restart_read_ahead(
         &mut self,
         model: &Model,
         segment: usize,
-        end: u64,
+        request: &Request,
         from: Time,
     ) {
         let filled = self.buffer.segments[segment];
-        let limit = read_ahead_limit(model, filled.start, end);
+        let limit = read_ahead_limit(model, filled.start, request.end);
         if limit <= filled.end {
             return;
         }
-        let start = from + self.stop_read_ahead(model, from);
+        let start = from.max(request.at + self.stop_read_ahead(model, request.at));
         let (sweep, _) = self.sweep(model, filled.end, start, 0);
         self.background = Background::ReadAhead {
             sweep,
