@@ -14,7 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration.disksim.entries import Entries, milliseconds, number_of
+from raidlab.calibration.disksim.entries import Entries, Range, milliseconds, number_of
 from raidlab.calibration.disksim.geometry import geometry_of
 from raidlab.calibration.disksim.syntax import (
     Block,
@@ -28,6 +28,8 @@ from raidlab.devices.reading import MIB, read_text
 from raidlab.devices.spec_writer import device_toml
 
 _SECTOR = 512
+_SHORT_MS: Range = (0, 1000)
+"""Of an overhead, a movement, a sector on the bus."""
 _READ_AHEAD = {0: "none", 1: "track-end", 3: "fixed", 4: "next-track"}
 _POLICY = {1: "first-come", 3: "c-look", 4: "c-look", 6: "shortest-access"}
 
@@ -65,10 +67,11 @@ def import_disksim(path: Path) -> Imported:
         "kind": "hdd",
         "name": re.sub(r"[^a-z0-9.+-]+", "-", path.stem.lower()).strip("-") or "disk",
         "title": f"{disk.block.name.replace('_', ' ')}, from DiskSim's {path.name}",
-        "queue_depth": max(1, disk.whole("Max queue length", 1)),
+        "queue_depth": max(1, disk.whole("Max queue length", 1, (0, 4096))),
     }
     mechanical = mechanics.child("Mechanical Model", "dm_mech_g1")
-    values["speed"] = f"{mechanical.number('Rotation speed (in rpms)'):g} rpm"
+    speed = mechanical.number("Rotation speed (in rpms)", None, (300, 100_000))
+    values["speed"] = f"{speed:.12g} rpm"
     # DiskSim's clock starts with sector 0 of cylinder 0 under its head.
     values["speed_tolerance"] = 0.0
     values["initial_angle"] = 0.0
@@ -119,8 +122,10 @@ def _bus(parameters: Parameters) -> Entries | None:
 def _seek(mechanical: Entries) -> dict[str, Any]:
     return {
         "read": _curve(mechanical),
-        "write_settle": milliseconds(mechanical.number("Add. write settling delay", 0.0)),
-        "head_switch": milliseconds(mechanical.number("Head switch time")),
+        "write_settle": milliseconds(
+            mechanical.number("Add. write settling delay", 0.0, (-1000, 1000))
+        ),
+        "head_switch": milliseconds(mechanical.number("Head switch time", None, _SHORT_MS)),
     }
 
 
@@ -185,19 +190,25 @@ def _read_seek(name: Word) -> dict[str, Any]:
 
 
 def _buffer(disk: Entries, notes: list[str]) -> dict[str, Any]:
-    sectors = disk.whole("Segment size (in blks)")
+    sectors = disk.whole("Segment size (in blks)", None, (1, 2**24))
     ahead = disk.whole("Buffer continuous read", 0)
     if ahead not in _READ_AHEAD:
         notes.append(f"Buffer continuous read = {ahead}: not supported, taken as 3")
         ahead = 3
     if not disk.whole("Enable caching in buffer", 1):
         notes.append("Enable caching in buffer = 0: not supported, segments serve hits")
+    if disk.whole("Never disconnect", 0) and disk.whole("Immediate buffer read", 0):
+        notes.append(
+            "Immediate buffer read = 1: without effect with Never disconnect = 1, as the bus takes "
+            "each sector when it is read"
+        )
+    own = int(disk.whole("Use separate write segment", 0) != 0)
     policy = _READ_AHEAD[ahead]
-    limit = min(disk.whole("Maximum read-ahead (blks)", 0), sectors)
+    limit = min(disk.whole("Maximum read-ahead (blks)", 0, (0, 2**40)), sectors)
     if policy in ("fixed", "track-end") and limit == 0:
         policy = "none"
     values: dict[str, Any] = {
-        "segments": disk.whole("Number of buffer segments"),
+        "segments": disk.whole("Number of buffer segments", None, (1 + own, 4096)),
         "segment": f"{sectors * _SECTOR} B",
         "read_ahead": policy,
     }
@@ -227,11 +238,15 @@ def _scheduler(disk: Entries, notes: list[str]) -> dict[str, Any]:
 
 
 def _scsi_bus(disk: Entries, bus: Entries | None) -> dict[str, Any]:
-    bulk = disk.number("Bulk sector transfer time", 0.0)
-    scale = disk.number("Time scale for overheads", 1.0)
+    bulk = disk.number("Bulk sector transfer time", 0.0, _SHORT_MS)
+    scale = disk.number("Time scale for overheads", 1.0, (0, 1000))
 
     def time(key: str) -> str:
-        return milliseconds(disk.number(key, 0.0) * scale)
+        most = min(1000, 1000 / scale) if scale else 1000
+        return milliseconds(disk.number(key, 0.0, (0, most)) * scale)
+
+    def sector(key: str) -> str:
+        return milliseconds(max(bulk, bus.number(key, 0.0, _SHORT_MS) if bus else 0.0))
 
     def after(read: str, write: str) -> dict[str, str]:
         return {"after_read": time(read), "after_write": time(write)}
@@ -241,12 +256,8 @@ def _scsi_bus(disk: Entries, bus: Entries | None) -> dict[str, Any]:
     # other pair.
     write = "Write hit over." if fast else "Write miss over."
     values: dict[str, Any] = {
-        "read_sector": milliseconds(
-            max(bulk, bus.number("Read block transfer time", 0.0) if bus else 0.0)
-        ),
-        "write_sector": milliseconds(
-            max(bulk, bus.number("Write block transfer time", 0.0) if bus else 0.0)
-        ),
+        "read_sector": sector("Read block transfer time"),
+        "write_sector": sector("Write block transfer time"),
         "read_hit": after("Read hit over. after read", "Read hit over. after write"),
         "read_miss": after("Read miss over. after read", "Read miss over. after write"),
         "write": after(f"{write} after read", f"{write} after write"),
@@ -257,8 +268,8 @@ def _scsi_bus(disk: Entries, bus: Entries | None) -> dict[str, Any]:
         "other_reselect": time("Other reselect overhead"),
         "read_disconnect": after("Read disconnect afterread", "Read disconnect afterwrite"),
         "write_disconnect": time("Write disconnect overhead"),
-        "minimum_seek": milliseconds(disk.number("Minimum seek delay", 0.0)),
-        "read_water_mark": disk.number("High (read) water mark", 0.0),
+        "minimum_seek": milliseconds(disk.number("Minimum seek delay", 0.0, _SHORT_MS)),
+        "read_water_mark": disk.number("High (read) water mark", 0.0, (0, 1)),
         "hold_bus": bool(disk.whole("Hold bus entire read xfer", 0)),
         "never_disconnect": bool(disk.whole("Never disconnect", 0)),
         "fast_write": fast,

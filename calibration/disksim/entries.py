@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from raidlab.calibration.disksim.syntax import Block, Value, Word, fault
 
+_LARGEST = 1e15
+
+
+Range = tuple[float, float]
+"""The least and the largest number that a key may have."""
+
 
 class Entries:
     """Typed access to a block's entries, with faults that name file, line, key and value."""
@@ -38,16 +44,23 @@ class Entries:
             raise fault(self._at(value), key, None, "a single value")
         return value
 
-    def number(self, key: str, default: float | None = None) -> float:
+    def number(
+        self, key: str, default: float | None = None, within: Range = (-_LARGEST, _LARGEST)
+    ) -> float:
         """A number."""
         if default is not None and not self.has(key):
             return default
         word = self.word(key)
-        return number_of(word, key)
+        number = number_of(word, key)
+        if not within[0] <= number <= within[1]:
+            raise fault(word, key, word.text, f"{within[0]:.15g} to {within[1]:.15g}")
+        return number
 
-    def whole(self, key: str, default: int | None = None) -> int:
+    def whole(
+        self, key: str, default: int | None = None, within: Range = (-_LARGEST, _LARGEST)
+    ) -> int:
         """A whole number."""
-        number = self.number(key, default)
+        number = self.number(key, default, within)
         if number != int(number):
             raise fault(self.word(key), key, self.word(key).text, "a whole number")
         return int(number)
@@ -86,8 +99,8 @@ def number_of(word: Word, key: str) -> float:
         number = float(word.text)
     except ValueError:
         raise fault(word, key, word.text, "a number") from None
-    if not abs(number) < 1e15:
-        raise fault(word, key, word.text, "a number below 1e15")
+    if not abs(number) <= _LARGEST:
+        raise fault(word, key, word.text, "a number of at most 1e15")
     return number
 
 

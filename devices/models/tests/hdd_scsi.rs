@@ -203,6 +203,33 @@ fn a_read_waits_for_a_write_in_the_background() {
 }
 
 #[test]
+fn a_read_behind_a_write_leaves_the_bus_while_the_arm_moves() {
+    let mut rig = rig(&[
+        ("/interface/fast_write", json!(true)),
+        ("/interface/read_miss/after_write_ns", json!(450_000)),
+    ]);
+    at(&mut rig, 0, Op::Write, 10_000, 4);
+    // The arm is free at 10.4 and moves after the overhead, at 10.75. It is there at 11.75, just
+    // before sector 18, which has passed at 11.9; 0.08 to come back, one on the bus, 0.01.
+    assert_eq!(at(&mut rig, 10_300, Op::Read, 18, 1), 1_740);
+}
+
+#[test]
+fn a_drive_that_never_disconnects_waits_for_a_write_on_the_bus() {
+    let changes = [
+        ("/interface/fast_write", json!(true)),
+        ("/interface/never_disconnect", json!(true)),
+    ];
+    let mut reads = rig(&changes);
+    at(&mut reads, 0, Op::Write, 10_000, 4);
+    // A hit: the write ends at 10.4; 0.03 before the data, 0.05, 0.01.
+    assert_eq!(at(&mut reads, 5_000, Op::Read, 10_000, 1), 5_490);
+    let mut writes = rig(&changes);
+    at(&mut writes, 0, Op::Write, 10_000, 4);
+    assert_eq!(at(&mut writes, 5_000, Op::Write, 500, 1), 5_500);
+}
+
+#[test]
 fn a_write_that_continues_the_one_in_the_background_is_taken_at_once() {
     let mut rig = rig(&[("/interface/fast_write", json!(true))]);
     at(&mut rig, 0, Op::Write, 10_000, 4);
@@ -249,6 +276,25 @@ fn an_unrelated_write_after_a_write_leaves_the_bus_twice() {
 }
 
 #[test]
+fn an_empty_segment_overlaps_nothing() {
+    let extra = json!({
+        "command_ns": 500_000, "disconnect_ns": 100_000, "between_ns": 200_000,
+        "second_disconnect_ns": 90_000, "seek_delta_ns": 150_000,
+    });
+    let mut rig = rig(&[
+        ("/interface/extra_disconnect", extra),
+        ("/buffer/segments", json!(2)),
+        ("/buffer/read_hits_on_written", json!(false)),
+    ]);
+    at(&mut rig, 0, Op::Read, 10, 4);
+    at(&mut rig, 20_000, Op::Write, 15, 1);
+    // Sectors 13 to 16 go into the segment that holds 13, not into the one that held the write of
+    // 15. So this is an ordinary write: 0.7 of overhead, sector 13 from 41.3 on, done at 41.7, 0.05
+    // to come back, 0.02.
+    assert_eq!(at(&mut rig, 40_000, Op::Write, 13, 4), 1_770);
+}
+
+#[test]
 fn a_write_with_head_start_waits_for_ten_sectors() {
     let extra = json!({
         "command_ns": 0, "disconnect_ns": 0, "between_ns": 0,
@@ -272,6 +318,26 @@ fn segments_of_writes_may_serve_no_reads() {
 }
 
 #[test]
+fn reading_ahead_stops_when_a_hit_elsewhere_wants_the_arm() {
+    let mut rig = rig(&[
+        (
+            "/buffer/read_ahead",
+            json!({"policy": "fixed", "sectors": 20}),
+        ),
+        ("/buffer/read_ahead_on_idle_hit", json!(true)),
+    ]);
+    at(&mut rig, 0, Op::Read, 10, 4);
+    at(&mut rig, 20_000, Op::Read, 150, 1);
+    // Sectors 151 to 170 pass from 25.1 on. At 25.75 comes a hit on the other segment, whose end
+    // the arm goes to: sector 157 is finished, and 158 is not in the buffer.
+    assert_eq!(
+        at(&mut rig, 25_750, Op::Read, 30, 4),
+        200 + 30 + 4 * 50 + 10
+    );
+    assert!(at(&mut rig, 60_000, Op::Read, 158, 1) > 400);
+}
+
+#[test]
 fn a_minimum_seek_holds_for_writes_alone() {
     let mut rig = rig(&[("/interface/minimum_seek_ns", json!(500_000))]);
     // On the track already: 0.6, 0.5 of settling, then sector 12 at 1.2.
@@ -288,6 +354,51 @@ fn a_read_on_arrival_takes_at_most_a_revolution() {
     // The head is there at 0.4, in the middle of sectors 0 to 49; it takes 4 to 49 first and
     // sectors 0 to 3 when they come round, done at 10.4. The bus is back at 10.1 + 0.08.
     assert_eq!(at(&mut rig, 0, Op::Read, 0, 50), 10_490);
+}
+
+#[test]
+fn a_drive_that_never_disconnects_takes_no_sector_out_of_order() {
+    let mut rig = rig(&[
+        ("/buffer/read_on_arrival", json!(true)),
+        ("/interface/never_disconnect", json!(true)),
+    ]);
+    // The head is there at 0.4, in the middle of sectors 0 to 49. The bus has been open since 0.43
+    // and wants sector 0, which comes round at 10.0; all have passed at 15.0. Each crosses while
+    // the next one passes: 0.05 for the last, 0.01 to complete.
+    assert_eq!(at(&mut rig, 0, Op::Read, 0, 50), 15_060);
+}
+
+#[test]
+fn what_does_not_fit_into_a_segment_is_not_taken_out_of_order() {
+    for (segment, expected) in [(50, 10_490), (49, 15_010)] {
+        let mut rig = rig(&[
+            ("/buffer/read_on_arrival", json!(true)),
+            ("/buffer/segment_sectors", json!(segment)),
+            ("/interface/hold_bus", json!(true)),
+            ("/interface/read_water_mark", json!(1.0)),
+            ("/interface/read_sector_ns", json!(0)),
+        ]);
+        // A segment of 50 sectors: all of them are there after a revolution, at 10.4; 0.08 to come
+        // back, 0.01 to complete. One of 49 waits for sector 0, at 10.0, and has passed 49 of them
+        // at 14.9; the drive is back at 14.98 and waits for the last one, at 15.0.
+        assert_eq!(at(&mut rig, 0, Op::Read, 0, 50), expected);
+    }
+}
+
+#[test]
+fn a_write_larger_than_a_segment_waits_for_its_first_sector() {
+    // The bus takes no time, so the data are there when the head is, at 0.6, in the middle of
+    // sectors 0 to 49. It writes 6 to 49 and then 0 to 5, done at 10.6; or 0 to 49, from 10.0 on.
+    // Then 0.05 to come back and 0.02 to complete.
+    for (segment, expected) in [(50, 10_670), (49, 15_070)] {
+        let mut rig = rig(&[
+            ("/buffer/write_on_arrival", json!(true)),
+            ("/buffer/segment_sectors", json!(segment)),
+            ("/interface/write_sector_ns", json!(0)),
+            ("/interface/data_preparation_ns", json!(0)),
+        ]);
+        assert_eq!(at(&mut rig, 0, Op::Write, 0, 50), expected);
+    }
 }
 
 #[test]

@@ -12,6 +12,10 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveOptions
 from tests.calibration.disksim import disksim_files as files
+from tests.calibration.disksim.variants import Variant
+from tests.calibration.disksim.variants import write as write_variant
+
+GIVEN_FILES = Path(__file__).parents[2] / "data" / "disksim"
 
 
 def _load(parv: Path) -> HddSpec:
@@ -109,6 +113,85 @@ def test_slips_beyond_the_spares_are_left_out_and_reported(tmp_path: Path) -> No
     assert _load(parv).geometry.zones[0].slips == (5,)
 
 
+def test_slips_outside_their_zone_are_left_out_and_reported(tmp_path: Path) -> None:
+    parv = files.write(tmp_path, model=("slips = [ 5, 7, ]", "slips = [ 5, 12000 ]"))
+    imported = import_disksim(parv)
+    assert imported.notes == ["zone 0: 1 slips outside it, left out"]
+    assert _load(parv).geometry.zones[0].slips == (5,)
+
+
+def test_skews_are_in_sectors_whether_the_file_says_so_or_not(tmp_path: Path) -> None:
+    parv = files.write(tmp_path, model=("Sparing", "Skew units = sectors, Sparing"))
+    assert _load(parv).geometry.zones[0].track_skew == 10
+
+
+def test_reading_on_arrival_without_disconnecting_is_reported(tmp_path: Path) -> None:
+    text = "Immediate buffer read = 1, Never disconnect = 1, Fast write level = 1"
+    parv = files.write(tmp_path, diskspecs=("Fast write level = 1", text))
+    notes = import_disksim(parv).notes
+    assert len(notes) == 1
+    assert notes[0].startswith("Immediate buffer read = 1: without effect with Never disconnect")
+    alone = files.write(tmp_path, diskspecs=("Fast write", "Immediate buffer read = 1, Fast write"))
+    assert import_disksim(alone).notes == []
+
+
+# What the validated files of DiskSim may hold in each key, a value of each kind.
+_KNOWN: dict[str, dict[str, tuple[object, ...]]] = {
+    "diskspecs": {
+        "Per-request overhead time": (0.0,),
+        "Hold bus entire read xfer": (0, 1),
+        "Hold bus entire write xfer": (0, 1),
+        "Allow read hits on write data": (0, 1),
+        "Never disconnect": (0, 1),
+        "Number of buffer segments": (2, 10),
+        "Maximum number of write segments": (1, 3),
+        "Segment size (in blks)": (57, 64, 281, 511, 561),
+        "Use separate write segment": (0, 1),
+        "Low (write) water mark": (0.0, 0.75, 1.0),
+        "High (read) water mark": (0.0, 0.75, 1),
+        "Enable caching in buffer": (1, 2),
+        "Buffer continuous read": (0, 1, 3, 4),
+        "Maximum read-ahead (blks)": (0, 57, 128, 1000),
+        "Read-ahead over requested": (0, 1),
+        "Read-ahead on idle hit": (0, 1),
+        "Read any free blocks": (0, 1),
+        "Fast write level": (0, 1, 2),
+        "Immediate buffer read": (0, 1),
+        "Immediate buffer write": (0, 1),
+        "Stop prefetch in sector": (0, 1),
+        "Write hit stop prefetch": (0, 1),
+        "Extra write disconnect": (0, 1),
+        "Extradisc seek delta": (0.25,),
+        "Minimum seek delay": (0, 0.6),
+    },
+    "model": {
+        "LBN-to-PBN mapping scheme": (0, 1),
+        "Sparing scheme used": (1, 3, 7, 8, 9),
+        "Rangesize for sparing": (1, 6),
+        "Block count": (0, 17783240),
+        "Offset of first block": ("3.000000", 200),
+        "Empty space at zone front": (0, 63),
+        "Number of spares": (0, 2),
+        "Access time type": ("trackSwitchPlusRotation", "averageRotation"),
+        "Add. write settling delay": (-0.3, 0, 0.65),
+        "Percent error in rpms": (0.0,),
+        "defects": ("[]", "[ 5, 5 ]"),
+    },
+}
+
+
+@pytest.mark.parametrize("name", ["barracuda", "hp_c2247a"])
+def test_every_known_key_and_value_is_imported(tmp_path: Path, name: str) -> None:
+    for kind, keys in _KNOWN.items():
+        for key, values in keys.items():
+            for value in values:
+                # As few spares as every scheme has room for.
+                spares = {"Number of spares": 2} if key == "Sparing scheme used" else {}
+                one = {key: value, **spares}
+                variant = Variant(name, **{kind: one})
+                _load(write_variant(tmp_path, GIVEN_FILES, variant))
+
+
 @pytest.mark.parametrize(
     ("changes", "reported"),
     [
@@ -125,7 +208,13 @@ def test_slips_beyond_the_spares_are_left_out_and_reported(tmp_path: Path) -> No
         ({"diskspecs": ("Fast write level = 1,", "Fast write level 1,")}, '"=" after a key'),
         ({"parv": ("as SMALL", "as OTHER")}, None),
         ({"parv": ("disksim_disk disk0 [] ] ]", "disksim_disk disk0 [] ]")}, "topology"),
-        ({"model": ("First cylinder number = 61", "First cylinder number = 50")}, "60 or more"),
+        ({"model": ("First cylinder number = 61", "First cylinder number = 50")}, '"50": 60 to'),
+        ({"diskspecs": ("segments = 4", "segments = 0")}, 'segments = "0": 1 to 4096'),
+        ({"diskspecs": ("mark = 0.5", "mark = 1.5")}, 'mark = "1.5": 0 to 1'),
+        ({"diskspecs": ("read = 0.2", "read = -0.2")}, 'after read = "-0.2": 0 to 1000'),
+        ({"model": ("in rpms) = 6000", "in rpms) = 6")}, 'in rpms) = "6": 300 to 100000'),
+        ({"model": ("of spares = 20", "of spares = 12000")}, '"12000": 0 to 11999'),
+        ({"model": ("Sparing scheme", "Skew units = degrees, Sparing scheme")}, "sectors, or"),
     ],
 )
 def test_faults_name_file_line_key_and_value(

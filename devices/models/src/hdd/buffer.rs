@@ -29,7 +29,7 @@ impl Segment {
 
     /// True if it holds any sector from `lbn` to before `end`.
     pub fn overlaps(&self, lbn: u64, end: u64) -> bool {
-        self.start < end && lbn < self.end
+        self.start.max(lbn) < self.end.min(end)
     }
 }
 

@@ -17,6 +17,7 @@ use super::params::{AfterParams, SECTOR_BYTES, ScsiBusParams};
 use super::scheduler::{Queue, Waiting};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use std::cmp::Reverse;
 
 mod read;
 mod write;
@@ -267,7 +268,7 @@ impl ScsiFront {
     }
 
     /// The segment that holds a read's first sector: best if it holds all of it, and if it is
-    /// being filled.
+    /// being filled; of equal ones that used longest ago, as a search of the list finds it.
     fn hit(&self, model: &Model, request: &Request) -> Option<usize> {
         let filling = self.filling();
         let contains = |index: usize| {
@@ -283,7 +284,7 @@ impl ScsiFront {
                 (
                     segment.end >= request.end,
                     filling == Some(index),
-                    segment.used,
+                    Reverse(segment.used),
                 )
             })
     }

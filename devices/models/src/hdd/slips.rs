@@ -107,11 +107,11 @@ impl Slips {
                 if self.slips.is_empty() {
                     return (index, u64::MAX);
                 }
-                self.walk(0, 0, index)
+                walk(&self.slips, 0, index)
             }
             Sparing::Track => {
                 let (track, sector) = (index / per_track, index % per_track);
-                let (track, _) = self.walk(0, 0, track);
+                let (track, _) = walk(&self.slips, 0, track);
                 (track * per_track + sector, per_track - sector)
             }
             Sparing::TrackEnd => {
@@ -123,44 +123,60 @@ impl Slips {
                 let per_cylinder = per_track * u64::from(heads);
                 let start = index / per_cylinder * per_cylinder;
                 let inside = index - start;
-                let first = self.slips.partition_point(|&slip| slip < start);
-                let (moved, run) = self.walk(first, start, inside);
+                let (first, slips) = self.within(start, per_cylinder);
+                let (moved, run) = walk(slips, start, inside);
                 let physical = start + first as u64 + moved;
                 (physical, run.min(per_cylinder - inside))
             }
             Sparing::Range => {
                 let whole = per_track * u64::from(heads) * u64::from(self.range_cylinders);
                 let usable = whole - self.spares;
-                let (range, inside) = (index / usable, index % usable);
-                let start = range * whole;
-                let first = self.slips.partition_point(|&slip| slip < start);
-                let (moved, run) = self.walk(first, start, inside);
-                (start + moved, run.min(usable - inside))
+                // What is left of the zone behind its whole ranges has no spares.
+                let ranges = u64::from(self.cylinders / self.range_cylinders);
+                let range = (index / usable).min(ranges);
+                let (start, inside) = (range * whole, index - range * usable);
+                let (_, slips) = self.within(start, whole);
+                let (moved, run) = walk(slips, start, inside);
+                let spared = range < ranges;
+                let run = if spared {
+                    run.min(usable - inside)
+                } else {
+                    run
+                };
+                (start + moved, run)
             }
         }
     }
 
-    /// Moves `index` past each slip from the `first` on, slips counted from `start`: one up for
-    /// every slip at or before where it has got to. Also says how far the next slip is.
-    ///
-    /// Slips ascend, so `slip - its number` never falls and the last one that counts is found
-    /// by bisection.
+    /// How many slips lie before `start`, and those of the `size` sectors from there on.
     #[inline]
-    fn walk(&self, first: usize, start: u64, index: u64) -> (u64, u64) {
-        let slips = &self.slips[first..];
-        let (mut low, mut high) = (0, slips.len());
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if slips[middle] - start - middle as u64 <= index {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        let moved = index + low as u64;
-        let run = slips.get(low).map_or(u64::MAX, |slip| slip - start - moved);
-        (moved, run)
+    fn within(&self, start: u64, size: u64) -> (usize, &[u64]) {
+        let first = self.slips.partition_point(|&slip| slip < start);
+        let rest = &self.slips[first..];
+        let inside = rest.partition_point(|&slip| slip - start < size);
+        (first, &rest[..inside])
     }
+}
+
+/// Moves `index` past each of the slips, counted from `start`: one up for every slip at or before
+/// where it has got to. Also says how far the next slip is.
+///
+/// Slips ascend, so `slip - its number` never falls and the last one that counts is found by
+/// bisection.
+#[inline]
+fn walk(slips: &[u64], start: u64, index: u64) -> (u64, u64) {
+    let (mut low, mut high) = (0, slips.len());
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if slips[middle] - start - middle as u64 <= index {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let moved = index + low as u64;
+    let run = slips.get(low).map_or(u64::MAX, |slip| slip - start - moved);
+    (moved, run)
 }
 
 /// No range may slip more sectors than it has spares; what is left at the end of the zone after

@@ -152,6 +152,28 @@ fn spares_of_a_range_lie_at_its_end_and_its_slips_stay_inside() {
 }
 
 #[test]
+fn what_is_left_behind_the_ranges_may_be_larger_than_what_they_hold() {
+    let mut only = zone(0, 4, 4);
+    only.spares = 7;
+    let mut params = layout(2, Sparing::Range, vec![only]);
+    params.range_cylinders = 3;
+    let geometry = build(&params).unwrap();
+    // A range of 24 sectors holds 17; the two cylinders behind it hold all of their 16.
+    assert_eq!(geometry.sectors(), 40 - 7);
+    assert_eq!(chs(&geometry, 16), (2, 0, 0));
+    assert_eq!(chs(&geometry, 17), (3, 0, 0));
+    assert_eq!(chs(&geometry, 32), (4, 1, 3));
+    // Half a range of its own: spares of a range that is not there take nothing from it.
+    let mut short = zone(0, 1, 4);
+    short.spares = 9;
+    let mut params = layout(2, Sparing::Range, vec![short]);
+    params.range_cylinders = 3;
+    let geometry = build(&params).unwrap();
+    assert_eq!(geometry.sectors(), 16);
+    assert_eq!(chs(&geometry, 15), (1, 1, 3));
+}
+
+#[test]
 fn slips_of_a_zone_move_all_that_follows() {
     let mut only = zone(0, 1, 10);
     (only.spares, only.slips, only.empty_sectors) = (2, vec![5, 6], 3);

@@ -41,12 +41,13 @@ impl ScsiFront {
         self.counts.reads += 1;
         let hit_overhead = bus.read_hit.after(self.last_op);
         let miss_overhead = bus.read_miss.after(self.last_op);
-        let leaves = bus.read_disconnect.after(self.last_op);
         let mut media_from = request.at + miss_overhead;
+        let mut left = media_from + bus.read_disconnect.after(self.last_op);
         let mut waited = false;
         if let Background::Write { done, .. } = self.background {
             // The arm is writing: the drive disconnects and comes back after that.
-            media_from = (media_from + leaves).max(done);
+            media_from = media_from.max(done);
+            left = left.max(done);
             waited = true;
             self.finish_write(model);
         }
@@ -54,17 +55,18 @@ impl ScsiFront {
             let (ready, state) = if bus.never_disconnect {
                 (media_from + bus.data_preparation_ns, Bus::Connected)
             } else {
-                (media_from + leaves, Bus::Disconnected)
+                (left, Bus::Disconnected)
             };
             return self.read_miss(model, bus, port, request, (media_from, ready, state));
         };
         self.counts.read_hits += 1;
         self.buffer.touch(segment, MediaOp::Read);
-        let ready = if waited {
-            media_from + bus.first_reselect_ns + bus.data_preparation_ns
-        } else {
-            request.at + hit_overhead + bus.data_preparation_ns
+        let returned = match waited {
+            true if bus.never_disconnect => media_from,
+            true => left + bus.first_reselect_ns,
+            false => request.at + hit_overhead,
         };
+        let ready = returned + bus.data_preparation_ns;
         port.io(request.io).charge(Part::Overhead, ready);
         let buffered = self.buffer.segments[segment].end;
         let filling = self.filling() == Some(segment);
@@ -72,7 +74,7 @@ impl ScsiFront {
             if filling {
                 self.read_on(model, request.end);
             } else if model.buffer.read_ahead_on_idle_hit {
-                self.restart_read_ahead(model, segment, request.end, media_from);
+                self.restart_read_ahead(model, segment, request, media_from);
             }
             let data = ready + bus.read_sector_ns * request.sectors();
             port.io(request.io).charge(Part::Transfer, data);
@@ -82,7 +84,8 @@ impl ScsiFront {
             Background::ReadAhead { sweep, .. } if filling => sweep,
             _ => {
                 let start = media_from.max(request.at + self.stop_read_ahead(model, request.at));
-                self.sweep(model, buffered, start, request.end).0
+                let wanted = collected_end(model, bus, request);
+                self.sweep(model, buffered, start, wanted).0
             }
         };
         let filling = Filling {
@@ -105,7 +108,8 @@ impl ScsiFront {
     ) -> Time {
         let segment = self.replaced_by_read(model);
         let start = media_from.max(request.at + self.stop_read_ahead(model, request.at));
-        let (sweep, media) = self.sweep(model, request.lbn, start, request.end);
+        let wanted = collected_end(model, bus, request);
+        let (sweep, media) = self.sweep(model, request.lbn, start, wanted);
         let place = model.geometry.place(request.lbn);
         let first = first_buffered(model, &place, media.begin - media.arrived);
         self.buffer.reset(segment, first, request.lbn);
@@ -123,23 +127,20 @@ impl ScsiFront {
         self.rest_of_read(model, bus, port, request, filling)
     }
 
-    /// Moves the arm to `lbn` from `start` on, for a read up to `wanted`.
+    /// Moves the arm to `lbn` from `start` on, for a read whose sectors below `shuffled_end` are
+    /// taken as they pass.
     pub(super) fn sweep(
         &mut self,
         model: &Model,
         lbn: u64,
         start: Time,
-        wanted: u64,
+        shuffled_end: u64,
     ) -> (Sweep, Media) {
         let movement = Movement {
             place: model.geometry.place(lbn),
             start,
             op: MediaOp::Read,
-            shuffled_end: if model.buffer.read_on_arrival {
-                wanted
-            } else {
-                0
-            },
+            shuffled_end,
             least_seek: Nanos::ZERO,
             late: Nanos::ZERO,
         };
@@ -221,26 +222,39 @@ impl ScsiFront {
         }
     }
 
-    /// A read up to `end` was served from a segment that was not being filled: the arm goes to the
-    /// end of the segment.
+    /// A read was served from a segment that was not being filled: the arm goes to the end of the
+    /// segment from `from` on, and other reading ahead stops when the request comes.
     pub(super) fn restart_read_ahead(
         &mut self,
         model: &Model,
         segment: usize,
-        end: u64,
+        request: &Request,
         from: Time,
     ) {
         let filled = self.buffer.segments[segment];
-        let limit = read_ahead_limit(model, filled.start, end);
+        let limit = read_ahead_limit(model, filled.start, request.end);
         if limit <= filled.end {
             return;
         }
-        let start = from + self.stop_read_ahead(model, from);
+        let start = from.max(request.at + self.stop_read_ahead(model, request.at));
         let (sweep, _) = self.sweep(model, filled.end, start, 0);
         self.background = Background::ReadAhead {
             sweep,
             segment,
             limit,
         };
+    }
+}
+
+/// One beyond the last sector that a read may take as it passes; 0 where the head waits for the
+/// first. The bus takes sectors by their numbers alone, so those that pass early lie in the segment
+/// meanwhile: all of the read must fit. A drive that never disconnects has its data phase open from
+/// the start and hands each sector on as it is read, in order.
+fn collected_end(model: &Model, bus: &ScsiBusParams, request: &Request) -> u64 {
+    let fits = request.sectors() <= u64::from(model.buffer.segment_sectors);
+    if model.buffer.read_on_arrival && fits && !bus.never_disconnect {
+        request.end
+    } else {
+        0
     }
 }

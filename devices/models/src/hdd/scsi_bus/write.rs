@@ -32,8 +32,15 @@ impl ScsiFront {
                 return self.append(model, bus, port, request, (sweep, segment, data_from));
             }
             // The drive disconnects and comes back when the arm is free.
-            media_from = (media_from + bus.write_disconnect_ns).max(done);
-            data_from = media_from + bus.first_reselect_ns + bus.data_preparation_ns;
+            media_from = if bus.never_disconnect {
+                media_from.max(done)
+            } else {
+                (media_from + bus.write_disconnect_ns).max(done)
+            };
+            data_from = media_from + bus.data_preparation_ns;
+            if !bus.never_disconnect {
+                data_from = data_from + bus.first_reselect_ns;
+            }
             self.finish_write(model);
         }
         let segment = self.taken_by_write(model, request);
@@ -137,7 +144,9 @@ impl ScsiFront {
         };
         let (mut sweep, mut access) = Sweep::new(model, self.arm, &movement);
         let data_end = data_from + bus.write_sector_ns * request.sectors();
-        if model.buffer.write_on_arrival && data_end <= sweep.arrived() {
+        // What the segment cannot hold whole comes over the bus as it is written, in order.
+        let fits = request.sectors() <= u64::from(model.buffer.segment_sectors);
+        if model.buffer.write_on_arrival && fits && data_end <= sweep.arrived() {
             movement.shuffled_end = request.end;
             (sweep, access) = Sweep::new(model, self.arm, &movement);
         }
