@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -393,8 +394,8 @@ def _evaluator(
     if begin is not None:
         bound = []
         for part in parts:
-            bench = part.model.bench(part.own(begin))
-            limit = at_limit(bench, part.points, effort, settings.workers)
+            made = partial(part.model.bench, part.own(begin))
+            limit = at_limit(made, part.points, effort, settings.workers)
             ios = [effort.ios_for(point) for point in part.points]
             bound += rate_tolerances(part.points, ios, limit)
 

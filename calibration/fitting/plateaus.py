@@ -11,7 +11,7 @@ port lets commands through one after the other, that is far less than of Poisson
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.loss import load_of
@@ -35,9 +35,15 @@ def deepest(points: Sequence[Point]) -> list[int]:
 
 
 def at_limit(
-    bench: Bench, points: Sequence[Point], effort: Effort, workers: int = 1
+    made: Callable[[], Bench], points: Sequence[Point], effort: Effort, workers: int = 1
 ) -> dict[int, float]:
-    """The deepest points at which the bench gains nothing by twice their depth.
+    """The deepest points at which a bench gains nothing by twice their depth.
+
+    Args:
+        made: Makes the bench; where its numbers do not fit together nothing is at a limit.
+        points: All that are fitted together.
+        effort: How long each is simulated.
+        workers: How many at once.
 
     Returns:
         By index, the standard error of the simulated rate as a share of it.
@@ -45,7 +51,7 @@ def at_limit(
     of = deepest(points)
     twice = [points[at].model_copy(update={"iodepth": 2 * points[at].iodepth}) for at in of]
     try:
-        results = bench.run_all([*(points[at] for at in of), *twice], effort, workers)
+        results = made().run_all([*(points[at] for at in of), *twice], effort, workers)
     except SpecError:
         return {}
     pairs = zip(of, results[: len(of)], results[len(of) :], strict=True)

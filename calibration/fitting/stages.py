@@ -350,8 +350,9 @@ def joint(task: Task, settled: Settled, budget: Budget) -> Fit:
     def careful(place: Array) -> Evaluate:
         limit: Mapping[int, float] = NOWHERE
         if not task.kind.over_time:
-            bench, workers = model.bench(place), task.settings.workers
-            limit = at_limit(bench, task.points, CAREFUL, workers)
+            limit = at_limit(
+                lambda: model.bench(place), task.points, CAREFUL, task.settings.workers
+            )
         return as_run(task.evaluator(model, CAREFUL, limit))
 
     residuals = Residuals(

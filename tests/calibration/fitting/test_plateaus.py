@@ -33,7 +33,7 @@ class Ends:
 
 
 def limit(most: float, points: Sequence[Point] = POINTS) -> set[int]:
-    return set(at_limit(cast(Bench, Ends(most)), points, Effort()))
+    return set(at_limit(lambda: cast(Bench, Ends(most)), points, Effort()))
 
 
 def test_a_point_is_at_its_limit_if_twice_the_depth_gains_nothing() -> None:
