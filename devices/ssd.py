@@ -92,6 +92,11 @@ class Firmware(Table):
     """What a read waits for without holding a core."""
     write_latency: Duration = 0
     """What a write waits for without holding a core."""
+    wake: Duration = 0
+    """What a read waits for that finds the drive without commands, as its back end (channels, error
+    correction, memory of the map) sleeps then; 0 if it never does."""
+    sleep_after: Duration = 0
+    """Time without commands after which the back end sleeps."""
     other: Duration = 2000
     """Core time of a trim or flush."""
     spread: Share = 0.0
@@ -119,6 +124,15 @@ class Firmware(Table):
             yield Fault("cores", self.cores, "1 beside `finish` and `finish_unit`")
         if self.move_batch > 1 and not self.move_unit:
             yield Fault("move_batch", self.move_batch, "1 without `move_unit`, which it gathers")
+        if self.wake and self.host_clock:
+            yield Fault("wake", f"{self.wake} ns", "0 beside `host_clock`: the map is on the host")
+        if self.sleep_after and not self.wake:
+            yield Fault("sleep_after", f"{self.sleep_after} ns", "0 without `wake`")
+
+    def back_end(self) -> dict[str, Any]:
+        """`BackEndParams` of the native models, if it sleeps."""
+        times = {"wake_ns": self.wake, "sleep_after_ns": self.sleep_after}
+        return {"back_end": times} if self.wake else {}
 
     def to_plan(self, clock: float | None) -> dict[str, Any]:
         """`FirmwareParams` of the native models, beside a host whose CPU runs at `clock` hertz."""
@@ -425,6 +439,7 @@ class SsdSpec(DriveSpec):
                 "shortest_match": self.compression.shortest_match,
                 "bytes_per_s": self.compression.rate or 0,
             }
+        plan |= firmware.back_end()
         if self.power is not None:
             plan["power"] = self.power.to_plan()
             if states := self.power.idle_states():

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from raidlab.calibration.fitting.bottlenecks import only_bottlenecks
 from raidlab.calibration.fitting.parameters import Parameter
 from raidlab.calibration.fitting.search import (
     ENDLESS,
@@ -63,8 +64,9 @@ class Residuals:
     """Gives the residuals of a place."""
     groups: Sequence[int]
     """For each residual of all points, the point that it belongs to."""
-    careful: Evaluate | None = None
-    """Gives them for the last steps and for the errors, where those of the search scatter."""
+    careful: Callable[[Array], Evaluate] | None = None
+    """Gives what evaluates in the last steps and for the errors, where the residuals of the search
+    scatter; by the place where those steps begin."""
     runs: Sequence[Evaluate] = ()
     """As `careful`, each with other random numbers, where runs differ."""
     few: Sequence[int] = ()
@@ -106,7 +108,7 @@ def fit(
         schedule: The searches, and how long they may take.
     """
     begun = time.monotonic()
-    groups, careful = residuals.groups, residuals.careful
+    groups, careful = residuals.groups, None
     points = tuple(sorted(set(groups)))
     # The errors take time too.
     left = schedule.budget.deadline - begun
@@ -123,8 +125,10 @@ def fit(
         search.full(place)
         if len(place):
             downhill(search.full, place, parameters, _STEPS, search.full)
-        if len(place) and careful is not None and search.best is not None:
-            place, search.best, search.evaluate = search.best[1], None, careful
+        if len(place) and residuals.careful is not None and search.best is not None:
+            place, search.best = search.best[1], None
+            search.evaluate = careful = residuals.careful(place)
+            place = only_bottlenecks(search, place)
             downhill(search.full, place, parameters, _LAST_STEPS, search.full)
     except OutOfBudgetError as over:
         search.cut.add(over.by)
@@ -132,6 +136,8 @@ def fit(
     if search.best is None:
         search.full(place)
     place = place if search.best is None else search.best[1]
+    if careful is None and residuals.careful is not None:
+        careful = residuals.careful(place)
     search.evaluate = careful or residuals.evaluate
     sure = certainty(search, place, groups, schedule.seed, residuals.few, residuals.runs)
     return Fit(

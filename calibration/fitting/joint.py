@@ -16,6 +16,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from raidlab.calibration.fitting.loss import (
     values,
 )
 from raidlab.calibration.fitting.parameters import Choice, Parameter
+from raidlab.calibration.fitting.plateaus import at_limit
 from raidlab.calibration.fitting.search import Budget, Evaluate, Stage
 from raidlab.calibration.fitting.stages import (
     BUDGET,
@@ -255,7 +257,7 @@ def fit_together(members: Sequence[Member], settings: JointSettings) -> JointFit
         Residuals(
             _evaluator(parts, FINE, settings),
             groups_of(every),
-            careful=_evaluator(parts, CAREFUL, settings),
+            careful=lambda place: _evaluator(parts, CAREFUL, settings, place),
             feels=touches,
         ),
         Schedule(
@@ -378,18 +380,24 @@ def _pull(
     return 1.0 if parameter.key.startswith(_OF_A_HOST) and spoken_of else parameter.pull
 
 
-def _evaluator(parts: Sequence[Part], effort: Effort, settings: JointSettings) -> Evaluate:
-    """Residuals of the points of all parts, numbered through, at a place of all parameters."""
+def _evaluator(
+    parts: Sequence[Part], effort: Effort, settings: JointSettings, begin: Array | None = None
+) -> Evaluate:
+    """Residuals of the points of all parts, numbered through, at a place of all parameters.
+
+    With the place where careful runs begin, points at their limit there bind as plateaus do.
+    """
     flat = [(number, point) for number, part in enumerate(parts) for point in part.points]
     counts = np.bincount(groups_of([point for _, point in flat]), minlength=len(flat))
     usual = [rate_tolerance(point) for _, point in flat]
     bound = usual
-    if effort.ios >= CAREFUL.ios:
-        bound = [
-            rate
-            for part in parts
-            for rate in rate_tolerances(part.points, [effort.ios_for(p) for p in part.points])
-        ]
+    if begin is not None:
+        bound = []
+        for part in parts:
+            made = partial(part.model.bench, part.own(begin))
+            limit = at_limit(made, part.points, effort, settings.workers)
+            ios = [effort.ios_for(point) for point in part.points]
+            bound += rate_tolerances(part.points, ios, limit)
 
     def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
         found = []

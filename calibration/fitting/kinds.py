@@ -22,6 +22,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 CPU_SCALE = "host.cpu"
 CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command", "stripe_page")
 """What `host.cpu` scales."""
+MORE_THAN_DEPTH = "reads that gain more than depth"
+"""What shows that a drive is slower where it finds nothing else to do."""
 REVOLUTION = "revolution"
 """What a disk's time may be a multiple of: the time of a revolution."""
 
@@ -125,6 +127,16 @@ _SSD = (
         needs="large reads",
     ),
     _time("firmware.read_latency", "us", 0.5, 300.0, "random reads at depth 1", side="read"),
+    Parameter(
+        "firmware.wake",
+        "us",
+        0.0,
+        200.0,
+        "linear",
+        "random reads at depth 1 beside more outstanding",
+        side="read",
+        needs=MORE_THAN_DEPTH,
+    ),
     _time(
         "firmware.write",
         "us",

@@ -18,6 +18,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,7 @@ PLATEAU_TOLERANCE = 0.005
 """Of the rate of a load at its deepest point, where it hardly grows any more. Such a rate hangs on
 one time, that of the bottleneck, and not on all parts of a latency; and whatever is deeper than the
 training points continues it, its error included."""
+NOWHERE: Mapping[int, float] = MappingProxyType({})
 _HARDLY_GROWS = 0.2
 """Growth of a rate by that of depth, both in logarithms: 1 where nothing waits, 0 at a plateau."""
 _ALIKE_S = 5.0
@@ -94,7 +96,9 @@ def rate_tolerance(point: Point, least: float = RATE_TOLERANCE) -> float:
     return math.hypot(least, spread / math.sqrt(independent))
 
 
-def rate_tolerances(points: Sequence[Point], simulated: Sequence[int]) -> tuple[float, ...]:
+def rate_tolerances(
+    points: Sequence[Point], simulated: Sequence[int], at_limit: Mapping[int, float] = NOWHERE
+) -> tuple[float, ...]:
     """The tolerances of points that are fitted together: less at the plateau of each load.
 
     A rate of n I/Os is known to about 1/sqrt(n), as if their times were exponential: that of the
@@ -103,26 +107,49 @@ def rate_tolerances(points: Sequence[Point], simulated: Sequence[int]) -> tuple[
     Args:
         points: All that the fit sees. A load with one depth alone shows no plateau.
         simulated: I/Os that are simulated for each.
+        at_limit: Points that are at their load's limit, however far apart depths are: by index,
+            the standard error of the simulated rate as a share of it.
     """
     loads: dict[tuple[object, ...], dict[int, list[float]]] = {}
     for point in points:
-        loads.setdefault(_load(point), {}).setdefault(point.outstanding, []).append(point.iops)
+        loads.setdefault(load_of(point), {}).setdefault(point.outstanding, []).append(point.iops)
     plateaus = {load: _plateau(rates) for load, rates in loads.items()}
     return tuple(
-        rate_tolerance(point, _of_plateau(point, ios))
-        if point.outstanding == plateaus[_load(point)]
+        rate_tolerance(point, _of_plateau(point, at_limit.get(index, _error_of(ios))))
+        if index in at_limit or point.outstanding == plateaus[load_of(point)]
         else rate_tolerance(point)
-        for point, ios in zip(points, simulated, strict=True)
+        for index, (point, ios) in enumerate(zip(points, simulated, strict=True))
     )
 
 
-def _of_plateau(point: Point, simulated: int) -> float:
-    measured = sum(side.ios for _, side in point.sides())
-    scatter = sum(1.0 / ios for ios in (measured, simulated) if ios)
-    return min(RATE_TOLERANCE, math.hypot(PLATEAU_TOLERANCE, math.sqrt(scatter)))
+def _of_plateau(point: Point, simulated: float) -> float:
+    measured = _error_of(sum(side.ios for _, side in point.sides()))
+    return min(RATE_TOLERANCE, math.hypot(PLATEAU_TOLERANCE, measured, simulated))
 
 
-def _load(point: Point) -> tuple[object, ...]:
+def _error_of(ios: int) -> float:
+    """Of a rate, as a share of it, if times scatter as those of Poisson arrivals do."""
+    return 1.0 / math.sqrt(ios) if ios else 0.0
+
+
+def gains_more_than_depth(points: Sequence[Point]) -> bool:
+    """True if reads of one load have a rate that grows by more than what is outstanding does.
+
+    N outstanding reads of a drive that is never idle make N times the rate of one at most. More is
+    seen where one alone waits for something that others spare it, beyond the tolerances of both.
+    """
+    alone = [point for point in points if point.outstanding == 1 and point.write is None]
+    return any(
+        math.log(point.iops / (point.outstanding * one.iops))
+        > rate_tolerance(point) + rate_tolerance(one)
+        for one in alone
+        for point in points
+        if point.outstanding > 1 and load_of(point) == load_of(one)
+    )
+
+
+def load_of(point: Point) -> tuple[object, ...]:
+    """What points of one load have in common: direction, blocks, share of reads."""
     return point.rw, point.bs, round(point.read_share, 2)
 
 

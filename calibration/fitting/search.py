@@ -190,7 +190,7 @@ def look_everywhere(
             for at in limits:
                 if at != index:
                     alone[at] = looser(of[at], float(part[at]), float(search.start[varied[at]]))
-            shown = _where_it_shows(residuals, alone, index, of[index].tight)
+            shown = where_it_shows(residuals, alone, index, of[index].tight)
             downhill(residuals, shown, of, 8)
     except OutOfBudgetError as over:
         search.cut.add(over.by)
@@ -207,7 +207,7 @@ def looser(parameter: Parameter, at: float, other: float) -> float:
     return min(at, other) if parameter.tight else max(at, other)
 
 
-def _where_it_shows(
+def where_it_shows(
     residuals: Callable[[Array], Array], part: Array, index: int, tight: float
 ) -> Array:
     """The place with one time as long as it may be if it is the bottleneck.

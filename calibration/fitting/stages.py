@@ -20,8 +20,10 @@ from raidlab.calibration.fitting.bench import Effort
 from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel, alone
-from raidlab.calibration.fitting.kinds import declared_for, that_apply
+from raidlab.calibration.fitting.kinds import MORE_THAN_DEPTH, declared_for, that_apply
 from raidlab.calibration.fitting.loss import (
+    NOWHERE,
+    gains_more_than_depth,
     groups_of,
     rate_tolerance,
     rate_tolerances,
@@ -30,6 +32,7 @@ from raidlab.calibration.fitting.loss import (
     values,
 )
 from raidlab.calibration.fitting.parameters import Choice, Kind, Mode, Option, Parameter, choose
+from raidlab.calibration.fitting.plateaus import at_limit
 from raidlab.calibration.fitting.prior import Prior
 from raidlab.calibration.fitting.replicates import loosened
 from raidlab.calibration.fitting.search import (
@@ -126,12 +129,14 @@ class Task:
 
     @property
     def has(self) -> frozenset[str]:
-        """What can show a parameter: how the system works, large beside small blocks."""
+        """What can show a parameter: how the system works, which loads were measured."""
         found = set(self.system.has if self.system else ())
         for side in self.sides:
             blocks = [p.bs for p in self.points if getattr(p, side)]
             if max(blocks) >= _LARGE * min(blocks):
                 found.add(f"large {side}s")
+        if gains_more_than_depth(self.points):
+            found.add(MORE_THAN_DEPTH)
         return frozenset(found)
 
     def wide(self, parameter: Parameter) -> Parameter:
@@ -165,21 +170,34 @@ class Task:
         declared = [self.wide(parameter) for parameter in declared]
         if self.prior is not None:
             declared = [self.prior.of(parameter) for parameter in declared]
-        extra = that_apply(kind.extra, tree, self.sides, has)
+        # A user may free what these points are not expected to show.
+        shown = {parameter.key for parameter in declared}
+        freed = [
+            replace(parameter, needs="")
+            for parameter in kind.declared
+            if parameter.needs and parameter.key in choice.free - shown
+        ]
+        extra = that_apply((*kind.extra, *freed), tree, self.sides, has)
         parameters, fixed = choose(declared, extra, choice, self.settings.overrides)
         known = {p.key: p for p in (*kind.declared, *kind.extra, *declared, *extra)}
         ties = {key: known[other] for key, other in choice.tie.items()}
         stand = self.system.bench if self.system else alone
         return FitModel(tree, self.host, parameters, ties, known, fixed, stand)
 
-    def evaluator(self, model: FitModel, fine: Effort = FINE) -> Evaluate:
-        """Residuals of points at a place; `fine` is the effort where it is no rough look."""
+    def evaluator(
+        self, model: FitModel, fine: Effort = FINE, at_limit: Mapping[int, float] = NOWHERE
+    ) -> Evaluate:
+        """Residuals of points at a place; `fine` is the effort where it is no rough look.
+
+        Of careful runs the points `at_limit` bind as plateaus do.
+        """
         groups = groups_of(self.points)
         # Short runs scatter by more than what binds a plateau.
         usual = tuple(map(rate_tolerance, self.points))
         bound = usual
         if fine.ios >= CAREFUL.ios:
-            bound = rate_tolerances(self.points, [fine.ios_for(point) for point in self.points])
+            ios = [fine.ios_for(point) for point in self.points]
+            bound = rate_tolerances(self.points, ios, at_limit)
 
         def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
             rates = usual if rough else bound
@@ -202,6 +220,7 @@ class Task:
             "parameters": [repr(parameter) for parameter in model.parameters],
             "fixed": model.fixed,
             "effort": repr(fine),
+            "at_limit": sorted(at_limit.items()),
             "ties": {key: repr(parameter) for key, parameter in model.ties.items()},
             "points": [point.model_dump() for point in self.points],
         }
@@ -327,10 +346,19 @@ def joint(task: Task, settled: Settled, budget: Budget) -> Fit:
     others = range(1, 1 + _RUNS) if task.kind.over_time else ()
     runs = [task.evaluator(model, replace(CAREFUL, seed=CAREFUL.seed + by)) for by in others]
     as_run = loosened(runs, settled.place, groups)
+
+    def careful(place: Array) -> Evaluate:
+        limit: Mapping[int, float] = NOWHERE
+        if not task.kind.over_time:
+            limit = at_limit(
+                lambda: model.bench(place), task.points, CAREFUL, task.settings.workers
+            )
+        return as_run(task.evaluator(model, CAREFUL, limit))
+
     residuals = Residuals(
         as_run(task.evaluator(model)),
         groups,
-        careful=as_run(task.evaluator(model, CAREFUL)),
+        careful=careful,
         runs=[as_run(run) for run in runs],
         few=_spanning(task.points, range(len(task.points)), _COMPARED),
         feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),

@@ -39,9 +39,10 @@ pub use patience::patiently;
 pub use port::Port;
 pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
-    BlockState, BufferParams, CollectionParams, CompressionParams, Direct, DriveState, EraseBlocks,
-    FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams, Policy, PrefetchParams,
-    ReadUnits, Ssd, SsdParams, TemperatureParams, ThrottleStep, Written, read_states, write_states,
+    BackEndParams, BlockState, BufferParams, CollectionParams, CompressionParams, Direct,
+    DriveState, EraseBlocks, FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams,
+    Policy, PrefetchParams, ReadUnits, Ssd, SsdParams, TemperatureParams, ThrottleStep, Written,
+    read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use stripe_thread::StripeThread;

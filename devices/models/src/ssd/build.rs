@@ -9,6 +9,7 @@ use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::{Addressing, Ssd};
 use crate::ssd::firmware::Firmware;
+use crate::ssd::firmware::back_end::BackEnd;
 use crate::ssd::firmware::streams::Streams;
 use crate::ssd::front::Front;
 use crate::ssd::map::demand::DemandMap;
@@ -78,6 +79,7 @@ impl<F: Front> Ssd<F> {
             temperature,
             idle_states: (params.power.as_ref())
                 .and_then(|power| IdleStates::of(&params.idle_states, power.idle_w)),
+            back_end: params.back_end.map(|it| Box::new(BackEnd::new(it))),
             background: (collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, collection.background_share)),
             prefilled,

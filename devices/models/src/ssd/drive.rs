@@ -7,6 +7,7 @@ use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::firmware::Firmware;
+use crate::ssd::firmware::back_end::BackEnd;
 use crate::ssd::firmware::streams::Streams;
 use crate::ssd::front::Front;
 use crate::ssd::map::demand::DemandMap;
@@ -54,6 +55,8 @@ pub struct Ssd<F> {
     pub(crate) prefetch: Option<Prefetch>,
     pub(crate) temperature: Option<Temperature>,
     pub(crate) idle_states: Option<Box<IdleStates>>,
+    /// The back end, if it sleeps.
+    pub(crate) back_end: Option<Box<BackEnd>>,
     pub(crate) background: Option<Background>,
     /// What loads have left in the buffer; none once the first write of the run has come.
     pub(crate) prefilled: Option<Box<Prefilled>>,
@@ -125,6 +128,26 @@ impl<F: Front> Ssd<F> {
     pub(crate) fn is_volatile(&self) -> bool {
         let buffer = &self.params.buffer;
         !buffer.protected && !buffer.write_through
+    }
+
+    /// A command that comes now needs channels and map from `ready` on: when it goes on.
+    #[inline]
+    pub(crate) fn back_end_needed(&mut self, now: Time, ready: Time) -> Time {
+        match self.back_end {
+            None => ready,
+            Some(_) => self.sleeping_back_end_needed(now, ready),
+        }
+    }
+
+    #[cold]
+    fn sleeping_back_end_needed(&mut self, now: Time, ready: Time) -> Time {
+        let alone = self.last_done <= now && !self.buffer.makes_wait();
+        let idle = alone.then(|| self.nand.idle_since(now)).flatten();
+        let since = idle.map(|nand| nand.max(self.last_done));
+        match &mut self.back_end {
+            None => ready,
+            Some(back_end) => back_end.needed(since, now, ready),
+        }
     }
 
     /// A command is done at `at`; a read's data have flowed to the link from `at - lead` on.

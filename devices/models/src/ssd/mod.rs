@@ -34,6 +34,7 @@ mod written;
 
 pub use buffer::prefetch::PrefetchParams;
 pub use drive::Ssd;
+pub use firmware::back_end::BackEndParams;
 pub use firmware::params::FirmwareParams;
 pub use front::Direct;
 pub use host_ftl::HostFtl;

@@ -202,6 +202,9 @@ impl<F: Front> Ssd<F> {
         if let Some((_, exits)) = self.idle_figures(self.last_done) {
             figures.push(("idle_state_exits", exits as f64));
         }
+        if let Some(back_end) = &self.back_end {
+            figures.push(("back_end_wakes", back_end.wakes as f64));
+        }
         if let Some(temperature) = &self.temperature {
             let (celsius, highest, throttled, joules) = temperature.figures();
             figures.push(("temperature_c", celsius));

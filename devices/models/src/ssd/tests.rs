@@ -1,5 +1,6 @@
 //! The timed drive, by hand-computed examples and by its counters under any load.
 
+mod back_end;
 mod idle_states;
 mod map;
 mod mapping_unit;
@@ -154,6 +155,7 @@ fn params() -> SsdParams {
         compression: None,
         compressible: 0.0,
         power: None,
+        back_end: None,
         idle_states: Vec::new(),
         thermal: None,
         history: vec![HistoryLoad {

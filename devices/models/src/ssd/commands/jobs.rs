@@ -12,6 +12,7 @@ use crate::ssd::nand::job::Job;
 use crate::ssd::token::Token;
 use crate::ssd::translation::blocks::Origin;
 use crate::ssd::translation::{Translation, Work};
+use raidlab_kernel::Time;
 
 /// The parts of a drive that jobs concern, beside its translation layer.
 pub(super) struct Jobs<'a, F, P> {
@@ -22,6 +23,8 @@ pub(super) struct Jobs<'a, F, P> {
     nand: &'a mut Nand,
     firmware: &'a mut Firmware,
     demand_map: Option<&'a mut DemandMap>,
+    /// When the back end lets dies begin.
+    begins: Time,
     sets_per_block: u32,
     dies: u32,
 }
@@ -42,6 +45,7 @@ impl<F: Front> Ssd<F> {
             nand: &mut self.nand,
             firmware: &mut self.firmware,
             demand_map: self.demand_map.as_deref_mut(),
+            begins: self.back_end.as_ref().map_or(Time::ZERO, |it| it.awake),
             sets_per_block: shape.sets_per_block,
             dies: shape.dies,
         };
@@ -54,7 +58,7 @@ impl<F: Front, P: Port> Jobs<'_, F, P> {
     fn add(&mut self, die: u32, job: Job) {
         let now = self.port.now();
         if let Some(at) = self.nand.add(die, job, now) {
-            self.port.wake(at, Token::Die(die).into());
+            self.port.wake(at.max(self.begins), Token::Die(die).into());
         }
     }
 }

@@ -43,6 +43,9 @@ impl<F: Front> Ssd<F> {
             let waits = self.buffer.makes_wait();
             if let Some(awake) = states.command(port.now(), self.last_done, waits) {
                 self.firmware.cores.occupy_until(awake, port.now());
+                if let Some(back_end) = &mut self.back_end {
+                    back_end.woken(awake);
+                }
             }
         }
         self.start_background(port);

@@ -26,7 +26,8 @@ impl<F: Front> Ssd<F> {
         let met = self.read_streams.meet(offset, bytes);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Read, count, met.piece, now);
-        let ready = served.end + self.firmware.latency(Op::Read, count);
+        let taken = served.end + self.firmware.latency(Op::Read, count);
+        let ready = self.back_end_needed(now, taken);
         let alone = self.last_done <= now && !self.buffer.makes_wait();
         let follows = Follows {
             alone: alone && offset == self.next_byte,
@@ -35,7 +36,8 @@ impl<F: Front> Ssd<F> {
         self.next_byte = offset + bytes;
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
-        io.charge(Part::Overhead, ready);
+        io.charge(Part::Overhead, taken);
+        io.charge(Part::Queue, ready);
         if self.demand_map.is_some() && self.waits_for_map(port, id, (first, count), ready, follows)
         {
             return;

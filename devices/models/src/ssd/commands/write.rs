@@ -25,6 +25,8 @@ impl<F: Front> Ssd<F> {
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Write, units, met.piece, now);
         let processed = served.end + self.firmware.latency(Op::Write, units);
+        // The write does not wait for it, as its data go to the buffer.
+        self.back_end_needed(now, processed);
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, processed);

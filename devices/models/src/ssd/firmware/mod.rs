@@ -5,6 +5,7 @@
 //! the latency of a command that is alone. Doorbells, descriptor fetches, interrupts and the error
 //! correction of a page hold no core: they are latency and bound nothing.
 
+pub mod back_end;
 pub mod cores;
 pub mod params;
 pub mod streams;

@@ -402,6 +402,18 @@ impl Nand {
         self.dies[die as usize].awake
     }
 
+    /// Since when no die has worked; none if one does.
+    pub(crate) fn idle_since(&self, now: Time) -> Option<Time> {
+        let mut since = Time::ZERO;
+        for die in &self.dies {
+            if die.awake {
+                return None;
+            }
+            since = since.max(die.reads_free).max(die.job_end);
+        }
+        (since <= now).then_some(since)
+    }
+
     /// Array time of all dies up to `now`; jobs and reads ahead of it are taken off.
     pub(crate) fn busy_until(&self, now: Time) -> Nanos {
         let busy = self.dies.iter().map(|die| die.busy_until(now));

@@ -50,6 +50,10 @@ impl SsdParams {
             let allowed = "none without power, or of a drive whose map is on the host";
             faults.push(Fault::new("idle_states", self.idle_states.len(), allowed));
         }
+        if let Some(back_end) = self.back_end.filter(|_| self.has_host_ftl()) {
+            let allowed = "none of a drive whose map is on the host";
+            faults.push(Fault::new("back_end.wake_ns", back_end.wake_ns.0, allowed));
+        }
         if let Some(thermal) = &self.thermal {
             faults.extend(thermal.faults());
         }

@@ -6,6 +6,7 @@ use crate::fault::Fault;
 use crate::idle_states::IdleStateParams;
 use crate::power::FlashPowerParams;
 use crate::ssd::buffer::prefetch::PrefetchParams;
+use crate::ssd::firmware::back_end::BackEndParams;
 use crate::ssd::firmware::params::FirmwareParams;
 use crate::ssd::map::cache::MapCacheParams;
 use crate::ssd::nand::compression::CompressionParams;
@@ -61,6 +62,9 @@ pub struct SsdParams {
     pub buffer: BufferParams,
     /// Command processing.
     pub firmware: FirmwareParams,
+    /// A back end that sleeps while there are no commands; none if it is always awake.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub back_end: Option<BackEndParams>,
     /// True if the controller has memory for the pages that streams read; false if data go straight
     /// to the host.
     #[serde(default)]

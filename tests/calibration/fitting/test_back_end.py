@@ -1,0 +1,58 @@
+"""A back end that sleeps is found where reads gain more than depth, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from raidlab.calibration.fitting.bench import Effort
+from raidlab.calibration.fitting.calibrate import base_of, calibrate, host_of
+from raidlab.calibration.fitting.fit_model import FitModel
+from raidlab.calibration.fitting.kinds import kind_of
+from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.recovery import load, measure
+from raidlab.calibration.fitting.stages import Settings, Task
+from raidlab.calibration.measurements.measurement import Measurement
+
+DEPTHS = (1, 2, 4, 8, 16, 64)
+SEEN = "iodepth=1,8,64"
+
+
+def model(settings: Settings, measured: Measurement | None = None) -> FitModel:
+    kind = kind_of("ssd")
+    tree, _ = base_of(kind, settings, "truth", None)
+    points = measured.points if measured else tuple(load("randread", depth) for depth in DEPTHS)
+    return Task(kind, host_of(kind, settings, None), tuple(points), settings).model(
+        tree, frozenset()
+    )
+
+
+def drive_that(**overrides: str) -> Measurement:
+    """Reads of a drive that spends 40 us of each beside its dies."""
+    given = {f"firmware.{key}": value for key, value in overrides.items()}
+    keys = {"firmware.read_latency": "40 us"} | given
+    original = model(Settings("ssd", "sas2008", overrides=keys))
+    loads = [load("randread", depth) for depth in DEPTHS]
+    bench = original.bench(original.start)
+    return measure(bench, loads, "known", Effort(ios=20_000, seed=5))
+
+
+def keys_of(measured: Measurement, choice: Choice = Choice({}, frozenset(), {})) -> list[str]:  # noqa: B008
+    settings = Settings("ssd", "sas2008", choice=choice)
+    return [parameter.key for parameter in model(settings, measured).parameters]
+
+
+def test_a_wake_is_given_back_and_depths_between_are_met() -> None:
+    measured = drive_that(wake="80 us")
+    found = calibrate(measured, Settings("ssd", "sas2008", train=SEEN, leave_out=False))
+    wake = {each.parameter.key: each for each in found.fit.estimates}["firmware.wake"]
+    assert wake.low <= 80 <= wake.high
+    assert wake.value == pytest.approx(80, rel=0.2)
+    unseen = {row.point.iodepth: row.error_pct for row in found.rows if row.part == "test"}
+    assert max(map(abs, unseen.values())) < 4, unseen
+
+
+def test_a_drive_that_never_sleeps_has_no_such_parameter_unless_it_is_freed() -> None:
+    measured = drive_that()
+    assert "firmware.wake" not in keys_of(measured)
+    assert "firmware.wake" in keys_of(measured, Choice({}, frozenset({"firmware.wake"}), {}))
+    assert keys_of(drive_that(wake="80 us")).count("firmware.wake") == 1
