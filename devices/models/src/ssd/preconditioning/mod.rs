@@ -6,6 +6,7 @@
 //! terabytes is brought to steady state in the time of about a million mapping units.
 
 pub mod load;
+mod log_order;
 mod memo;
 mod settle;
 mod tile;
@@ -62,6 +63,7 @@ pub(crate) fn prepare(
         homes: Divider::new(end.units.len() as u32),
         chunk: Divider::new(shape.units_per_set),
         tiles: Divider::new(tiling.count),
+        log_order: log_order::after(history, shape.units, unit_bytes, seed),
         end,
     };
     debug_assert!(tiles.blocks.get() * tiling.layers <= shape.blocks_per_die);
