@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from raidlab.calibration.published.figures import SETTINGS, Configuration, Shared, shared
-from raidlab.calibration.published.order import earlier
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
@@ -77,9 +76,6 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
     history = _before(configuration, report, tree["workload"][0]["area"])
     if history:
         tree["array"][0]["history"] = history
-        if PROFILES[cast(Profile, configuration.load)].access == "random":
-            # The history ends with its own writes.
-            tree["run"]["precondition"] = "filled"
     controller = _controller(configuration, settings)
     if controller is not None:
         tree["controller"] = controller
@@ -87,10 +83,22 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
 
 
 def _before(configuration: Configuration, report: Shared, area: str) -> list[dict[str, Any]]:
-    """What a load finds on flash, if its report says what came before it."""
-    if _kind(configuration.drive) != "ssd":
+    """What a stream finds on flash: what the last profile before it that wrote has left.
+
+    A load that writes at random leaves the same again.
+    """
+    if configuration.load not in report.order or _kind(configuration.drive) != "ssd":
         return []
-    return earlier(configuration, report, area)
+    if PROFILES[cast(Profile, configuration.load)].access == "random":
+        return []
+    earlier = report.order[: report.order.index(configuration.load)]
+    for name in reversed(earlier):
+        load = PROFILES[cast(Profile, name)]
+        if load.read_share < 1:
+            rw = "randwrite" if load.access == "random" else "write"
+            entry = {"rw": rw, "block_size": f"{load.block_bytes} B", "area": area}
+            return [entry | {"then_rests": True} | ({} if rw == "randwrite" else {"written": area})]
+    return []
 
 
 def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:

@@ -4,7 +4,7 @@
 use super::*;
 use crate::ssd::map::layout::Layout;
 use crate::ssd::preconditioning::prepare;
-use crate::ssd::translation::policy::CollectionParams;
+use crate::ssd::translation::policy::{CollectionParams, Placement};
 use crate::ssd::translation::{Shape, Translation, Untimed};
 
 const UNIT: u64 = 4096;
@@ -137,6 +137,17 @@ fn a_load_has_what_it_wrote_and_no_later_one_did() {
         [(4, 1.0)]
     );
     assert_eq!(shares(&[fill(), random(8 << 10, 0), fill()]), []);
+}
+
+#[test]
+fn a_drive_whose_data_lie_by_address_begins_in_that_order() {
+    let params = CollectionParams {
+        placement: Placement::Address,
+        ..CollectionParams::default()
+    };
+    let history = [fill(), random(8 << 10, 0)];
+    let drive = prepare(SHAPE, params, &history, UNIT, 0, (1, "drive"));
+    assert_eq!(channels_of_64_kib(&drive), 16.0);
 }
 
 /// Three quarters of the writes go to the first half, the others anywhere: to each place of that
