@@ -50,6 +50,9 @@ class Collection(Table):
     wear_gap: int = Field(default=0, ge=0, le=2**31)
     """Erases by which a block may lag before its cold data are moved; 0 for no limit. Moving a full
     block frees nothing, so it takes at least six `start_free_blocks`."""
+    placement: Literal["log", "address"] = "log"
+    """Where random writes before a run lie: in the order in which they came, or in that of their
+    addresses, as drives have it whose times were fitted like that."""
 
 
 class Buffer(Table):

@@ -137,7 +137,7 @@ def test_a_state_that_does_not_fit_is_refused_with_a_reason(tmp_path):
     file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     assert "checksum" in wrong(scenario(tmp_path, reader))
     file.write_bytes(whole[:16] + b"\x09" + whole[17:])
-    assert "format 5" in wrong(scenario(tmp_path, reader))
+    assert "format 6" in wrong(scenario(tmp_path, reader))
     file.write_bytes(b"something else")
     assert "--save-state" in wrong(scenario(tmp_path, reader))
     assert "can be read" in wrong(scenario(tmp_path, 'snapshot = "nowhere.state"'))

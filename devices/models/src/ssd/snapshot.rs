@@ -15,7 +15,7 @@ use std::path::Path;
 
 const MAGIC: &[u8; 16] = b"raidlab state\0\0\n";
 /// Raised with every change of what is written; files of other versions are refused.
-const FORMAT: u32 = 5;
+const FORMAT: u32 = 6;
 /// Magic, format, length and checksum of what follows.
 const HEADER: usize = 16 + 4 + 8 + 4;
 

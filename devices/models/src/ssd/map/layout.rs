@@ -6,8 +6,12 @@
 //! consecutive tiles. So a region of the drive is the same share of every tile, and neighbours in a
 //! chunk stay neighbours.
 //!
+//! Loads at random leave data in the order of their writes (see `map::log_order`): a unit is then
+//! dealt out with the number of another one, in whose place it lies.
+//!
 //! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
 
+use crate::ssd::map::log_order::LogOrder;
 use crate::ssd::map::slot::{Found, Frontier, NONE};
 use crate::ssd::translation::Shape;
 use prefetch_index::prefetch_index;
@@ -44,6 +48,8 @@ pub(crate) struct Tiles {
     pub(crate) chunk: Divider,
     /// Tiles in the drive: a multiple of the dies.
     pub(crate) tiles: Divider,
+    /// What loads at random have left of the order of addresses; none if there was no such load.
+    pub(crate) log_order: Option<LogOrder>,
     /// The simulated tile; drives with the same history share it.
     pub(crate) end: Arc<TileEnd>,
 }
@@ -83,7 +89,7 @@ impl Layout {
     #[inline]
     pub(crate) fn in_a_row(&self, unit: u32, most: u32) -> u32 {
         match self {
-            Layout::Tiled(tiles) if tiles.end.in_order && tiles.end.full => {
+            Layout::Tiled(tiles) if tiles.is_in_order() => {
                 (tiles.chunk.get() - tiles.chunk.split(unit).1).min(most)
             }
             Layout::Empty | Layout::Tiled(_) => 1,
@@ -175,6 +181,10 @@ impl Tiles {
             && tiles % shape.dies == 0
             && u64::from(blocks) * layers <= u64::from(shape.blocks_per_die)
             && self.end.blocks.len() == blocks as usize
+            && self
+                .log_order
+                .as_ref()
+                .is_none_or(|order| order.agrees(self.units))
             && units.len() == self.homes.get() as usize
             && units.len() == in_use.max(homes.len())
             && homes.len() as u64 >= rows * u64::from(chunk)
@@ -183,9 +193,19 @@ impl Tiles {
             && units.iter().filter(|&&unit| unit != NONE).count() == homes.len()
     }
 
+    /// True if all units hold data, in the order of their addresses.
+    #[inline]
+    fn is_in_order(&self) -> bool {
+        self.end.in_order && self.end.full && self.log_order.is_none()
+    }
+
     /// The tile of a unit, and its number among the tile's units.
     #[inline]
     fn place(&self, unit: u32) -> (u32, u32) {
+        let unit = match &self.log_order {
+            None => unit,
+            Some(order) => order.place(unit),
+        };
         let (chunk, within) = self.chunk.split(unit);
         let (row, tile) = self.tiles.split(chunk);
         (tile, row * self.chunk.get() + within)
@@ -260,7 +280,11 @@ impl Tiles {
         let (row, within) = self.chunk.split(local);
         let chunk = u64::from(row) * u64::from(self.tiles.get()) + u64::from(tile);
         let unit = chunk * u64::from(self.chunk.get()) + u64::from(within);
-        (unit < u64::from(self.units)).then_some(unit as u32)
+        let place = (unit < u64::from(self.units)).then_some(unit as u32)?;
+        Some(match &self.log_order {
+            None => place,
+            Some(order) => order.unit(place),
+        })
     }
 
     /// Slots of `tile` that hold units beyond the drive's end, which cuts the last row of chunks.

@@ -3,6 +3,7 @@
 pub mod cache;
 pub mod demand;
 pub mod layout;
+pub mod log_order;
 pub mod mapping;
 pub mod overlay;
 mod scattered;

@@ -6,6 +6,7 @@
 //! terabytes is brought to steady state in the time of about a million mapping units.
 
 pub mod load;
+mod log_order;
 mod memo;
 mod settle;
 mod tile;
@@ -13,7 +14,7 @@ mod tiling;
 mod writer;
 
 use crate::ssd::map::layout::{Layout, Tiles};
-use crate::ssd::translation::policy::CollectionParams;
+use crate::ssd::translation::policy::{CollectionParams, Placement};
 use crate::ssd::translation::{Shape, Translation};
 use load::{HistoryAccess, HistoryLoad, groups};
 use raidlab_kernel::Divider;
@@ -62,6 +63,10 @@ pub(crate) fn prepare(
         homes: Divider::new(end.units.len() as u32),
         chunk: Divider::new(shape.units_per_set),
         tiles: Divider::new(tiling.count),
+        log_order: match params.placement {
+            Placement::Log => log_order::after(history, shape.units, unit_bytes, seed),
+            Placement::Address => None,
+        },
         end,
     };
     debug_assert!(tiles.blocks.get() * tiling.layers <= shape.blocks_per_die);

@@ -168,9 +168,16 @@ fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rou
         load(units, 1),
     ];
     let tile_units = shape.units / 8;
-    let mut scaled = prepare(shape, params, &history, UNIT, tile_units, (1, "scaled"));
     let expected = both(&mut full, 1.0);
-    let got = both(&mut scaled, 1.0);
+    // Tiles of different seeds differ by two percent.
+    let mut of_seed = |seed| {
+        let scaled = (seed, "scaled");
+        both(
+            &mut prepare(shape, params, &history, UNIT, tile_units, scaled),
+            1.0,
+        )
+    };
+    let got = (1..=4).map(&mut of_seed).sum::<f64>() / 4.0;
     assert!(
         (got / expected - 1.0).abs() <= 0.02,
         "{got:.4}, full drive {expected:.4}"

@@ -29,6 +29,17 @@ pub enum Policy {
     CostBenefit,
 }
 
+/// Where the writes of a history's loads at random lie.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// In the order in which they came: at places that have nothing to do with their addresses.
+    #[default]
+    Log,
+    /// In the order of their addresses. So those drives begin whose times were fitted like that.
+    Address,
+}
+
 /// Least `start_free_blocks` with which `wear_gap` has an effect: collection begins with one free
 /// block less. A full block is then emptied in step with the host although it frees nothing. Its
 /// data take one free block and the host's data another, and a die still has more than its reserve.
@@ -67,6 +78,9 @@ pub struct CollectionParams {
     /// Blocks that the whole drive empties at a time; 0 if every die empties its own.
     #[serde(default)]
     pub blocks_at_once: u32,
+    /// Where a history's writes at random lie.
+    #[serde(default)]
+    pub placement: Placement,
 }
 
 fn default_candidates() -> u32 {
@@ -97,6 +111,7 @@ impl Default for CollectionParams {
             level_wear: false,
             wear_gap: 0,
             blocks_at_once: 0,
+            placement: Placement::Log,
         }
     }
 }
