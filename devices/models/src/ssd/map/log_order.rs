@@ -12,12 +12,16 @@
 //! the permutations are applied one after the other, the last load's first. Where they were written
 //! over smaller ones, those move no more.
 
+use crate::ssd::map::slot::NONE;
 use serde::{Deserialize, Serialize};
+use std::cell::Cell;
 
 /// The share of an area that was written all over, by 2^32.
 pub(crate) const ALL: u64 = 1 << 32;
 /// The largest piece that counts, 2 to this power in units: more lies on every die anyway.
 pub(crate) const LARGEST_PIECE_BITS: u32 = 10;
+/// Places that are kept, 2 to this power.
+const RECENT_BITS: u32 = 6;
 /// Odd numbers: a product with one, modulo a power of two, is a permutation.
 const FACTORS: [u32; 3] = [0x9e37_79b1, 0x85eb_ca6b, 0xc2b2_ae35];
 const INVERSES: [u32; 3] = [
@@ -61,12 +65,28 @@ pub(crate) struct Layer {
 #[serde(transparent)]
 pub(crate) struct LogOrder {
     layers: Vec<Layer>,
+    #[serde(skip)]
+    recent: Recent,
+}
+
+/// Units that were asked for not long ago, with their places: one write asks for its units several
+/// times.
+#[derive(Debug)]
+struct Recent([Cell<(u32, u32)>; 1 << RECENT_BITS]);
+
+impl Default for Recent {
+    fn default() -> Recent {
+        Recent(std::array::from_fn(|_| Cell::new((NONE, NONE))))
+    }
 }
 
 impl LogOrder {
     /// The outcome of these loads, in their order.
     pub(crate) fn new(layers: Vec<Layer>) -> LogOrder {
-        LogOrder { layers }
+        LogOrder {
+            layers,
+            recent: Recent::default(),
+        }
     }
 
     /// The loads that count.
@@ -89,15 +109,51 @@ impl LogOrder {
     /// The unit in whose place in the order of addresses this one lies.
     #[inline]
     pub(crate) fn place(&self, unit: u32) -> u32 {
-        let layers = (0..self.layers.len()).rev();
-        layers.fold(unit, |unit, at| self.follow(at, unit, Layer::permuted))
+        let recent = self.recent(unit);
+        if recent.get().0 != unit {
+            recent.set((unit, self.follow_all(unit)));
+        }
+        recent.get().1
+    }
+
+    #[inline]
+    fn recent(&self, unit: u32) -> &Cell<(u32, u32)> {
+        &self.recent.0[(unit & mask(RECENT_BITS)) as usize]
+    }
+
+    #[inline]
+    fn follow_all(&self, unit: u32) -> u32 {
+        match self.alone() {
+            Some(layer) => layer.follow(unit, Layer::permuted),
+            None => {
+                let layers = (0..self.layers.len()).rev();
+                layers.fold(unit, |unit, at| self.follow(at, unit, Layer::permuted))
+            }
+        }
+    }
+
+    /// The one load that there was, if it wrote all of its area: the usual case.
+    #[inline]
+    fn alone(&self) -> Option<&Layer> {
+        match self.layers.as_slice() {
+            [layer] if layer.written == ALL && !layer.in_order => Some(layer),
+            _ => None,
+        }
     }
 
     /// The unit that lies in the place of this one in the order of addresses.
     #[inline]
     pub(crate) fn unit(&self, place: u32) -> u32 {
-        let layers = 0..self.layers.len();
-        layers.fold(place, |place, at| self.follow(at, place, Layer::restored))
+        let unit = match self.alone() {
+            Some(layer) => layer.follow(place, Layer::restored),
+            None => {
+                let layers = 0..self.layers.len();
+                layers.fold(place, |place, at| self.follow(at, place, Layer::restored))
+            }
+        };
+        // Collection, which asks for it, moves it next.
+        self.recent(unit).set((unit, place));
+        unit
     }
 
     /// Follows a load's permutation from a unit to the next one that may change places with it.
@@ -139,6 +195,22 @@ impl LogOrder {
 }
 
 impl Layer {
+    /// Follows the permutation of a load that wrote all of its area.
+    #[inline]
+    fn follow(&self, unit: u32, step: impl Fn(&Layer, u32, u32) -> u32) -> u32 {
+        if !self.covers(unit) {
+            return unit;
+        }
+        let width = u32::BITS - (self.pieces - 1).leading_zeros();
+        let mut piece = (unit >> self.piece_bits) - self.start;
+        loop {
+            piece = step(self, piece, width);
+            if piece < self.pieces {
+                return ((self.start + piece) << self.piece_bits) + (unit & mask(self.piece_bits));
+            }
+        }
+    }
+
     /// True if the load has written this unit.
     #[inline]
     fn has(&self, unit: u32) -> bool {
