@@ -12,9 +12,8 @@
 //! the permutations are applied one after the other, the last load's first. Where they were written
 //! over smaller ones, those move no more.
 
-use crate::ssd::map::slot::NONE;
 use serde::{Deserialize, Serialize};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The share of an area that was written all over, by 2^32.
 pub(crate) const ALL: u64 = 1 << 32;
@@ -69,14 +68,33 @@ pub(crate) struct LogOrder {
     recent: Recent,
 }
 
-/// Units that were asked for not long ago, with their places: one write asks for its units several
-/// times.
+/// Units that were asked for not long ago, above their places: one write asks for its units several
+/// times. One thread at a time uses a drive.
 #[derive(Debug)]
-struct Recent([Cell<(u32, u32)>; 1 << RECENT_BITS]);
+struct Recent([AtomicU64; 1 << RECENT_BITS]);
 
 impl Default for Recent {
     fn default() -> Recent {
-        Recent(std::array::from_fn(|_| Cell::new((NONE, NONE))))
+        Recent(std::array::from_fn(|_| AtomicU64::new(u64::MAX)))
+    }
+}
+
+impl Recent {
+    #[inline]
+    fn of(&self, unit: u32) -> &AtomicU64 {
+        &self.0[(unit & mask(RECENT_BITS)) as usize]
+    }
+
+    #[inline]
+    fn get(&self, unit: u32) -> Option<u32> {
+        let pair = self.of(unit).load(Relaxed);
+        ((pair >> 32) as u32 == unit).then_some(pair as u32)
+    }
+
+    #[inline]
+    fn set(&self, unit: u32, place: u32) {
+        let pair = u64::from(unit) << 32 | u64::from(place);
+        self.of(unit).store(pair, Relaxed);
     }
 }
 
@@ -109,16 +127,12 @@ impl LogOrder {
     /// The unit in whose place in the order of addresses this one lies.
     #[inline]
     pub(crate) fn place(&self, unit: u32) -> u32 {
-        let recent = self.recent(unit);
-        if recent.get().0 != unit {
-            recent.set((unit, self.follow_all(unit)));
+        if let Some(place) = self.recent.get(unit) {
+            return place;
         }
-        recent.get().1
-    }
-
-    #[inline]
-    fn recent(&self, unit: u32) -> &Cell<(u32, u32)> {
-        &self.recent.0[(unit & mask(RECENT_BITS)) as usize]
+        let place = self.follow_all(unit);
+        self.recent.set(unit, place);
+        place
     }
 
     #[inline]
@@ -152,7 +166,7 @@ impl LogOrder {
             }
         };
         // Collection, which asks for it, moves it next.
-        self.recent(unit).set((unit, place));
+        self.recent.set(unit, place);
         unit
     }
 
