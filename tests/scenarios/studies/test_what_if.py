@@ -251,7 +251,7 @@ def test_a_larger_cache_that_is_still_filling_is_warned_of() -> None:
         "controller": {"model": "lsi2208-1g-3.0"},
         "array": [{"level": "raid5", "drives": [{"model": "sas-6g-ssd", "count": 8}]}],
         "workload": [{"profile": "database", "outstanding": 64, "align": "512 B"}],
-        "run": {"warm_up": "3 s", "duration": "1 s", "precondition": "steady-state"},
+        "run": {"warm_up": "5 s", "duration": "1 s", "precondition": "steady-state"},
     }
     scenario = build_scenario(tree)
     result = simulate(scenario)
