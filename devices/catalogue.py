@@ -50,9 +50,9 @@ SPECS = Path(__file__).parent / "specs"
 _DEEPEST = 8
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 _LONGEST_NAME = 200
+"""Characters of a name that can be a file's."""
 _FEW = 24
 """Names of a kind that a message lists."""
-"""Characters of a name that can be a file's."""
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
 

@@ -22,9 +22,8 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.drive_warnings import drive_warnings
 from raidlab.scenarios.results.slow_ios import cause
-from raidlab.scenarios.results.throttled import throttled_drives
-from raidlab.scenarios.results.unwritten import unwritten_reads
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
 from raidlab.scenarios.running.simulate import rows_of, run_plans
@@ -86,7 +85,7 @@ def run_native(
     about = {
         "name": checked.title,
         "seed": plan["seed"],
-        "notes": [*checked.warnings, *unwritten_reads(checked, rows), *throttled_drives(rows)],
+        "notes": [*checked.warnings, *drive_warnings(checked, rows)],
         "version": _engine.version(),
         "slowest": _slowest(checked.jobs[0].loads, outcome["workloads"]),
     }

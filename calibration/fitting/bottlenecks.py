@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from raidlab.calibration.fitting.loss import robust
-from raidlab.calibration.fitting.search import Array, Search, downhill, looser, where_it_shows
+from raidlab.calibration.fitting.search import Array, Search, downhill, only_limit, where_it_shows
 
 _STEPS = 4
 _APART = 1e-3
@@ -55,10 +55,7 @@ def _of_direction(
     start, here = search.start[varied], place[varied]
     best = (robust(residuals(here)), here)
     for number in range(len(varied)):
-        alone = here.copy()
-        for other, parameter in enumerate(parameters):
-            if other != number:
-                alone[other] = looser(parameter, float(here[other]), float(start[other]))
+        alone = only_limit(parameters, here, start, range(len(varied)), number)
         if np.max(np.abs(alone - here)) < _APART:
             continue
         shown = where_it_shows(residuals, alone, number, parameters[number].tight)

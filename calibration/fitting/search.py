@@ -186,10 +186,7 @@ def look_everywhere(
         limits = [at for at, parameter in enumerate(of) if parameter.limits]
         for index in limits:
             part = min(best, key=lambda found: found[0])[1]
-            alone = part.copy()
-            for at in limits:
-                if at != index:
-                    alone[at] = looser(of[at], float(part[at]), float(search.start[varied[at]]))
+            alone = only_limit(of, part, search.start[varied], limits, index)
             shown = where_it_shows(residuals, alone, index, of[index].tight)
             downhill(residuals, shown, of, 8)
     except OutOfBudgetError as over:
@@ -200,6 +197,21 @@ def look_everywhere(
     if best:
         found[varied] = min(best, key=lambda one: one[0])[1]
     return found
+
+
+def only_limit(
+    parameters: Sequence[Parameter],
+    part: Array,
+    start: Array,
+    limits: Sequence[int],
+    index: int,
+) -> Array:
+    """The place with one bottleneck alone: the others go back to where they began, if looser."""
+    alone = part.copy()
+    for at in limits:
+        if at != index:
+            alone[at] = looser(parameters[at], float(part[at]), float(start[at]))
+    return alone
 
 
 def looser(parameter: Parameter, at: float, other: float) -> float:

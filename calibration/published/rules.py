@@ -10,6 +10,7 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import whole_number
+from raidlab.devices.schema import DeviceSpec
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
@@ -119,18 +120,21 @@ def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:
 
 def _advertised(drive: str) -> int | None:
     """Bytes of a drive's format as it is advertised; None for drives without formats."""
-    try:
-        spec = find(drive).spec
-    except SpecError:
-        return None
+    spec = _spec(drive)
     return spec.formats.get("advertised") if isinstance(spec, SsdSpec) else None
 
 
 def _kind(drive: str) -> str:
+    spec = _spec(drive)
+    return "" if spec is None else spec.kind
+
+
+def _spec(drive: str) -> DeviceSpec | None:
+    """None if the catalogue has no such drive."""
     try:
-        return find(drive).spec.kind
+        return find(drive).spec
     except SpecError:
-        return ""
+        return None
 
 
 def _settings(configuration: Configuration, report: Shared) -> dict[str, str]:

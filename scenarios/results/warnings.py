@@ -8,12 +8,11 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.asked import has_rates, is_served
+from raidlab.scenarios.results.drive_warnings import drive_warnings
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.overload import is_uneven
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.results.short_runs import too_short
-from raidlab.scenarios.results.throttled import throttled_drives
-from raidlab.scenarios.results.unwritten import unwritten_reads
 
 __all__ = ["shortfalls", "unrebuilt"]
 
@@ -60,8 +59,7 @@ def shortfalls(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
         *_unused_limits(scenario, rows),
         *too_short(scenario, rows),
     )
-    of_drives = (*unwritten_reads(scenario, rows), *throttled_drives(rows))
-    return list(dict.fromkeys([*of_drives, *found, *others]))
+    return list(dict.fromkeys([*drive_warnings(scenario, rows), *found, *others]))
 
 
 def _overloads(scenario: Scenario, rows: Sequence[Row]) -> Iterator[str]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.drive_warnings import drive_warnings
 from raidlab.scenarios.results.result import Result, Row, make_row
-from raidlab.scenarios.results.throttled import throttled_drives
-from raidlab.scenarios.results.unwritten import unwritten_reads
 from raidlab.scenarios.running.simulate import rows_of
 
 
@@ -38,11 +37,7 @@ def live_result(
         seed=seed,
         version=_engine.version(),
         results=tuple(rows),
-        warnings=(
-            *(scenario.warnings if scenario else ()),
-            *unwritten_reads(scenario, rows),
-            *throttled_drives(rows),
-        ),
+        warnings=(*(scenario.warnings if scenario else ()), *drive_warnings(scenario, rows)),
         breaches=tuple(outcome["breaches"]),
         events=tuple(happened | entry for entry in outcome["log"]),
         data=outcome["data"],

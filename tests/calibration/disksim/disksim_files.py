@@ -1,7 +1,18 @@
-"""A small disk in DiskSim's syntax, for tests that change one thing in it."""
+"""Real disks and their traces, and a small disk for tests that change one thing in it."""
 
+import os
 from pathlib import Path
 
+import pytest
+
+MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")
+WHOLE = Path(MEASUREMENTS) / "disksim"
+FIRST = Path(__file__).parents[2] / "data" / "disksim"
+"""The first 1,500 requests of three of DiskSim's validation traces."""
+needs_traces = pytest.mark.skipif(
+    not MEASUREMENTS or not WHOLE.is_dir(),
+    reason="RAIDLAB_MEASUREMENTS names no folder with disksim traces",
+)
 PARV = """
 # A comment { with [ marks ] = ,
 disksim_bus BUS1 {

@@ -4,7 +4,6 @@ Where the engine departs from DiskSim on purpose (docs/explanation/hard-disk.md)
 as the drives; what DiskSim never does although files ask for it is switched off in both.
 """
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -18,15 +17,9 @@ from raidlab.devices.catalogue import load_device
 from raidlab.devices.hdd import HddSpec
 from raidlab.scenarios.planning.trace_files import TraceFile
 from tests.calibration.disksim import random_disks, variants
+from tests.calibration.disksim.disksim_files import FIRST, WHOLE, needs_traces
 from tests.reference.disk_replay import Replay, read_validate
 
-MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")
-WHOLE = Path(MEASUREMENTS) / "disksim"
-FIRST = Path(__file__).parents[2] / "data" / "disksim"
-needs_traces = pytest.mark.skipif(
-    not MEASUREMENTS or not WHOLE.is_dir(),
-    reason="RAIDLAB_MEASUREMENTS names no folder with disksim traces",
-)
 GIVEN = ("barracuda", "cheetah9LP", "hp_c2247a")
 CLOSE_MS = 0.001
 """The engine's nanoseconds and the reference's floats differ by far less, a cause by more."""

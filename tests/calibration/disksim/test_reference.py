@@ -1,6 +1,5 @@
 """The independent replay against what DiskSim prints: single responses, means, distances."""
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -8,17 +7,10 @@ import pytest
 
 from raidlab.calibration.traces.cdf import rms_distance_ms
 from tests.calibration.disksim import disksim_files as files
+from tests.calibration.disksim.disksim_files import FIRST, WHOLE, needs_traces
 from tests.reference.disk_layout import Drive, Files
 from tests.reference.disk_replay import Replay, Request, read_validate
 
-MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")
-WHOLE = Path(MEASUREMENTS) / "disksim"
-FIRST = Path(__file__).parents[2] / "data" / "disksim"
-"""The first 1,500 requests of three of DiskSim's validation traces."""
-needs_traces = pytest.mark.skipif(
-    not MEASUREMENTS or not WHOLE.is_dir(),
-    reason="RAIDLAB_MEASUREMENTS names no folder with disksim traces",
-)
 # Response times in ms of single requests, printed by DiskSim; its platter drifts by rounding.
 WORKED = {
     "cheetah9LP": {0: 8.086286, 1: 3.210449, 2: 11.327526, 6: 0.486, 7: 2.008},

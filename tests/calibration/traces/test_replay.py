@@ -1,6 +1,5 @@
 """Traces on drives: the format, and real drives where their traces are at hand."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -14,15 +13,7 @@ from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.trace_files import TraceFile
 from tests.calibration.disksim import disksim_files as files
-
-MEASUREMENTS = os.environ.get("RAIDLAB_MEASUREMENTS", "")
-WHOLE = Path(MEASUREMENTS) / "disksim"
-DISKSIM = Path(__file__).parents[2] / "data" / "disksim"
-"""The first 1,500 requests of three of DiskSim's validation traces."""
-needs_traces = pytest.mark.skipif(
-    not MEASUREMENTS or not WHOLE.is_dir(),
-    reason="RAIDLAB_MEASUREMENTS names no folder with disksim traces",
-)
+from tests.calibration.disksim.disksim_files import FIRST, WHOLE, needs_traces
 
 
 def closed(path: Path) -> TraceFile:
@@ -37,7 +28,7 @@ def _spec(parv: Path, folder: Path) -> HddSpec:
     return spec
 
 
-def _replayed(name: str, folder: Path, traces: Path = DISKSIM) -> Replayed:
+def _replayed(name: str, folder: Path, traces: Path = FIRST) -> Replayed:
     spec = _spec(traces / f"{name}.parv", folder)
     return replay(closed(traces / f"{name}.trace"), Target.of_drive(spec), each=True)
 

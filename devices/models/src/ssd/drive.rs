@@ -130,6 +130,12 @@ impl<F: Front> Ssd<F> {
         !buffer.protected && !buffer.write_through
     }
 
+    /// True if a command that comes now finds no other.
+    #[inline]
+    pub(crate) fn is_alone(&self, now: Time) -> bool {
+        self.last_done <= now && !self.buffer.makes_wait()
+    }
+
     /// A command that comes now needs channels and map from `ready` on: when it goes on.
     #[inline]
     pub(crate) fn back_end_needed(&mut self, now: Time, ready: Time) -> Time {
@@ -141,8 +147,10 @@ impl<F: Front> Ssd<F> {
 
     #[cold]
     fn sleeping_back_end_needed(&mut self, now: Time, ready: Time) -> Time {
-        let alone = self.last_done <= now && !self.buffer.makes_wait();
-        let idle = alone.then(|| self.nand.idle_since(now)).flatten();
+        let idle = self
+            .is_alone(now)
+            .then(|| self.nand.idle_since(now))
+            .flatten();
         let since = idle.map(|nand| nand.max(self.last_done));
         match &mut self.back_end {
             None => ready,

@@ -32,15 +32,12 @@ impl ScsiFront {
                 return self.append(model, bus, port, request, (sweep, segment, data_from));
             }
             // The drive disconnects and comes back when the arm is free.
-            media_from = if bus.never_disconnect {
-                media_from.max(done)
-            } else {
-                (media_from + bus.write_disconnect_ns).max(done)
+            let (leaving, returning) = match bus.never_disconnect {
+                true => (Nanos::ZERO, Nanos::ZERO),
+                false => (bus.write_disconnect_ns, bus.first_reselect_ns),
             };
-            data_from = media_from + bus.data_preparation_ns;
-            if !bus.never_disconnect {
-                data_from = data_from + bus.first_reselect_ns;
-            }
+            media_from = (media_from + leaving).max(done);
+            data_from = media_from + returning + bus.data_preparation_ns;
             self.finish_write(model);
         }
         let segment = self.taken_by_write(model, request);

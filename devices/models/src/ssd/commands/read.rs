@@ -28,7 +28,7 @@ impl<F: Front> Ssd<F> {
         let served = firmware.process(front, Op::Read, count, met.piece, now);
         let taken = served.end + self.firmware.latency(Op::Read, count);
         let ready = self.back_end_needed(now, taken);
-        let alone = self.last_done <= now && !self.buffer.makes_wait();
+        let alone = self.is_alone(now);
         let follows = Follows {
             alone: alone && offset == self.next_byte,
             stream: met.stream,

@@ -12,6 +12,7 @@
 //! the permutations are applied one after the other, the last load's first. Where they were written
 //! over smaller ones, those move no more.
 
+use crate::ssd::map::scattered::inverse;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -23,22 +24,12 @@ pub(crate) const LARGEST_PIECE_BITS: u32 = 10;
 const RECENT_BITS: u32 = 6;
 /// Odd numbers: a product with one, modulo a power of two, is a permutation.
 const FACTORS: [u32; 3] = [0x9e37_79b1, 0x85eb_ca6b, 0xc2b2_ae35];
+/// Modulo 2^64, and so modulo 2^32.
 const INVERSES: [u32; 3] = [
-    inverse(FACTORS[0]),
-    inverse(FACTORS[1]),
-    inverse(FACTORS[2]),
+    inverse(FACTORS[0] as u64) as u32,
+    inverse(FACTORS[1] as u64) as u32,
+    inverse(FACTORS[2] as u64) as u32,
 ];
-
-/// The number whose product with an odd one is 1, modulo 2^32: Newton's method doubles its bits.
-const fn inverse(odd: u32) -> u32 {
-    let mut found = odd;
-    let mut bits = 3;
-    while bits < u32::BITS {
-        found = found.wrapping_mul(2u32.wrapping_sub(odd.wrapping_mul(found)));
-        bits *= 2;
-    }
-    found
-}
 
 /// A load, and what of an area it has written.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
@@ -130,41 +121,37 @@ impl LogOrder {
         if let Some(place) = self.recent.get(unit) {
             return place;
         }
-        let place = self.follow_all(unit);
+        let layers = (0..self.layers.len()).rev();
+        let place = self.follow_all(layers, unit, Layer::permuted);
         self.recent.set(unit, place);
         place
     }
 
+    /// Follows the permutations of loads one after the other.
     #[inline]
-    fn follow_all(&self, unit: u32) -> u32 {
-        match self.alone() {
-            Some(layer) => layer.follow(unit, Layer::permuted),
-            None => {
-                let layers = (0..self.layers.len()).rev();
-                layers.fold(unit, |unit, at| self.follow(at, unit, Layer::permuted))
-            }
-        }
-    }
-
-    /// The one load that there was, if it wrote all of its area: the usual case.
-    #[inline]
-    fn alone(&self) -> Option<&Layer> {
+    fn follow_all(
+        &self,
+        layers: impl Iterator<Item = usize>,
+        unit: u32,
+        step: impl Fn(&Layer, u32, u32) -> u32,
+    ) -> u32 {
         match self.layers.as_slice() {
-            [layer] if layer.written == ALL && !layer.in_order => Some(layer),
-            _ => None,
+            // The usual case: one load, which wrote all of its area.
+            [layer] if layer.written == ALL && !layer.in_order => {
+                if layer.covers(unit) {
+                    layer.follow(unit, step, |_| true)
+                } else {
+                    unit
+                }
+            }
+            _ => layers.fold(unit, |unit, at| self.follow(at, unit, &step)),
         }
     }
 
     /// The unit that lies in the place of this one in the order of addresses.
     #[inline]
     pub(crate) fn unit(&self, place: u32) -> u32 {
-        let unit = match self.alone() {
-            Some(layer) => layer.follow(place, Layer::restored),
-            None => {
-                let layers = 0..self.layers.len();
-                layers.fold(place, |place, at| self.follow(at, place, Layer::restored))
-            }
-        };
+        let unit = self.follow_all(0..self.layers.len(), place, Layer::restored);
         // Collection, which asks for it, moves it next.
         self.recent.set(unit, place);
         unit
@@ -177,19 +164,9 @@ impl LogOrder {
         if layer.in_order || !self.moves(at, unit) {
             return unit;
         }
-        let width = u32::BITS - (layer.pieces - 1).leading_zeros();
-        let within = unit & mask(layer.piece_bits);
-        let mut piece = (unit >> layer.piece_bits) - layer.start;
-        loop {
-            piece = step(layer, piece, width);
-            if piece >= layer.pieces {
-                continue;
-            }
-            let first = (layer.start + piece) << layer.piece_bits;
-            if self.moves(at, first) && (!layer.crossed || self.alike(first, unit - within)) {
-                return first + within;
-            }
-        }
+        let from = unit & !mask(layer.piece_bits);
+        let swaps = |first| self.moves(at, first) && (!layer.crossed || self.alike(first, from));
+        layer.follow(unit, step, swaps)
     }
 
     /// True if a load has written this unit, and no later one that leaves nothing of its piece.
@@ -209,18 +186,25 @@ impl LogOrder {
 }
 
 impl Layer {
-    /// Follows the permutation of a load that wrote all of its area.
+    /// Follows the permutation from a unit of the area to the next piece that changes places with
+    /// its own: one of which `swaps` is true for the first unit.
     #[inline]
-    fn follow(&self, unit: u32, step: impl Fn(&Layer, u32, u32) -> u32) -> u32 {
-        if !self.covers(unit) {
-            return unit;
-        }
+    fn follow(
+        &self,
+        unit: u32,
+        step: impl Fn(&Layer, u32, u32) -> u32,
+        swaps: impl Fn(u32) -> bool,
+    ) -> u32 {
         let width = u32::BITS - (self.pieces - 1).leading_zeros();
         let mut piece = (unit >> self.piece_bits) - self.start;
         loop {
             piece = step(self, piece, width);
-            if piece < self.pieces {
-                return ((self.start + piece) << self.piece_bits) + (unit & mask(self.piece_bits));
+            if piece >= self.pieces {
+                continue;
+            }
+            let first = (self.start + piece) << self.piece_bits;
+            if swaps(first) {
+                return first + (unit & mask(self.piece_bits));
             }
         }
     }

@@ -26,7 +26,7 @@ const FACTORS: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
 const INVERSES: [u64; 2] = [inverse(FACTORS[0]), inverse(FACTORS[1])];
 
 /// The number whose product with an odd one is 1, modulo 2^64: Newton's method doubles its bits.
-const fn inverse(odd: u64) -> u64 {
+pub(super) const fn inverse(odd: u64) -> u64 {
     let mut found = odd;
     let mut bits = 3;
     while bits < u64::BITS {

@@ -1,8 +1,6 @@
 //! A back end that sleeps while the drive has no commands: what reads wait for it, and how often.
 
 use super::*;
-use crate::idle_states::IdleStateParams;
-use crate::power::FlashPowerParams;
 
 const US: u64 = 1_000;
 
@@ -84,20 +82,7 @@ fn a_program_waits_where_its_write_does_not() {
 #[test]
 fn the_exit_of_a_power_state_is_not_followed_by_a_wake() {
     let mut params = sleeping();
-    params.power = Some(FlashPowerParams {
-        idle_w: 5.0,
-        read_nj: 0.0,
-        program_nj: 0.0,
-        erase_nj: 0.0,
-        byte_nj: 0.0,
-        limit_w: None,
-    });
-    params.idle_states = vec![IdleStateParams {
-        after_ns: Nanos(10_000 * US),
-        entry_ns: Nanos(0),
-        exit_ns: Nanos(3_000 * US),
-        watts: 1.0,
-    }];
+    idle_states::sleeps(&mut params, Nanos::ZERO);
     let mut ssd = drive(&params);
     let mut bench = Bench::new();
     let read = bench.submit(&mut ssd, Op::Read, 0, 4096, 20_000 * US);

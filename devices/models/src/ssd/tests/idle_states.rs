@@ -9,6 +9,12 @@ const MS: u64 = 1_000_000;
 /// It sleeps after 10 ms at 1 W instead of 5 W; 2 ms to enter, 3 ms to leave.
 fn sleeping() -> SsdParams {
     let mut params = params();
+    sleeps(&mut params, Nanos(2 * MS));
+    params
+}
+
+/// Gives a drive a state of 1 W that it enters after 10 ms, in so long, and leaves in 3 ms.
+pub(super) fn sleeps(params: &mut SsdParams, entry_ns: Nanos) {
     params.power = Some(FlashPowerParams {
         idle_w: 5.0,
         read_nj: 0.0,
@@ -19,11 +25,10 @@ fn sleeping() -> SsdParams {
     });
     params.idle_states = vec![IdleStateParams {
         after_ns: Nanos(10 * MS),
-        entry_ns: Nanos(2 * MS),
+        entry_ns,
         exit_ns: Nanos(3 * MS),
         watts: 1.0,
     }];
-    params
 }
 
 #[test]
