@@ -21,4 +21,5 @@ mod page_cache;
 mod parity;
 mod rebuild;
 mod ssd_cache_failures;
+mod stripe_cache;
 mod unreadable;

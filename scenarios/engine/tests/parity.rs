@@ -58,11 +58,15 @@ fn the_parity_engine_limits_full_stripes() {
     assert!((rate - 1000.0).abs() < 2.0, "{rate}");
 }
 
-/// Writes to one stripe follow each other: the lock lets one change its parity at a time.
+/// Writes to one stripe of a controller follow each other: the lock lets one change its parity at a
+/// time.
 #[test]
 fn writes_to_one_stripe_run_one_after_the_other() {
     let mut value = parity("raid5", 5, 2);
     value["workloads"][0]["area_bytes"] = json!(2 * 4096);
+    value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1, "request_ns": 0,
+        "command_ns": 0}]);
+    value["arrays"][0]["controller"] = json!(0);
     let json = serde_json::to_value(result(&value)).unwrap();
     // Two outstanding, 200 us each, one after the other; only the first did not wait.
     assert_eq!(json["workloads"][0]["iops"], 5000.0);

@@ -172,6 +172,17 @@ impl Integrity {
         }
     }
 
+    /// A job's new data are those of another one, which it joins.
+    pub fn join(&mut self, job: u32, other: u32) {
+        let Some(joined) = self.stripes.remove(&job) else {
+            return;
+        };
+        let stripe = self.stripes.entry(other).or_default();
+        for (at, value) in joined.new.iter() {
+            stripe.new.insert(at, value);
+        }
+    }
+
     /// A job plans again: what it has read is out of date.
     pub fn plan_again(&mut self, job: u32) {
         if let Some(stripe) = self.stripes.get_mut(&job) {

@@ -3,6 +3,7 @@
 //! - `level`: how many drives a level wants, how many it can lose, how many commands it sends;
 //! - `place`: where a byte of the array lies on the drives, and back;
 //! - `run`: which commands a range of the array becomes;
+//! - `extent`: new data of a stripe;
 //! - `stripe`: how a stripe with parity takes new data;
 //! - `repair`: how sectors that cannot be read are computed from others;
 //! - `galois`: the field of the second parity;
@@ -10,6 +11,7 @@
 //!
 //! Nothing here knows a system, a job or a point in time.
 
+mod extent;
 pub(crate) mod galois;
 mod level;
 #[cfg(test)]
@@ -22,11 +24,12 @@ mod stripe;
 #[cfg(test)]
 mod tests;
 
+pub use crate::layout::extent::{Extent, join, parity_ranges};
 pub use crate::layout::place::{Piece, Place};
 pub(crate) use crate::layout::ranges::Ranges;
 pub use crate::layout::repair::{Repair, Unit, Want, without};
 pub use crate::layout::run::{Run, Runs};
-pub use crate::layout::stripe::{Extent, Role, Stripe, Transfer, WriteStrategy, parity_ranges};
+pub use crate::layout::stripe::{Role, Stripe, Transfer, WriteStrategy};
 
 use crate::layout::level::Shape;
 use crate::plan::{Level, Rotation};

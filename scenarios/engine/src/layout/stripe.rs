@@ -2,22 +2,12 @@
 //!
 //! New parity needs either the old data and the old parity (*read-modify-write*), or everything
 //! else in the stripe (*reconstruct write*), or nothing (*full stripe*). The strategy with fewer
-//! commands is taken, among equals the one with fewer bytes. With drives lost, a strategy that needs
-//! their data is impossible. Where none is left, the other units are read and the lost ones are
-//! *recovered* (see `repair`).
+//! commands is taken, among equals the one with fewer bytes; Linux' md reads the rest of the stripe
+//! then. With drives lost, a strategy that needs their data is impossible. Where none is left, the
+//! other units are read and the lost ones are *recovered* (see `repair`).
 
+use crate::layout::extent::Extent;
 use crate::layout::repair::Unit;
-
-/// Bytes of one data column that are new.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Extent {
-    /// The data column.
-    pub column: u32,
-    /// First byte within the unit.
-    pub start: u32,
-    /// Byte behind the last one.
-    pub end: u32,
-}
 
 /// A unit's part in a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -73,29 +63,13 @@ pub struct Stripe<'a, L> {
     pub copies: u32,
     /// New data, in ascending order of (column, start), without overlaps.
     pub extents: &'a [Extent],
+    /// What has been read of it already.
+    pub known: &'a [Transfer],
+    /// Whether the rest of the stripe is read where that takes as many commands as reading what is
+    /// replaced: so in `handle_stripe_dirtying` of Linux, drivers/md/raid5.c.
+    pub rest_first: bool,
     /// What can be read of a unit; none if its drive is not there, so that it cannot be written.
     pub unit: L,
-}
-
-/// The union of the extents over all columns, in ascending order: where parity changes.
-pub fn parity_ranges(extents: &[Extent], into: &mut Vec<(u32, u32)>) {
-    into.clear();
-    into.extend(extents.iter().map(|extent| (extent.start, extent.end)));
-    if into.len() <= 1 {
-        return;
-    }
-    into.sort_unstable();
-    let mut last = 0;
-    for at in 1..into.len() {
-        let (start, end) = into[at];
-        if start <= into[last].1 {
-            into[last].1 = into[last].1.max(end);
-        } else {
-            last += 1;
-            into[last] = (start, end);
-        }
-    }
-    into.truncate((last + 1).min(extents.len()));
 }
 
 impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
@@ -109,6 +83,12 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
         (self.unit)(role).is_some_and(|unit| unit.is_readable(start, end))
     }
 
+    /// Whether a part of a unit has been read already.
+    fn is_known(&self, of: Transfer) -> bool {
+        let mut known = self.known.iter();
+        known.any(|k| k.role == of.role && k.start <= of.start && of.end <= k.end)
+    }
+
     /// The cheapest strategy that is possible.
     pub fn strategy(&self, ranges: &[(u32, u32)]) -> WriteStrategy {
         if !(0..self.parities).any(|which| self.is_present(Role::Parity(which))) {
@@ -116,15 +96,29 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
         }
         let mut modify = Some((0u64, 0u64));
         let mut reconstruct = Some((0u64, 0u64));
-        self.modify_reads(ranges, &mut |t| count(&mut modify, t, self.is_readable(t)));
+        let mut full = true;
+        let count = |cost: &mut Option<(u64, u64)>, transfer| {
+            if !self.is_known(transfer) {
+                count(cost, transfer, self.is_readable(transfer));
+            }
+        };
+        self.modify_reads(ranges, &mut |t| count(&mut modify, t));
+        let is_cheaper = |rest: (u64, u64), modify: (u64, u64)| {
+            rest < modify || self.rest_first && rest.0 == modify.0
+        };
         self.other_data(ranges, &mut |t| {
-            count(&mut reconstruct, t, self.is_readable(t));
+            full = false;
+            count(&mut reconstruct, t);
             // Counting ends as soon as it costs no less than to modify.
-            modify.is_none() || reconstruct < modify
+            match (modify, reconstruct) {
+                (None, _) => true,
+                (Some(modify), Some(rest)) => is_cheaper(rest, modify),
+                (Some(_), None) => false,
+            }
         });
         match (modify, reconstruct) {
-            (_, Some((0, _))) => WriteStrategy::Full,
-            (Some(modify), Some(reconstruct)) if reconstruct < modify => WriteStrategy::Reconstruct,
+            _ if full => WriteStrategy::Full,
+            (Some(modify), Some(rest)) if is_cheaper(rest, modify) => WriteStrategy::Reconstruct,
             (Some(_), _) => WriteStrategy::Modify,
             (None, Some(_)) => WriteStrategy::Reconstruct,
             (None, None) => WriteStrategy::Recover,
@@ -134,11 +128,16 @@ impl<'a, L: Fn(Role) -> Option<Unit<'a>>> Stripe<'_, L> {
     /// What must be read first, unless something is to be computed (see `repair`).
     pub fn reads(&self, strategy: WriteStrategy, ranges: &[(u32, u32)], into: &mut Vec<Transfer>) {
         into.clear();
+        let mut put = |transfer| {
+            if !self.is_known(transfer) {
+                into.push(transfer);
+            }
+        };
         match strategy {
             WriteStrategy::Plain | WriteStrategy::Full | WriteStrategy::Recover => {}
-            WriteStrategy::Modify => self.modify_reads(ranges, &mut |t| into.push(t)),
+            WriteStrategy::Modify => self.modify_reads(ranges, &mut put),
             WriteStrategy::Reconstruct => self.other_data(ranges, &mut |t| {
-                into.push(t);
+                put(t);
                 true
             }),
         }
@@ -240,6 +239,7 @@ fn count(cost: &mut Option<(u64, u64)>, transfer: Transfer, readable: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::extent::parity_ranges;
     use proptest::prelude::*;
 
     fn extent(column: u32, start: u32, end: u32) -> Extent {
@@ -273,6 +273,8 @@ mod tests {
             parities,
             copies: 1,
             extents,
+            known: &[],
+            rest_first: false,
             unit: |role| {
                 let unit = unreadable.iter().find(|(of, _)| *of == role);
                 let unit = unit.filter(|_| !lost.contains(&role));
@@ -319,6 +321,34 @@ mod tests {
         assert_eq!(strategy, WriteStrategy::Reconstruct);
         assert_eq!(reads.len(), 1);
         assert_eq!(writes.len(), 4);
+    }
+
+    /// Of three columns one is new: old data and parity are two reads, and so is the rest. md takes the
+    /// rest. What has been read needs not be read again: once the others are known, nothing.
+    #[test]
+    fn the_rest_is_read_where_that_is_no_more() {
+        let extents = [extent(1, 0, 64)];
+        let known = [unit(Role::Data(0), 0, 64), unit(Role::Data(2), 0, 64)];
+        let of = |rest_first, known: &[Transfer]| {
+            let stripe = Stripe {
+                columns: 3,
+                parities: 1,
+                copies: 1,
+                extents: &extents,
+                known,
+                rest_first,
+                unit: |_| Some(Unit::WHOLE),
+            };
+            let mut reads = Vec::new();
+            let strategy = stripe.strategy(&[(0, 64)]);
+            stripe.reads(strategy, &[(0, 64)], &mut reads);
+            (strategy, reads)
+        };
+        let modify = [unit(Role::Data(1), 0, 64), unit(Role::Parity(0), 0, 64)];
+        assert_eq!(of(false, &[]), (WriteStrategy::Modify, modify.to_vec()));
+        assert_eq!(of(true, &[]), (WriteStrategy::Reconstruct, known.to_vec()));
+        assert_eq!(of(false, &known), (WriteStrategy::Reconstruct, vec![]));
+        assert_eq!(of(true, &modify), (WriteStrategy::Modify, vec![]));
     }
 
     #[test]
@@ -422,6 +452,8 @@ mod tests {
             parities: 0,
             copies: 3,
             extents: &[extent(0, 0, 4)],
+            known: &[],
+            rest_first: false,
             unit: |role| match role {
                 Role::Copy(0, copy) => Some(Unit::new(bad.get(copy as usize)?, 0)),
                 _ => None,
@@ -435,18 +467,6 @@ mod tests {
         assert_eq!(repair.lost, [(1, 2)]);
         stripe.repair(Want::All, &[(0, 4)], &mut repair);
         assert_eq!(repair.reads, [copy(1, 0, 1), copy(0, 2, 4), copy(1, 3, 4)]);
-    }
-
-    /// 64 KiB that begin inside a unit: the parity ranges of both units are two ends of one unit.
-    #[test]
-    fn ranges_of_parity_are_the_union() {
-        let mut ranges = Vec::new();
-        parity_ranges(&[extent(0, 512, 65536), extent(1, 0, 512)], &mut ranges);
-        assert_eq!(ranges, [(0, 65536)]);
-        parity_ranges(&[extent(0, 60000, 65536), extent(1, 0, 512)], &mut ranges);
-        assert_eq!(ranges, [(0, 512), (60000, 65536)]);
-        parity_ranges(&[], &mut ranges);
-        assert!(ranges.is_empty());
     }
 
     /// Eight bytes of each column: true where `raw` (column, start, length) writes.

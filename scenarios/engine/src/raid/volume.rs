@@ -98,6 +98,8 @@ pub(crate) struct Volume {
     host_link: Option<u32>,
     /// The thread of the host that handles the stripes of an array in the host.
     thread: StripeThread,
+    /// Whether its stripes are handled page by page.
+    works_in_pages: bool,
     /// The write-intent bitmap of an array in the host.
     bitmap: Option<Bitmap>,
     /// True if a controller's cache serves it.
@@ -127,6 +129,7 @@ impl Volume {
                 .collect(),
             host_link,
             thread: StripeThread::new(0, Nanos::ZERO),
+            works_in_pages: false,
             bitmap: None,
             cached: false,
             task: None,
@@ -162,6 +165,12 @@ impl Volume {
         self.host_link
     }
 
+    /// Whether its stripes are handled page by page, as in the stripe cache of Linux' md.
+    #[inline]
+    pub fn works_in_pages(&self) -> bool {
+        self.works_in_pages
+    }
+
     /// The thread of the host that handles the stripes of an array in the host.
     pub fn thread(&self) -> &StripeThread {
         &self.thread
@@ -174,6 +183,7 @@ impl Volume {
     /// A thread of the host handles its stripes.
     pub fn set_thread(&mut self, thread: StripeThread) {
         self.thread = thread;
+        self.works_in_pages = self.geometry.parities() > 0;
     }
 
     /// The write-intent bitmap of an array in the host.

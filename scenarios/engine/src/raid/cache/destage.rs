@@ -1,6 +1,6 @@
 //! Dirty data in flight to the drives: when, which, how many at once.
 
-use crate::layout::Extent;
+use crate::layout::{Extent, join};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::cache::ControllerCache;
@@ -229,43 +229,5 @@ impl Cached<'_, &mut ControllerMemory> {
                 };
             }
         }
-    }
-}
-
-/// Brings extents into order and joins those that touch.
-fn join(extents: &mut Vec<Extent>) {
-    extents.sort_unstable_by_key(|extent| (extent.column, extent.start));
-    let mut last_joined = 0;
-    for at in 1..extents.len() {
-        let next = extents[at];
-        let last = &mut extents[last_joined];
-        if last.column == next.column && last.end == next.start {
-            last.end = next.end;
-        } else {
-            last_joined += 1;
-            extents[last_joined] = next;
-        }
-    }
-    extents.truncate(last_joined + 1);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn touching_extents_become_one() {
-        let extent = |column, start, end| Extent { column, start, end };
-        let mut extents = vec![
-            extent(1, 8, 16),
-            extent(0, 4, 8),
-            extent(1, 0, 8),
-            extent(0, 0, 2),
-        ];
-        join(&mut extents);
-        assert_eq!(
-            extents,
-            [extent(0, 0, 2), extent(0, 4, 8), extent(1, 0, 16)]
-        );
     }
 }

@@ -1,55 +1,153 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
+//!
+//! A controller locks a stripe as a whole. Linux' md works in pages, and a lock covers the pages of
+//! the stripe's units that a job is about: others of the same stripe go on beside it.
 
-use crate::path::Path;
-use crate::raid::jobs::Stripes;
-use crate::raid::jobs::table::{Job, NO_JOB, Phase, Waiters};
-use crate::raid::volume::Volumes;
-use raidlab_kernel::{Part, Time};
+use crate::layout::{Extent, Piece};
+use crate::raid::jobs::table::{Job, Jobs, NO_JOB};
+use crate::raid::volume::{Volume, Volumes};
+use raidlab_models::Table;
 
-impl Stripes {
-    /// Takes the lock of a job's stripe; false if it must wait for it.
-    pub(crate) fn lock(&mut self, index: u32) -> bool {
-        let Some(key) = lock_key(&self.jobs[index], &self.volumes) else {
-            return true;
-        };
-        let Some(holder) = self.locks.get(key) else {
-            self.locks.insert(key, index);
-            return true;
-        };
-        let last = match self.jobs[holder].lock.last {
-            NO_JOB => holder,
-            last => last,
-        };
-        self.jobs[last].lock.next = index;
-        self.jobs[holder].lock.last = index;
-        false
+/// Bytes of a page of md.
+const PAGE: u32 = 4096;
+
+/// By stripe: the jobs that hold it or wait for it, in the order in which they came.
+#[derive(Debug)]
+pub(super) struct Locks {
+    /// The first of them; the others follow by `lock.next`.
+    first: Table,
+}
+
+impl Locks {
+    /// `capacity` stripes may be locked before anything must grow.
+    pub fn with_capacity(capacity: usize) -> Locks {
+        Locks {
+            first: Table::with_capacity(capacity),
+        }
     }
 
-    /// Gives a job's lock to the next one that waits for it, and lets that one go on.
-    pub(crate) fn unlock(&mut self, path: &mut Path, index: u32, now: Time) {
-        path.agenda.must_be_open();
-        let Some(key) = lock_key(&self.jobs[index], &self.volumes) else {
-            return;
+    /// Whether a job is at work on a group.
+    pub fn is_locked(&self, key: u64) -> bool {
+        self.first.get(key).is_some()
+    }
+
+    /// Nobody holds anything any more.
+    pub fn clear(&mut self) {
+        self.first.clear();
+    }
+
+    /// A job takes the lock of its stripe; false if it must wait for it.
+    pub fn take(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: u32) -> bool {
+        let Some(key) = lock_key(&jobs[index], volumes) else {
+            return true;
         };
-        debug_assert_eq!(self.locks.get(key), Some(index));
-        let Waiters { next, last } = self.jobs[index].lock;
-        if next == NO_JOB {
-            self.locks.remove(key);
-            return;
+        let Some(first) = self.first.get(key) else {
+            self.first.insert(key, index);
+            jobs[index].flags.holds = true;
+            return true;
+        };
+        let holds = last_in_the_way(jobs, volumes, first, index).is_none();
+        jobs[index].flags.holds = holds;
+        let last = match jobs[first].lock.last {
+            NO_JOB => first,
+            last => last,
+        };
+        jobs[last].lock.next = index;
+        jobs[first].lock.last = index;
+        holds
+    }
+
+    /// The last job at a job's stripe that is about the same pages: it has to end first.
+    pub fn in_the_way(&self, jobs: &Jobs, volumes: &Volumes, index: u32) -> Option<u32> {
+        let first = self.first.get(lock_key(&jobs[index], volumes)?)?;
+        last_in_the_way(jobs, volumes, first, index)
+    }
+
+    /// A job gives its lock away. Gives the first of those that are left at the stripe.
+    pub fn give(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: u32) -> Option<u32> {
+        let key = lock_key(&jobs[index], volumes)?;
+        let first = self.first.get(key)?;
+        let (next, last) = (jobs[index].lock.next, jobs[first].lock.last);
+        if first == index {
+            if next == NO_JOB {
+                self.first.remove(key);
+                return None;
+            }
+            self.first.insert(key, next);
+            jobs[next].lock.last = if last == next { NO_JOB } else { last };
+            return Some(next);
         }
-        self.locks.insert(key, next);
-        let job = &mut self.jobs[next];
-        job.lock.last = if last == next { NO_JOB } else { last };
-        debug_assert_eq!(job.phase, Phase::Plan);
-        let head = job.run.head;
-        let io = self.jobs[head].io;
-        path.ios[io].charge(Part::Raid, now);
-        self.locked(path, next, now);
+        let mut before = first;
+        while jobs[before].lock.next != index {
+            before = jobs[before].lock.next;
+        }
+        jobs[before].lock.next = next;
+        if last == index {
+            jobs[first].lock.last = if before == first { NO_JOB } else { before };
+        }
+        Some(first)
     }
 }
 
+/// Of the jobs at a stripe from `first` on, up to `index`: the first one that waits and has nobody
+/// in its way any more. It holds its lock now.
+pub(super) fn next_holder(jobs: &mut Jobs, volumes: &Volumes, first: u32) -> Option<u32> {
+    let mut at = first;
+    while at != NO_JOB {
+        if !jobs[at].flags.holds && last_in_the_way(jobs, volumes, first, at).is_none() {
+            jobs[at].flags.holds = true;
+            return Some(at);
+        }
+        at = match works_in_pages(&jobs[at], volumes) {
+            true => jobs[at].lock.next,
+            false => NO_JOB,
+        };
+    }
+    None
+}
+
+/// Of the jobs at a stripe from `first` on, the last one before `index` that is about its pages.
+fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: u32, index: u32) -> Option<u32> {
+    let job = &jobs[index];
+    let volume = volumes.get(job.array)?;
+    if !volume.works_in_pages() {
+        return (first != index).then_some(first);
+    }
+    let (start, end) = pages(job, volume);
+    let (mut last, mut at) = (None, first);
+    while at != NO_JOB && at != index {
+        let (other_start, other_end) = pages(&jobs[at], volume);
+        if start < other_end && other_start < end {
+            last = Some(at);
+        }
+        at = jobs[at].lock.next;
+    }
+    last
+}
+
+/// Whether a job's stripe is handled page by page.
+pub(super) fn works_in_pages(job: &Job, volumes: &Volumes) -> bool {
+    volumes.get(job.array).is_some_and(Volume::works_in_pages)
+}
+
+/// The pages of its stripe's units that a job is about, as bytes (start, end).
+pub(super) fn pages(job: &Job, volume: &Volume) -> (u32, u32) {
+    let start = |extent: &Extent| extent.start / PAGE * PAGE;
+    let end = |extent: &Extent| extent.end.div_ceil(PAGE) * PAGE;
+    let (starts, ends) = (job.extents.iter().map(start), job.extents.iter().map(end));
+    match (starts.min(), ends.max()) {
+        (Some(start), Some(end)) => (start, end),
+        _ => (0, volume.geometry().unit() as u32),
+    }
+}
+
+/// Whether a piece of a job's stripe is handled apart from it, since no page of it is next to them.
+pub(super) fn is_apart(job: &Job, piece: Piece, volume: &Volume) -> bool {
+    volume.works_in_pages() && piece.end < pages(job, volume).0
+}
+
 /// What a job locks, if anything.
-pub(super) fn lock_key(job: &Job, volumes: &Volumes) -> Option<u64> {
+fn lock_key(job: &Job, volumes: &Volumes) -> Option<u64> {
     if job.work.is_of_lines() {
         return None;
     }

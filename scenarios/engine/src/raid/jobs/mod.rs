@@ -2,6 +2,7 @@
 
 mod copies;
 mod errors;
+mod joined;
 mod lock;
 mod outage;
 mod parents;
@@ -10,9 +11,11 @@ mod plan;
 mod run;
 mod steps;
 mod table;
+mod thread;
 mod transfer;
 mod work;
 
+use crate::raid::jobs::lock::Locks;
 pub(crate) use crate::raid::jobs::phases::prefetch_transfer;
 use crate::raid::jobs::plan::Planner;
 pub(crate) use crate::raid::jobs::table::{Job, Jobs, Phase};
@@ -21,7 +24,6 @@ pub(crate) use crate::raid::jobs::work::{
 };
 use crate::raid::redirect::Redirects;
 use crate::raid::volume::{Volume, Volumes};
-use raidlab_models::Table;
 
 /// The volumes of all arrays, and the jobs on their stripes. Whatever stands above, the
 /// controller's cache or work in the background, is lent it.
@@ -30,8 +32,7 @@ pub(crate) struct Stripes {
     volumes: Volumes,
     redirects: Redirects,
     jobs: Jobs,
-    /// The job that holds each locked stripe.
-    locks: Table,
+    locks: Locks,
     planner: Planner,
     /// Jobs whose writes are done again when the power is back.
     preserved: Vec<u32>,
@@ -48,7 +49,7 @@ impl Stripes {
             volumes,
             redirects,
             jobs: Jobs::with_capacity(jobs, arrays),
-            locks: Table::with_capacity(jobs),
+            locks: Locks::with_capacity(jobs),
             planner: Planner::default(),
             preserved: Vec::new(),
             refused: 0,
@@ -102,6 +103,6 @@ impl Stripes {
 
     /// Whether a job is at work on a group.
     pub fn is_locked(&self, key: u64) -> bool {
-        self.locks.get(key).is_some()
+        self.locks.is_locked(key)
     }
 }

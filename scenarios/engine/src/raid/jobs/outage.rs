@@ -1,7 +1,6 @@
 //! The power fails: jobs end, but for writes that a battery or flash preserves.
 
 use crate::path::Path;
-use crate::raid::jobs::lock::lock_key;
 use crate::raid::jobs::table::{Phase, Waiters};
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_kernel::{Io, Op, Time};
@@ -40,6 +39,12 @@ impl Stripes {
                 continue;
             }
             let io = job.io;
+            if job.flags.joined {
+                while let Some(joined) = self.jobs.joined(index).records.pop(&path.ios) {
+                    path.ios.release(joined);
+                }
+            }
+            let job = &mut self.jobs[index];
             if let Work::Fill(fill) = &mut job.work {
                 while let Some(reader) = fill.readers.pop(&path.ios) {
                     path.ios[reader].pending = 1;
@@ -61,7 +66,6 @@ impl Stripes {
 
     /// A job whose writes will be done again has nobody who waits for it any more.
     fn preserve_job(&mut self, path: &mut Path, index: u32, now: Time) {
-        let key = lock_key(&self.jobs[index], &self.volumes);
         // A line that was being written back is dirty again, and may be newer.
         let older = self
             .jobs
@@ -71,9 +75,7 @@ impl Stripes {
         job.flags.older |= older;
         (job.lock, job.work) = (Waiters::NONE, job.work.without_slot());
         let io = job.io;
-        if let Some(key) = key {
-            self.locks.insert(key, index);
-        }
+        self.locks.take(&mut self.jobs, &self.volumes, index);
         let (owner, bytes) = (path.ios[io].owner, path.ios[io].bytes);
         path.ios[io] = Io::new(Op::Write, 0, bytes, now);
         path.ios[io].owner = owner;

@@ -6,7 +6,7 @@ use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::jobs::plan::{bytes_of, compares, is_unwanted, is_whole};
 use crate::raid::jobs::table::{Job, Phase, Transfers};
-use crate::raid::jobs::{Stripes, Work};
+use crate::raid::jobs::{Stripes, Work, joined, thread};
 use crate::raid::volume::Volume;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -16,9 +16,12 @@ impl Stripes {
         let Job {
             array, io, work, ..
         } = self.jobs[index];
+        if thread::waits(self, path, index, now) {
+            return;
+        }
         let volume = self.volumes.of(array);
         let job = &mut self.jobs[index];
-        job.planned = volume.changes();
+        (job.planned, job.flags.grown) = (volume.changes(), false);
         let for_nothing = match work {
             // A stripe with units missing cannot be compared with its parity.
             Work::Check(_) if compares(job, volume) => !is_whole(job, volume),
@@ -101,6 +104,9 @@ impl Stripes {
     /// New data that cannot be read back have nowhere to go: their write is refused.
     fn refuse_what_is_lost(&mut self, path: &mut Path, index: u32) {
         let job = &self.jobs[index];
+        if job.flags.joined {
+            return joined::refuse_if_lost(self, path, index, job.io);
+        }
         let volume = self.volume(job.array);
         let lost = &self.jobs.repair(index).lost;
         let readable = |e: &Extent| volume.keeps(job.stripe, *e, lost);
@@ -136,6 +142,9 @@ impl Stripes {
         if self.jobs[index].flags.again {
             return self.plan_again(path, index, now);
         }
+        if self.jobs[index].flags.grown && self.reads_on(path, index, now) {
+            return;
+        }
         self.follow_compute(path, index);
         let job = &self.jobs[index];
         let (array, id) = (job.array, job.io);
@@ -144,12 +153,17 @@ impl Stripes {
             job.strategy == WriteStrategy::Plain || self.volume(array).geometry().parities() == 0;
         let new = match job.work {
             Work::Recover | Work::Row(_) | Work::Check(_) => 0,
+            _ if job.flags.joined => job.new_bytes(),
             _ => path.ios[id].bytes,
         };
         let io = &mut path.ios[id];
-        let taken_in = io.moved + new;
+        let taken_in = match job.strategy {
+            // What it had read before the last unit of its stripe joined it is of no use.
+            WriteStrategy::Full => new,
+            _ => io.moved + new,
+        };
         let Some(controller) = path.arrays[array as usize].raid_controller() else {
-            return self.compute_in_host(path, index, taken_in, now);
+            return thread::compute(self, path, index, taken_in, now);
         };
         let chip = &mut path.controllers[controller as usize].chip;
         let memory = chip.memory.pass(now, io.moved + job.written);
@@ -162,19 +176,26 @@ impl Stripes {
         self.step_job_at(path, index, Phase::Write, at, now);
     }
 
-    /// A thread of the host makes the parity of an array in the host.
-    fn compute_in_host(&mut self, path: &mut Path, index: u32, taken_in: u64, now: Time) {
-        let job = &self.jobs[index];
-        let (array, io) = (job.array, job.io);
-        let moved = path.ios[io].moved + job.written;
-        let thread = self.volumes.of_mut(array).thread_mut();
-        let served = thread.serve(now, taken_in, moved);
-        path.ios[io].charge(Part::Raid, served.end);
-        self.step_job_at(path, index, Phase::Write, served.end, now);
+    /// Writes have joined a job since it planned its reads, which are back: true if it has to read
+    /// more.
+    fn reads_on(&mut self, path: &mut Path, index: u32, now: Time) -> bool {
+        let job = &mut self.jobs[index];
+        let volume = self.volumes.of(job.array);
+        job.flags.grown = false;
+        if job.planned != volume.changes() {
+            self.plan_again(path, index, now);
+            return true;
+        }
+        let more = self.planner.plan_on(job, volume);
+        if more {
+            self.send_all(path, index, Op::Read, now);
+        }
+        more
     }
 
     pub(crate) fn write_phase(&mut self, path: &mut Path, index: u32, now: Time) {
         self.jobs.set_phase(index, Phase::Finish);
+        joined::begin_to_write(self, path, index, now);
         if !self.jobs.repair(index).lost.is_empty() {
             self.puncture_parity(path, index);
         }
@@ -254,8 +275,15 @@ impl Stripes {
         }
     }
 
-    /// A job is done, and with it those of its run; it is the last of them to come back.
+    /// A job is done, and with it those of its run and those that have joined it; it is the last of
+    /// them to come back.
     pub(crate) fn finish_job(&mut self, path: &mut Path, index: u32, now: Time) {
+        let mark = path.agenda.mark();
+        while joined::finish_next(self, path, index, now) {
+            if path.agenda.rose(mark) {
+                return path.agenda.below(mark, Call::FinishJob(index));
+            }
+        }
         while let Some(mate) = self.jobs.take_mate(index) {
             let mark = path.agenda.mark();
             self.finish_one(path, mate, now);

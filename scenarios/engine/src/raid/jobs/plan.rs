@@ -1,7 +1,7 @@
 //! What jobs read and write: listed when they are planned.
 
 use crate::layout::{
-    Repair, Role, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
+    Extent, Repair, Role, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
 };
 use crate::raid::jobs::table::{Job, Transfers};
 use crate::raid::jobs::work::{Row, Work};
@@ -111,6 +111,25 @@ impl Planner {
         commands
     }
 
+    /// Plans anew a write whose reads have come back, since others have joined it meanwhile: what it
+    /// has read it knows. True if there is more to read.
+    pub(super) fn plan_on(&mut self, job: &mut Job, volume: &Volume) -> bool {
+        let mut list = std::mem::take(&mut job.transfers).into_read();
+        let known = list.len();
+        parity_ranges(&job.extents, &mut self.ranges);
+        {
+            let stripe = whole_stripe(&job.extents, &list, volume);
+            job.strategy = stripe.strategy(&self.ranges);
+            stripe.reads(job.strategy, &self.ranges, &mut self.transfers);
+        }
+        list.extend_from_slice(&self.transfers);
+        let reads = list.len();
+        whole_stripe(&job.extents, &[], volume).append_writes(&self.ranges, &mut list);
+        job.written = bytes_of(&list[reads..]);
+        job.transfers = Transfers::behind(list, known, reads);
+        reads > known
+    }
+
     /// The strategy that a job takes.
     pub(super) fn strategy(&mut self, job: &Job, volume: &Volume) -> WriteStrategy {
         match job.work {
@@ -209,13 +228,7 @@ fn list_write(
     if volume.geometry().parities() > 0 {
         parity_ranges(&job.extents, ranges);
     }
-    let stripe = Stripe {
-        columns: volume.geometry().columns(),
-        parities: volume.geometry().parities(),
-        copies: volume.geometry().copies(),
-        extents: &job.extents,
-        unit: |_| Some(Unit::WHOLE),
-    };
+    let stripe = whole_stripe(&job.extents, &[], volume);
     let strategy = stripe.strategy(ranges);
     stripe.reads(strategy, ranges, &mut list);
     let reads = list.len();
@@ -231,6 +244,24 @@ pub(super) fn bytes_of(transfers: &[Transfer]) -> u64 {
     transfers.iter().map(|t| u64::from(t.end - t.start)).sum()
 }
 
+/// A stripe whose units can all be read, as the planner sees it.
+#[inline]
+fn whole_stripe<'a>(
+    extents: &'a [Extent],
+    known: &'a [Transfer],
+    volume: &Volume,
+) -> Stripe<'a, impl Fn(Role) -> Option<Unit<'a>> + use<'a>> {
+    Stripe {
+        columns: volume.geometry().columns(),
+        parities: volume.geometry().parities(),
+        copies: volume.geometry().copies(),
+        extents,
+        known,
+        rest_first: volume.works_in_pages(),
+        unit: |_| Some(Unit::WHOLE),
+    }
+}
+
 /// A job's stripe as the planner sees it.
 #[inline]
 fn stripe_of<'a>(
@@ -242,6 +273,8 @@ fn stripe_of<'a>(
         parities: volume.geometry().parities(),
         copies: volume.geometry().copies(),
         extents: &job.extents,
+        known: &[],
+        rest_first: volume.works_in_pages(),
         unit: |role| volume.unit_of(job.stripe, role),
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::path::Path;
 use crate::path::agenda::Call;
-use crate::raid::jobs::{Phase, Stripes, Work};
+use crate::raid::jobs::lock::{next_holder, works_in_pages};
+use crate::raid::jobs::{Phase, Stripes, Work, joined};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
-use raidlab_kernel::{Io, IoId, Op, Time};
+use raidlab_kernel::{Io, IoId, Op, Part, Time};
 
 use crate::state::owner::job_of;
 
@@ -35,11 +36,38 @@ impl Stripes {
     /// Starts a job that has its extents.
     pub(crate) fn begin(&mut self, path: &mut Path, index: u32, now: Time) {
         let job = &self.jobs[index];
-        let bytes = job.extents.iter().map(|e| u64::from(e.end - e.start)).sum();
-        let io = job.io;
-        path.ios[io].bytes = bytes;
-        if self.lock(index) {
+        path.ios[job.io].bytes = job.new_bytes();
+        if works_in_pages(job, &self.volumes) {
+            if joined::join(self, path, index) {
+                return;
+            }
+            // Room for those that will join it.
+            self.jobs[index].reserve();
+        }
+        if self.locks.take(&mut self.jobs, &self.volumes, index) {
             self.locked(path, index, now);
+        }
+    }
+
+    /// Gives a job's lock to those that wait for it, and lets them go on.
+    pub(crate) fn unlock(&mut self, path: &mut Path, index: u32, now: Time) {
+        path.agenda.must_be_open();
+        let in_pages = works_in_pages(&self.jobs[index], &self.volumes);
+        let Some(first) = self.locks.give(&mut self.jobs, &self.volumes, index) else {
+            return;
+        };
+        while let Some(next) = next_holder(&mut self.jobs, &self.volumes, first) {
+            let job = &mut self.jobs[next];
+            debug_assert_eq!(job.phase, Phase::Plan);
+            let head = job.run.head;
+            let io = self.jobs[head].io;
+            path.ios[io].charge(Part::Raid, now);
+            if !in_pages {
+                return self.locked(path, next, now);
+            }
+            // Several may go on: each with an event of its own.
+            self.jobs[next].flags.scheduled = true;
+            path.calendar.push(now, Event::Job(next));
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
 use crate::raid::jobs::work::Work;
 use crate::state::slowest::Beside;
-use raidlab_kernel::{Io, IoId, Op, Queue, Slab, Time};
+use raidlab_kernel::{Io, IoId, Op, Parts, Queue, Slab, Time};
 use std::ops::{Index, IndexMut};
 
 /// No job.
@@ -40,6 +40,14 @@ pub(super) struct Flags {
     pub(super) ahead: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.
     pub(super) older: bool,
+    /// The job has its lock.
+    pub(super) holds: bool,
+    /// The job has waited for the thread that handles its stripe.
+    pub(super) queued: bool,
+    /// Other writes have joined the job (see `joined`).
+    pub(super) joined: bool,
+    /// They have since it planned its reads.
+    pub(super) grown: bool,
     /// The job's transfers have been listed, and hold while all units of the array can be read.
     pub(super) listed: bool,
 }
@@ -88,6 +96,8 @@ pub(crate) struct Transfers {
     list: Vec<Transfer>,
     /// The first so many are read.
     reads: u32,
+    /// Of those, so many have been read before.
+    known: u32,
     /// Those from here on are written. Read-modify-write reads what it writes.
     writes: u32,
 }
@@ -98,8 +108,22 @@ impl Transfers {
         Transfers {
             list,
             reads: reads as u32,
+            known: 0,
             writes: writes as u32,
         }
+    }
+
+    /// The same, of which the first `known` have been read before.
+    pub fn behind(list: Vec<Transfer>, known: usize, reads: usize) -> Transfers {
+        let known = known as u32;
+        let all = Transfers::new(list, reads, reads);
+        Transfers { known, ..all }
+    }
+
+    /// Those that are read, whenever, in the memory of the list.
+    pub fn into_read(mut self) -> Vec<Transfer> {
+        self.list.truncate(self.reads as usize);
+        self.list
     }
 
     /// Transfers of one phase.
@@ -118,7 +142,7 @@ impl Transfers {
     pub fn of(&self, op: Op) -> &[Transfer] {
         match op {
             Op::Write => &self.list[self.writes as usize..],
-            _ => &self.list[..self.reads as usize],
+            _ => &self.list[self.known as usize..self.reads as usize],
         }
     }
 }
@@ -177,10 +201,24 @@ impl Job {
         &self.extents
     }
 
+    /// Bytes of the data it is about.
+    pub fn new_bytes(&self) -> u64 {
+        let each = self.extents.iter().map(|e| u64::from(e.end - e.start));
+        each.sum()
+    }
+
     /// The same, for a job that has not begun.
     #[inline]
     pub fn extents_mut(&mut self) -> &mut Vec<Extent> {
         &mut self.extents
+    }
+
+    /// Takes memory for the lists of a stripe that many write together.
+    pub fn reserve(&mut self) {
+        self.extents
+            .reserve(16usize.saturating_sub(self.extents.len()));
+        let listed = self.transfers.list.len();
+        self.transfers.list.reserve(64usize.saturating_sub(listed));
     }
 
     /// Whether it writes its whole stripe, without reading.
@@ -256,6 +294,15 @@ impl Default for Job {
     }
 }
 
+/// The writes that have joined a job (see `joined`). Their own jobs are gone; their records wait for
+/// this one.
+#[derive(Debug, Default)]
+pub(super) struct Joined {
+    pub(super) records: Queue,
+    /// Where the job's time had gone when it began to write.
+    pub(super) before: Parts,
+}
+
 /// What a job without the strategy `Recover` has to repair.
 static NOTHING: Repair = Repair {
     reads: Vec::new(),
@@ -270,6 +317,8 @@ pub(crate) struct Jobs {
     /// By job: what the strategy `Recover` reads, repairs and has to leave out. It grows when the
     /// first jobs recover something; others do not touch it.
     repairs: Vec<Repair>,
+    /// By job: the writes that have joined it. It grows when the first ones do.
+    joined: Vec<Joined>,
     /// By array: when the last work of each kind that requests may meet was done.
     last_beside: Vec<[Time; Beside::ALL.len()]>,
 }
@@ -280,6 +329,7 @@ impl Jobs {
         Jobs {
             slab: Slab::with_capacity(capacity),
             repairs: Vec::new(),
+            joined: Vec::new(),
             last_beside: vec![[Time::ZERO; Beside::ALL.len()]; arrays],
         }
     }
@@ -342,6 +392,16 @@ impl Jobs {
 
     pub fn set_repair(&mut self, index: u32, repair: Repair) {
         self.repairs[index as usize] = repair;
+    }
+
+    /// The writes that have joined a job.
+    pub(super) fn joined(&mut self, index: u32) -> &mut Joined {
+        let index = index as usize;
+        if index >= self.joined.len() {
+            let jobs = (index + 1).next_power_of_two();
+            self.joined.resize_with(jobs, Joined::default);
+        }
+        &mut self.joined[index]
     }
 
     /// The requests that wait for a job that reads into the cache.

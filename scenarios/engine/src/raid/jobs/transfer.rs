@@ -5,6 +5,7 @@ use crate::layout::{Extent, Role, Run};
 use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::Work;
+use crate::raid::jobs::lock::is_apart;
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl Stripes {
@@ -243,7 +244,8 @@ impl Stripes {
         self.let_go(path, parent, now);
     }
 
-    /// Writes a range (start, end) with parity, a job for each stripe.
+    /// Writes a range (start, end) with parity, a job for each stripe. Where stripes are handled page
+    /// by page, parts of a stripe that have no page in common get a job each.
     fn write_stripes(
         &mut self,
         path: &mut Path,
@@ -256,12 +258,19 @@ impl Stripes {
         while offset < end {
             let piece = self.volume(array).geometry().piece(offset, end - offset);
             let job = match open {
-                Some((job, stripe)) if stripe == piece.stripe => job,
+                Some((job, stripe))
+                    if stripe == piece.stripe
+                        && !is_apart(&self.jobs[job], piece, self.volume(array)) =>
+                {
+                    job
+                }
                 _ => {
                     if let Some((job, _)) = open {
                         self.begin(path, job, now);
                     }
-                    self.new_job(path, parent, array, piece.stripe, Work::Write, now)
+                    let job = self.new_job(path, parent, array, piece.stripe, Work::Write, now);
+                    path.ios[self.jobs[job].io].offset = offset;
+                    job
                 }
             };
             self.take_new_data(path, job, parent, array, piece.extent());
