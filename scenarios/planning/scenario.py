@@ -29,7 +29,6 @@ from raidlab.scenarios.planning.fio import (
     run_faults,
     seeded,
 )
-from raidlab.scenarios.planning.gathering import gathering_warnings
 from raidlab.scenarios.planning.host_warnings import host_warnings
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
@@ -274,7 +273,6 @@ def build_scenario(
         warnings=(
             *parts.warnings,
             *host_warnings(host, (device.spec for device in parts.devices.values()), parts.arrays),
-            *gathering_warnings(parts.arrays, ((of.outstanding, each) for of, each in workloads)),
         ),
         unrebuilt=parts.unrebuilt,
         base=plan,

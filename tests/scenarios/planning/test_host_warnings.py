@@ -69,28 +69,6 @@ def test_every_host_of_the_catalogue_has_the_costs_of_parity():
         assert host.parity and host.two_parities and host.stripe_page, host.name
 
 
-@pytest.mark.parametrize(
-    ("level", "changes", "warned"),
-    [
-        ("raid5", {"rw": "write"}, True),
-        ("raid6", {"rw": "rw"}, True),
-        # Alone, a write finds no neighbour; a whole stripe needs none; copies are not read.
-        ("raid5", {"rw": "write", "outstanding": 1}, False),
-        ("raid5", {"rw": "write", "block_size": "192 KiB"}, False),
-        ("raid10", {"rw": "write"}, False),
-        ("raid5", {"rw": "randwrite"}, False),
-        ("raid5", {"rw": "read"}, False),
-    ],
-)
-def test_sequential_writes_that_md_would_gather_are_a_warning(level, changes, warned):
-    tree = scenario("generic", level)
-    tree["workload"][0] |= changes
-    found = [each for each in build_scenario(tree).warnings if "md gathers" in each]
-    assert len(found) == warned
-    if level == "raid5" and warned:
-        assert "whole stripes of 192 KiB" in found[0] and "those of 4 KiB read" in found[0]
-
-
 @pytest.mark.parametrize(("host", "warned"), [("ahci", False), ("nvme", True)])
 def test_a_device_fitted_behind_another_host_is_a_warning(tmp_path, host, warned):
     path = tmp_path / "fitted.toml"
