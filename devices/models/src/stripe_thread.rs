@@ -37,11 +37,6 @@ impl StripeThread {
         self.parity.pass_beside(now, taken_in, pages)
     }
 
-    /// When it is done with all that it has been given, and takes up what comes at `now`.
-    pub fn free_at(&self, now: Time) -> Time {
-        self.parity.free_at().max(now)
-    }
-
     /// True if its work takes time.
     pub fn takes_time(&self) -> bool {
         self.parity.is_limited() || self.page > Nanos::ZERO

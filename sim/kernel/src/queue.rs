@@ -30,11 +30,6 @@ impl Queue {
         (!self.is_empty()).then_some(self.first)
     }
 
-    /// The one behind `id`, which waits here.
-    pub fn behind(&self, ios: &Slab<Io>, id: IoId) -> Option<IoId> {
-        (id != self.last).then(|| ios[id].next)
-    }
-
     /// Puts `id` at the end.
     #[inline]
     pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId) {
@@ -81,8 +76,6 @@ mod tests {
                     got.into_iter().for_each(|id| ios.release(id));
                 }
                 prop_assert_eq!(queue.is_empty(), expected.is_empty());
-                let each = std::iter::successors(queue.front(), |&id| queue.behind(&ios, id));
-                prop_assert!(each.eq(expected.iter().copied()));
             }
         }
     }

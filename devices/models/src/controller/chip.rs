@@ -88,11 +88,6 @@ impl Throughput {
         self.station.serve(now, own)
     }
 
-    /// When it is done with what has come.
-    pub fn free_at(&self) -> Time {
-        self.station.free_at()
-    }
-
     /// Moves `bytes` in the background: while the station is idle, and alternating with other work.
     pub fn pass_in_background(&mut self, now: Time, bytes: u64) {
         self.catch_up(now);

@@ -3,7 +3,7 @@
 //! A controller locks a stripe as a whole. Linux' md works in pages, and a lock covers the pages of
 //! the stripe's units that a job is about: others of the same stripe go on beside it.
 
-use crate::layout::{Extent, Piece};
+use crate::layout::Extent;
 use crate::raid::jobs::table::{Job, Jobs, NO_JOB};
 use crate::raid::volume::{Volume, Volumes};
 use raidlab_models::Table;
@@ -61,6 +61,27 @@ impl Locks {
     pub fn in_the_way(&self, jobs: &Jobs, volumes: &Volumes, index: u32) -> Option<u32> {
         let first = self.first.get(lock_key(&jobs[index], volumes)?)?;
         last_in_the_way(jobs, volumes, first, index)
+    }
+
+    /// Where the pages of the jobs at a stripe begin and end, of those inside (start, end).
+    pub fn cuts(
+        &self,
+        jobs: &Jobs,
+        volume: &Volume,
+        key: u64,
+        (start, end): (u32, u32),
+        into: &mut Vec<u32>,
+    ) {
+        let mut at = self.first.get(key).unwrap_or(NO_JOB);
+        while at != NO_JOB {
+            let (first, last) = pages(&jobs[at], volume);
+            into.extend(
+                [first, last]
+                    .iter()
+                    .filter(|&&cut| start < cut && cut < end),
+            );
+            at = jobs[at].lock.next;
+        }
     }
 
     /// A job gives its lock away. Gives the first of those that are left at the stripe.
@@ -139,11 +160,6 @@ pub(super) fn pages(job: &Job, volume: &Volume) -> (u32, u32) {
         (Some(start), Some(end)) => (start, end),
         _ => (0, volume.geometry().unit() as u32),
     }
-}
-
-/// Whether a piece of a job's stripe is handled apart from it, since no page of it is next to them.
-pub(super) fn is_apart(job: &Job, piece: Piece, volume: &Volume) -> bool {
-    volume.works_in_pages() && piece.end < pages(job, volume).0
 }
 
 /// What a job locks, if anything.

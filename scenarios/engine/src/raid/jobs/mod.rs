@@ -5,6 +5,7 @@ mod errors;
 mod joined;
 mod lock;
 mod outage;
+mod pages;
 mod parents;
 mod phases;
 mod plan;
@@ -16,8 +17,10 @@ mod transfer;
 mod work;
 
 use crate::raid::jobs::lock::Locks;
+use crate::raid::jobs::pages::Cutter;
 pub(crate) use crate::raid::jobs::phases::prefetch_transfer;
 use crate::raid::jobs::plan::Planner;
+use crate::raid::jobs::table::Turns;
 pub(crate) use crate::raid::jobs::table::{Job, Jobs, Phase};
 pub(crate) use crate::raid::jobs::work::{
     Check, CopyTo, Destage, Fill, LineCopy, Row, SlotRange, Work,
@@ -33,7 +36,10 @@ pub(crate) struct Stripes {
     redirects: Redirects,
     jobs: Jobs,
     locks: Locks,
+    /// By array: turns at the thread of the host.
+    turns: Vec<Turns>,
     planner: Planner,
+    cutter: Cutter,
     /// Jobs whose writes are done again when the power is back.
     preserved: Vec<u32>,
     /// Reads and writes refused because data are lost.
@@ -50,7 +56,9 @@ impl Stripes {
             redirects,
             jobs: Jobs::with_capacity(jobs, arrays),
             locks: Locks::with_capacity(jobs),
+            turns: vec![Turns::NONE; arrays],
             planner: Planner::default(),
+            cutter: Cutter::default(),
             preserved: Vec::new(),
             refused: 0,
         }

@@ -1,7 +1,7 @@
 //! The power fails: jobs end, but for writes that a battery or flash preserves.
 
 use crate::path::Path;
-use crate::raid::jobs::table::{Phase, Waiters};
+use crate::raid::jobs::table::{Phase, Turns, Waiters};
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_kernel::{Io, Op, Time};
 
@@ -32,6 +32,7 @@ impl Stripes {
     /// Jobs end, but for those that are preserved.
     pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
         self.locks.clear();
+        self.turns.fill(Turns::NONE);
         for index in self.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.jobs[index];
             if job.flags.aborted {
@@ -39,12 +40,6 @@ impl Stripes {
                 continue;
             }
             let io = job.io;
-            if job.flags.joined {
-                while let Some(joined) = self.jobs.joined(index).records.pop(&path.ios) {
-                    path.ios.release(joined);
-                }
-            }
-            let job = &mut self.jobs[index];
             if let Work::Fill(fill) = &mut job.work {
                 while let Some(reader) = fill.readers.pop(&path.ios) {
                     path.ios[reader].pending = 1;

@@ -29,6 +29,7 @@ impl Stripes {
             _ => false,
         };
         if for_nothing {
+            thread::end(self, path, index, now);
             return self.give_up(path, index, now);
         }
         let commands = if work.is_write() && volume.changes() == 0 {
@@ -39,6 +40,7 @@ impl Stripes {
             let strategy = self.planner.strategy(job, volume);
             (job.strategy, job.flags.listed) = (strategy, false);
             if strategy == WriteStrategy::Recover && self.plan_repair(index) {
+                thread::end(self, path, index, now);
                 return self.give_up(path, index, now);
             }
             self.count_transfers(path, index)
@@ -53,6 +55,10 @@ impl Stripes {
             _ => u64::from(self.volume(array).geometry().copies()),
         };
         let served = path.firmware(array, commands * copies, now);
+        if !self.jobs[index].is_full_stripe() || served.end > now {
+            // It comes back when it has what it needs.
+            thread::end(self, path, index, now);
+        }
         path.ios[io].charge_stay(Part::ControllerWait, Part::Controller, served);
         self.step_job_at(path, index, Phase::Read, served.end, now);
     }
@@ -101,18 +107,16 @@ impl Stripes {
         self.step_job(path, index, now);
     }
 
-    /// New data that cannot be read back have nowhere to go: their write is refused.
-    fn refuse_what_is_lost(&mut self, path: &mut Path, index: u32) {
-        let job = &self.jobs[index];
-        if job.flags.joined {
-            return joined::refuse_if_lost(self, path, index, job.io);
-        }
-        let volume = self.volume(job.array);
-        let lost = &self.jobs.repair(index).lost;
-        let readable = |e: &Extent| volume.keeps(job.stripe, *e, lost);
-        let parent = path.ios[job.io].parent;
-        let waits = matches!(job.work, Work::Write) && parent != IoRecord::NONE;
-        if waits && !job.extents.iter().all(readable) {
+    /// New data that cannot be read back have nowhere to go: their write is refused. A job has written
+    /// its own, or those of another one that has joined it.
+    pub(super) fn refuse_what_is_lost(&mut self, path: &mut Path, index: u32, of: u32) {
+        let volume = self.volumes.of(self.jobs[index].array);
+        let own = self.jobs.own(of);
+        let (stripe, lost) = (self.jobs[index].stripe, &self.jobs.repair(index).lost);
+        let readable = |e: &Extent| volume.keeps(stripe, *e, lost);
+        let parent = path.ios[self.jobs[of].io].parent;
+        let waits = matches!(self.jobs[of].work, Work::Write) && parent != IoRecord::NONE;
+        if waits && !own.iter().all(readable) {
             self.refuse(path, parent, 0);
         }
     }
@@ -139,6 +143,9 @@ impl Stripes {
 
     /// Everything needed is in memory: the parity engine takes it in.
     pub(crate) fn compute_phase(&mut self, path: &mut Path, index: u32, now: Time) {
+        if thread::waits(self, path, index, now) {
+            return;
+        }
         if self.jobs[index].flags.again {
             return self.plan_again(path, index, now);
         }
@@ -188,6 +195,7 @@ impl Stripes {
         }
         let more = self.planner.plan_on(job, volume);
         if more {
+            thread::end(self, path, index, now);
             self.send_all(path, index, Op::Read, now);
         }
         more
@@ -296,7 +304,7 @@ impl Stripes {
 
     fn finish_one(&mut self, path: &mut Path, index: u32, now: Time) {
         if path.can_fail && !self.jobs[index].work.is_in_slot() {
-            self.refuse_what_is_lost(path, index);
+            self.refuse_what_is_lost(path, index, index);
             self.made_good(index);
             self.preserved.retain(|&kept| kept != index);
         }

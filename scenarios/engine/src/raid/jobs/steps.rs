@@ -3,7 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::jobs::lock::{next_holder, works_in_pages};
-use crate::raid::jobs::{Phase, Stripes, Work, joined};
+use crate::raid::jobs::{Phase, Stripes, Work, joined, thread};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_kernel::{Io, IoId, Op, Part, Time};
@@ -42,7 +42,7 @@ impl Stripes {
                 return;
             }
             // Room for those that will join it.
-            self.jobs[index].reserve();
+            self.jobs.reserve(index);
         }
         if self.locks.take(&mut self.jobs, &self.volumes, index) {
             self.locked(path, index, now);
@@ -85,9 +85,13 @@ impl Stripes {
     pub(crate) fn job_due(&mut self, path: &mut Path, index: u32, now: Time) {
         let flags = &mut self.jobs[index].flags;
         flags.scheduled = false;
+        let served = std::mem::take(&mut flags.served);
         if flags.aborted {
             self.jobs.release(index);
         } else {
+            if served {
+                thread::pass_on(self, path, self.jobs[index].array, now);
+            }
             self.step_job(path, index, now);
         }
     }

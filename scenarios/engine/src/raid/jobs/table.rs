@@ -42,8 +42,10 @@ pub(super) struct Flags {
     pub(super) older: bool,
     /// The job has its lock.
     pub(super) holds: bool,
-    /// The job has waited for the thread that handles its stripe.
-    pub(super) queued: bool,
+    /// The job has its turn at the thread that handles its stripe.
+    pub(super) turn: bool,
+    /// The thread is at work for the job until its event is due.
+    pub(super) served: bool,
     /// Other writes have joined the job (see `joined`).
     pub(super) joined: bool,
     /// They have since it planned its reads.
@@ -52,12 +54,12 @@ pub(super) struct Flags {
     pub(super) listed: bool,
 }
 
-/// A job's place in the queue for a lock.
+/// A queue of jobs: of a job that waits in it, its place; of whoever has it, its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiters {
-    /// The job behind it in the queue for the same lock.
+    /// The job behind it, or the first one.
     pub(super) next: u32,
-    /// The last of those that wait for the lock that it holds.
+    /// The last one.
     pub(super) last: u32,
 }
 
@@ -164,6 +166,10 @@ pub(crate) struct Job {
     /// What the volume counted as changes when the job was planned.
     pub(super) planned: u32,
     pub(super) lock: Waiters,
+    /// The writes that have joined it, linked by the same.
+    pub(super) joined: Waiters,
+    /// The job behind it in the queue for the thread.
+    pub(super) turn: u32,
     pub(super) run: InRun,
     pub(super) phase: Phase,
     pub(super) strategy: WriteStrategy,
@@ -211,14 +217,6 @@ impl Job {
     #[inline]
     pub fn extents_mut(&mut self) -> &mut Vec<Extent> {
         &mut self.extents
-    }
-
-    /// Takes memory for the lists of a stripe that many write together.
-    pub fn reserve(&mut self) {
-        self.extents
-            .reserve(16usize.saturating_sub(self.extents.len()));
-        let listed = self.transfers.list.len();
-        self.transfers.list.reserve(64usize.saturating_sub(listed));
     }
 
     /// Whether it writes its whole stripe, without reading.
@@ -286,6 +284,8 @@ impl Default for Job {
             array: 0,
             planned: 0,
             lock: Waiters::NONE,
+            joined: Waiters::NONE,
+            turn: NO_JOB,
             run: InRun::alone(NO_JOB),
             phase: Phase::Plan,
             strategy: WriteStrategy::Plain,
@@ -294,13 +294,30 @@ impl Default for Job {
     }
 }
 
-/// The writes that have joined a job (see `joined`). Their own jobs are gone; their records wait for
-/// this one.
+/// What a job keeps that others have joined (see `joined`).
 #[derive(Debug, Default)]
 pub(super) struct Joined {
-    pub(super) records: Queue,
-    /// Where the job's time had gone when it began to write.
+    /// What it was about before.
+    pub(super) own: Vec<Extent>,
+    /// Where its time had gone when it began to write.
     pub(super) before: Parts,
+}
+
+/// The turns at the thread of an array in the host (see `thread`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turns {
+    /// The jobs that wait for theirs, linked by `turn`.
+    pub(super) waiting: Waiters,
+    /// A job has its turn.
+    pub(super) taken: bool,
+}
+
+impl Turns {
+    /// Nobody wants one.
+    pub const NONE: Turns = Turns {
+        waiting: Waiters::NONE,
+        taken: false,
+    };
 }
 
 /// What a job without the strategy `Recover` has to repair.
@@ -317,7 +334,7 @@ pub(crate) struct Jobs {
     /// By job: what the strategy `Recover` reads, repairs and has to leave out. It grows when the
     /// first jobs recover something; others do not touch it.
     repairs: Vec<Repair>,
-    /// By job: the writes that have joined it. It grows when the first ones do.
+    /// By job: what it keeps that others have joined. It grows when the first ones do.
     joined: Vec<Joined>,
     /// By array: when the last work of each kind that requests may meet was done.
     last_beside: Vec<[Time; Beside::ALL.len()]>,
@@ -351,7 +368,8 @@ impl Jobs {
         job.extents.clear();
         (job.work, job.stripe, job.written) = (work, stripe, 0);
         (job.io, job.array, job.planned) = (io, array, 0);
-        (job.lock, job.run) = (Waiters::NONE, InRun::alone(index));
+        (job.lock, job.joined) = (Waiters::NONE, Waiters::NONE);
+        (job.turn, job.run) = (NO_JOB, InRun::alone(index));
         (job.phase, job.strategy) = (Phase::Plan, WriteStrategy::Plain);
         job.flags = Flags::default();
     }
@@ -394,7 +412,18 @@ impl Jobs {
         self.repairs[index as usize] = repair;
     }
 
-    /// The writes that have joined a job.
+    /// Takes memory for the lists of a stripe that many write together.
+    pub(super) fn reserve(&mut self, index: u32) {
+        let job = &mut self.slab[index];
+        let room = |length: usize| 32usize.saturating_sub(length);
+        job.extents.reserve(room(job.extents.len()));
+        let listed = job.transfers.list.len();
+        job.transfers.list.reserve(2 * room(listed));
+        let own = &mut self.joined(index).own;
+        own.reserve(room(own.len()));
+    }
+
+    /// What a job keeps that others have joined.
     pub(super) fn joined(&mut self, index: u32) -> &mut Joined {
         let index = index as usize;
         if index >= self.joined.len() {
@@ -402,6 +431,14 @@ impl Jobs {
             self.joined.resize_with(jobs, Joined::default);
         }
         &mut self.joined[index]
+    }
+
+    /// What a job is about by itself, without those that have joined it.
+    pub(super) fn own(&self, index: u32) -> &[Extent] {
+        match self.slab[index].flags.joined {
+            true => &self.joined[index as usize].own,
+            false => &self.slab[index].extents,
+        }
     }
 
     /// The requests that wait for a job that reads into the cache.

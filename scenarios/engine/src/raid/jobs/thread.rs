@@ -1,28 +1,69 @@
-//! Turns of jobs at the thread of the host that handles the stripes of an array in the host.
+//! Turns at the thread of the host that handles the stripes of an array with parity in the host.
+//!
+//! It takes up one stripe after the other, as `raid5d` of Linux' md does. In its turn a job decides
+//! what has to be read. If anything has, the turn ends, and the job comes back for another one with
+//! what it has read. Else the thread makes parity, and hands the writes over at the end.
 
 use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::works_in_pages;
-use crate::raid::jobs::table::Phase;
+use crate::raid::jobs::table::{NO_JOB, Phase};
+use crate::state::event::Event;
 use raidlab_kernel::{Part, Time};
 
-/// Whether a job has to wait for its first turn: what has to be read is decided there.
+/// Whether a job has to wait for its turn; it goes on then with the phase in which it is.
 pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) -> bool {
-    let Stripes { volumes, jobs, .. } = stripes;
+    let Stripes {
+        volumes,
+        jobs,
+        turns,
+        ..
+    } = stripes;
     let job = &mut jobs[index];
-    if job.flags.queued || !works_in_pages(job, volumes) {
+    if job.flags.turn || !works_in_pages(job, volumes) {
         return false;
     }
-    job.flags.queued = true;
-    let at = volumes.of(job.array).thread().free_at(now);
-    path.ios[job.io].charge(Part::Raid, at);
-    if at > now {
-        stripes.step_job_at(path, index, Phase::Plan, at, now);
+    path.ios[job.io].charge(Part::Raid, now);
+    let turns = &mut turns[job.array as usize];
+    if !turns.taken {
+        (turns.taken, job.flags.turn) = (true, true);
+        return false;
     }
-    at > now
+    job.turn = NO_JOB;
+    let last = std::mem::replace(&mut turns.waiting.last, index);
+    if turns.waiting.next == NO_JOB {
+        turns.waiting.next = index;
+    } else {
+        jobs[last].turn = index;
+    }
+    true
 }
 
-/// The thread makes the parity of a job, of so many bytes.
+/// A job's turn is over, if it has it.
+pub(super) fn end(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+    let job = &mut stripes.jobs[index];
+    if std::mem::take(&mut job.flags.turn) {
+        let array = job.array;
+        pass_on(stripes, path, array, now);
+    }
+}
+
+/// The next job that waits for an array's thread has its turn.
+pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+    let turns = &mut stripes.turns[array as usize];
+    let next = turns.waiting.next;
+    if next == NO_JOB {
+        turns.taken = false;
+        return;
+    }
+    let job = &mut stripes.jobs[next];
+    turns.waiting.next = job.turn;
+    (job.flags.turn, job.flags.scheduled) = (true, true);
+    path.ios[job.io].charge(Part::Raid, now);
+    path.calendar.push(now, Event::Job(next));
+}
+
+/// The host makes the parity of a job, of so many bytes, and sends the writes.
 pub(super) fn compute(
     stripes: &mut Stripes,
     path: &mut Path,
@@ -31,11 +72,15 @@ pub(super) fn compute(
     now: Time,
 ) {
     let Stripes { volumes, jobs, .. } = &mut *stripes;
-    let job = &jobs[index];
-    let io = job.io;
-    let moved = path.ios[io].moved + job.written;
+    let job = &mut jobs[index];
+    let moved = path.ios[job.io].moved + job.written;
     let thread = volumes.of_mut(job.array).thread_mut();
     let served = thread.serve(now, taken_in, moved);
-    path.ios[io].charge(Part::Raid, served.end);
+    path.ios[job.io].charge(Part::Raid, served.end);
+    if served.end > now {
+        job.flags.served = std::mem::take(&mut job.flags.turn);
+    } else {
+        end(stripes, path, index, now);
+    }
     stripes.step_job_at(path, index, Phase::Write, served.end, now);
 }

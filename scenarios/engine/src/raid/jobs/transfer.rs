@@ -3,9 +3,7 @@
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run};
 use crate::path::Path;
-use crate::raid::jobs::Stripes;
-use crate::raid::jobs::Work;
-use crate::raid::jobs::lock::is_apart;
+use crate::raid::jobs::{Stripes, Work, pages};
 use raidlab_kernel::{Io, IoId, Op, Time};
 
 impl Stripes {
@@ -233,7 +231,9 @@ impl Stripes {
         now: Time,
     ) {
         path.hold(parent);
-        if self.volume(array).geometry().parities() > 0 {
+        if self.volume(array).works_in_pages() {
+            pages::write(self, path, parent, array, (offset, offset + bytes), now);
+        } else if self.volume(array).geometry().parities() > 0 {
             self.write_stripes(path, parent, array, (offset, offset + bytes), now);
         } else {
             let mut runs = self.volume(array).geometry().runs(offset, bytes);
@@ -244,8 +244,7 @@ impl Stripes {
         self.let_go(path, parent, now);
     }
 
-    /// Writes a range (start, end) with parity, a job for each stripe. Where stripes are handled page
-    /// by page, parts of a stripe that have no page in common get a job each.
+    /// Writes a range (start, end) with parity, a job for each stripe.
     fn write_stripes(
         &mut self,
         path: &mut Path,
@@ -258,19 +257,12 @@ impl Stripes {
         while offset < end {
             let piece = self.volume(array).geometry().piece(offset, end - offset);
             let job = match open {
-                Some((job, stripe))
-                    if stripe == piece.stripe
-                        && !is_apart(&self.jobs[job], piece, self.volume(array)) =>
-                {
-                    job
-                }
+                Some((job, stripe)) if stripe == piece.stripe => job,
                 _ => {
                     if let Some((job, _)) = open {
                         self.begin(path, job, now);
                     }
-                    let job = self.new_job(path, parent, array, piece.stripe, Work::Write, now);
-                    path.ios[self.jobs[job].io].offset = offset;
-                    job
+                    self.new_job(path, parent, array, piece.stripe, Work::Write, now)
                 }
             };
             self.take_new_data(path, job, parent, array, piece.extent());
