@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from raidlab.calibration.fio.options import OptionError, is_buffered, size
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.scenarios.fio import engines
+from raidlab.scenarios.fio import engines, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
 ARRAY_FILE = "/proc/self/fd/999"
@@ -202,6 +202,22 @@ def _check(section: Section, found: _Findings) -> None:
             found.refuse(section, name, value, "none or strided: no zoned device is simulated")
         if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "")):
             found.refuse(section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
+        if name in values.TIMES and value is not None:
+            _check_time(section, name, value, found)
+
+
+def _check_time(section: Section, name: str, value: str, found: _Findings) -> None:
+    """A fraction, of which fio itself says nothing: without a `runtime` a job may never end."""
+    with contextlib.suppress(values.OptionValueError):
+        # What is not set is fio's to refuse.
+        value = values.expand(value)
+    try:
+        taken = values.cut(value, values.TIMES[name])
+    except values.OptionValueError as fault:
+        found.refuse(section, name, value, str(fault))
+        return
+    if taken is not None:
+        found.note(section, f"{name}: {taken}")
 
 
 def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:

@@ -35,7 +35,7 @@ def interpolated(training: Sequence[Point], point: Point) -> float | None:
     """
     curve: dict[int, list[float]] = {}
     for seen in training:
-        if _load(seen) == _load(point):
+        if seen.load == point.load:
             curve.setdefault(seen.outstanding, []).append(math.log(seen.iops))
     if not curve:
         return None
@@ -43,10 +43,6 @@ def interpolated(training: Sequence[Point], point: Point) -> float | None:
     rates = [statistics.fmean(curve[depth]) for depth in depths]
     at = np.interp(math.log(point.outstanding), np.log(depths), rates)
     return math.exp(float(at))
-
-
-def _load(point: Point) -> tuple[object, ...]:
-    return point.rw, point.bs, round(point.read_share, 2)
 
 
 def against_lines(rows: Sequence[Compared]) -> dict[str, Any]:

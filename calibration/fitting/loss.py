@@ -112,11 +112,11 @@ def rate_tolerances(
     """
     loads: dict[tuple[object, ...], dict[int, list[float]]] = {}
     for point in points:
-        loads.setdefault(load_of(point), {}).setdefault(point.outstanding, []).append(point.iops)
+        loads.setdefault(point.load, {}).setdefault(point.outstanding, []).append(point.iops)
     plateaus = {load: _plateau(rates) for load, rates in loads.items()}
     return tuple(
         rate_tolerance(point, _of_plateau(point, at_limit.get(index, _error_of(ios))))
-        if index in at_limit or point.outstanding == plateaus[load_of(point)]
+        if index in at_limit or point.outstanding == plateaus[point.load]
         else rate_tolerance(point)
         for index, (point, ios) in enumerate(zip(points, simulated, strict=True))
     )
@@ -144,13 +144,8 @@ def gains_more_than_depth(points: Sequence[Point]) -> bool:
         > rate_tolerance(point) + rate_tolerance(one)
         for one in alone
         for point in points
-        if point.outstanding > 1 and load_of(point) == load_of(one)
+        if point.outstanding > 1 and point.load == one.load
     )
-
-
-def load_of(point: Point) -> tuple[object, ...]:
-    """What points of one load have in common: direction, blocks, share of reads."""
-    return point.rw, point.bs, round(point.read_share, 2)
 
 
 def _plateau(rates: Mapping[int, Sequence[float]]) -> int | None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
-from raidlab.calibration.fitting.loss import load_of
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
 
@@ -26,11 +25,11 @@ def deepest(points: Sequence[Point]) -> list[int]:
     """Indices of the points with the most outstanding of each load that has several depths."""
     depths: dict[tuple[object, ...], set[int]] = {}
     for point in points:
-        depths.setdefault(load_of(point), set()).add(point.outstanding)
+        depths.setdefault(point.load, set()).add(point.outstanding)
     return [
         index
         for index, point in enumerate(points)
-        if len(depths[load_of(point)]) > 1 and point.outstanding == max(depths[load_of(point)])
+        if len(depths[point.load]) > 1 and point.outstanding == max(depths[point.load])
     ]
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from raidlab.calibration.fitting import ssd_state
-from raidlab.calibration.fitting.bench import Bench, Effort, warm_up_ns, workload_of
-from raidlab.calibration.measurements.measurement import WINDOWS, Point, seconds_of
+from raidlab.calibration.fitting.bench import Bench, Effort, Simulated, warm_up_ns, workload_of
+from raidlab.calibration.measurements.measurement import WINDOWS, Point, rates_of, seconds_of
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
+
+_MOST = 3.0
+"""I/Os of a run over time, as a multiple of those measured: whoever makes more is wrong anyway."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,14 @@ class ScenarioBench(Bench):
             plan["devices"] = _with_full_buffers(plan, point, self._precondition)
             length = self._steady(plan, point, effort)
         return plan | length | {"workloads": [load | common]}
+
+    def run(self, point: Point, effort: Effort) -> Simulated:
+        """Simulates a point; a run over time that ends early would have gone on as before."""
+        found = super().run(point, effort)
+        missing = WINDOWS - len(found.rates)
+        if not (self.over_time and point.timeline) or missing <= 0:
+            return found
+        return replace(found, rates=(*found.rates, *[found.iops] * missing))
 
     def _steady(self, plan: dict[str, Any], point: Point, effort: Effort) -> dict[str, Any]:
         """As many I/Os as the rate needs, after what the scenario says of its warm-up.
@@ -98,15 +110,21 @@ class ScenarioBench(Bench):
         return self.scenario is not None and "warm_up" in self.scenario.written.get("run", {})
 
     def _whole(self, plan: dict[str, Any], point: Point) -> dict[str, Any]:
-        """As long as it was measured, in a few steps, from the warm-up on that the file names."""
+        """As long as it was measured, in a few steps, from the warm-up on that the file names.
+
+        A search tries caches that take in a hundred times what was measured; such a run ends at
+        `_MOST` times the I/Os. **Example.** 2,787 writes a second over 12 s: 100,000 of 2.7 million
+        that an endless cache takes at 222,000 a second.
+        """
         step = round(seconds_of(point) * 1e9 / WINDOWS / plan["time_lapse"])
+        measured = fmean(rates_of(point) or (0.0,)) * WINDOWS * step / 1e9
         # Recording begins where a step does.
         begin = -(-plan["warm_up_ns"] // step) * step if self._names_warm_up else 0
         return {
             "warm_up_ns": begin,
             "warm_up_most_ns": 0,
             "duration_ns": WINDOWS * step,
-            "max_ios": 0,
+            "max_ios": round(_MOST * measured),
             "precision": 0.0,
             "timeline_step_ns": step,
         }

@@ -146,6 +146,14 @@ class Point(_Checked):
         return self.iodepth * self.numjobs
 
     @property
+    def load(self) -> tuple[str, int, float]:
+        """What points of one load at any depth have in common: direction, blocks, reads' share.
+
+        The share is rounded: it is what was counted, not what was asked for.
+        """
+        return self.rw, self.bs, round(self.read_share, 2)
+
+    @property
     def iops(self) -> float:
         """I/Os a second, both directions."""
         return sum(side.iops for _, side in self.sides())

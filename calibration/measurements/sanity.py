@@ -53,8 +53,8 @@ def _mixed(points: Sequence[Point]) -> Iterator[str]:
     """A note if one load has rates that no drive in one state has, all points being one drive's."""
     rates: dict[tuple[object, ...], list[Point]] = {}
     for point in points:
-        load = (point.rw, point.read_share, point.bs, point.iodepth, point.numjobs)
-        rates.setdefault((*load, point.area_bytes, point.state), []).append(point)
+        load = (*point.load, point.iodepth, point.numjobs, point.area_bytes, point.state)
+        rates.setdefault(load, []).append(point)
     apart = []
     for same in rates.values():
         slow, fast = (pick(same, key=lambda point: point.iops) for pick in (min, max))

@@ -104,9 +104,16 @@ class Reader:
         """What `k` is a power of."""
         return int(self.choice("kb_base", "1024", ("1024", "1000")))
 
-    def time(self, key: str, default: int = 0, unit: str = "s") -> int:
-        """A time in nanoseconds."""
-        return self.read(key, lambda text: values.duration(text, unit), default)
+    def time(self, key: str) -> int:
+        """A time in nanoseconds, 0 where it is not there; a note says what a fraction is."""
+        unit = values.TIMES[key]
+
+        def nanoseconds(text: str) -> int:
+            if (taken := values.cut(text, unit)) is not None:
+                self.findings.note(self.name, f"{key}: {taken}")
+            return values.duration(text, unit)
+
+        return self.read(key, nanoseconds, 0)
 
     def choice(self, key: str, default: str, choices: Iterable[str]) -> str:
         """One of some words."""

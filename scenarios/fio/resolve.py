@@ -236,7 +236,7 @@ def _report(job: _Job, group: int) -> Report:
         shown=shown,
         kept=(kept[0], kept[1], kept[2]),
         compressed=sizes.compressed(reader),
-        target_ns=reader.time("latency_target", unit="us"),
+        target_ns=reader.time("latency_target"),
     )
 
 
@@ -359,7 +359,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "syncs": _syncs(reader),
         "verify": _verify(reader, direction, in_order=not (random and mapped) or ran == "lfsr"),
         "latency_target": _latency_target(reader),
-        "max_latency_ns": reader.time("max_latency", unit="us"),
+        "max_latency_ns": reader.time("max_latency"),
         "sample_ns": reader.whole("bwavgtime", 500) * _MSEC,
     }
 
@@ -530,7 +530,7 @@ def _caps(reader: Reader, of_directions: Sequence[Mapping[str, Any]]) -> list[di
 
 
 def _think(reader: Reader) -> dict[str, Any] | None:
-    pause = reader.time("thinktime", unit="us")
+    pause = reader.time("thinktime")
     if not pause:
         return None
     after = reader.time("thinktime_iotime")
@@ -571,10 +571,10 @@ def _verify(reader: Reader, direction: str, *, in_order: bool) -> dict[str, Any]
 
 
 def _latency_target(reader: Reader) -> dict[str, Any] | None:
-    target = reader.time("latency_target", unit="us")
+    target = reader.time("latency_target")
     if not target:
         return None
-    window = reader.time("latency_window", unit="us")
+    window = reader.time("latency_window")
     return {
         "target_ns": target,
         "window_ns": window,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 _SIZE = re.compile(r"(0x[0-9a-f]+|\d+(?:\.\d+)?)\s*(?:([kmgtp])(ib|i|b)?|b)?", re.IGNORECASE)
-_TIME = re.compile(r"(\d+(?:\.\d+)?)\s*(us|usec|ms|msec|s|m|h|d)?", re.IGNORECASE)
+_TIME = re.compile(r"(\d+)([.,]\d*)?\s*(us|usec|ms|msec|s|m|h|d)?", re.IGNORECASE)
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _UNIT_NS = {
     "us": 1_000,
@@ -25,6 +25,13 @@ _UNIT_NS = {
     "h": 3600 * 1_000_000_000,
     "d": 86400 * 1_000_000_000,
 }
+TIMES: Mapping[str, str] = {
+    **dict.fromkeys(("runtime", "ramp_time", "startdelay", "thinktime_iotime"), "s"),
+    **dict.fromkeys(("steadystate_duration", "steadystate_ramp_time"), "s"),
+    **dict.fromkeys(("thinktime", "thinktime_spin", "max_latency"), "us"),
+    **dict.fromkeys(("latency_target", "latency_window"), "us"),
+}
+"""Options that are times, and the unit of a number without one."""
 _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -134,7 +141,7 @@ def size_or_share(text: str, kb_base: int = 1024) -> int | Share:
 
 
 def duration(text: str, unit: str = "s") -> int:
-    """Nanoseconds: `30`, `500ms`, `2m`, `(60*5)`.
+    """Nanoseconds: `30`, `500ms`, `2m`, `(60*5)`; a fraction as `cut` has it.
 
     Args:
         text: What stands there.
@@ -148,10 +155,30 @@ def duration(text: str, unit: str = "s") -> int:
     match = _TIME.fullmatch(text.strip())
     if match is None or len(text) > _LONGEST:
         raise OptionValueError("a time such as 30, 30s, 500ms or 2m")
-    found = round(float(match[1]) * _UNIT_NS[(match[2] or unit).lower()])
+    found = int(match[1]) * _UNIT_NS[unit if match[2] else (match[3] or unit).lower()]
     if found >= 1 << 59:
         raise OptionValueError("a time of at most 18 years")
     return found
+
+
+def cut(text: str, unit: str = "s") -> str | None:
+    """What fio takes a time with a fraction for, in words; None if it has none.
+
+    fio reads digits, then the letters right behind them: `1.5m` is 1 in the option's own unit.
+
+    Raises:
+        OptionValueError: Nothing is left of it, so that the option would be off.
+    """
+    match = _TIME.fullmatch(text.strip())
+    if match is None or match[2] is None or len(text) > _LONGEST:
+        return None
+    meant = float(f"{match[1]}.{match[2][1:]}") * _UNIT_NS[(match[3] or unit).lower()]
+    # The largest unit of which it is a whole number.
+    of = next((each for each in ("s", "ms") if meant % _UNIT_NS[each] == 0), "us")
+    instead = f"{max(1, round(meant / _UNIT_NS[of]))}{of}"
+    if meant and not int(match[1]):
+        raise OptionValueError(f"a whole number, such as {instead}: fio takes {text} for 0")
+    return f"{text} is {match[1]}{unit}, as fio takes no fractions: write {instead}"
 
 
 def whole(text: str, least: int = 0, most: int = (1 << 31) - 1) -> int:

@@ -62,6 +62,23 @@ def test_what_fio_can_do_is_left_to_it(options):
     assert simulate(sections, "x.fio", 100 * 10**9)[1] == []
 
 
+@pytest.mark.parametrize("option", ["runtime=0.5", "timeout=0.5m", "ramp_time=0,1"])
+def test_a_time_that_fio_takes_for_none_is_refused(option):
+    with pytest.raises(SpecError) as caught:
+        simulate(fio_jobs.parse(f"[a]\nrw=read\ndirect=1\n{option}\n"), "x.fio")
+    (fault,) = caught.value.faults
+    assert "takes" in fault.allowed and "for 0" in fault.allowed
+
+
+def test_a_time_that_fio_cuts_short_is_named(monkeypatch):
+    monkeypatch.setenv("LONG", "1.5")
+    text = "[global]\nruntime=${LONG}m\n[a]\nrw=read\ndirect=1\nthinktime=2.5ms\n"
+    changed, notes = simulate(fio_jobs.parse(text))
+    assert changed[0].get("runtime") == "${LONG}m"
+    assert any("[global]: runtime: 1.5m is 1s" in note and "90s" in note for note in notes)
+    assert any("[a]: thinktime: 2.5ms is 2us" in note and "2500us" in note for note in notes)
+
+
 @pytest.mark.parametrize("direct", ["", "direct=0", "buffered=1"])
 def test_a_job_that_would_go_through_the_page_cache_is_reported_that_there_is_none(direct):
     _, notes = simulate(

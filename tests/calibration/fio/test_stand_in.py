@@ -88,6 +88,13 @@ def test_notes_are_in_the_json_and_elsewhere_on_standard_error(fio):
     assert f"note: {note}" in fio("-", text=job).stderr
 
 
+def test_a_fraction_is_cut_as_fio_does_and_it_is_said(fio):
+    done = fio("--output-format=json", "-", text=f"[job]\n{LOAD}runtime=1.5m\n")
+    assert read(done)["runtime"] == pytest.approx(1000, abs=2)
+    (note,) = json.loads(done.stdout)["raidlab"]["notes"]
+    assert note.startswith("[job]: runtime: 1.5m is 1s") and "90s" in note
+
+
 def test_the_system_may_be_named_on_the_line(fio):
     words = ("--output-format=json", "--raidlab-scenario", "s.toml", "--raidlab-seed=7", "job.fio")
     done = fio(*words, RAIDLAB_SCENARIO="nowhere.toml")
@@ -105,6 +112,7 @@ def test_the_system_may_be_named_on_the_line(fio):
         (["--raidlab-scenarioo=s.toml", "job.fio"], 2, "--raidlab-scenario"),
         (["--raidlab-seed=x", "job.fio"], 2, "--raidlab-seed"),
         (["nowhere.fio"], 2, "nowhere.fio"),
+        (["--name=x", "--rw=read", "--time_based", "--runtime=0.5"], 2, "500ms"),
     ],
 )
 def test_what_cannot_be_done_is_named_and_nothing_runs(fio, words, code, message):

@@ -102,6 +102,22 @@ def test_several_drives_in_one_set_are_noticed() -> None:
     assert "1 load has rates up to 2.1 times apart, randread 4k, 1 x 1" in said[2][0]
 
 
+def test_a_counted_share_of_reads_does_not_make_another_load() -> None:
+    """Of 70 % reads one run counted 69.96 %, another 70.04 %: one load, 1000 and 2500 IO/s."""
+    one = load("randread", 1)
+    assert one.read is not None
+    points = tuple(
+        one.model_copy(update={"rw": "randrw", "read_share": share, "read": read})
+        for share, read in (
+            (0.6996, one.read),
+            (0.7004, one.read.model_copy(update={"iops": 2500.0})),
+        )
+    )
+    assert points[0].load == points[1].load == ("randrw", 4096, 0.7)
+    _, notes = possible(Measurement(name="m", points=points))
+    assert any("1 load has rates up to 2.5 times apart" in note for note in notes)
+
+
 def test_a_point_without_a_rate_is_named(tmp_path: Path) -> None:
     tree = json.loads(Measurement(name="m", points=(load("randread", 1),)).to_json())
     tree["points"][0]["read"] = None

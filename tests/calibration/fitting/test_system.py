@@ -174,6 +174,22 @@ def test_an_empty_cache_takes_in_what_may_be_dirty_at_once() -> None:
     assert "the rate over time" in html_calibration(result)
 
 
+def test_a_cache_that_takes_far_more_than_was_measured_is_not_filled_to_the_end() -> None:
+    """1,000 writes a second over 12 s are 12,000; a cache of 64 GiB takes 40 times as many."""
+    around = system("write-cache.toml", "write-cache")
+    steps = tuple(Step(t_s=float(t), iops=1000.0) for t in range(12))
+    point = load("randwrite", 1, 1, 4096, 12.0).model_copy(update={"timeline": steps})
+    spec, host = around.device.spec, around.host.spec
+    assert isinstance(spec, ControllerSpec) and isinstance(host, HostSpec) and spec.cache
+    size = spec.model_copy(update={"cache": spec.cache.model_copy(update={"size": 1 << 36})})
+    bench = around.bench(size, host, 1.0)
+    assert bench.plan(point, _EFFORT)["max_ios"] == 36_000
+    found = bench.run(point, _EFFORT)
+    assert len(found.rates) == 12 and min(found.rates) > 20_000
+    # Nothing is known of a load that is about to be measured.
+    assert bench.plan(load("randwrite", 1, 1, 4096, 12.0), _EFFORT)["max_ios"] == 0
+
+
 def test_a_tier_is_simulated_for_as_long_as_it_was_measured() -> None:
     around = system("tier.toml", "tier")
     spec, host = around.device.spec, around.host.spec

@@ -102,6 +102,16 @@ def test_runtime_and_ramp_and_loops(drives: Path) -> None:
     assert job["read"]["total_ios"] == 7
 
 
+def test_a_fraction_of_a_time_is_cut_with_a_note_or_refused(drives: Path) -> None:
+    job = "[a]\ndirect=1\nrw=randread\nsize=40k\ntime_based\nruntime={}\n"
+    (run,) = entries(drives, job.format("1.5m"))
+    assert run["job_runtime"] == pytest.approx(1000, abs=2)
+    (said,) = scenario(drives, job.format("1.5m")).warnings
+    assert "[a]: runtime: 1.5m is 1s" in said and "90s" in said
+    with pytest.raises(SpecError, match=r"runtime.* = \"?0\.5.*500ms"):
+        scenario(drives, job.format("0.5"))
+
+
 def test_a_rate_is_kept_and_caught_up(drives: Path) -> None:
     (job,) = entries(drives, "[a]\nrw=randread\nsize=400k\nrate_iops=200\n")
     # 100 I/Os, 5 ms apart: the last begins at 495 ms.

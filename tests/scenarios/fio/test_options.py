@@ -60,6 +60,36 @@ def test_times(text: str, unit: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "unit", "expected", "instead"),
+    [
+        # Read off fio 3.33: `runtime=1.5m` ends after a second.
+        ("2.5", "s", 2 * 10**9, "2500ms"),
+        ("2,5", "s", 2 * 10**9, "2500ms"),
+        ("1.5m", "s", 10**9, "90s"),
+        ("1.5ms", "us", 1_000, "1500us"),
+        ("1.0m", "s", 10**9, "60s"),
+    ],
+)
+def test_a_fraction_is_cut_as_fio_does_and_it_is_said(
+    text: str, unit: str, expected: int, instead: str
+) -> None:
+    assert values.duration(text, unit) == expected
+    said = values.cut(text, unit)
+    assert said is not None and said.endswith(f": write {instead}")
+    assert values.cut(instead, unit) is None
+
+
+@pytest.mark.parametrize(("text", "instead"), [("0.5", "500ms"), ("0.5m", "30s"), ("0,1", "100ms")])
+def test_a_fraction_of_which_nothing_is_left_is_refused(text: str, instead: str) -> None:
+    with pytest.raises(OptionValueError, match=f"such as {instead}"):
+        values.cut(text)
+
+
+def test_a_whole_time_is_no_fraction() -> None:
+    assert not any(values.cut(text) for text in ("30", "500ms", "0", "(60*5)", "x"))
+
+
+@pytest.mark.parametrize(
     "text", ["", "x", "4q", "(1/0)", "(2^9999)", "(__import__)", "1" * 40 + "p"]
 )
 def test_what_is_no_size(text: str) -> None:
