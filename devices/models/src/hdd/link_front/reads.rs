@@ -5,6 +5,7 @@ use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SchedulerParams;
+use super::super::positioning::Estimate;
 use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront};
 use crate::Port;
@@ -21,6 +22,8 @@ impl LinkFront {
         ready: Time,
     ) {
         self.counts.reads += 1;
+        self.in_a_row = lbn.wrapping_sub(self.asked) < model.neighbourhood;
+        self.asked = end;
         self.fill(model, port.now());
         let cached = self
             .cache
@@ -79,8 +82,8 @@ impl LinkFront {
             return None;
         };
         let filled = self.buffer.segments[*segment];
-        let follows = filled.start <= lbn && lbn <= filled.end && end <= *limit;
-        if !follows || !self.queue.is_empty() {
+        let follows = filled.start <= lbn && end <= *limit && self.queue.is_empty();
+        if !follows || !comes_first(model, *sweep, now, (filled.end, lbn)) {
             return None;
         }
         let at = { *sweep }.end_of(model, end - 1);
@@ -106,8 +109,10 @@ impl LinkFront {
             return None;
         };
         let filled = self.buffer.segments[segment];
-        let follows = filled.start <= lbn && lbn <= filled.end && limit < end;
-        let runs = follows && self.queue.is_empty() && still_runs(model, sweep, limit, now);
+        let follows = filled.start <= lbn && lbn <= limit && limit < end && self.queue.is_empty();
+        let runs = follows
+            && still_runs(model, sweep, limit, now)
+            && comes_first(model, sweep, now, (filled.end, lbn));
         runs.then_some((sweep, filled.end))
     }
 
@@ -255,7 +260,7 @@ impl LinkFront {
         let before = self.buffer.ending_at(lbn);
         let (segment, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
-            self.follow(model, port, sweep, start, end);
+            self.follow(model, port, sweep, before, (start, end));
             if before.is_some() && matches!(self.activity, Activity::Idle) {
                 self.prefetch_for_stream(model, port, sweep, (start, end));
             }
@@ -332,7 +337,7 @@ impl LinkFront {
         let before = self.buffer.ending_at(lbn);
         let (_, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
-            self.follow(model, port, sweep, start, end);
+            self.follow(model, port, sweep, before, (start, end));
         }
     }
 
@@ -364,6 +369,30 @@ impl LinkFront {
         })
     }
 
+    /// The command of a stream that begins next within what would be read ahead of a segment from
+    /// `start` to before `end`, with a gap before it: parity, or what another drive's copy serves.
+    /// The gap is read ahead. A stream has a segment `before` what was read, or has asked for two
+    /// reads in a row. A policy of another order than that by position keeps it.
+    fn next_ahead(
+        &self,
+        model: &Model,
+        sweep: Sweep,
+        before: Option<usize>,
+        (start, end): (u64, u64),
+        now: Time,
+    ) -> Option<usize> {
+        if before.is_none() && !self.in_a_row {
+            return None;
+        }
+        let index = (self.queue).read_within(end, read_ahead_limit(model, start, end))?;
+        if !comes_first(model, sweep, now, (end, self.queue.place(index).lbn)) {
+            return None;
+        }
+        let by_position = matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        let next = || self.queue.choose(model, &self.arm, end, now);
+        (by_position || next().is_some_and(|(next, _)| next == index)).then_some(index)
+    }
+
     /// If the next command reads what the head is about to pass, the head goes on.
     #[inline]
     pub(super) fn follow<P: Port>(
@@ -371,13 +400,17 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         mut sweep: Sweep,
-        start: u64,
-        end: u64,
+        before: Option<usize>,
+        (start, end): (u64, u64),
     ) {
-        let Some(index) = self.queue.follower(start, end) else {
+        let now = port.now();
+        let next = match self.queue.follower(start, end) {
+            None => self.next_ahead(model, sweep, before, (start, end), now),
+            follower => follower,
+        };
+        let Some(index) = next else {
             return;
         };
-        let now = port.now();
         if self.is_run_overdue(model, now) {
             return;
         }
@@ -395,6 +428,24 @@ impl LinkFront {
         let command = (waiting.io, waiting.ready);
         self.go_on(model, port, command, sweep, (end, last.max(end)));
     }
+}
+
+/// True if a head that reads on from `passed` gets to `lbn` no later than one that moves there now.
+/// The platter's angle says so for all of the track; only beyond it can a movement save a
+/// revolution.
+fn comes_first(model: &Model, mut sweep: Sweep, now: Time, (passed, lbn): (u64, u64)) -> bool {
+    if lbn <= passed {
+        return true;
+    }
+    let arm = sweep.arm();
+    let wait = sweep.begin_of(model, lbn).since(now);
+    if wait < arm.rotation.period() {
+        return true;
+    }
+    let moved = Estimate::new(model, &arm, now);
+    let access = moved.access(model.geometry.place(lbn).target(), MediaOp::Read);
+    // Both wait for the same angle: they differ by whole revolutions, and by rounding.
+    wait < access + arm.rotation.quarter()
 }
 
 /// True if a head that reads ahead up to `limit` has not reached it by `now`.
