@@ -117,10 +117,6 @@ pub struct LinkFront {
     activity: Activity,
     /// What comes after that, if the drive plans ahead.
     planned: Option<Planned>,
-    /// One beyond the last sector of the read that came last.
-    asked: u64,
-    /// That read began behind the one before it, within a segment's length.
-    in_a_row: bool,
     /// Since when the head has not gone elsewhere or, if nobody else waited, been asked whether to.
     stays: Time,
     /// When the oldest flush began to wait.
@@ -163,8 +159,6 @@ impl LinkFront {
             at: 0,
             activity: Activity::Idle,
             planned: None,
-            asked: 0,
-            in_a_row: false,
             stays: Time::ZERO,
             flush_since: Time::ZERO,
             lateness,

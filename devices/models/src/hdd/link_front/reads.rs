@@ -11,6 +11,10 @@ use super::{Activity, LinkFront};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
 
+/// A gap in a stream is read ahead up to so many times what the segment holds of the stream: RAID 6
+/// leaves out two units, which the first one read may precede.
+const GAP: u64 = 2;
+
 impl LinkFront {
     pub(super) fn read<P: Port>(
         &mut self,
@@ -22,8 +26,6 @@ impl LinkFront {
         ready: Time,
     ) {
         self.counts.reads += 1;
-        self.in_a_row = lbn.wrapping_sub(self.asked) < model.neighbourhood;
-        self.asked = end;
         self.fill(model, port.now());
         let cached = self
             .cache
@@ -260,7 +262,7 @@ impl LinkFront {
         let before = self.buffer.ending_at(lbn);
         let (segment, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
-            self.follow(model, port, sweep, before, (start, end));
+            self.follow(model, port, sweep, (start, end));
             if before.is_some() && matches!(self.activity, Activity::Idle) {
                 self.prefetch_for_stream(model, port, sweep, (start, end));
             }
@@ -337,7 +339,7 @@ impl LinkFront {
         let before = self.buffer.ending_at(lbn);
         let (_, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
-            self.follow(model, port, sweep, before, (start, end));
+            self.follow(model, port, sweep, (start, end));
         }
     }
 
@@ -369,22 +371,37 @@ impl LinkFront {
         })
     }
 
-    /// The command of a stream that begins next within what would be read ahead of a segment from
-    /// `start` to before `end`, with a gap before it: parity, or what another drive's copy serves.
-    /// The gap is read ahead. A stream has a segment `before` what was read, or has asked for two
-    /// reads in a row. A policy of another order than that by position keeps it.
+    /// The command that begins where the head stands, or in the segment from `start` to before `end`
+    /// that ends there; else the next one behind a gap that is read ahead: parity, or what another
+    /// drive's copy serves. A policy of another order than that by position keeps it.
+    #[inline]
+    fn next_passing(
+        &self,
+        model: &Model,
+        sweep: Sweep,
+        (start, end): (u64, u64),
+        now: Time,
+    ) -> Option<usize> {
+        let reach = end + GAP * (end - start);
+        let found = self.queue.follower(start, reach)?;
+        if self.queue.place(found).lbn <= end {
+            return Some(found);
+        }
+        let follower = self.queue.follower(start, end);
+        follower.or_else(|| self.next_ahead(model, sweep, now, (start, end, reach)))
+    }
+
+    /// The command that begins first behind a gap from `end` on.
+    #[cold]
     fn next_ahead(
         &self,
         model: &Model,
         sweep: Sweep,
-        before: Option<usize>,
-        (start, end): (u64, u64),
         now: Time,
+        (start, end, reach): (u64, u64, u64),
     ) -> Option<usize> {
-        if before.is_none() && !self.in_a_row {
-            return None;
-        }
-        let index = (self.queue).read_within(end, read_ahead_limit(model, start, end))?;
+        let limit = read_ahead_limit(model, start, end).min(reach + 1);
+        let index = self.queue.read_within(end, limit)?;
         if !comes_first(model, sweep, now, (end, self.queue.place(index).lbn)) {
             return None;
         }
@@ -400,15 +417,10 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         mut sweep: Sweep,
-        before: Option<usize>,
         (start, end): (u64, u64),
     ) {
         let now = port.now();
-        let next = match self.queue.follower(start, end) {
-            None => self.next_ahead(model, sweep, before, (start, end), now),
-            follower => follower,
-        };
-        let Some(index) = next else {
+        let Some(index) = self.next_passing(model, sweep, (start, end), now) else {
             return;
         };
         if self.is_run_overdue(model, now) {
