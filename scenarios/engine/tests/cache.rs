@@ -110,6 +110,26 @@ fn read_ahead_serves_a_stream_at_the_drives_rate() {
     assert!((rate - 1e6 / 101.0).abs() < 20.0, "{rate}");
 }
 
+/// Eight blocks of 512 bytes make a unit, which five drives read 50,000 times a second. So many
+/// blocks as make a stripe of four units are read ahead of; by themselves they would keep one drive
+/// at work, or two.
+#[test]
+fn small_blocks_are_read_ahead_of_at_depth_too() {
+    let mut value = cached("raid5", 5, "write_through", "adaptive");
+    value["workloads"][0]["access"] = json!("sequential");
+    value["workloads"][0]["read_share"] = json!(1.0);
+    value["workloads"][0]["block_bytes"] = json!(512);
+    value["workloads"][0]["align_bytes"] = json!(512);
+    for outstanding in [4, 8, 32] {
+        value["workloads"][0]["arrival"]["outstanding"] = json!(outstanding);
+        let rate = result(&value).workloads[0].iops;
+        assert!(
+            (360_000.0..=402_000.0).contains(&rate),
+            "{outstanding}: {rate}"
+        );
+    }
+}
+
 /// Reads that stay find themselves again.
 /// A cache of 48 pages that read-ahead of 64 fills: a write that finds no room there waits until what
 /// was in flight has come.

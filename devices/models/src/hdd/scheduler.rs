@@ -310,6 +310,15 @@ impl Queue {
         position(&self.firsts, |lbn| lbn.wrapping_sub(start) <= sectors)
     }
 
+    /// The read that begins first from `start` on and before `end`.
+    #[inline]
+    pub fn read_within(&self, start: u64, end: u64) -> Option<usize> {
+        let sectors = end.saturating_sub(start);
+        let distances = self.firsts.iter().map(|lbn| lbn.wrapping_sub(start));
+        let least = distances.min().filter(|least| *least < sectors)?;
+        position(&self.firsts, |lbn| lbn.wrapping_sub(start) == least)
+    }
+
     /// A write that begins at a sector.
     #[inline]
     pub fn write_at(&self, lbn: u64) -> Option<usize> {

@@ -144,6 +144,11 @@ impl Volume {
         &self.geometry
     }
 
+    /// Bytes of data in a stripe.
+    pub fn stripe_bytes(&self) -> u64 {
+        u64::from(self.geometry.columns()) * self.geometry.unit()
+    }
+
     /// Its places.
     #[inline]
     pub fn members(&self) -> &[Member] {

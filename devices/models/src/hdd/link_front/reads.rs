@@ -5,10 +5,15 @@ use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SchedulerParams;
+use super::super::positioning::Estimate;
 use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
+
+/// A gap in a stream is read ahead up to so many times what the segment holds of the stream: RAID 6
+/// leaves out two units, which the first one read may precede.
+const GAP: u64 = 2;
 
 impl LinkFront {
     pub(super) fn read<P: Port>(
@@ -79,8 +84,8 @@ impl LinkFront {
             return None;
         };
         let filled = self.buffer.segments[*segment];
-        let follows = filled.start <= lbn && lbn <= filled.end && end <= *limit;
-        if !follows || !self.queue.is_empty() {
+        let follows = filled.start <= lbn && end <= *limit && self.queue.is_empty();
+        if !follows || !comes_first(model, *sweep, now, (filled.end, lbn)) {
             return None;
         }
         let at = { *sweep }.end_of(model, end - 1);
@@ -106,8 +111,10 @@ impl LinkFront {
             return None;
         };
         let filled = self.buffer.segments[segment];
-        let follows = filled.start <= lbn && lbn <= filled.end && limit < end;
-        let runs = follows && self.queue.is_empty() && still_runs(model, sweep, limit, now);
+        let follows = filled.start <= lbn && lbn <= limit && limit < end && self.queue.is_empty();
+        let runs = follows
+            && still_runs(model, sweep, limit, now)
+            && comes_first(model, sweep, now, (filled.end, lbn));
         runs.then_some((sweep, filled.end))
     }
 
@@ -255,7 +262,7 @@ impl LinkFront {
         let before = self.buffer.ending_at(lbn);
         let (segment, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
-            self.follow(model, port, sweep, start, end);
+            self.follow(model, port, sweep, (start, end));
             if before.is_some() && matches!(self.activity, Activity::Idle) {
                 self.prefetch_for_stream(model, port, sweep, (start, end));
             }
@@ -332,7 +339,7 @@ impl LinkFront {
         let before = self.buffer.ending_at(lbn);
         let (_, start) = self.store(&sweep, before, (lbn, end));
         if !self.queue.is_empty() {
-            self.follow(model, port, sweep, start, end);
+            self.follow(model, port, sweep, (start, end));
         }
     }
 
@@ -364,6 +371,45 @@ impl LinkFront {
         })
     }
 
+    /// The command that begins where the head stands, or in the segment from `start` to before `end`
+    /// that ends there; else the next one behind a gap that is read ahead: parity, or what another
+    /// drive's copy serves. A policy of another order than that by position keeps it.
+    #[inline]
+    fn next_passing(
+        &self,
+        model: &Model,
+        sweep: Sweep,
+        (start, end): (u64, u64),
+        now: Time,
+    ) -> Option<usize> {
+        let reach = end + GAP * (end - start);
+        let found = self.queue.follower(start, reach)?;
+        if self.queue.place(found).lbn <= end {
+            return Some(found);
+        }
+        let follower = self.queue.follower(start, end);
+        follower.or_else(|| self.next_ahead(model, sweep, now, (start, end, reach)))
+    }
+
+    /// The command that begins first behind a gap from `end` on.
+    #[cold]
+    fn next_ahead(
+        &self,
+        model: &Model,
+        sweep: Sweep,
+        now: Time,
+        (start, end, reach): (u64, u64, u64),
+    ) -> Option<usize> {
+        let limit = read_ahead_limit(model, start, end).min(reach + 1);
+        let index = self.queue.read_within(end, limit)?;
+        if !comes_first(model, sweep, now, (end, self.queue.place(index).lbn)) {
+            return None;
+        }
+        let by_position = matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        let next = || self.queue.choose(model, &self.arm, end, now);
+        (by_position || next().is_some_and(|(next, _)| next == index)).then_some(index)
+    }
+
     /// If the next command reads what the head is about to pass, the head goes on.
     #[inline]
     pub(super) fn follow<P: Port>(
@@ -371,13 +417,12 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         mut sweep: Sweep,
-        start: u64,
-        end: u64,
+        (start, end): (u64, u64),
     ) {
-        let Some(index) = self.queue.follower(start, end) else {
+        let now = port.now();
+        let Some(index) = self.next_passing(model, sweep, (start, end), now) else {
             return;
         };
-        let now = port.now();
         if self.is_run_overdue(model, now) {
             return;
         }
@@ -395,6 +440,24 @@ impl LinkFront {
         let command = (waiting.io, waiting.ready);
         self.go_on(model, port, command, sweep, (end, last.max(end)));
     }
+}
+
+/// True if a head that reads on from `passed` gets to `lbn` no later than one that moves there now.
+/// The platter's angle says so for all of the track; only beyond it can a movement save a
+/// revolution.
+fn comes_first(model: &Model, mut sweep: Sweep, now: Time, (passed, lbn): (u64, u64)) -> bool {
+    if lbn <= passed {
+        return true;
+    }
+    let arm = sweep.arm();
+    let wait = sweep.begin_of(model, lbn).since(now);
+    if wait < arm.rotation.period() {
+        return true;
+    }
+    let moved = Estimate::new(model, &arm, now);
+    let access = moved.access(model.geometry.place(lbn).target(), MediaOp::Read);
+    // Both wait for the same angle: they differ by whole revolutions, and by rounding.
+    wait < access + arm.rotation.quarter()
 }
 
 /// True if a head that reads ahead up to `limit` has not reached it by `now`.

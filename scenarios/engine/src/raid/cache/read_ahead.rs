@@ -14,8 +14,8 @@ use crate::raid::cache::readers::Readers;
 
 /// Reads in a row that make a stream.
 const IN_A_ROW: u32 = 2;
-/// Requests in work up to which adaptive read-ahead helps: a reader with more in flight
-/// saturates the drives by itself.
+/// Requests in work up to which adaptive read-ahead helps: a reader with more in flight, and more
+/// than a stripe of it, keeps the drives at work by itself.
 const SHALLOW: u64 = 4;
 /// Bytes that one read-ahead brings.
 const CHUNK: std::ops::RangeInclusive<u64> = (256 << 10)..=(1 << 20);
@@ -31,13 +31,16 @@ impl ControllerCache {
         now: Time,
     ) {
         let level = path.in_work_for(array);
+        let stripe = stripes.volume(array).stripe_bytes();
         let Some(caching) = self.memories.caching_mut(array) else {
             return;
         };
         let (stream, in_a_row) = caching.streams.note(offset, bytes);
         let wanted = match caching.read_ahead {
             ReadAhead::None => false,
-            ReadAhead::Adaptive => in_a_row >= IN_A_ROW && level <= SHALLOW,
+            ReadAhead::Adaptive => {
+                in_a_row >= IN_A_ROW && (level <= SHALLOW || level * bytes <= stripe)
+            }
             ReadAhead::Always => true,
         };
         if wanted {
@@ -55,7 +58,7 @@ impl ControllerCache {
         now: Time,
     ) {
         let volume = stripes.volume(array);
-        let stripe = u64::from(volume.geometry().columns()) * volume.geometry().unit();
+        let stripe = volume.stripe_bytes();
         let capacity = volume.geometry().capacity();
         let Some(caching) = self.memories.caching(array) else {
             return;

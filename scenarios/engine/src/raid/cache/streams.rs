@@ -9,6 +9,8 @@ struct StreamState {
     next: u64,
     /// Up to where has been read ahead.
     ahead: u64,
+    /// Bytes of its last read.
+    bytes: u64,
     in_a_row: u32,
     used: u64,
 }
@@ -37,14 +39,17 @@ impl Streams {
         });
         let stream = &mut self.streams[at];
         stream.next = offset + bytes;
+        stream.bytes = bytes;
         stream.in_a_row += 1;
         stream.used = self.clock;
         (at, stream.in_a_row)
     }
 
-    /// The next range to read ahead of a stream, if it is not far enough ahead yet.
+    /// The next range to read ahead of a stream, if it is not far enough ahead yet. Larger reads
+    /// have more read ahead, so that a read finds all of its data on their way and none twice.
     pub fn advance(&mut self, stream: usize, chunk: u64, limit: u64) -> Option<(u64, u64)> {
         let stream = &mut self.streams[stream];
+        let chunk = stream.bytes.max(chunk).next_multiple_of(chunk);
         let from = stream.ahead.max(stream.next);
         if from >= stream.next + 2 * chunk || from >= limit {
             return None;
@@ -75,5 +80,20 @@ mod tests {
         // A read elsewhere begins a stream of its own and leaves the first one alone.
         assert_eq!(streams.note(0, 512).1, 1);
         assert_eq!(streams.note(kib(192), kib(64)), (stream, 3));
+    }
+
+    /// Chunks of 384 KiB, of which two are less than a read of 1 MiB: three at a time, so that the
+    /// next two reads, from 2 to 4 MiB, are within what is read ahead.
+    #[test]
+    fn a_read_lies_within_what_was_read_ahead_of_it() {
+        let kib = |n: u64| n << 10;
+        let mut streams = Streams::default();
+        streams.note(0, kib(1024));
+        let (stream, _) = streams.note(kib(1024), kib(1024));
+        let mut next = || streams.advance(stream, kib(384), kib(100_000));
+        assert_eq!(next(), Some((kib(2048), kib(256))));
+        assert_eq!(next(), Some((kib(2304), kib(1152))));
+        assert_eq!(next(), Some((kib(3456), kib(1152))));
+        assert_eq!(next(), None);
     }
 }
