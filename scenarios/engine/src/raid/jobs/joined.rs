@@ -5,9 +5,9 @@
 //! come while a stripe waits for the thread, or for what it has to read, are written with it: what
 //! they replace needs no more to be read, and a stripe whose units are all new needs nothing else.
 //! Writes of data that are just being replaced wait (`R5_Overlap`). A job that has joined another one
-//! does nothing but wait for its end. See `raid5_make_request` and
-//! `handle_stripe_dirtying` in Linux, drivers/md/raid5.c. Since Linux 4.10 it does not put off a
-//! stripe that has to read if its write is synchronous, as direct ones are (`REQ_SYNC`).
+//! does nothing but wait for its end. See `raid5_make_request` and `handle_stripe_dirtying` in
+//! Linux, drivers/md/raid5.c. A stripe that has to read is not put off if its write is synchronous,
+//! as direct ones are (`REQ_SYNC` there; older kernels put off those, too).
 
 use crate::layout::{Extent, join as join_extents};
 use crate::path::Path;
