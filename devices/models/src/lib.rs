@@ -23,6 +23,7 @@ mod stripe_thread;
 mod volume;
 mod xpoint;
 
+pub use crate::stripe_thread::{STRIPE_PAGE, StripeThread};
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
     PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,
@@ -45,6 +46,5 @@ pub use ssd::{
     read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
-pub use stripe_thread::StripeThread;
 pub use volume::{Volume, VolumeParams};
 pub use xpoint::{BytePowerParams, Xpoint, XpointParams};

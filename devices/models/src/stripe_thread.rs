@@ -10,7 +10,7 @@ use crate::controller::Throughput;
 use raidlab_kernel::{Nanos, Served, Time};
 
 /// Bytes of a page.
-const PAGE: u64 = 4096;
+pub const STRIPE_PAGE: u64 = 4096;
 
 /// A first-come server: parity by bytes, requests to members by pages.
 #[derive(Debug)]
@@ -31,10 +31,10 @@ impl StripeThread {
         }
     }
 
-    /// Makes parity of `taken_in` bytes; members read and wrote `moved` bytes for it.
-    pub fn serve(&mut self, now: Time, taken_in: u64, moved: u64) -> Served {
-        let pages = self.page * moved.div_ceil(PAGE);
-        self.parity.pass_beside(now, taken_in, pages)
+    /// Makes parity of `taken_in` bytes; members read and wrote so many pages for it, parts counted
+    /// as whole ones.
+    pub fn serve(&mut self, now: Time, taken_in: u64, pages: u64) -> Served {
+        self.parity.pass_beside(now, taken_in, self.page * pages)
     }
 
     /// True if its work takes time.
@@ -57,18 +57,23 @@ mod tests {
     #[test]
     fn a_small_write_takes_parity_and_four_pages() {
         let mut thread = StripeThread::new(1_228_800_000, Nanos(2000));
-        let first = thread.serve(Time::ZERO, 3 * 4096, 4 * 4096);
+        let first = thread.serve(Time::ZERO, 3 * 4096, 4);
         // The rate is kept in fractions of a nanosecond, rounded down.
         assert!((17_999..=18_000).contains(&first.end.0));
-        let second = thread.serve(Time::ZERO, 3 * 4096, 4 * 4096);
+        let second = thread.serve(Time::ZERO, 3 * 4096, 4);
         assert_eq!(second.end.0, 2 * first.end.0);
         assert!(thread.takes_time());
     }
 
     #[test]
-    fn a_part_of_a_page_counts_as_one() {
-        let mut thread = StripeThread::new(0, Nanos(1000));
-        assert_eq!(thread.serve(Time::ZERO, 512, 512).end.0, 1000);
+    fn a_thread_without_costs_takes_no_time() {
+        assert_eq!(
+            StripeThread::new(0, Nanos(1000))
+                .serve(Time::ZERO, 512, 1)
+                .end
+                .0,
+            1000
+        );
         assert!(!StripeThread::new(0, Nanos::ZERO).takes_time());
     }
 }

@@ -137,12 +137,17 @@ impl LinkFront {
         record.charge(Part::Queue, now);
         record.charge(Part::Transfer, done);
         port.done(io, done, done.since(now.max(ready)));
+        // Up to what has been promised to another command the arm is busy already.
+        let from = match self.activity {
+            Activity::ReadAhead { promised, .. } => now.max(promised),
+            _ => now,
+        };
         self.activity = Activity::Read {
             sweep,
             lbn: passed,
             end,
         };
-        self.occupy(port, now, done);
+        self.occupy(port, from, done);
     }
 
     /// A read up to before `end` was served from `segment`: reading ahead goes further.

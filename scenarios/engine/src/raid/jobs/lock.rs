@@ -6,10 +6,7 @@
 use crate::layout::Extent;
 use crate::raid::jobs::table::{Job, Jobs, NO_JOB};
 use crate::raid::volume::{Volume, Volumes};
-use raidlab_models::Table;
-
-/// Bytes of a page of md.
-const PAGE: u32 = 4096;
+use raidlab_models::{STRIPE_PAGE, Table};
 
 /// By stripe: the jobs that hold it or wait for it, in the order in which they came.
 #[derive(Debug)]
@@ -110,19 +107,26 @@ impl Locks {
     }
 }
 
-/// Of the jobs at a stripe from `first` on, up to `index`: the first one that waits and has nobody
-/// in its way any more. It holds its lock now.
-pub(super) fn next_holder(jobs: &mut Jobs, volumes: &Volumes, first: u32) -> Option<u32> {
+/// Of the jobs at a stripe from `first` on: the first one that waits for pages which another job has
+/// given away, and has nobody in its way any more. It holds its lock now.
+pub(super) fn next_holder(
+    jobs: &mut Jobs,
+    volumes: &Volumes,
+    first: u32,
+    given: u32,
+) -> Option<u32> {
+    let volume = volumes.get(jobs[given].array)?;
+    let in_pages = volume.works_in_pages();
+    let (start, end) = pages(&jobs[given], volume);
     let mut at = first;
     while at != NO_JOB {
-        if !jobs[at].flags.holds && last_in_the_way(jobs, volumes, first, at).is_none() {
+        let (from, to) = pages(&jobs[at], volume);
+        let waits = !jobs[at].flags.holds && (!in_pages || start < to && from < end);
+        if waits && last_in_the_way(jobs, volumes, first, at).is_none() {
             jobs[at].flags.holds = true;
             return Some(at);
         }
-        at = match works_in_pages(&jobs[at], volumes) {
-            true => jobs[at].lock.next,
-            false => NO_JOB,
-        };
+        at = if in_pages { jobs[at].lock.next } else { NO_JOB };
     }
     None
 }
@@ -153,6 +157,7 @@ pub(super) fn works_in_pages(job: &Job, volumes: &Volumes) -> bool {
 
 /// The pages of its stripe's units that a job is about, as bytes (start, end).
 pub(super) fn pages(job: &Job, volume: &Volume) -> (u32, u32) {
+    const PAGE: u32 = STRIPE_PAGE as u32;
     let start = |extent: &Extent| extent.start / PAGE * PAGE;
     let end = |extent: &Extent| extent.end.div_ceil(PAGE) * PAGE;
     let (starts, ends) = (job.extents.iter().map(start), job.extents.iter().map(end));

@@ -9,6 +9,10 @@ use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_kernel::{IoId, Time};
 
+/// New data that would be cut at more places stay in one piece, and wait for all in their way: writes
+/// that lie across each other at random would be cut to pages.
+const MOST: usize = 10;
+
 /// Lists that are used again and again.
 #[derive(Debug, Default)]
 pub(super) struct Cutter {
@@ -84,5 +88,9 @@ impl Cutter {
             .cuts(&stripes.jobs, volume, key, (start, end), cuts);
         cuts.sort_unstable();
         cuts.dedup();
+        if cuts.len() > MOST {
+            cuts.clear();
+            cuts.extend([start, end]);
+        }
     }
 }

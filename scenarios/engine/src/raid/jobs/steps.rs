@@ -56,7 +56,7 @@ impl Stripes {
         let Some(first) = self.locks.give(&mut self.jobs, &self.volumes, index) else {
             return;
         };
-        while let Some(next) = next_holder(&mut self.jobs, &self.volumes, first) {
+        while let Some(next) = next_holder(&mut self.jobs, &self.volumes, first, index) {
             let job = &mut self.jobs[next];
             debug_assert_eq!(job.phase, Phase::Plan);
             let head = job.run.head;

@@ -4,6 +4,7 @@ use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
 use crate::raid::jobs::work::Work;
 use crate::state::slowest::Beside;
 use raidlab_kernel::{Io, IoId, Op, Parts, Queue, Slab, Time};
+use raidlab_models::STRIPE_PAGE;
 use std::ops::{Index, IndexMut};
 
 /// No job.
@@ -137,6 +138,14 @@ impl Transfers {
     /// The memory of the list.
     pub fn into_list(self) -> Vec<Transfer> {
         self.list
+    }
+
+    /// Pages that are read, whenever, and written: parts of pages count as whole ones.
+    pub fn pages(&self) -> u64 {
+        let read = &self.list[..self.reads as usize];
+        let all = read.iter().chain(self.of(Op::Write));
+        all.map(|t| (u64::from(t.end).div_ceil(STRIPE_PAGE)) - u64::from(t.start) / STRIPE_PAGE)
+            .sum()
     }
 
     /// Those that are read, or written.

@@ -10,6 +10,7 @@ use crate::raid::jobs::lock::works_in_pages;
 use crate::raid::jobs::table::{NO_JOB, Phase};
 use crate::state::event::Event;
 use raidlab_kernel::{Part, Time};
+use raidlab_models::STRIPE_PAGE;
 
 /// Whether a job has to wait for its turn; it goes on then with the phase in which it is.
 pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) -> bool {
@@ -73,9 +74,13 @@ pub(super) fn compute(
 ) {
     let Stripes { volumes, jobs, .. } = &mut *stripes;
     let job = &mut jobs[index];
-    let moved = path.ios[job.io].moved + job.written;
+    let pages = match job.flags.listed {
+        true => job.transfers.pages(),
+        // Whole units, or what is left of them.
+        false => (path.ios[job.io].moved + job.written).div_ceil(STRIPE_PAGE),
+    };
     let thread = volumes.of_mut(job.array).thread_mut();
-    let served = thread.serve(now, taken_in, moved);
+    let served = thread.serve(now, taken_in, pages);
     path.ios[job.io].charge(Part::Raid, served.end);
     if served.end > now {
         job.flags.served = std::mem::take(&mut job.flags.turn);
