@@ -83,7 +83,7 @@ def test_far_reads_wait_for_the_arm() -> None:
 
 
 def test_a_destage_that_ends_before_the_read_beside_it_is_named() -> None:
-    """A read of 2 GiB takes seconds; the data of a write leave the cache meanwhile."""
+    """A read of 4 GiB takes seconds; the data of a write leave the cache meanwhile."""
     drives = [{"model": "generic-15000rpm", "count": 5}]
     tree = {"controller": REBUILD["controller"], "array": [{"level": "raid5", "drives": drives}]}
     env = raidlab.Environment()
@@ -93,9 +93,9 @@ def test_a_destage_that_ends_before_the_read_beside_it_is_named() -> None:
     def process() -> Generator[simpy.Event, Any, None]:
         yield system.write(0, 4096)
         # Whatever the write set in motion is over long before the second read.
-        for at in (4 << 30, 8 << 30):
+        for at in (4 << 30, 12 << 30):
             before = env.now
-            yield system.read(at, 2 << 30)
+            yield system.read(at, 4 << 30)
             taken.append(env.now - before)
             yield env.timeout(60)
 
