@@ -31,26 +31,18 @@ pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: u32) -> bool {
     if !takes_in(&jobs[other], &jobs[index], volumes.of(jobs[index].array)) {
         return false;
     }
-    let extents = std::mem::take(&mut jobs[index].extents);
     if !jobs[other].flags.joined {
-        let own = &mut jobs.joined(other).own;
-        own.clear();
-        let mut own = std::mem::take(own);
-        own.extend_from_slice(&jobs[other].extents);
-        jobs.joined(other).own = own;
+        jobs.keep_own(other);
     }
+    let extents = std::mem::take(&mut jobs[index].extents);
     let into = &mut jobs[other];
     into.extents.extend_from_slice(&extents);
     join_extents(&mut into.extents);
     into.flags.joined = true;
     into.flags.grown |= into.phase == Phase::Compute;
-    let last = std::mem::replace(&mut into.joined.last, index);
-    if last == NO_JOB {
-        into.joined.next = index;
-    } else {
-        jobs[last].joined.next = index;
-    }
-    jobs[index].extents = extents;
+    let mut queue = into.joined;
+    jobs.push(&mut queue, index);
+    (jobs[other].joined, jobs[index].extents) = (queue, extents);
     if let Some(integrity) = &mut path.integrity {
         integrity.join(index, other);
     }
@@ -67,18 +59,18 @@ pub(super) fn begin_to_write(stripes: &mut Stripes, path: &mut Path, index: u32,
     let mut next = jobs[index].joined.next;
     while next != NO_JOB {
         path.ios[jobs[next].io].charge(Part::Raid, now);
-        next = jobs[next].joined.next;
+        next = jobs[next].behind;
     }
 }
 
 /// A job has been written, and with it the next one that has joined it. False if none is left.
 pub(super) fn finish_next(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) -> bool {
     let jobs = &mut stripes.jobs;
-    let joined = jobs[index].joined.next;
-    if joined == NO_JOB {
+    let mut queue = jobs[index].joined;
+    let Some(joined) = jobs.pop(&mut queue) else {
         return false;
-    }
-    jobs[index].joined.next = jobs[joined].joined.next;
+    };
+    jobs[index].joined = queue;
     let (of, io) = (jobs[index].io, jobs[joined].io);
     let written = path.ios[of].parts.since(&jobs.joined(index).before);
     let drive = path.ios[of].drive;

@@ -116,17 +116,17 @@ pub(super) fn next_holder(
     given: u32,
 ) -> Option<u32> {
     let volume = volumes.get(jobs[given].array)?;
-    let in_pages = volume.works_in_pages();
-    let (start, end) = pages(&jobs[given], volume);
     let mut at = first;
     while at != NO_JOB {
-        let (from, to) = pages(&jobs[at], volume);
-        let waits = !jobs[at].flags.holds && (!in_pages || start < to && from < end);
+        let waits = !jobs[at].flags.holds && share_pages(&jobs[at], &jobs[given], volume);
         if waits && last_in_the_way(jobs, volumes, first, at).is_none() {
             jobs[at].flags.holds = true;
             return Some(at);
         }
-        at = if in_pages { jobs[at].lock.next } else { NO_JOB };
+        if !volume.works_in_pages() {
+            return None;
+        }
+        at = jobs[at].lock.next;
     }
     None
 }
@@ -138,11 +138,9 @@ fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: u32, index: u32) -> Op
     if !volume.works_in_pages() {
         return (first != index).then_some(first);
     }
-    let (start, end) = pages(job, volume);
     let (mut last, mut at) = (None, first);
     while at != NO_JOB && at != index {
-        let (other_start, other_end) = pages(&jobs[at], volume);
-        if start < other_end && other_start < end {
+        if share_pages(&jobs[at], job, volume) {
             last = Some(at);
         }
         at = jobs[at].lock.next;
@@ -153,6 +151,15 @@ fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: u32, index: u32) -> Op
 /// Whether a job's stripe is handled page by page.
 pub(super) fn works_in_pages(job: &Job, volumes: &Volumes) -> bool {
     volumes.get(job.array).is_some_and(Volume::works_in_pages)
+}
+
+/// Whether two jobs at a stripe are about the same pages, as all are where it is locked as a whole.
+fn share_pages(job: &Job, other: &Job, volume: &Volume) -> bool {
+    if !volume.works_in_pages() {
+        return true;
+    }
+    let ((start, end), (from, to)) = (pages(job, volume), pages(other, volume));
+    start < to && from < end
 }
 
 /// The pages of its stripe's units that a job is about, as bytes (start, end).

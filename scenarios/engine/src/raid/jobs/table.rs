@@ -175,10 +175,10 @@ pub(crate) struct Job {
     /// What the volume counted as changes when the job was planned.
     pub(super) planned: u32,
     pub(super) lock: Waiters,
-    /// The writes that have joined it, linked by the same.
+    /// The writes that have joined it.
     pub(super) joined: Waiters,
-    /// The job behind it in the queue for the thread.
-    pub(super) turn: u32,
+    /// The job behind it among those that wait for the thread, or have joined the same job.
+    pub(super) behind: u32,
     pub(super) run: InRun,
     pub(super) phase: Phase,
     pub(super) strategy: WriteStrategy,
@@ -294,7 +294,7 @@ impl Default for Job {
             planned: 0,
             lock: Waiters::NONE,
             joined: Waiters::NONE,
-            turn: NO_JOB,
+            behind: NO_JOB,
             run: InRun::alone(NO_JOB),
             phase: Phase::Plan,
             strategy: WriteStrategy::Plain,
@@ -315,7 +315,7 @@ pub(super) struct Joined {
 /// The turns at the thread of an array in the host (see `thread`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turns {
-    /// The jobs that wait for theirs, linked by `turn`.
+    /// The jobs that wait for theirs.
     pub(super) waiting: Waiters,
     /// A job has its turn.
     pub(super) taken: bool,
@@ -378,7 +378,7 @@ impl Jobs {
         (job.work, job.stripe, job.written) = (work, stripe, 0);
         (job.io, job.array, job.planned) = (io, array, 0);
         (job.lock, job.joined) = (Waiters::NONE, Waiters::NONE);
-        (job.turn, job.run) = (NO_JOB, InRun::alone(index));
+        (job.behind, job.run) = (NO_JOB, InRun::alone(index));
         (job.phase, job.strategy) = (Phase::Plan, WriteStrategy::Plain);
         job.flags = Flags::default();
     }
@@ -440,6 +440,34 @@ impl Jobs {
             self.joined.resize_with(jobs, Joined::default);
         }
         &mut self.joined[index]
+    }
+
+    /// Keeps what a job is about, before another one joins it for the first time.
+    pub(super) fn keep_own(&mut self, index: u32) {
+        let mut own = std::mem::take(&mut self.joined(index).own);
+        own.clone_from(&self.slab[index].extents);
+        self.joined(index).own = own;
+    }
+
+    /// Puts a job at the end of a queue that is linked by `behind`.
+    pub(super) fn push(&mut self, queue: &mut Waiters, index: u32) {
+        self.slab[index].behind = NO_JOB;
+        if queue.next == NO_JOB {
+            queue.next = index;
+        } else {
+            self.slab[queue.last].behind = index;
+        }
+        queue.last = index;
+    }
+
+    /// Takes the first one out of such a queue.
+    pub(super) fn pop(&self, queue: &mut Waiters) -> Option<u32> {
+        let first = queue.next;
+        if first == NO_JOB {
+            return None;
+        }
+        queue.next = self.slab[first].behind;
+        Some(first)
     }
 
     /// What a job is about by itself, without those that have joined it.

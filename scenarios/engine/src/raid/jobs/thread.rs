@@ -7,7 +7,7 @@
 use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::works_in_pages;
-use crate::raid::jobs::table::{NO_JOB, Phase};
+use crate::raid::jobs::table::Phase;
 use crate::state::event::Event;
 use raidlab_kernel::{Part, Time};
 use raidlab_models::STRIPE_PAGE;
@@ -30,13 +30,7 @@ pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Tim
         (turns.taken, job.flags.turn) = (true, true);
         return false;
     }
-    job.turn = NO_JOB;
-    let last = std::mem::replace(&mut turns.waiting.last, index);
-    if turns.waiting.next == NO_JOB {
-        turns.waiting.next = index;
-    } else {
-        jobs[last].turn = index;
-    }
+    jobs.push(&mut turns.waiting, index);
     true
 }
 
@@ -51,14 +45,13 @@ pub(super) fn end(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time)
 
 /// The next job that waits for an array's thread has its turn.
 pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
-    let turns = &mut stripes.turns[array as usize];
-    let next = turns.waiting.next;
-    if next == NO_JOB {
+    let Stripes { jobs, turns, .. } = stripes;
+    let turns = &mut turns[array as usize];
+    let Some(next) = jobs.pop(&mut turns.waiting) else {
         turns.taken = false;
         return;
-    }
-    let job = &mut stripes.jobs[next];
-    turns.waiting.next = job.turn;
+    };
+    let job = &mut jobs[next];
     (job.flags.turn, job.flags.scheduled) = (true, true);
     path.ios[job.io].charge(Part::Raid, now);
     path.calendar.push(now, Event::Job(next));
