@@ -53,6 +53,8 @@ _CHECKED_BYTES = 8_000_000
 _WAIT_S = 30.0
 """How long one process waits for another one's transaction."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+# SQLite's message on a damaged schema quotes names as they are, which need not be UTF-8.
+_FAILURES = (sqlite3.Error, UnicodeDecodeError)
 _FILES = ("snapshot",)
 """Keys of a plan's devices whose values are paths: the content of the files is input."""
 
@@ -200,7 +202,7 @@ class Store:
 
     def close(self) -> None:
         """Evicts what is beyond the limit and closes the file."""
-        with self._lock, contextlib.suppress(sqlite3.Error):
+        with self._lock, contextlib.suppress(*_FAILURES):
             self._evict(self._db)
         self._db.close()
 
@@ -282,12 +284,12 @@ class Store:
             try:
                 try:
                     return action(self._db)
-                except sqlite3.Error as error:
+                except _FAILURES as error:
                     if not _is_damage(error):
                         raise
                     self._replace(error)
                     return action(self._db)
-            except (sqlite3.Error, StoreError) as error:
+            except (*_FAILURES, StoreError) as error:
                 if not self._failed:
                     self._failed = True
                     where = "" if isinstance(error, StoreError) else f"{self.path}: "
@@ -298,7 +300,7 @@ class Store:
     def _reporting(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise StoreError(self.path, error) from None
 
     def _evict(self, db: sqlite3.Connection) -> None:
@@ -328,27 +330,27 @@ class Store:
             with _alone(self.path.parent):
                 try:
                     db = _connected(self.path)
-                except sqlite3.Error as error:
+                except _FAILURES as error:
                     if not _is_damage(error):
                         raise
                     self._set_aside(error)
                     db = _connected(self.path)
                 return db, self.path.stat()
-        except sqlite3.Error as error:
+        except _FAILURES as error:
             raise StoreError(self.path, error) from None
         except OSError as error:
             raise StoreError(self.path, reason(error)) from None
 
-    def _replace(self, error: sqlite3.Error) -> None:
+    def _replace(self, error: sqlite3.Error | UnicodeDecodeError) -> None:
         """A new store in place of the damaged one, unless another process was quicker."""
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(*_FAILURES):
             self._db.close()
         with contextlib.suppress(OSError), _alone(self.path.parent):
             if os.path.samestat(self.path.stat(), self._file):
                 self._set_aside(error)
         self._db, self._file = self._opened()
 
-    def _set_aside(self, error: sqlite3.Error) -> None:
+    def _set_aside(self, error: sqlite3.Error | UnicodeDecodeError) -> None:
         names = (f"{self.path.name}.damaged-{number}" for number in itertools.count(1))
         aside = next(path for name in names if not (path := self.path.with_name(name)).exists())
         self.path.rename(aside)
@@ -394,9 +396,11 @@ def _connected(path: Path) -> sqlite3.Connection:
 
     Raises:
         sqlite3.Error: It is damaged, or cannot be used.
+        UnicodeDecodeError: Its schema is damaged.
         StoreError: It is another program's, or a later version's.
     """
     db = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
+    db.text_factory = lambda raw: raw.decode(errors="replace")
     try:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
         application = db.execute("PRAGMA application_id").fetchone()[0]
@@ -431,7 +435,9 @@ def _make(db: sqlite3.Connection) -> None:
     )
 
 
-def _is_damage(error: sqlite3.Error) -> bool:
+def _is_damage(error: sqlite3.Error | UnicodeDecodeError) -> bool:
+    if isinstance(error, UnicodeDecodeError):
+        return True
     code = getattr(error, "sqlite_errorcode", None)
     # A table that is not there, in a file that says to be a store.
     missing = code == sqlite3.SQLITE_ERROR and "no such" in str(error)

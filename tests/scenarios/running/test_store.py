@@ -118,6 +118,9 @@ def damaged(path, how):
         path.write_bytes(whole[:4096] + os.urandom(size - 4096))
     elif how == "head":
         path.write_bytes(os.urandom(100) + whole[100:])
+    elif how == "schema":
+        # SQLite quotes the name in its message, as it is.
+        path.write_bytes(whole.replace(b"sqlite_autoindex_entry", b"sqlite_autoindex_e\xcftry"))
     elif how == "log":
         path.with_name(path.name + "-wal").write_bytes(os.urandom(40_000))
         path.with_name(path.name + "-shm").write_bytes(os.urandom(32_768))
@@ -139,7 +142,7 @@ def damaged(path, how):
 
 @pytest.mark.parametrize(
     "how",
-    ["no database", "cut", "zeros", "noise", "head", "log", "table", "types", "content", "swapped"],
+    ["no database", "cut", "zeros", "noise", "head", "schema", "log", "table", "types", "content", "swapped"],
 )
 def test_a_damaged_store_heals(path, how):
     damaged(path, how)
