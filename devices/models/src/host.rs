@@ -123,6 +123,12 @@ impl Host {
         queues.is_none_or(|queues| queues.may_run(thread, now, free_at))
     }
 
+    /// When `thread` has done all its work.
+    #[inline]
+    pub fn free_at(&self, thread: u32) -> Time {
+        self.threads[thread as usize].free_at()
+    }
+
     /// The next thread that gets a core at `now` after waiting for one.
     pub fn hand_over(&mut self, now: Time) -> Option<u32> {
         let threads = &self.threads;

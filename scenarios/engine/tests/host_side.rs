@@ -3,7 +3,7 @@
 use crate::common::bench::Bench;
 use crate::common::{closed, plan, result, stations};
 use raidlab_engine::kernel::{Op, Time};
-use raidlab_engine::run;
+use raidlab_engine::{Simulation, run};
 use serde_json::{Value, json};
 
 fn iops(value: &Value) -> f64 {
@@ -296,4 +296,42 @@ fn the_accounts_hold_where_a_load_ends_within_the_warm_up() {
         let result = run(&plan(&value), || true).expect("a run");
         assert!(result.breaches.is_empty(), "{:?}", result.breaches);
     }
+}
+
+/// Completions a second of a caller that issues the next I/O whenever one is back.
+fn driven(value: &Value, outstanding: u32) -> f64 {
+    let mut value = value.clone();
+    value["workloads"] = json!([]);
+    let mut system = Simulation::new(&plan(&value)).expect("a system");
+    for mark in 0..outstanding {
+        system.submit(0, Op::Read, 0, 4096, mark).expect("an I/O");
+    }
+    let end = Time(4_000_000_000);
+    let mut count = 0;
+    while let Some(back) = system.advance(end) {
+        count += 1;
+        let again = system.submit(0, Op::Read, 0, 4096, back.owner);
+        again.expect("an I/O");
+    }
+    f64::from(count) / 4.0
+}
+
+/// Two I/Os, a thread that takes D = 20 us to complete one and issue the next, a device of 20 us in
+/// the mean, exponentially distributed: 1 / L. Whenever the thread begins, the other I/O is at the
+/// device; with e^(-D/L) it still is there when the thread is done, which then sleeps for L / 2. So
+/// 1 / (D + e^(-1) L / 2) = 42,232 a second; for three outstanding, loads and callers agree.
+#[test]
+fn a_thread_issues_the_next_io_before_it_takes_another_completion() {
+    let mut value = stations(1, 20_000, "exponential", 8);
+    value["host"] = json!({"submit_ns": 10_000, "complete_ns": 10_000, "raid_command_ns": 0});
+    value["duration_ns"] = json!(4_000_000_000_u64);
+    let mut rates = Vec::new();
+    for outstanding in [2, 3, 4, 8] {
+        value["workloads"][0] = closed("load", outstanding);
+        let (load, caller) = (iops(&value), driven(&value, outstanding));
+        within(caller, load, 0.005);
+        rates.push(caller);
+    }
+    within(rates[0], 42_232.0, 0.005);
+    within(rates[3], 50_000.0, 0.005);
 }

@@ -59,13 +59,13 @@ impl System {
     /// All that waits for its thread is taken at once.
     pub(crate) fn reap_all(&mut self, now: Time) {
         self.layers.loads.host_mut().forget_waiting();
-        for thread in 0..self.layers.loads.threads() {
-            let up = self
-                .layers
-                .loads
-                .work_off(&mut self.layers.path, thread as u32, now);
-            self.layers.settle(up, now);
-            self.layers.prefetch();
+        for thread in 0..self.layers.loads.threads() as u32 {
+            while self.layers.loads.is_awaited(thread) {
+                let Layers { path, loads, .. } = &mut self.layers;
+                let up = loads.work_off(path, thread, now);
+                self.layers.settle(up, now);
+                self.layers.prefetch();
+            }
         }
     }
 }

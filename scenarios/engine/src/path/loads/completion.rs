@@ -56,12 +56,17 @@ impl Loads {
             Some(slot) => path.slots[slot as usize].thread,
             None => self.thread_behind_no_slot(path, id),
         };
-        if self.host.may_complete(thread, now) {
-            self.reap(path, id, thread, now);
+        let has_core = self.host.may_complete(thread, now);
+        let waits = self.waits_for_turn(path, id, thread, now);
+        if has_core && !waits {
+            return self.reap(path, id, thread, now);
+        }
+        // It is no longer between host and host.
+        path.ios[id].entered = Time::NEVER;
+        self.signalled[thread as usize].push(&mut path.ios, id);
+        if has_core {
+            self.look_for_turn(path, thread, now);
         } else {
-            // It is no longer between host and host.
-            path.ios[id].entered = Time::NEVER;
-            self.signalled[thread as usize].push(&mut path.ios, id);
             self.look_for_core(path, now);
         }
     }
@@ -134,10 +139,16 @@ impl Loads {
         Up::None
     }
 
-    /// A thread processes everything that waits for it.
+    /// A thread processes everything that waits for it, or one completion of an outside caller's.
     pub(crate) fn work_off(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
         while let Some(id) = self.signalled[thread as usize].pop(&path.ios) {
             self.reap(path, id, thread, now);
+            if let Some(next) = self.signalled[thread as usize].front()
+                && self.waits_for_turn(path, next, thread, now)
+            {
+                self.look_for_turn(path, thread, now);
+                return Up::None;
+            }
         }
         while let Some(id) = self.arrived[thread as usize].pop(&path.ios) {
             let up = self.hand_in(path, id, thread, now);

@@ -6,6 +6,7 @@ pub(crate) mod outage;
 pub(crate) mod outside;
 pub(crate) mod submission;
 pub(crate) mod tenants;
+pub(crate) mod turns;
 
 use crate::path::Path;
 use crate::path::loads::outside::OutsideRecord;
@@ -27,8 +28,10 @@ const FEW_IN_FLIGHT: u64 = 5;
 /// The loads of a system and the threads that they run on.
 pub(crate) struct Loads {
     host: Host,
-    /// Completions that wait for their thread to get a core.
+    /// Completions that wait for their thread, or for it to get a core.
     signalled: Vec<Queue>,
+    /// By thread: whether it is about to look for further completions.
+    turns: Vec<bool>,
     /// Open arrivals that do.
     arrived: Vec<Queue>,
     /// When the host looks for a free core; never if no thread waits.
@@ -71,6 +74,7 @@ impl Loads {
         Loads {
             host,
             signalled: vec![Queue::default(); threads],
+            turns: vec![false; threads],
             arrived: vec![Queue::default(); threads],
             core_look: Time::NEVER,
             workloads,
@@ -113,6 +117,12 @@ impl Loads {
     /// Threads of the host.
     pub(crate) fn threads(&self) -> usize {
         self.signalled.len()
+    }
+
+    /// True if something waits for a thread, or for it to get a core.
+    pub(crate) fn is_awaited(&self, thread: u32) -> bool {
+        let thread = thread as usize;
+        !self.signalled[thread].is_empty() || !self.arrived[thread].is_empty()
     }
 
     /// What is recorded of I/Os of an outside caller.

@@ -1,0 +1,48 @@
+//! Threads of an outside caller take their completions one at a time.
+//!
+//! A thread that has taken a completion goes straight on to what its caller asks for then, as a load
+//! generator does that reaps one I/O and issues the next. What completes meanwhile waits: if it were
+//! taken at once, the next I/O would be issued behind it. A load of the plan says at once what comes
+//! next (`count_and_issue`); a caller is asked when its I/O is back.
+
+use crate::path::Path;
+use crate::path::agenda::Up;
+use crate::path::loads::Loads;
+use crate::state::event::Event;
+use crate::state::owner::Owner;
+use raidlab_kernel::{IoId, Time};
+
+impl Loads {
+    /// Whether a completion has to wait until its thread has done what it is at.
+    #[inline]
+    pub(crate) fn waits_for_turn(&self, path: &Path, id: IoId, thread: u32, now: Time) -> bool {
+        matches!(path.ios[id].owner.into(), Owner::Outside(_))
+            && (!self.signalled[thread as usize].is_empty() || self.host.free_at(thread) > now)
+    }
+
+    /// The thread looks for further completions when it has done what it is at.
+    pub(crate) fn look_for_turn(&mut self, path: &mut Path, thread: u32, now: Time) {
+        let looks = &mut self.turns[thread as usize];
+        if !*looks {
+            *looks = true;
+            let at = self.host.free_at(thread).max(now);
+            path.calendar.push(at, Event::Turn(thread));
+        }
+    }
+
+    /// A thread has done what it was at, unless its caller has asked for more since.
+    pub(crate) fn turn_due(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
+        self.turns[thread as usize] = false;
+        if self.signalled[thread as usize].is_empty() {
+            return Up::None;
+        }
+        if self.host.free_at(thread) > now {
+            self.look_for_turn(path, thread, now);
+        } else if self.host.may_begin(thread, now) {
+            return self.work_off(path, thread, now);
+        } else {
+            self.look_for_core(path, now);
+        }
+        Up::None
+    }
+}
