@@ -98,15 +98,16 @@ impl Host {
         }
     }
 
-    /// True if `thread` can begin a completion at `now`; if not it waits for a core.
+    /// True if `thread` can begin a completion at `now`; if not it waits for a core. Its interrupt
+    /// delays the thread on the first core, if that is at work or `goes_on` says that it will be.
     #[inline]
-    pub fn may_complete(&mut self, thread: u32, now: Time) -> bool {
+    pub fn may_complete(&mut self, thread: u32, now: Time, goes_on: impl Fn(u32) -> bool) -> bool {
         let Some(queues) = &mut self.queues else {
             return true;
         };
         if let Some(other) = queues.on_first_core() {
             let delayed = &mut self.threads[other as usize];
-            if delayed.free_at() > now {
+            if delayed.free_at() > now || goes_on(other) {
                 delayed.serve(now, self.params.interrupt_ns);
                 queues.charge(other, self.params.interrupt_ns);
             }
@@ -121,6 +122,12 @@ impl Host {
         let free_at = |other: u32| threads[other as usize].free_at();
         let queues = self.queues.as_mut();
         queues.is_none_or(|queues| queues.may_run(thread, now, free_at))
+    }
+
+    /// True if the cores have run queues.
+    #[inline]
+    pub fn has_run_queues(&self) -> bool {
+        self.queues.is_some()
     }
 
     /// When `thread` has done all its work.

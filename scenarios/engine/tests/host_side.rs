@@ -301,6 +301,7 @@ fn the_accounts_hold_where_a_load_ends_within_the_warm_up() {
 /// Completions a second of a caller that issues the next I/O whenever one is back.
 fn driven(value: &Value, outstanding: u32) -> f64 {
     let mut value = value.clone();
+    value["outside_threads"] = value["workloads"][0]["threads"].clone();
     value["workloads"] = json!([]);
     let mut system = Simulation::new(&plan(&value)).expect("a system");
     for mark in 0..outstanding {
@@ -334,4 +335,20 @@ fn a_thread_issues_the_next_io_before_it_takes_another_completion() {
     }
     within(rates[0], 42_232.0, 0.005);
     within(rates[3], 50_000.0, 0.005);
+}
+
+/// Four threads on two cores with run queues, 20 us an I/O and interrupts of 5 us.
+#[test]
+fn loads_and_callers_share_cores_alike() {
+    let mut value = stations(1, 60_000, "exponential", 32);
+    value["host"] = json!({"submit_ns": 10_000, "complete_ns": 10_000, "raid_command_ns": 0,
+        "wake_ns": 2000, "cores": 2, "scheduler_latency_ns": 2_000_000, "interrupt_ns": 5000});
+    value["duration_ns"] = json!(4_000_000_000_u64);
+    for outstanding in [4, 8, 16, 64] {
+        value["workloads"][0] = closed("load", outstanding);
+        value["workloads"][0]["threads"] = json!(4);
+        within(driven(&value, outstanding), iops(&value), 0.005);
+    }
+    // Two cores of 25 us an I/O.
+    within(iops(&value), 80_000.0, 0.01);
 }

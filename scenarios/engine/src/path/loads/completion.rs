@@ -56,7 +56,8 @@ impl Loads {
             Some(slot) => path.slots[slot as usize].thread,
             None => self.thread_behind_no_slot(path, id),
         };
-        let has_core = self.host.may_complete(thread, now);
+        let goes_on = |other: u32| self.turns[other as usize];
+        let has_core = self.host.may_complete(thread, now, goes_on);
         let waits = self.waits_for_turn(path, id, thread, now);
         if has_core && !waits {
             return self.reap(path, id, thread, now);
@@ -252,7 +253,8 @@ impl Loads {
         if refused {
             pause = pause.max(ERROR_PAUSE);
         }
-        if pause == Nanos::ZERO && done > path.calendar.now() {
+        let at_once = pause == Nanos::ZERO && !self.host.has_run_queues();
+        if at_once && done > path.calendar.now() {
             // The thread goes straight on to the next I/O, before others can claim it.
             // Its CPU time lies ahead of the clock, so that nothing goes up.
             let up = self.issue(path, slot, done);

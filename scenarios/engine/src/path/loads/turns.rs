@@ -1,9 +1,12 @@
-//! Threads of an outside caller take their completions one at a time.
+//! A thread takes its completions one at a time.
 //!
-//! A thread that has taken a completion goes straight on to what its caller asks for then, as a load
-//! generator does that reaps one I/O and issues the next. What completes meanwhile waits: if it were
-//! taken at once, the next I/O would be issued behind it. A load of the plan says at once what comes
-//! next (`count_and_issue`); a caller is asked when its I/O is back.
+//! A thread that has taken a completion goes straight on to the next I/O, as a load generator does
+//! that reaps one and issues one. What completes meanwhile waits. A load of the plan says at once what
+//! comes next (`count_and_issue`); an outside caller is asked when its I/O is back. If further
+//! completions were taken until then, the next I/O would be issued behind them.
+//!
+//! Where cores have run queues loads wait for their turn, too: between a completion and the next I/O
+//! an interrupt may come, and a time slice may end.
 
 use crate::path::Path;
 use crate::path::agenda::Up;
@@ -16,7 +19,7 @@ impl Loads {
     /// Whether a completion has to wait until its thread has done what it is at.
     #[inline]
     pub(crate) fn waits_for_turn(&self, path: &Path, id: IoId, thread: u32, now: Time) -> bool {
-        matches!(path.ios[id].owner.into(), Owner::Outside(_))
+        (self.host.has_run_queues() || matches!(path.ios[id].owner.into(), Owner::Outside(_)))
             && (!self.signalled[thread as usize].is_empty() || self.host.free_at(thread) > now)
     }
 
