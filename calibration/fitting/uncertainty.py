@@ -346,7 +346,7 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
 def _is_absent(estimate: Estimate) -> bool:
     """True for nothing of what only some devices have."""
     parameter = estimate.parameter
-    return bool(parameter.needs) and parameter.low == 0.0 and parameter.place(estimate.value) < 0.5
+    return parameter.may_be_none and parameter.place(estimate.value) < 0.5
 
 
 def _of_bound(parameter: Parameter, value: float) -> str:
