@@ -5,7 +5,8 @@
 FOLDER has a folder of fio results for each set of `SETS`. Each is fitted on one job at three depths
 and every other point predicted: rate, mean latency and p99, beside straight lines between the
 training points. Arrays of drives that were measured alone behind the same adapter are predicted
-from the fit of that drive: nothing of an array is fitted. Prints Markdown.
+from the fit of that drive: nothing of an array is fitted. Prints Markdown. `--depths 1,4,32` fits
+on others than the usual three depths.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import argparse
 import os
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -166,10 +167,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="names of sets, with commas")
+    parser.add_argument("--depths", default="", help="that are fitted on, with commas")
     parser.add_argument("--page", type=Path, help="the page whose last part the table is")
     given = parser.parse_args()
+    if given.page is not None and given.depths:
+        parser.error("--page has the usual depths: leave --depths out")
     rows = []
-    for row in table(given.folder, [name for name in given.only.split(",") if name]):
+    only = [name for name in given.only.split(",") if name]
+    for row in table(given.folder, only, given.depths):
         print(row, flush=True)
         rows.append(row)
     if given.page is not None:
@@ -182,18 +187,24 @@ def with_table(page: str, rows: Sequence[str]) -> str:
     return before.rstrip("\n") + "\n\n" + HEADING + TEXT + "\n".join(rows) + "\n"
 
 
-def table(folder: Path, only: Sequence[str]) -> Iterator[str]:
-    """The rows of the sets that there are."""
+def at_depths(depths: str) -> tuple[Set, ...]:
+    """The sets, fitted on one job at these depths."""
+    return tuple(replace(s, train=f"iodepth={depths} numjobs=1") if depths else s for s in SETS)
+
+
+def table(folder: Path, only: Sequence[str], depths: str = "") -> Iterator[str]:
+    """The rows of the sets that there are, fitted on some depths; the usual ones if empty."""
     fits: dict[str, Calibration] = {}
     with tempfile.TemporaryDirectory() as temporary:
         around = Path(temporary)
-        for each in SETS:
+        sets = at_depths(depths)
+        for each in sets:
             if (only and each.folder not in only) or not (folder / each.folder).is_dir():
                 continue
             if each.of:
                 one = fits.get(each.of)
                 if one is None:
-                    one = fitted(next(s for s in SETS if s.folder == each.of), folder, around)
+                    one = fitted(next(s for s in sets if s.folder == each.of), folder, around)
                 yield line(each, predicted(each, one, folder, around), 0.0)
             else:
                 fits[each.folder] = fit = fitted(each, folder, around)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 
 from raidlab.calibration.fitting.bottlenecks import only_bottlenecks
 from raidlab.calibration.fitting.parameters import Parameter
+from raidlab.calibration.fitting.polish import polished
 from raidlab.calibration.fitting.search import (
     ENDLESS,
     Array,
@@ -130,6 +131,7 @@ def fit(
             search.evaluate = careful = residuals.careful(place)
             place = only_bottlenecks(search, place)
             downhill(search.full, place, parameters, _LAST_STEPS, search.full)
+            search.full(polished(search, place if search.best is None else search.best[1]))
     except OutOfBudgetError as over:
         search.cut.add(over.by)
     search.budget = Budget(ENDLESS)

@@ -22,8 +22,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 CPU_SCALE = "host.cpu"
 CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command", "stripe_page")
 """What `host.cpu` scales."""
-MORE_THAN_DEPTH = "reads that gain more than depth"
-"""What shows that a drive is slower where it finds nothing else to do."""
+ALONE_AND_BESIDE = "reads alone and beside others"
+"""What shows whether a drive is slower where it finds nothing else to do."""
 REVOLUTION = "revolution"
 """What a disk's time may be a multiple of: the time of a revolution."""
 
@@ -135,7 +135,7 @@ _SSD = (
         "linear",
         "random reads at depth 1 beside more outstanding",
         side="read",
-        needs=MORE_THAN_DEPTH,
+        needs=ALONE_AND_BESIDE,
     ),
     _time(
         "firmware.write",

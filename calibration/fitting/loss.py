@@ -132,20 +132,11 @@ def _error_of(ios: int) -> float:
     return 1.0 / math.sqrt(ios) if ios else 0.0
 
 
-def gains_more_than_depth(points: Sequence[Point]) -> bool:
-    """True if reads of one load have a rate that grows by more than what is outstanding does.
-
-    N outstanding reads of a drive that is never idle make N times the rate of one at most. More is
-    seen where one alone waits for something that others spare it, beyond the tolerances of both.
-    """
-    alone = [point for point in points if point.outstanding == 1 and point.write is None]
-    return any(
-        math.log(point.iops / (point.outstanding * one.iops))
-        > rate_tolerance(point) + rate_tolerance(one)
-        for one in alone
-        for point in points
-        if point.outstanding > 1 and point.load == one.load
-    )
+def reads_alone_and_beside(points: Sequence[Point]) -> bool:
+    """True if reads of one load were measured with one outstanding and with more."""
+    reads = [point for point in points if point.write is None]
+    alone = {point.load for point in reads if point.outstanding == 1}
+    return any(point.load in alone for point in reads if point.outstanding > 1)
 
 
 def _plateau(rates: Mapping[int, Sequence[float]]) -> int | None:

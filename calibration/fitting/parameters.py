@@ -87,6 +87,11 @@ class Parameter:
         """The place of the value that a place stands for: many stand for one whole number."""
         return self.place(self.value(at)) if self.whole else min(1.0, max(0.0, at))
 
+    @property
+    def may_be_none(self) -> bool:
+        """True for what only some devices have, the others with zero."""
+        return bool(self.needs) and self.low == 0.0
+
     def is_least(self, at: float) -> bool:
         """True where the value is the least that can be at all: one, of what is counted."""
         return self.whole and self.low == self.value(at) == 1.0

@@ -175,6 +175,10 @@ def look_everywhere(
         samples or 10 * count
     )
     of = [search.parameters[index] for index in varied]
+    # Half of the places are those of devices without what only some have.
+    for at, parameter in enumerate(of):
+        if parameter.may_be_none:
+            cube[::2, at] = search.start[varied[at]]
     whole = search.budget
     end = min(whole.evaluations, search.evaluations + most)
     search.budget = replace(whole, evaluations=end)

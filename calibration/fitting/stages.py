@@ -20,13 +20,13 @@ from raidlab.calibration.fitting.bench import Effort
 from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel, alone
-from raidlab.calibration.fitting.kinds import MORE_THAN_DEPTH, declared_for, that_apply
+from raidlab.calibration.fitting.kinds import ALONE_AND_BESIDE, declared_for, that_apply
 from raidlab.calibration.fitting.loss import (
     NOWHERE,
-    gains_more_than_depth,
     groups_of,
     rate_tolerance,
     rate_tolerances,
+    reads_alone_and_beside,
     residuals,
     robust,
     values,
@@ -135,8 +135,8 @@ class Task:
             blocks = [p.bs for p in self.points if getattr(p, side)]
             if max(blocks) >= _LARGE * min(blocks):
                 found.add(f"large {side}s")
-        if gains_more_than_depth(self.points):
-            found.add(MORE_THAN_DEPTH)
+        if reads_alone_and_beside(self.points):
+            found.add(ALONE_AND_BESIDE)
         return frozenset(found)
 
     def wide(self, parameter: Parameter) -> Parameter:

@@ -329,7 +329,7 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
         )
     for estimate in estimates:
         parameter, key = estimate.parameter, estimate.parameter.key
-        if key.startswith("state.") and estimate.at_bound:
+        if estimate.at_bound and (key.startswith("state.") or _is_absent(estimate)):
             continue
         if estimate.at_bound:
             found.append(_of_bound(parameter, estimate.value))
@@ -341,6 +341,12 @@ def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
                 f" {estimate.parameter.speaks} determine it"
             )
     return found
+
+
+def _is_absent(estimate: Estimate) -> bool:
+    """True for nothing of what only some devices have."""
+    parameter = estimate.parameter
+    return parameter.may_be_none and parameter.place(estimate.value) < 0.5
 
 
 def _of_bound(parameter: Parameter, value: float) -> str:

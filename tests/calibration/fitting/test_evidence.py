@@ -6,7 +6,14 @@ from pathlib import Path
 
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.compare import Compared
-from raidlab.calibration.fitting.evidence import HEADING, SETS, Set, line, with_table
+from raidlab.calibration.fitting.evidence import (
+    HEADING,
+    SETS,
+    Set,
+    at_depths,
+    line,
+    with_table,
+)
 from raidlab.calibration.fitting.recovery import load, measure
 from raidlab.calibration.published.catalogue import measured_sets
 from raidlab.devices.catalogue import find
@@ -48,3 +55,9 @@ def test_the_table_is_the_last_part_of_the_page_and_stays_when_the_rest_is_made_
 def test_arrays_are_predicted_from_a_set_that_there_is() -> None:
     names = [each.folder for each in SETS]
     assert all(each.of in names for each in SETS if each.of)
+
+
+def test_the_usual_depths_or_others_for_every_set() -> None:
+    assert at_depths("") == SETS
+    assert {each.train for each in at_depths("1,4,32")} == {"iodepth=1,4,32 numjobs=1"}
+    assert [each.folder for each in at_depths("1,4,32")] == [each.folder for each in SETS]

@@ -12,8 +12,8 @@ from raidlab.calibration.fitting.loss import (
     RATE_TOLERANCE,
     SHARE_TOLERANCE,
     Residual,
-    gains_more_than_depth,
     rate_tolerances,
+    reads_alone_and_beside,
     residuals,
 )
 from raidlab.calibration.fitting.recovery import load
@@ -106,19 +106,15 @@ def test_a_fit_sees_those_tolerances() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rates", "shown"),
+    ("rw", "depths", "shown"),
     [
-        # 55,800 / (8 * 5,900) = 1.18: eight reads make more than eight times what one makes.
-        ({1: 5.9e3, 8: 55.8e3, 64: 64e3}, True),
-        # 5 % more is within the 3 % of each rate.
-        ({1: 10e3, 8: 84e3}, False),
-        ({1: 8.4e3, 8: 42e3, 64: 50e3}, False),
-        # Without one outstanding nothing says what it makes.
-        ({2: 15.6e3, 16: 130e3}, False),
+        ("randread", (1, 16, 64), True),
+        ("randread", (2, 16, 64), False),
+        ("randread", (1,), False),
+        ("randwrite", (1, 16, 64), False),
     ],
 )
-def test_reads_that_gain_more_than_depth_are_slowed_where_they_are_alone(
-    rates: dict[int, float], *, shown: bool
+def test_reads_alone_and_beside_others_show_whether_a_drive_sleeps(
+    rw: str, depths: tuple[int, ...], *, shown: bool
 ) -> None:
-    assert gains_more_than_depth([rated("randread", *each) for each in rates.items()]) is shown
-    assert not gains_more_than_depth([rated("randwrite", *each) for each in rates.items()])
+    assert reads_alone_and_beside([load(rw, depth) for depth in depths]) is shown

@@ -142,7 +142,19 @@ def damaged(path, how):
 
 @pytest.mark.parametrize(
     "how",
-    ["no database", "cut", "zeros", "noise", "head", "schema", "log", "table", "types", "content", "swapped"],
+    [
+        "no database",
+        "cut",
+        "zeros",
+        "noise",
+        "head",
+        "schema",
+        "log",
+        "table",
+        "types",
+        "content",
+        "swapped",
+    ],
 )
 def test_a_damaged_store_heals(path, how):
     damaged(path, how)
