@@ -9,6 +9,7 @@ from raidlab.calibration.published.figures import SETTINGS, Configuration, Share
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import Cache, ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.levels import facts
 from raidlab.devices.reading import whole_number
 from raidlab.devices.schema import DeviceSpec
 from raidlab.devices.ssd import SsdSpec
@@ -200,9 +201,12 @@ def _array(
     in_host = configuration.raid_by == "os" or not configuration.controller
     if in_host and configuration.level not in ("single", "independent", "jbod"):
         array["software_raid"] = "os"
+        # The reports' systems were not Linux: a mirror of theirs has neither md's bitmap nor its
+        # choice of copies.
         if configuration.level in BITMAP_LEVELS:
-            # The reports' systems were not Linux: a mirror of theirs has no bitmap of md's.
             array["bitmap"] = "none"
+        if facts(configuration.level).copies != 1:
+            array["read_balance"] = "shortest-queue"
     if settings.get("cache_tier"):
         array["cache_tier"] = _cache_tier(settings["cache_tier"], settings.get("state", "warm"))
     return array

@@ -26,6 +26,7 @@ from raidlab.scenarios.planning.preconditioning import (
     unknown_writes,
     writes_of,
 )
+from raidlab.scenarios.planning.read_balance import read_balance_plan
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
@@ -162,11 +163,11 @@ class Parts:
         of_chipset = spec is not None and spec.raid_in_host
         in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
         short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
-        shared = is_shared(self.scenario, name)
-        depth = (table.shared_depth or SHARED_DEPTH) if shared else 0
-        bitmap = bitmap_plan(
+        depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
+        of_md = bitmap_plan(
             key, name, table, capacities, self.faults, self.warnings, volatile=volatile
         )
+        of_md |= read_balance_plan(key, name, table, self.warnings)
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -182,7 +183,7 @@ class Parts:
                     "spares": spares,
                     "background_share": table.rebuild_rate,
                     **cache_plan(spec, settings, short=short, in_host=in_host),
-                    **bitmap,
+                    **of_md,
                     **({"shared_depth": depth} if depth else {}),
                 }
             )

@@ -134,6 +134,8 @@ class ArrayTable(Table):
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
     software_raid: Literal["none", "os"] = "none"
+    read_balance: Literal["md", "shortest-queue"] | None = None
+    """How a mirror in the host chooses the copy that serves a read; as md if left out."""
     bitmap: Literal["none", "internal"] | None = None
     """Whether RAID in the host marks regions on the members before it writes to them."""
     bitmap_chunk: Size | None = Field(default=None, gt=0)

@@ -206,6 +206,11 @@ impl Device {
         }
     }
 
+    /// True if its medium turns, so that the arm's way to the data counts.
+    pub fn rotates(&self) -> bool {
+        matches!(self, Device::Hdd(_))
+    }
+
     /// About how long a small read takes on a device that has nothing else to do. A mirror of
     /// unequal drives weighs its copies by it. A device outside is known by its own completions: before
     /// the first one it is zero, so that it is tried.

@@ -225,6 +225,79 @@ fn a_stream_with_gaps_has_the_rate_of_what_passes() {
     }
 }
 
+/// Units as long as the limit of read-ahead: the head stands before the next one when it has read
+/// the gap ahead.
+#[test]
+fn a_gap_may_be_as_long_as_what_is_read_ahead() {
+    for depth in [1, 2, 3, 8, 64] {
+        let mut rig = with(&[
+            ("/seek/spread_ns", json!(1_000_000)),
+            ("/buffer/read_ahead/sectors", json!(40)),
+        ]);
+        let mut units = (0u64..).filter(|unit| unit % 4 != 3);
+        let mut submit = |rig: &mut Rig| {
+            let unit = units.next().expect("there are more");
+            rig.submit(Op::Read, unit * 40 * SECTOR, 40 * SECTOR);
+        };
+        (0..depth).for_each(|_| submit(&mut rig));
+        let mut served = 0;
+        while rig.now().0 < 20_000_000_000 {
+            rig.next().expect("a closed load never ends");
+            served += 1;
+            submit(&mut rig);
+        }
+        let rate = 40.0 * f64::from(served) / 20.0 / (200.0 / 23e-3);
+        assert!((rate / 0.75 - 1.0).abs() < 0.01, "{depth}: {rate}");
+    }
+}
+
+/// Three reads in a row wait on a track; a head that takes what is nearest begins in their middle
+/// where the first has just passed, and comes back for it. Joined they are one.
+#[test]
+fn commands_in_a_row_are_served_in_a_row() {
+    for first in (1000..1100).step_by(7) {
+        let mut rig = with(&[("/buffer/read_ahead", json!({"policy": "none"}))]);
+        rig.submit(Op::Read, 0, 8 * SECTOR);
+        let parts =
+            [16, 0, 8].map(|part| rig.submit(Op::Read, (first + part) * SECTOR, 8 * SECTOR));
+        let order: Vec<_> = (0..4).map(|_| rig.next_with_id().unwrap().0).collect();
+        assert_eq!(order[1..], [parts[1], parts[2], parts[0]], "{first}");
+    }
+}
+
+/// A head that arrives among the sectors of the first command ends in its middle, half a revolution
+/// before the second one. Chosen by access time alone, a later command was next, and the stream
+/// stayed in two parts.
+#[test]
+fn a_stream_of_writes_is_not_cut_in_two() {
+    let cache = |flush_above: f64| {
+        json!({"sectors": 1000, "extents": 16, "extent_sectors": 100,
+               "flush_above": flush_above, "flush_after_idle_ns": 1_000_000_000})
+    };
+    let cases = [
+        (Value::Null, vec![2, 8, 16, 64]),
+        (cache(0.5), vec![1, 2, 8, 16, 64]),
+        (cache(0.9), vec![1, 2, 8, 16, 64]),
+    ];
+    for (cache, depths) in cases {
+        for (depth, sectors) in depths.iter().flat_map(|&depth| [(depth, 40), (depth, 120)]) {
+            let mut rig = with(&[
+                ("/seek/spread_ns", json!(1_000_000)),
+                ("/buffer/write_on_arrival", json!(true)),
+                ("/write_cache", cache.clone()),
+            ]);
+            let mut load = Load::stream(Op::Write, 0, depth);
+            (load.step, load.sectors) = (sectors, sectors);
+            let served = beside(&mut rig, &mut [load], 20)[0].0;
+            let rate = (sectors * served) as f64 / 20.0 / (200.0 / 23e-3);
+            assert!(
+                (rate - 1.0).abs() < 0.02,
+                "{depth} of {sectors}: {rate}, {cache}"
+            );
+        }
+    }
+}
+
 /// Sectors 20 and 28 begin to pass 1.2 and 2 ms after sector 7, and take 0.8 ms. The second read
 /// comes while the head is before the first.
 #[test]

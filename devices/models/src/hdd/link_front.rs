@@ -11,7 +11,7 @@ use super::counts::Counts;
 use super::mechanics::{Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
-use super::params::{LinkFrontParams, SECTOR_BYTES};
+use super::params::{LinkFrontParams, SECTOR_BYTES, SchedulerParams};
 use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
@@ -272,16 +272,19 @@ impl LinkFront {
         let late = self.queue.late(model, start);
         let mut command = match late {
             Some(index) => Some((index, 0)),
-            None => self.queue.choose(model, arm, at, start),
+            None => self.queue.choose_joined(model, arm, at, start),
         };
         if let Some((index, _)) = command
             && let Some(run) = self.makes_room(model, arm, at, start, index)
         {
             return Some(run);
         }
-        // A run is served before the command if its access is shorter or it is overdue.
+        // A run is served before the command if its access is shorter, if it is overdue, or if the
+        // command goes on where a run ends.
+        let joined =
+            late.is_none() && command.is_some_and(|(index, _)| self.continues_run(model, index));
         let bound = match command {
-            Some((_, time)) if !overdue => time.max(0) as u64,
+            Some((_, time)) if !overdue && !joined => time.max(0) as u64,
             _ => u64::MAX,
         };
         let mut run = match &self.cache {
@@ -307,6 +310,18 @@ impl LinkFront {
             (Some((index, _)), None) => Some(Next::Command(index)),
             (None, None) => None,
         }
+    }
+
+    /// True if a write begins where a run of the cache ends: both are one stream, and the run is
+    /// its older part.
+    #[inline]
+    fn continues_run(&self, model: &Model, index: usize) -> bool {
+        matches!(model.scheduler, SchedulerParams::ShortestAccess { .. })
+            && self.queue.is_deferred(index)
+            && self.cache.as_ref().is_some_and(|cache| {
+                let lbn = self.queue.place(index).lbn;
+                cache.ending_at(lbn).is_some()
+            })
     }
 
     /// What is written out so that a write, which is next, gets its place: the oldest run of a cache

@@ -5,6 +5,9 @@
 //! command: `ageing` times its age is subtracted from its access time. The present time is the same
 //! for all commands, so it is enough to add `ageing` times the arrival time.
 //!
+//! Commands that lie one behind the other are joined: of such a chain only the first can be chosen,
+//! since the head that begins in its middle has to come back for what it left out.
+//!
 //! A stream always has a command nearer to the head than others, so age alone would let those wait
 //! for seconds. The head therefore stays in one place for the time in which a segment of the buffer
 //! passes while an older command waits; and nothing waits beyond the age limit.
@@ -68,6 +71,8 @@ pub struct Queue {
     candidates: Vec<Candidate>,
     /// First sectors, those of writes with [`WRITE`].
     firsts: Vec<u64>,
+    /// One beyond the last sectors, in the same form.
+    ends: Vec<u64>,
     waiting: Vec<Waiting>,
     arrivals: u64,
     deferred: usize,
@@ -89,6 +94,7 @@ impl Queue {
         Queue {
             candidates: Vec::with_capacity(depth as usize),
             firsts: Vec::with_capacity(depth as usize),
+            ends: Vec::with_capacity(depth as usize),
             waiting: Vec::with_capacity(depth as usize),
             arrivals: 0,
             deferred: 0,
@@ -103,6 +109,7 @@ impl Queue {
     pub fn prefetch(&self) {
         prefetch_all(&self.candidates);
         prefetch_all(&self.firsts);
+        prefetch_all(&self.ends);
     }
 
     /// True if no command waits.
@@ -140,10 +147,13 @@ impl Queue {
             op: waiting.op,
             handicap: self.handicap(waiting.ready),
         });
-        self.firsts.push(match waiting.op {
-            MediaOp::Read => place.lbn,
-            MediaOp::Write => place.lbn | WRITE,
-        });
+        let kind = match waiting.op {
+            MediaOp::Read => 0,
+            MediaOp::Write => WRITE,
+        };
+        self.firsts.push(place.lbn | kind);
+        self.ends
+            .push((place.lbn + u64::from(waiting.sectors)) | kind);
         self.deferred += usize::from(waiting.deferred);
         self.waiting.push(Waiting {
             number: self.arrivals,
@@ -194,13 +204,40 @@ impl Queue {
             return None;
         }
         match model.scheduler {
-            SchedulerParams::ShortestAccess { .. } => Some(self.shortest(model, arm, now)),
+            SchedulerParams::ShortestAccess { .. } => {
+                Some(self.shortest(model, arm, now, |_| true))
+            }
             SchedulerParams::FirstCome => self.least(model, arm, now, |waiting| waiting.number),
             SchedulerParams::CLook => self.least(model, arm, now, |waiting| {
                 // Sectors below the arm wrap to large keys: they come last.
                 waiting.place.lbn.wrapping_sub(at)
             }),
         }
+    }
+
+    /// The same where commands that lie one behind the other are joined: by access time only the
+    /// first of such a chain is chosen. Another order than by position keeps its own.
+    #[inline]
+    pub fn choose_joined(
+        &self,
+        model: &Model,
+        arm: &Arm,
+        at: u64,
+        now: Time,
+    ) -> Option<(usize, i64)> {
+        let chosen = self.choose(model, arm, at, now)?;
+        let by_position = matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        if !by_position || !self.continues(chosen.0) {
+            return Some(chosen);
+        }
+        Some(self.shortest(model, arm, now, |index| !self.continues(index)))
+    }
+
+    /// True if a command begins where another one of its kind ends.
+    #[inline]
+    fn continues(&self, index: usize) -> bool {
+        let first = self.firsts[index];
+        position(&self.ends, |end| end == first).is_some()
     }
 
     /// The oldest command, if it has waited for too long: it goes next whatever the order says.
@@ -253,7 +290,7 @@ impl Queue {
 
     /// The cylinder of the command that goes next.
     pub fn next_cylinder(&self, model: &Model, arm: &Arm, at: u64, now: Time) -> Option<u32> {
-        let (index, _) = self.choose(model, arm, at, now)?;
+        let (index, _) = self.choose_joined(model, arm, at, now)?;
         Some(self.candidates[index].cylinder)
     }
 
@@ -267,13 +304,19 @@ impl Queue {
     }
 
     #[inline]
-    fn shortest(&self, model: &Model, arm: &Arm, now: Time) -> (usize, i64) {
+    fn shortest(
+        &self,
+        model: &Model,
+        arm: &Arm,
+        now: Time,
+        may_be_next: impl Fn(usize) -> bool,
+    ) -> (usize, i64) {
         let estimate = Estimate::new(model, arm, now);
         let (mut best, mut least) = (0, u64::MAX);
         for (index, candidate) in self.candidates.iter().enumerate() {
             let access = estimate.access(candidate.target(), candidate.op);
             let score = access.0 + candidate.handicap;
-            if score < least {
+            if score < least && may_be_next(index) {
                 (best, least) = (index, score);
             }
         }
@@ -351,6 +394,7 @@ impl Queue {
     pub fn take(&mut self, index: usize) -> Waiting {
         self.candidates.swap_remove(index);
         self.firsts.swap_remove(index);
+        self.ends.swap_remove(index);
         let waiting = self.waiting.swap_remove(index);
         self.deferred -= usize::from(waiting.deferred);
         waiting

@@ -333,13 +333,53 @@ impl WriteCache {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
         }
-        if self.extents.len() <= FEW {
-            if let Some(found) = self.soonest(wanted, access, bound) {
-                return found;
+        let found = match self.extents.len() <= FEW {
+            true => self.soonest(wanted, access, bound),
+            false => None,
+        };
+        let wanted_access = |run: &Candidate| wanted(run).then(|| access(run));
+        let found =
+            found.unwrap_or_else(|| self.outwards(bins, &estimate, at, bound, wanted_access));
+        let (chosen, time) = found?;
+        let first = self.first_of_chain(chosen, wanted);
+        let time = match first == chosen {
+            true => time,
+            false => access(&self.candidates[usize::from(first)]),
+        };
+        (time < bound).then_some((first, time))
+    }
+
+    /// The first of the runs that lie one behind the other up to the one in `slot`: who begins in
+    /// their middle has to come back for the others.
+    fn first_of_chain(&self, mut slot: u16, wanted: impl Fn(&Candidate) -> bool) -> u16 {
+        while let Some(before) = self.ending_at(self.extents[usize::from(slot)].lbn) {
+            if !wanted(&self.candidates[usize::from(before)]) {
+                break;
             }
+            slot = before;
         }
-        let access = |run: &Candidate| wanted(run).then(|| access(run));
-        self.outwards(bins, &estimate, at, bound, access)
+        slot
+    }
+
+    /// The run that begins with a sector.
+    #[inline]
+    pub fn beginning_at(&self, lbn: u64) -> Option<u16> {
+        let beyond = lbn >> self.shift >= self.bins.len() as u64;
+        if self.sectors == 0 || beyond {
+            return None;
+        }
+        self.slots(lbn, lbn)
+            .find(|&slot| self.extents[usize::from(slot)].lbn == lbn)
+    }
+
+    /// The run that ends where a sector begins.
+    #[inline]
+    pub fn ending_at(&self, lbn: u64) -> Option<u16> {
+        if lbn == 0 || self.sectors == 0 {
+            return None;
+        }
+        self.slots(lbn.saturating_sub(self.longest), lbn - 1)
+            .find(|&slot| self.extents[usize::from(slot)].end == lbn)
     }
 
     /// The run with the shortest access below `bound`, by bins outwards from sector `at`.
@@ -470,6 +510,11 @@ impl WriteCache {
     /// The first sector of a run.
     pub fn first(&self, slot: u16) -> u64 {
         self.extents[usize::from(slot)].lbn
+    }
+
+    /// One beyond the last sector of a run.
+    pub fn end(&self, slot: u16) -> u64 {
+        self.extents[usize::from(slot)].end
     }
 
     /// True if a run that begins with `lbn` is in this slot.

@@ -46,9 +46,10 @@ impl Path {
         let slot = &mut self.drives[drive as usize];
         slot.in_flight -= 1;
         slot.load.change(now, -1);
-        let stage = &mut self.ios[id].stage;
-        if *stage == Stage::Ahead {
-            *stage = Stage::default();
+        let io = &mut self.ios[id];
+        slot.head = io.offset + io.bytes;
+        if io.stage == Stage::Ahead {
+            io.stage = Stage::default();
             slot.ahead -= 1;
         }
     }

@@ -76,7 +76,7 @@ impl Path {
     }
 
     /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal
-    /// drives the one that is expected to be done first.
+    /// drives the one that is expected to be done first; or the one that md chooses.
     #[inline]
     pub(crate) fn choose_copy(&self, array: u32, run: &Run, now: Time) -> (u32, u64) {
         let array = &self.arrays[array as usize];
@@ -87,19 +87,9 @@ impl Path {
     }
 
     fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (u32, u64) {
-        let cost = |(drive, offset): (u32, u64)| {
-            self.drives[drive as usize].cost(now, offset, array.choice)
-        };
-        let mut best = array.place(run, 0);
-        let mut least = cost(best);
-        for copy in 1..copies {
-            let candidate = array.place(run, copy);
-            let weight = cost(candidate);
-            if weight < least {
-                (best, least) = (candidate, weight);
-            }
-        }
-        best
+        let places = (0..copies).map(|copy| array.place(run, copy));
+        let best = array.choice.copy(&self.drives, places, now);
+        array.place(run, best.unwrap_or(0) as u32)
     }
 
     /// Sends one command of a request to a drive.
@@ -144,6 +134,9 @@ impl Path {
         slot.load.change(now, 1);
         let io = &self.ios[id];
         slot.position = io.offset + io.bytes;
+        if io.op == Op::Read {
+            slot.read_to = slot.position;
+        }
         if !slot.waiting.is_plain() {
             return self.schedule(id, drive, now);
         }

@@ -278,6 +278,9 @@ pub struct ArrayPlan {
     pub controller: Option<u32>,
     /// True if the host's CPU does the RAID work.
     pub software: bool,
+    /// True if Linux' md chooses the copy that serves a read; of an array in the host alone.
+    #[serde(default)]
+    pub md_reads: bool,
     /// Its write-intent bitmap; of an array in the host alone.
     #[serde(default)]
     pub bitmap: Option<BitmapPlan>,

@@ -303,8 +303,8 @@ impl Volume {
         readable.map(|(_, e)| u64::from(e.end - e.start)).sum()
     }
 
-    /// The copy that gives a run's first unit with the fewest commands before it, among equals the
-    /// nearest: its number, drive and offset there.
+    /// Of the copies that give a run's first unit the one that serves a read: its number, drive and
+    /// offset there.
     pub(crate) fn living_copy(
         &self,
         path: &Path,
@@ -328,8 +328,9 @@ impl Volume {
             return copies.into_iter().next();
         }
         let choice = path.arrays[array as usize].choice;
-        copies
-            .min_by_key(|&(_, drive, offset)| path.drives[drive as usize].cost(now, offset, choice))
+        let places = copies.clone().map(|(_, drive, offset)| (drive, offset));
+        let best = choice.copy(&path.drives, places, now)?;
+        copies.into_iter().nth(best)
     }
 
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.

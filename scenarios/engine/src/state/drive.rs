@@ -8,6 +8,7 @@ use crate::integrity::Integrity;
 use crate::state::block_layer::BlockLayer;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
+use crate::state::read_balance::Candidate;
 use crate::state::records::CopyChoice;
 
 /// Commands by which the copy that reads a stream may have more to do than the other copy.
@@ -48,6 +49,10 @@ pub struct Drive {
     pub load: TimeWeighted,
     /// Where the last command that was sent here ended.
     pub position: u64,
+    /// Where the last read that was sent here ended.
+    pub(crate) read_to: u64,
+    /// Where the last command that came back ended.
+    pub(crate) head: u64,
     pub(crate) health: Health,
 }
 
@@ -74,7 +79,7 @@ impl Drive {
     /// A read that goes on where the last one ended counts for less, up to `STREAM_RUN` commands:
     /// one copy reads a stream on until it has that many more to do than the other, which then
     /// takes over. So both copies read long runs of a deep stream, and one alone a shallow one.
-    /// A mirror in the host's software looks at the queues first.
+    /// A mirror in the host's software that is not md's looks at the queues first.
     ///
     /// Of drives of different models each command here counts with the time of a small read, and
     /// the read itself with the positioning of the arm, if there is one.
@@ -84,11 +89,24 @@ impl Drive {
         let away = self.position.abs_diff(offset);
         match choice {
             CopyChoice::Nearest if away > 0 => (level + STREAM_RUN, positioning, away),
-            CopyChoice::Nearest | CopyChoice::ShortestQueue => (level, positioning, away),
+            CopyChoice::Nearest | CopyChoice::ShortestQueue | CopyChoice::Md(_) => {
+                (level, positioning, away)
+            }
             CopyChoice::Expected => {
                 let each = self.device.read_time() + self.health.slow;
                 (each.0 * (level + 1) + positioning.0, positioning, away)
             }
+        }
+    }
+
+    /// What md knows of a copy at `offset` here.
+    pub(crate) fn candidate(&self, offset: u64) -> Candidate {
+        Candidate {
+            offset,
+            pending: self.load.level(),
+            read_to: self.read_to,
+            head: self.head,
+            rotates: self.device.rotates(),
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod load;
 pub(crate) mod log;
 pub(crate) mod measure;
 pub(crate) mod owner;
+pub(crate) mod read_balance;
 pub(crate) mod records;
 pub(crate) mod shares;
 pub(crate) mod slowest;

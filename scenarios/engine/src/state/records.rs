@@ -3,8 +3,10 @@
 use crate::layout::{Layout, Run};
 use crate::plan::Arrival;
 use crate::state::arrivals::Arrivals;
+use crate::state::drive::Drive;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
+use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
 use raidlab_kernel::{IoId, Nanos, Op, Queue, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, Limits, Path};
@@ -32,6 +34,27 @@ pub(crate) enum CopyChoice {
     ShortestQueue,
     /// When it is expected to be done, where drives are of different models.
     Expected,
+    /// As md does.
+    Md(ReadBalance),
+}
+
+impl CopyChoice {
+    /// The number of the copy that serves a read, of those on these drives at these offsets.
+    #[inline]
+    pub(crate) fn copy(
+        self,
+        drives: &[Drive],
+        copies: impl Iterator<Item = (u32, u64)>,
+        now: Time,
+    ) -> Option<usize> {
+        let copies = copies.map(|(drive, offset)| (&drives[drive as usize], offset));
+        if let CopyChoice::Md(balance) = self {
+            return balance.copy(copies.map(|(drive, offset)| drive.candidate(offset)));
+        }
+        let costs = copies.map(|(drive, offset)| drive.cost(now, offset, self));
+        let least = costs.enumerate().min_by_key(|&(_, cost)| cost);
+        least.map(|(copy, _)| copy)
+    }
 }
 
 /// An array in a run.

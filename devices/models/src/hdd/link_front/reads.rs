@@ -370,7 +370,7 @@ impl LinkFront {
             return false;
         }
         let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
-        let next = self.queue.choose(model, &self.arm, self.at, now);
+        let next = self.queue.choose_joined(model, &self.arm, self.at, now);
         next.is_none_or(|(best, time)| {
             best != index && (keeps_order || time < self.queue.aged(index, wait, now))
         })
@@ -405,13 +405,14 @@ impl LinkFront {
         now: Time,
         (start, end, reach): (u64, u64, u64),
     ) -> Option<usize> {
-        let limit = read_ahead_limit(model, start, end).min(reach + 1);
-        let index = self.queue.read_within(end, limit)?;
+        // A head that has read ahead up to the limit stands before what begins there.
+        let last = read_ahead_limit(model, start, end).min(reach);
+        let index = self.queue.read_within(end, last + 1)?;
         if !comes_first(model, sweep, now, (end, self.queue.place(index).lbn)) {
             return None;
         }
         let by_position = matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
-        let next = || self.queue.choose(model, &self.arm, end, now);
+        let next = || self.queue.choose_joined(model, &self.arm, end, now);
         (by_position || next().is_some_and(|(next, _)| next == index)).then_some(index)
     }
 

@@ -184,6 +184,24 @@ impl LinkFront {
             cache.finish();
         }
         self.has_room(model, port);
+        let asked = !self.queue.is_empty() || !self.flushing.is_empty();
+        if !asked && self.planned.is_none() {
+            self.go_on_destaging(model, port);
+        }
+    }
+
+    /// The head goes on with the run that begins where it stands, even if the cache is no longer as
+    /// full as when it began: who stops comes back a revolution later. The last run of a stream stays
+    /// until it is whole.
+    fn go_on_destaging<P: Port>(&mut self, model: &Model, port: &mut P) {
+        let cache = self.cache.as_ref().filter(|cache| !cache.is_first_come());
+        let next = cache.and_then(|cache| {
+            let slot = cache.beginning_at(self.at)?;
+            cache.beginning_at(cache.end(slot)).map(|_| slot)
+        });
+        if let Some(slot) = next {
+            self.destage(model, port, slot, port.now());
+        }
     }
 
     /// The power fails: the content of the cache is lost, unless it is persistent.

@@ -77,8 +77,13 @@ impl ShingledFront {
     /// Reads for the command that is next: its pieces one after the other.
     pub(super) fn serve_read<P: Port>(&mut self, model: &Model, port: &mut P) {
         let start = self.free.max(port.now());
-        let next = (self.queue.late(model, start))
-            .or_else(|| Some(self.queue.choose(model, &self.arm, self.at, start)?.0));
+        let next = (self.queue.late(model, start)).or_else(|| {
+            Some(
+                self.queue
+                    .choose_joined(model, &self.arm, self.at, start)?
+                    .0,
+            )
+        });
         let Some(index) = next else { return };
         let waiting = self.queue.take(index);
         self.free = self.free.max(waiting.ready);

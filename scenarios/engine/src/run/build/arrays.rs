@@ -8,6 +8,7 @@ use crate::raid::volume::Volume;
 use crate::run::build::check::Faults;
 use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
+use crate::state::read_balance::ReadBalance;
 use crate::state::records::{Array, CopyChoice};
 use raidlab_models::{Path, StripeThread};
 
@@ -53,6 +54,13 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
 
 /// What a mirror chooses a copy by.
 fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
+    if array.md_reads {
+        return CopyChoice::Md(match array.level {
+            Level::Raid1 => ReadBalance::Streams,
+            Level::Raid1e => ReadBalance::Lowest,
+            _ => ReadBalance::Idle,
+        });
+    }
     let drives = array.drives.iter().chain(&array.spares);
     let mut models = drives.map(|&drive| plan.drives.get(drive as usize).map(|it| it.device));
     let first = models.next();

@@ -147,6 +147,10 @@ fn check_caches(plan: &Plan, faults: &mut Faults) {
             let allowed = "left out: the controller sees single drives";
             faults.add(format!("arrays.{i}.cache"), &array.name, allowed);
         }
+        if array.md_reads && !(array.software && array.level.has_copies()) {
+            let allowed = "a mirror in the host: no other's reads are md's";
+            faults.add(format!("arrays.{i}.md_reads"), &array.name, allowed);
+        }
     }
 }
 

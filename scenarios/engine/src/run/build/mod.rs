@@ -276,6 +276,8 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 waiting: BlockLayer::new(drive.block_layer, 0, 0),
                 load: TimeWeighted::default(),
                 position: 0,
+                read_to: 0,
+                head: 0,
                 health: Health::default(),
             }),
             Err(found) => faults.under(&format!("devices.{device}"), found),
