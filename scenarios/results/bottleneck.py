@@ -40,7 +40,8 @@ _FULL = 0.8
 _MOST = 0.5
 """Share of a time above which a part is most of it."""
 _LEAST = 0.01
-"""Share of its time that an I/O is at drives that hold it up, waiting before them aside."""
+"""Share of its time that an I/O is at drives, or in RAID's hands, that hold it up, waiting before
+them aside."""
 
 
 def behind(components: Sequence[Component], target: str, workload: str) -> list[Component]:
@@ -77,9 +78,9 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
     """All but what does not hold this load up, however busy it is.
 
     A controller's queue does if waiting for the controller is the longest part of the I/Os' time.
-    Drives and what makes parity do if I/Os wait for them: where a cache takes all
-    writes and is not full, drives may well be busy with what it sends them, but no I/O waits for
-    that.
+    Drives and what makes parity do if I/Os wait for them, or for the lock of a stripe that others
+    are written to: where a cache takes all writes and is not full, drives may well be busy with
+    what it sends them, but no I/O waits for that.
     """
 
     def time(*parts: str) -> float:
@@ -88,7 +89,7 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
     total = sum(breakdown_us.values())
     waits = time("controller_wait")
     idle = set() if waits > 0 and waits >= max(breakdown_us.values()) else {"queue"}
-    if time(*_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
+    if time("raid", *_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
         idle |= {"drive", "parity", *_IN_DRIVES}
     return [each for each in components if each["kind"] not in idle]
 

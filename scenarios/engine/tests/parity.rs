@@ -124,6 +124,66 @@ fn every_command_of_an_array_in_the_host_crosses_its_link() {
     }
 }
 
+/// Firmware of 3 us a request and 1 us a command, and drives that are no limit. To the controller each
+/// command of an array in the host is a request: 4 us; four of them make a small write of RAID 5. Its
+/// own RAID 5 takes the request once: 3 + 4 us.
+#[test]
+fn every_command_of_an_array_in_the_host_is_a_request() {
+    let cases = [
+        ("raid5", true, 0.0, 16.0),
+        ("raid6", true, 0.0, 24.0),
+        ("raid10", true, 0.0, 8.0),
+        ("raid0", true, 1.0, 4.0),
+        ("raid5", false, 0.0, 7.0),
+        ("raid10", false, 0.0, 5.0),
+    ];
+    let at_end = json!([{"at_ns": 900_000_000, "action": "slow_drive", "drive": 0, "extra_ns": 0}]);
+    for (level, software, reads, us) in cases {
+        for events in [json!([]), at_end.clone()] {
+            let mut value = parity(level, 8, 64);
+            value["devices"][0]["service_ns"] = json!(1000);
+            value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
+                "request_ns": 3000, "command_ns": 1000}]);
+            value["arrays"][0]["controller"] = json!(0);
+            value["arrays"][0]["software"] = json!(software);
+            value["workloads"][0]["read_share"] = json!(reads);
+            value["events"] = events;
+            let rate = result(&value).workloads[0].iops;
+            assert!(
+                (rate * us / 1e6 - 1.0).abs() < 0.01,
+                "{level}, in the host: {software}: {rate}, expected one in {us} us"
+            );
+        }
+    }
+}
+
+/// The short path is for what is one command: reads within a unit. Of blocks of half a unit at any
+/// eighth of one, three of eight cross into the next: 1 us, or 10 us, and 1 us a command.
+#[test]
+fn the_short_path_serves_what_is_one_command() {
+    let cases = [
+        ("raid0", 1.0, (5.0 * 2.0 + 3.0 * 12.0) / 8.0),
+        ("raid0", 0.0, (5.0 * 2.0 + 3.0 * 12.0) / 8.0),
+        ("raid10", 0.0, (5.0 * 12.0 + 3.0 * 14.0) / 8.0),
+    ];
+    for (level, reads, us) in cases {
+        let mut value = parity(level, 8, 64);
+        value["devices"][0]["service_ns"] = json!(1000);
+        value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
+            "request_ns": 10_000, "command_ns": 1000, "fast_path_request_ns": 1000}]);
+        value["arrays"][0]["controller"] = json!(0);
+        value["arrays"][0]["fast_path"] = json!(true);
+        value["workloads"][0]["read_share"] = json!(reads);
+        value["workloads"][0]["block_bytes"] = json!(2048);
+        value["workloads"][0]["align_bytes"] = json!(512);
+        let rate = result(&value).workloads[0].iops;
+        assert!(
+            (rate * us / 1e6 - 1.0).abs() < 0.02,
+            "{level}, {reads}: {rate}, expected one in {us} us"
+        );
+    }
+}
+
 /// Neither the controller's parity engine nor its memory has to do with an array in the host.
 #[test]
 fn a_controller_does_no_raid_work_for_the_host() {

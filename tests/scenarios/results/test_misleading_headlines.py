@@ -122,6 +122,16 @@ def test_what_is_below_a_bound_is_shown_below_it():
     assert limits(row) == "none (a/d.0 79 %)"
 
 
+def test_what_makes_parity_holds_up_those_that_wait_for_a_stripe():
+    parity = {"name": "c parity", "kind": "parity", "utilization": 1.0}
+    row = {"target": "a", "components": [parity]}
+    waits = {"raid": 377_517.0, "link": 504.0, "cache": 458.0, "nand_program": 222.0}
+    assert limits(row | {"breakdown_us": waits}) == "c parity 100 %"
+    # A cache takes all writes: none waits for the parity of what it sends to the drives.
+    taken = {"host": 5.5, "controller": 51.1, "cache": 19.5}
+    assert limits(row | {"breakdown_us": taken}) == "–"
+
+
 def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
     """600,000 a second on one thread: what completes in the recording is known before it begins."""
     found = simulate(

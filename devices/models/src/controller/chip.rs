@@ -164,6 +164,13 @@ impl Chip {
         self.cores.serve(now, service)
     }
 
+    /// Firmware passes on commands of an array in the host, each of which is a request to it.
+    #[inline]
+    pub fn pass_on(&mut self, path: Path, commands: u64, now: Time) -> Served {
+        let each = self.request(path) + self.params.command_ns;
+        self.cores.serve(now, each * commands)
+    }
+
     /// Firmware issues commands of a request that it has taken up before.
     #[inline]
     pub fn issue(&mut self, commands: u64, now: Time) -> Served {
@@ -207,6 +214,8 @@ mod tests {
             chip.take_up_and_look_up(Path::Cached, 1, Time(160)).end,
             Time(225)
         );
+        // Four commands of the host: 4 * (100 + 10) on the core that is free since 160.
+        assert_eq!(chip.pass_on(Path::Uncached, 4, Time(240)).end, Time(680));
     }
 
     /// 1000 bytes at 1 GB/s take 1000 ns; no limit takes none.

@@ -43,7 +43,12 @@ impl Path {
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array as usize];
         let commands = array.layout.commands(io.op, io.offset, io.bytes);
-        let served = controller.chip.take_up(array.path, commands, now);
+        let route = array.route(commands);
+        let served = if array.software {
+            controller.chip.pass_on(route, commands, now)
+        } else {
+            controller.chip.take_up(route, commands, now)
+        };
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + controller.chip.latency();
         io.charge(Part::Controller, ready);
@@ -57,10 +62,15 @@ impl Path {
 
     /// Firmware time for commands of work that goes on, if a controller does it.
     pub(crate) fn firmware(&mut self, array: u32, commands: u64, now: Time) -> Served {
-        match self.arrays[array as usize].controller {
+        let array = &self.arrays[array as usize];
+        match array.controller {
             Some(controller) => {
                 let chip = &mut self.controllers[controller as usize].chip;
-                chip.issue(commands, now)
+                if array.software {
+                    chip.pass_on(array.path, commands, now)
+                } else {
+                    chip.issue(commands, now)
+                }
             }
             None => Served {
                 start: now,

@@ -20,12 +20,10 @@ impl Raid {
             return Up::None;
         };
         let caching = self.stripes.volume(array).is_cached();
-        let (hit, route) = match op {
-            Op::Read if caching && self.cache.look_up(&self.stripes, path, id) == Found::All => {
-                (true, FirmwarePath::Cached)
-            }
-            Op::Write if self.cache.writes_back(array) => (true, FirmwarePath::Cached),
-            _ => (false, path.arrays[array as usize].path),
+        let hit = match op {
+            Op::Read => caching && self.cache.look_up(&self.stripes, path, id) == Found::All,
+            Op::Write => self.cache.writes_back(array),
+            Op::Trim | Op::Flush => false,
         };
         let array = &path.arrays[array as usize];
         let io = &mut path.ios[id];
@@ -37,7 +35,13 @@ impl Raid {
         };
         let chip = &mut path.controllers[index as usize].chip;
         let redirected = self.stripes.redirects().get(io.array).is_some();
-        let served = if redirected {
+        let route = match hit {
+            true => FirmwarePath::Cached,
+            false => array.route(commands),
+        };
+        let served = if array.software {
+            chip.pass_on(route, commands, now)
+        } else if redirected {
             chip.take_up_and_look_up(route, commands, now)
         } else {
             chip.take_up(route, commands, now)

@@ -95,6 +95,16 @@ impl Array {
         (self.drives[place.member as usize], place.offset)
     }
 
+    /// The path of a request of so many commands. The short path is for a single one; of an array in
+    /// the host each is a request.
+    #[inline]
+    pub(crate) fn route(&self, commands: u64) -> Path {
+        match self.path {
+            Path::Fast if commands > 1 && !self.software => Path::Uncached,
+            path => path,
+        }
+    }
+
     /// The controller that does its RAID work; none if the host does, to which a controller passes
     /// every command's data on.
     pub(crate) fn raid_controller(&self) -> Option<u32> {

@@ -15,8 +15,10 @@ use crate::raid::cache::readers::Readers;
 /// Reads in a row that make a stream.
 const IN_A_ROW: u32 = 2;
 /// Requests in work up to which adaptive read-ahead helps: a reader with more in flight, and more
-/// than a stripe of it, keeps the drives at work by itself.
+/// than `STRIPES` of it, keeps the drives at work by itself.
 const SHALLOW: u64 = 4;
+/// A unit of each drive at work, and one that waits for it.
+const STRIPES: u64 = 2;
 /// Bytes that one read-ahead brings.
 const CHUNK: std::ops::RangeInclusive<u64> = (256 << 10)..=(1 << 20);
 
@@ -39,7 +41,7 @@ impl ControllerCache {
         let wanted = match caching.read_ahead {
             ReadAhead::None => false,
             ReadAhead::Adaptive => {
-                in_a_row >= IN_A_ROW && (level <= SHALLOW || level * bytes <= stripe)
+                in_a_row >= IN_A_ROW && (level <= SHALLOW || level * bytes <= STRIPES * stripe)
             }
             ReadAhead::Always => true,
         };

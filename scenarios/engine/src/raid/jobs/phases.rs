@@ -135,10 +135,26 @@ impl Stripes {
                 self.read_row(path, index, row.role, now);
             }
             (WriteStrategy::Plain, work) if !matches!(work, Work::Row(_) | Work::Check(_)) => {
-                self.write_phase(path, index, now);
+                self.leave_memory(path, index, now);
             }
             _ => self.send_all(path, index, Op::Read, now),
         }
+    }
+
+    /// New data that need no parity leave the controller's memory, once for each copy.
+    fn leave_memory(&mut self, path: &mut Path, index: u32, now: Time) {
+        let job = &self.jobs[index];
+        let (array, id) = (&path.arrays[job.array as usize], job.io);
+        let through = !array.straight || array.mirrors;
+        let Some(controller) = array.raid_controller().filter(|_| through) else {
+            return self.write_phase(path, index, now);
+        };
+        let copies = u64::from(self.volume(job.array).geometry().copies());
+        let bytes = job.written + self.jobs.bytes_of_mates(&path.ios, index);
+        let chip = &mut path.controllers[controller as usize].chip;
+        let served = chip.memory.pass(now, copies * bytes);
+        path.ios[id].charge(Part::Cache, served.end);
+        self.step_job_at(path, index, Phase::Write, served.end, now);
     }
 
     /// Everything needed is in memory: the parity engine takes it in.
