@@ -191,9 +191,9 @@ impl System {
             Event::Granted(io) => {
                 return self.layers.loads.granted(&mut self.layers.path, io, now);
             }
-            Event::Turn(thread) => {
+            Event::Reap(thread) => {
                 let Layers { path, loads, .. } = &mut self.layers;
-                return loads.turn_due(path, thread, now);
+                return loads.reap_due(path, thread, now);
             }
             Event::Late(io) => {
                 return self.layers.raid.late(&mut self.layers.path, io, now);

@@ -44,7 +44,7 @@ pub enum Event {
     /// A core of the host may be free for a thread that waits for one.
     Core,
     /// A thread of an outside caller has done what it was at.
-    Turn(u32),
+    Reap(u32),
     /// A device cannot go on.
     Failed(u32),
     /// A device asked to be called.

@@ -56,9 +56,9 @@ impl Loads {
             Some(slot) => path.slots[slot as usize].thread,
             None => self.thread_behind_no_slot(path, id),
         };
-        let goes_on = |other: u32| self.turns[other as usize];
+        let goes_on = |other: u32| self.reaping[other as usize];
         let has_core = self.host.may_complete(thread, now, goes_on);
-        let waits = self.waits_for_turn(path, id, thread, now);
+        let waits = self.waits_for_thread(path, id, thread, now);
         if has_core && !waits {
             return self.reap(path, id, thread, now);
         }
@@ -66,7 +66,7 @@ impl Loads {
         path.ios[id].entered = Time::NEVER;
         self.signalled[thread as usize].push(&mut path.ios, id);
         if has_core {
-            self.look_for_turn(path, thread, now);
+            self.look_again(path, thread, now);
         } else {
             self.look_for_core(path, now);
         }
@@ -145,9 +145,9 @@ impl Loads {
         while let Some(id) = self.signalled[thread as usize].pop(&path.ios) {
             self.reap(path, id, thread, now);
             if let Some(next) = self.signalled[thread as usize].front()
-                && self.waits_for_turn(path, next, thread, now)
+                && self.waits_for_thread(path, next, thread, now)
             {
-                self.look_for_turn(path, thread, now);
+                self.look_again(path, thread, now);
                 return Up::None;
             }
         }

@@ -4,9 +4,9 @@ pub(crate) mod completion;
 pub(crate) mod holding;
 pub(crate) mod outage;
 pub(crate) mod outside;
+pub(crate) mod reaping;
 pub(crate) mod submission;
 pub(crate) mod tenants;
-pub(crate) mod turns;
 
 use crate::path::Path;
 use crate::path::loads::outside::OutsideRecord;
@@ -31,7 +31,7 @@ pub(crate) struct Loads {
     /// Completions that wait for their thread, or for it to get a core.
     signalled: Vec<Queue>,
     /// By thread: whether it is about to look for further completions.
-    turns: Vec<bool>,
+    reaping: Vec<bool>,
     /// Open arrivals that do.
     arrived: Vec<Queue>,
     /// When the host looks for a free core; never if no thread waits.
@@ -74,7 +74,7 @@ impl Loads {
         Loads {
             host,
             signalled: vec![Queue::default(); threads],
-            turns: vec![false; threads],
+            reaping: vec![false; threads],
             arrived: vec![Queue::default(); threads],
             core_look: Time::NEVER,
             workloads,
