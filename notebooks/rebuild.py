@@ -55,7 +55,7 @@ def scenario(values):
             "warm_up": "1 s",
             "duration": "120 s",
             "after_rebuild": "6 s",
-            "timeline_step": "500 ms",
+            "timeline_step": "100 ms",
         },
     }
 
@@ -104,7 +104,7 @@ def answer(values, seed):
         [
             Picture(
                 f"Users wait {digits(factor)} times as long during the rebuild",
-                "mean latency of the users' I/Os, each half second",
+                "mean latency of the users' I/Os, each tenth of a second",
                 story,
             ),
             Picture(
@@ -149,7 +149,7 @@ def notice():
             ),
         ),
         Claim(
-            "The rebuild works in slices, at 30 % about one each half second: a half second without"
+            "The rebuild works in slices, at 30 % about three a second: a tenth of a second without"
             " one is nearly as quick as before.",
             lambda at: (
                 at(share=30)["quickest_us"] < 1.5 * at(share=30)["calm_us"]

@@ -112,6 +112,7 @@ ARRAY: dict[str, list[Any]] = {
     "software_raid": ["os"],
     "bitmap": ["internal"],
     "bitmap_chunk": ["32 MiB"],
+    "read_balance": ["shortest-queue"],
     "cache_tier": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
     "history": [[{"rw": "randwrite"}]],
 }
