@@ -32,7 +32,7 @@ def folder(tmp_path_factory):
 
 @pytest.mark.parametrize("kind", INPUTS)
 def test_changed_inputs_work_or_name_their_faults(kind, folder):
-    build = ["cargo", "build", "--quiet", "--package", "raidlab-fuzz"]
+    build = ["cargo", "build", "--quiet", "--workspace", "--bin", "raidlab-fuzz"]
     subprocess.run(build, cwd=ROOT, check=True)
     program = ROOT / "target" / "debug" / "raidlab-fuzz"
     end = f"{SECONDS:.0f}s" if SECONDS else str(INPUTS[kind])

@@ -528,7 +528,7 @@ def test_large_blocks_beside_small_ones_tell_what_a_unit_costs() -> None:
         original.bench(original.start), loads, "limited", Effort(ios=20_000, seed=5)
     )
     assert measured.points[-1].iops * 65536 == pytest.approx(4 * 4096 / 20e-6, rel=0.02)
-    result = calibrate(measured, Settings("nvme", leave_out=False))
+    result = calibrate(measured, Settings("nvme", leave_out=False, budget=250))
     found = {each.parameter.key: each for each in result.fit.estimates}["firmware.read_unit"]
     assert found.low <= 20 <= found.high
     assert found.value == pytest.approx(20, rel=0.1)
