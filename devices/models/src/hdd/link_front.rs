@@ -11,7 +11,7 @@ use super::counts::Counts;
 use super::mechanics::{Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
-use super::params::{LinkFrontParams, SECTOR_BYTES, SchedulerParams};
+use super::params::{LinkFrontParams, SECTOR_BYTES};
 use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
@@ -316,7 +316,7 @@ impl LinkFront {
     /// its older part.
     #[inline]
     fn continues_run(&self, model: &Model, index: usize) -> bool {
-        matches!(model.scheduler, SchedulerParams::ShortestAccess { .. })
+        model.scheduler.is_by_access()
             && self.queue.is_deferred(index)
             && self.cache.as_ref().is_some_and(|cache| {
                 let lbn = self.queue.place(index).lbn;

@@ -330,6 +330,14 @@ pub enum SchedulerParams {
     },
 }
 
+impl SchedulerParams {
+    /// True if the command that is reached first goes next.
+    #[inline]
+    pub fn is_by_access(&self) -> bool {
+        matches!(self, SchedulerParams::ShortestAccess { .. })
+    }
+}
+
 /// What lies between the buffer and the wire.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]

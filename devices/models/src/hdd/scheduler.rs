@@ -226,8 +226,7 @@ impl Queue {
         now: Time,
     ) -> Option<(usize, i64)> {
         let chosen = self.choose(model, arm, at, now)?;
-        let by_position = matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
-        if !by_position || !self.continues(chosen.0) {
+        if !model.scheduler.is_by_access() || !self.continues(chosen.0) {
             return Some(chosen);
         }
         Some(self.shortest(model, arm, now, |index| !self.continues(index)))

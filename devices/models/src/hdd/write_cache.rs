@@ -10,7 +10,7 @@ use super::geometry::Target;
 use super::mechanics::Arm;
 use super::media_op::MediaOp;
 use super::model::Model;
-use super::params::{SchedulerParams, WriteCacheParams, WriteOrder};
+use super::params::{WriteCacheParams, WriteOrder};
 use super::positioning::Estimate;
 use super::write_bins::Bins;
 use raidlab_kernel::{Bits, Time, prefetch, prefetch_all};
@@ -329,7 +329,7 @@ impl WriteCache {
         if self.first_come {
             return self.oldest(access).filter(|&(_, time)| time < bound);
         }
-        if !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. }) {
+        if !model.scheduler.is_by_access() {
             let found = self.ascending(at, wanted, access);
             return found.filter(|&(_, time)| time < bound);
         }

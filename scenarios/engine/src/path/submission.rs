@@ -44,11 +44,7 @@ impl Path {
         let array = &self.arrays[io.array as usize];
         let commands = array.layout.commands(io.op, io.offset, io.bytes);
         let route = array.route(commands);
-        let served = if array.software {
-            controller.chip.pass_on(route, commands, now)
-        } else {
-            controller.chip.take_up(route, commands, now)
-        };
+        let served = array.take_up(&mut controller.chip, route, commands, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + controller.chip.latency();
         io.charge(Part::Controller, ready);

@@ -39,12 +39,10 @@ impl Raid {
             true => FirmwarePath::Cached,
             false => array.route(commands),
         };
-        let served = if array.software {
-            chip.pass_on(route, commands, now)
-        } else if redirected {
+        let served = if redirected && !array.software {
             chip.take_up_and_look_up(route, commands, now)
         } else {
-            chip.take_up(route, commands, now)
+            array.take_up(chip, route, commands, now)
         };
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + chip.latency();

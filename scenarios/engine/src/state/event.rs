@@ -43,7 +43,7 @@ pub enum Event {
     Pages(IoId),
     /// A core of the host may be free for a thread that waits for one.
     Core,
-    /// A thread of an outside caller has done what it was at.
+    /// A thread may be done with what it was at, and takes another completion.
     Reap(u32),
     /// A device cannot go on.
     Failed(u32),

@@ -8,7 +8,7 @@ use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
-use raidlab_kernel::{IoId, Nanos, Op, Queue, Stream, Time, TimeWeighted};
+use raidlab_kernel::{IoId, Nanos, Op, Queue, Served, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, Limits, Path};
 
 /// A controller in a run.
@@ -102,6 +102,14 @@ impl Array {
         match self.path {
             Path::Fast if commands > 1 && !self.software => Path::Uncached,
             path => path,
+        }
+    }
+
+    /// Firmware takes up a request of so many commands; of an array in the host each is a request.
+    pub(crate) fn take_up(&self, chip: &mut Chip, route: Path, commands: u64, now: Time) -> Served {
+        match self.software {
+            true => chip.pass_on(route, commands, now),
+            false => chip.take_up(route, commands, now),
         }
     }
 

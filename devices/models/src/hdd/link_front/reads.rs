@@ -4,7 +4,6 @@ use super::super::buffer::{Held, Segment, read_ahead_limit};
 use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
-use super::super::params::SchedulerParams;
 use super::super::positioning::Estimate;
 use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront};
@@ -369,7 +368,7 @@ impl LinkFront {
         if self.queue.len() == 1 || wait < self.arm.rotation.quarter() {
             return false;
         }
-        let keeps_order = !matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
+        let keeps_order = !model.scheduler.is_by_access();
         let next = self.queue.choose_joined(model, &self.arm, self.at, now);
         next.is_none_or(|(best, time)| {
             best != index && (keeps_order || time < self.queue.aged(index, wait, now))
@@ -411,9 +410,9 @@ impl LinkFront {
         if !comes_first(model, sweep, now, (end, self.queue.place(index).lbn)) {
             return None;
         }
-        let by_position = matches!(model.scheduler, SchedulerParams::ShortestAccess { .. });
         let next = || self.queue.choose_joined(model, &self.arm, end, now);
-        (by_position || next().is_some_and(|(next, _)| next == index)).then_some(index)
+        (model.scheduler.is_by_access() || next().is_some_and(|(next, _)| next == index))
+            .then_some(index)
     }
 
     /// If the next command reads what the head is about to pass, the head goes on.

@@ -78,11 +78,8 @@ impl ShingledFront {
     pub(super) fn serve_read<P: Port>(&mut self, model: &Model, port: &mut P) {
         let start = self.free.max(port.now());
         let next = (self.queue.late(model, start)).or_else(|| {
-            Some(
-                self.queue
-                    .choose_joined(model, &self.arm, self.at, start)?
-                    .0,
-            )
+            let chosen = (self.queue).choose_joined(model, &self.arm, self.at, start);
+            chosen.map(|(index, _)| index)
         });
         let Some(index) = next else { return };
         let waiting = self.queue.take(index);

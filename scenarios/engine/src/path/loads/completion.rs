@@ -140,7 +140,8 @@ impl Loads {
         Up::None
     }
 
-    /// A thread processes everything that waits for it, or one completion of an outside caller's.
+    /// A thread processes everything that waits for it, or one completion where it takes one at a
+    /// time.
     pub(crate) fn work_off(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
         while let Some(id) = self.signalled[thread as usize].pop(&path.ios) {
             self.reap(path, id, thread, now);

@@ -30,10 +30,10 @@ pub(crate) struct Loads {
     host: Host,
     /// Completions that wait for their thread, or for it to get a core.
     signalled: Vec<Queue>,
+    /// Open arrivals that wait for their thread to get a core.
+    arrived: Vec<Queue>,
     /// By thread: whether it is about to look for further completions.
     reaping: Vec<bool>,
-    /// Open arrivals that do.
-    arrived: Vec<Queue>,
     /// When the host looks for a free core; never if no thread waits.
     core_look: Time,
     workloads: Vec<Workload>,
@@ -74,8 +74,8 @@ impl Loads {
         Loads {
             host,
             signalled: vec![Queue::default(); threads],
-            reaping: vec![false; threads],
             arrived: vec![Queue::default(); threads],
+            reaping: vec![false; threads],
             core_look: Time::NEVER,
             workloads,
             shares,

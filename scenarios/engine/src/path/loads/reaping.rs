@@ -33,7 +33,7 @@ impl Loads {
         }
     }
 
-    /// A thread has done what it was at, unless its caller has asked for more since.
+    /// A thread has done what it was at, unless it has been given more since.
     pub(crate) fn reap_due(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
         self.reaping[thread as usize] = false;
         if self.signalled[thread as usize].is_empty() {
