@@ -102,6 +102,9 @@ class Firmware(Table):
     """Time without commands after which the back end sleeps."""
     other: Duration = 2000
     """Core time of a trim or flush."""
+    flush: Duration = 0
+    """What a flush takes behind the programs of what was written since the last one: a drive
+    without power-loss protection writes the changes of its map and its own records."""
     spread: Share = 0.0
     """Share of a command's core time that varies exponentially from one to the next."""
     finish: Duration = 0
@@ -155,6 +158,7 @@ class Firmware(Table):
             "read_latency_ns": self.read_latency,
             "write_latency_ns": self.write_latency,
             "other_ns": round(self.other * scale),
+            **({"flush_ns": self.flush} if self.flush else {}),
             "finish_ns": round(self.finish * scale),
             "finish_unit_ns": round(self.finish_unit * scale),
             "lookup_unit_ns": round(self.lookup_unit * scale),

@@ -39,7 +39,7 @@ def device(flash: Flash, read: Read) -> Draft:
     least = max(priors.BUFFER_MIB.low, -(-2 * page_sets // _MIB))
     buffer = replace(priors.BUFFER_MIB, low=least, high=max(mib, priors.BUFFER_MIB.high))
     draft.put("buffer.size", f"{mib:.0f} MiB", assumed(buffer, "MiB"))
-    draft.put("buffer.protected", not sheet.burst)
+    draft.put("buffer.protected", sheet.is_protected)
     if sheet.host_memory is not None:
         draft.put("map_cache.size", f"{sheet.host_memory} B", Origin("data-sheet"))
         draft.put("map_cache.page", "4096 B", Origin("assumed", "usual"))
@@ -198,3 +198,30 @@ def _firmware(draft: Draft, flash: Flash) -> None:
     how = "write_latency, less host, core and link"
     origin = _by(how, sheet.write_latency, priors.WRITE_LATENCY_US[family])
     draft.put("firmware.write_latency", quantity(flash.write_wait_us, "us"), origin)
+    _flush(draft, flash)
+
+
+def _flush(draft: Draft, flash: Flash) -> None:
+    """What a flush takes behind the program of what it finds in the buffer.
+
+    A protected drive that states a time pays it for the command; nobody states others.
+    """
+    stated = flash.sheet.flush_latency
+    if flash.sheet.is_protected:
+        if stated is not None:
+            draft.put("firmware.flush", quantity(stated / 1e3, "us"), Origin("data-sheet"))
+        return
+    program = flash.slc_program_us if flash.sheet.has_slc_cache else flash.program_us
+    if stated is not None:
+        time = max(0.0, stated / 1e3 - program)
+        note = "flush_latency, less the program of what the buffer holds"
+        draft.put("firmware.flush", quantity(time, "us"), Origin("derived", note))
+        return
+    usual = priors.FLUSH_MS[flash.family]
+    low, best, high = (
+        round(max(0.0, 1e3 * ms - program)) for ms in (usual.low, usual.best, usual.high)
+    )
+    times = Prior(
+        low, best, high, f"a flush behind a small write, less its program: {usual.source}"
+    )
+    draft.put("firmware.flush", quantity(times.best, "us"), assumed(times, "us"))

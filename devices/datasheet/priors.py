@@ -160,6 +160,17 @@ WRITE_LATENCY_US: Mapping[str, Prior] = MappingProxyType(
         "sata": Prior(5, 23, 50, "s4610-480: 23 us, sandforce-1222-64gb: 5 us"),
     }
 )
+FLUSH_MS: Mapping[str, Prior] = MappingProxyType(
+    {
+        "pcie": Prior(
+            0.5, 1.4, 5, "980: 1.72 ms, 950 PRO: 2.07 ms raw; fsync on files: 990 PRO 0.9 ms,"
+            " 960 PRO 3.5 ms"
+        ),
+        "sas": Prior(0.5, 1.4, 5, "as PCIe"),
+        "sata": Prior(1, 2.8, 10, "860 EVO: 8 ms for 1 MiB with O_DSYNC, two flushes of it"),
+    }
+)  # fmt: skip
+"""A flush behind a small write, of drives without power-loss protection."""
 STATED_WRITE_US: Mapping[str, float] = MappingProxyType({"3.0": 18.9, "4.0": 15, "5.0": 15})
 """Medians of the write latencies that sheets of PCIe drives state: 16.7 to 21 us of eleven
 with PCIe 3.0, 14 or 15 us of nine with PCIe 4.0 and 5.0."""

@@ -117,6 +117,10 @@ class Sheet(Table):
     read_latency: _Duration | None = None
     """4 KiB at depth 1."""
     write_latency: _Duration | None = None
+    flush_latency: _Duration | None = None
+    """Of an SSD: a flush behind a write of 4 KiB at depth 1."""
+    power_loss_protection: bool | None = None
+    """Of an SSD: whether its buffer outlives an outage; as drives for servers unless `burst`."""
     cell: Literal["slc", "mlc", "tlc", "qlc", "plc", "3d-xpoint"] | None = None
     map_unit: _Size | None = None
     power_states: tuple[PowerState, ...] = ()
@@ -197,6 +201,9 @@ class Sheet(Table):
         if self.write_latency is not None and self.write_latency < 1e3 * _LEAST_WRITE_US:
             allowed = f"at least {_LEAST_WRITE_US:g} us: a command, its data and an interrupt"
             yield Fault("write_latency", f"{self.write_latency} ns", allowed)
+        if self.flush_latency is not None and self.flush_latency < 1e3 * _LEAST_WRITE_US:
+            allowed = f"at least {_LEAST_WRITE_US:g} us: a command and an interrupt"
+            yield Fault("flush_latency", f"{self.flush_latency} ns", allowed)
         if self.map_unit is not None and self.map_unit not in _UNITS:
             allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
             yield Fault("map_unit", f"{self.map_unit} B", allowed)
@@ -249,6 +256,12 @@ class Sheet(Table):
             and self.cell not in ("slc", "mlc", "3d-xpoint")
             and random <= _NEARLY * stream
         )
+
+    @property
+    def is_protected(self) -> bool:
+        """True if its buffer outlives an outage."""
+        stated = self.power_loss_protection
+        return not self.burst if stated is None else stated
 
     @property
     def is_xpoint(self) -> bool:
@@ -329,6 +342,8 @@ _OF_SSDS = (
     "mixed_random",
     "read_latency",
     "write_latency",
+    "flush_latency",
+    "power_loss_protection",
     "cell",
     "map_unit",
     "power_states",

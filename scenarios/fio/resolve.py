@@ -356,7 +356,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         **_depth(reader),
         "caps": _caps(reader, of_directions),
         "think": _think(reader),
-        "syncs": _syncs(reader),
+        "syncs": _syncs(reader, direction),
         "verify": _verify(reader, direction, in_order=not (random and mapped) or ran == "lfsr"),
         "latency_target": _latency_target(reader),
         "max_latency_ns": reader.time("max_latency"),
@@ -544,13 +544,15 @@ def _think(reader: Reader) -> dict[str, Any] | None:
     }
 
 
-def _syncs(reader: Reader) -> dict[str, Any]:
+def _syncs(reader: Reader, direction: str) -> dict[str, Any]:
     word = reader.choice("sync", "none", ("none", "0", "sync", "1", "dsync"))
     return {
         "fsync": reader.whole("fsync", 0),
         "fdatasync": reader.whole("fdatasync", 0),
         "at_end": reader.flag("end_fsync"),
         "each_write": word not in ("none", "0"),
+        **({"data_only": True} if word == "dsync" else {}),
+        "allocates": direction in ("write", "randwrite") and not reader.flag("overwrite"),
     }
 
 

@@ -62,6 +62,7 @@ class Parts:
     """The plan's `devices`."""
     drives: list[Attached] = field(default_factory=list)
     model_of_drive: list[int] = field(default_factory=list)
+    options_of_drive: list[DriveOptions] = field(default_factory=list)
     bytes_of_drive: list[int] = field(default_factory=list)
     arrays: list[dict[str, Any]] = field(default_factory=list)
     """The plan's `arrays`."""
@@ -228,6 +229,7 @@ class Parts:
         for drive, options in chosen:
             self.drives.append(drive)
             self.model_of_drive.append(self._model(drive.spec, options))
+            self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
         return list(range(len(self.drives) - len(chosen), len(self.drives)))
 
@@ -255,6 +257,7 @@ class Parts:
         for at in range(table.hot_spares):
             self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
             self.model_of_drive.append(self._model(drive.spec, options))
+            self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
         return list(range(len(self.drives) - table.hot_spares, len(self.drives)))
 

@@ -113,6 +113,7 @@ def fio_workload(
         f"{Path(file).name}: {note}"
         for note in (*jobs.notes, *_uncompressed(workload, target, jobs, parts))
     ]
+    jobs = _on_files(jobs, parts)
     held = ({"limits": workload.limits} if workload.limit else {}) | share_plan(table, at)
     return FioWorkload(name, target, arrays[0], jobs, held)
 
@@ -129,6 +130,17 @@ def _uncompressed(workload: WorkloadTable, target: str, jobs: Jobs, parts: Parts
         yield f"{option}: the workload says `compressible`"
     elif len(said) > 1:
         yield f"{option}: not all jobs say the same; `compressible` beside `fio` holds for all"
+
+
+def _on_files(jobs: Jobs, parts: Parts) -> Jobs:
+    """The same jobs: whether writes allocate blocks is said on file systems alone."""
+    threads = []
+    for each in jobs.threads:
+        syncs = dict(each["syncs"])
+        if "file_system" not in parts.arrays[each["array"]]:
+            del syncs["allocates"]
+        threads.append({**each, "syncs": syncs})
+    return replace(jobs, threads=tuple(threads))
 
 
 def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Target:

@@ -7,6 +7,7 @@ from typing import Any
 
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec
+from raidlab.scenarios.spec.schema import ScenarioTable
 
 _PARITIES = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}
 
@@ -51,3 +52,14 @@ def _free_parity(host: HostSpec, array: str, level: str) -> Iterator[str]:
             f"array {array}: the host {host.name} has no {key}, so parity of its {level} takes no"
             " CPU time, and writes are too fast"
         )
+
+
+def without_threads(table: ScenarioTable) -> Iterator[str]:
+    """`host.threads` where every load says its own, or is a job file, which does."""
+    loads = table.workload
+    if (
+        loads
+        and "threads" in table.host.model_fields_set
+        and all(load.threads is not None or load.job_file is not None for load in loads)
+    ):
+        yield "host.threads: has no effect: every workload says its own"

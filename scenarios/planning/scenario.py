@@ -20,6 +20,7 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
+from raidlab.scenarios.planning.durability import add_file_systems, drive_flushes
 from raidlab.scenarios.planning.events import plan_events
 from raidlab.scenarios.planning.fio import (
     FioWorkload,
@@ -29,7 +30,7 @@ from raidlab.scenarios.planning.fio import (
     run_faults,
     seeded,
 )
-from raidlab.scenarios.planning.host_warnings import host_warnings
+from raidlab.scenarios.planning.host_warnings import host_warnings, without_threads
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -234,8 +235,9 @@ def build_scenario(
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
+    add_file_systems(table, parts, host)
     workloads = _workloads(table, parts, host)
-    parts.warnings += [*check_sharing(table, faults), *_without_threads(table)]
+    parts.warnings += [*check_sharing(table, faults), *without_threads(table)]
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
@@ -259,6 +261,8 @@ def build_scenario(
         "workloads": [plan for _, plans in workloads for plan in plans],
         **jobs_plan(fio, _jobs_until(table)),
     }
+    threads = [thread for workload in fio for thread in workload.jobs.threads]
+    drive_flushes(plan["drives"], table, parts, threads)
     points = max((len(loaded.outstanding) for loaded, _ in workloads), default=1)
     return Scenario(
         title=table.title or ("scenario" if path is None else path.stem),
@@ -397,17 +401,6 @@ def _per_faults(workload: WorkloadTable, level: str) -> Iterator[Fault]:
     if level == "independent" and "per" in workload.model_fields_set and workload.per == "system":
         allowed = '"drive", or left out: on independent drives `outstanding` counts per drive'
         yield Fault("per", workload.per, allowed)
-
-
-def _without_threads(table: ScenarioTable) -> Iterator[str]:
-    """`host.threads` where every load says its own, or is a job file, which does."""
-    loads = table.workload
-    if (
-        loads
-        and "threads" in table.host.model_fields_set
-        and all(load.threads is not None or load.job_file is not None for load in loads)
-    ):
-        yield "host.threads: has no effect: every workload says its own"
 
 
 def _fio_workloads(
@@ -595,4 +588,5 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "arrival": arrival,
         "passes": workload.passes,
         **({"limits": workload.limits} if workload.limit else {}),
+        **workload.sync_plan,
     }

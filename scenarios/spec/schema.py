@@ -25,6 +25,7 @@ from raidlab.devices.units import (
     format_size,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
+from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
@@ -140,6 +141,8 @@ class ArrayTable(Table):
     """Whether RAID in the host marks regions on the members before it writes to them."""
     bitmap_chunk: Size | None = Field(default=None, gt=0)
     """What a bit of it stands for, 64 MiB if left out."""
+    file_system: AnyFileSystem = None
+    """What its loads' files are on; they are on the raw array if left out."""
     cache_tier: CacheTierTable | None = None
     history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
     """What was written before the run, after what `precondition` asks for."""
@@ -194,7 +197,7 @@ _BESIDE_TRACE = {
 """Keys of a workload that mean something beside a trace."""
 
 
-class WorkloadTable(Table):
+class WorkloadTable(Durable):
     """`[[workload]]`."""
 
     elsewhere: ClassVar[Mapping[str, str]] = {
@@ -321,6 +324,8 @@ class WorkloadTable(Table):
         yield from self._limit_faults()
         yield from self._arrival_faults()
         yield from self._trace_faults()
+        only_reads = self.rw in ("read", "randread") or self.profile == "streaming"
+        yield from self.sync_faults(only_reads=only_reads, buffered=self.buffered)
         align = SECTOR if self.align is None else self.align
         if align == 0:
             yield Fault("align", "0 B", "at least 1 B; usual are 512 B and 4096 B")

@@ -26,6 +26,8 @@ pub struct Request {
     pub alone: bool,
     /// A write that is complete when a flush behind it is.
     pub synced: bool,
+    /// Of a flush, or of the one behind a write: the file's times are left out (`fdatasync`).
+    pub data_only: bool,
     /// What a write writes, where contents are followed.
     pub content: Vec<u8>,
 }
@@ -205,7 +207,11 @@ impl Engine {
         let mark = tag * MAX_PLACES + place;
         self.places[place as usize].in_flight += 1;
         let Request {
-            op, offset, bytes, ..
+            op,
+            offset,
+            bytes,
+            data_only,
+            ..
         } = request;
         let kept = match &mut self.content {
             Some(content) if op == Op::Write => content.submitted(mark, offset, &request.content),
@@ -219,6 +225,7 @@ impl Engine {
             return self.complete(mark, -i64::from(libc::EOPNOTSUPP), now);
         }
         let accepted = match kept {
+            Ok(()) if op == Op::Flush => self.simulation.sync(self.array, !data_only, mark),
             Ok(()) => self.simulation.submit(self.array, op, offset, bytes, mark),
             Err(error) => Err(format!("what is written cannot be kept: {error}")),
         };
@@ -246,7 +253,8 @@ impl Engine {
         let request = &mut self.requests[(mark / MAX_PLACES) as usize];
         let done = outside.outcome == Outcome::Done;
         if done && std::mem::take(&mut request.synced) {
-            if let Err(fault) = self.simulation.submit(self.array, Op::Flush, 0, 0, mark) {
+            let times = !request.data_only;
+            if let Err(fault) = self.simulation.sync(self.array, times, mark) {
                 self.refuse(mark, &fault, at);
             }
             return;

@@ -246,6 +246,12 @@ pub struct Syncs {
     pub at_end: bool,
     /// Every write is durable when it completes.
     pub each_write: bool,
+    /// True if `each_write` leaves the file's times out: `O_DSYNC`.
+    #[serde(default)]
+    pub data_only: bool,
+    /// True if its writes lengthen files, or have blocks allocated, on a file system.
+    #[serde(default)]
+    pub allocates: bool,
 }
 
 /// What was written is read back: fio's `verify`.

@@ -28,6 +28,8 @@ static OPEN: [AtomicU8; 65_536] = [const { AtomicU8::new(0) }; 65_536];
 const ARRAY: u8 = 1;
 /// Opened with `O_DSYNC`, of which `O_SYNC` is a part.
 const SYNCED: u8 = 2;
+/// The file's times are left out: `O_DSYNC`, not `O_SYNC`.
+const DATA_ONLY: u8 = 4;
 
 /// Makes the file that stands for the array.
 pub(super) fn make_array() {
@@ -64,6 +66,11 @@ pub(super) fn is_synced(file: c_int) -> bool {
     open_for(file) & SYNCED != 0
 }
 
+/// True if such a write leaves the file's times out.
+pub(super) fn leaves_times_out(file: c_int) -> bool {
+    open_for(file) & DATA_ONLY != 0
+}
+
 /// # Safety
 /// `path` is a C string or null.
 unsafe fn is_array_path(path: *const c_char) -> bool {
@@ -84,10 +91,10 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: mode_t)
     let mode = mode as c_uint;
     // SAFETY: the system call that the caller asked for.
     let file = unsafe { libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path, real_flags, mode) };
-    let synced = if flags & libc::O_DSYNC != 0 {
-        SYNCED
-    } else {
-        0
+    let synced = match flags & libc::O_SYNC {
+        0 => 0,
+        libc::O_DSYNC => SYNCED | DATA_ONLY,
+        _ => SYNCED,
     };
     set_open_for(file as c_int, if ours { ARRAY | synced } else { 0 });
     file as c_int
@@ -220,6 +227,7 @@ fn sync(file: c_int, otherwise: c_long) -> c_int {
     }
     let flush = Request {
         op: Op::Flush,
+        data_only: otherwise == libc::SYS_fdatasync,
         ..Request::default()
     };
     ended(&baton::io(flush)) as c_int
@@ -287,6 +295,7 @@ unsafe fn transfer(file: c_int, op: Op, buffers: &[iovec], offset: off64_t) -> i
         offset,
         bytes,
         synced: op == Op::Write && is_synced(file),
+        data_only: leaves_times_out(file),
         content,
         ..Request::default()
     });

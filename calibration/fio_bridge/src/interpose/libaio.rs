@@ -1,6 +1,6 @@
 //! libaio. Structure layouts: `linux/aio_abi.h`.
 
-use super::files::{gather, is_synced, on_array, scatter};
+use super::files::{gather, is_synced, leaves_times_out, on_array, scatter};
 use super::time::nanos;
 use crate::engine::Request;
 use crate::threads::NEVER;
@@ -29,12 +29,15 @@ pub struct ControlBlock {
     event_fd: u32,
 }
 
+/// The code of `fdatasync`.
+const FDATASYNC: u16 = 3;
+
 impl ControlBlock {
     fn op(&self) -> Option<Op> {
         match self.opcode {
             0 | 7 => Some(Op::Read),
             1 | 8 => Some(Op::Write),
-            2 | 3 => Some(Op::Flush),
+            2 | FDATASYNC => Some(Op::Flush),
             _ => None,
         }
     }
@@ -158,6 +161,7 @@ pub unsafe extern "C" fn io_submit(
             data: block.data,
             alone: false,
             synced: op == Op::Write && is_synced(block.file as c_int),
+            data_only: block.opcode == FDATASYNC || leaves_times_out(block.file as c_int),
             content,
         };
         if !flush && bytes == 0 {

@@ -1,7 +1,7 @@
 //! POSIX asynchronous I/O: what the C library does with threads of its own, the engine does here.
 
 use super::fail;
-use super::files::{gather, is_synced, on_array, scatter};
+use super::files::{gather, is_synced, leaves_times_out, on_array, scatter};
 use super::time::nanos;
 use crate::engine::{Completion, Request};
 use crate::threads::NEVER;
@@ -25,7 +25,7 @@ fn buffer(block: &aiocb) -> [iovec; 1] {
 
 /// # Safety
 /// `block` is a control block with its buffer, untouched until its I/O has ended.
-unsafe fn submit(block: *mut aiocb, op: Op) -> c_int {
+unsafe fn submit(block: *mut aiocb, op: Op, data_only: bool) -> c_int {
     let Some(place) = baton::place() else {
         return fail(libc::EAGAIN);
     };
@@ -56,6 +56,7 @@ unsafe fn submit(block: *mut aiocb, op: Op) -> c_int {
             bytes,
             block: address,
             synced: op == Op::Write && is_synced(given.aio_fildes),
+            data_only: data_only || leaves_times_out(given.aio_fildes),
             content,
             ..Request::default()
         },
@@ -76,7 +77,7 @@ fn ended(completion: Completion) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aio_read64(block: *mut aiocb) -> c_int {
     // SAFETY: the caller's block.
-    unsafe { submit(block, Op::Read) }
+    unsafe { submit(block, Op::Read, false) }
 }
 
 /// # Safety
@@ -84,15 +85,15 @@ pub unsafe extern "C" fn aio_read64(block: *mut aiocb) -> c_int {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aio_write64(block: *mut aiocb) -> c_int {
     // SAFETY: the caller's block.
-    unsafe { submit(block, Op::Write) }
+    unsafe { submit(block, Op::Write, false) }
 }
 
 /// # Safety
 /// As of the C library's.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn aio_fsync64(_op: c_int, block: *mut aiocb) -> c_int {
+pub unsafe extern "C" fn aio_fsync64(op: c_int, block: *mut aiocb) -> c_int {
     // SAFETY: the caller's block.
-    unsafe { submit(block, Op::Flush) }
+    unsafe { submit(block, Op::Flush, op == libc::O_DSYNC) }
 }
 
 /// Nothing can be called back once it is submitted.

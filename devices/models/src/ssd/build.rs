@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::idle_states::IdleStates;
 use crate::power::PowerBudget;
 use crate::ssd::buffer::Buffer;
+use crate::ssd::buffer::flushes::Flushes;
 use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::buffer::programs::Programs;
@@ -75,6 +76,7 @@ impl<F: Front> Ssd<F> {
             nand,
             buffer: Buffer::new(buffer_units),
             programs: Programs::new(shape.dies, params.parity_stripe, share),
+            flushes: Flushes::new(params.firmware.flush_ns),
             prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
             temperature,
             idle_states: (params.power.as_ref())

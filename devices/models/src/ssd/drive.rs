@@ -3,6 +3,7 @@
 use crate::idle_states::IdleStates;
 use crate::port::Port;
 use crate::ssd::buffer::Buffer;
+use crate::ssd::buffer::flushes::Flushes;
 use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::buffer::programs::Programs;
@@ -52,6 +53,7 @@ pub struct Ssd<F> {
     pub(crate) nand: Nand,
     pub(crate) buffer: Buffer,
     pub(crate) programs: Programs,
+    pub(crate) flushes: Flushes,
     pub(crate) prefetch: Option<Prefetch>,
     pub(crate) temperature: Option<Temperature>,
     pub(crate) idle_states: Option<Box<IdleStates>>,

@@ -146,6 +146,7 @@ fn params() -> SsdParams {
             read_latency_ns: Nanos(1_000),
             write_latency_ns: Nanos(0),
             other_ns: Nanos(1_000),
+            flush_ns: Nanos::ZERO,
             spread: 0.0,
             ..FirmwareParams::idle()
         },

@@ -5,7 +5,7 @@ use crate::path::agenda::Up;
 use crate::state::owner::job_of;
 use crate::state::records::Outcome;
 use crate::state::records::Outside;
-use raidlab_kernel::{Io, IoId, Part, Stage, Time};
+use raidlab_kernel::{Io, IoId, Op, Part, Stage, Time};
 
 impl Path {
     /// The same, of a command whose data cross no link.
@@ -48,10 +48,28 @@ impl Path {
         slot.load.change(now, -1);
         let io = &mut self.ios[id];
         slot.head = io.offset + io.bytes;
+        if slot.flushes.stop_others() {
+            return self.leaves_alone(id, drive, now);
+        }
         if io.stage == Stage::Ahead {
             io.stage = Stage::default();
             slot.ahead -= 1;
         }
+    }
+
+    /// The same, where a flush is at the drive alone or is to be.
+    #[cold]
+    fn leaves_alone(&mut self, id: IoId, drive: u32, now: Time) {
+        let slot = &mut self.drives[drive as usize];
+        let io = &mut self.ios[id];
+        if io.stage == Stage::Ahead {
+            io.stage = Stage::default();
+            slot.ahead -= 1;
+        }
+        if io.op == Op::Flush && slot.flushes.at_drive {
+            self.flushed(drive, now);
+        }
+        self.flush_when_empty(drive, now);
     }
 
     /// What waits moves to the drive in its order, as long as it has places.

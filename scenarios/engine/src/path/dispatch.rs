@@ -16,7 +16,7 @@ impl Path {
             return Up::GoOn(id);
         }
         if io.op == Op::Flush {
-            self.dispatch_flush(id, now);
+            return self.dispatch_flush(id, now);
         } else if let Some(drive) = array.single {
             io.drive = drive;
             self.send(id, drive, now);
@@ -65,14 +65,21 @@ impl Path {
         }
     }
 
-    pub(crate) fn dispatch_flush(&mut self, id: IoId, now: Time) {
+    fn dispatch_flush(&mut self, id: IoId, now: Time) -> Up {
         let array = self.ios[id].array as usize;
-        let members = self.arrays[array].drives.len();
-        self.ios[id].pending = members as u32;
-        for member in 0..members {
-            let drive = self.arrays[array].drives[member];
-            self.command(id, Op::Flush, drive, 0, 0, now);
+        let members = self.arrays[array].drives.iter();
+        let flushed = members.filter(|&&drive| self.is_flushed(drive)).count();
+        if flushed == 0 {
+            return Up::Complete(id);
         }
+        self.ios[id].pending = flushed as u32;
+        for member in 0..self.arrays[array].drives.len() {
+            let drive = self.arrays[array].drives[member];
+            if self.is_flushed(drive) {
+                self.command(id, Op::Flush, drive, 0, 0, now);
+            }
+        }
+        Up::None
     }
 
     /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal
@@ -130,6 +137,9 @@ impl Path {
     #[inline]
     pub(crate) fn send(&mut self, id: IoId, drive: u32, now: Time) {
         self.agenda.must_be_open();
+        if self.goes_alone(&self.ios[id], drive) {
+            return self.send_alone(id, drive, now);
+        }
         let slot = &mut self.drives[drive as usize];
         slot.load.change(now, 1);
         let io = &self.ios[id];

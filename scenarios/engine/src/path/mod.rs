@@ -5,6 +5,7 @@ pub(crate) mod completion;
 pub(crate) mod descent;
 pub(crate) mod dispatch;
 pub(crate) mod faults;
+pub(crate) mod flushes;
 pub(crate) mod interrupts;
 pub(crate) mod loads;
 pub(crate) mod submission;

@@ -5,10 +5,12 @@
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
 mod details;
+mod durability;
 mod host;
 mod workload;
 
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
+pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::Nanos;
@@ -190,6 +192,9 @@ pub struct DrivePlan {
     /// How the host's operating system orders what waits.
     #[serde(default)]
     pub block_layer: BlockLayerParams,
+    /// How it takes flushes.
+    #[serde(default)]
+    pub flush: FlushCommand,
     /// Links from the drive to the host, the drive's own first; indices into `links`.
     pub path: Vec<u32>,
 }
@@ -284,6 +289,9 @@ pub struct ArrayPlan {
     /// Its write-intent bitmap; of an array in the host alone.
     #[serde(default)]
     pub bitmap: Option<BitmapPlan>,
+    /// Its file system.
+    #[serde(default)]
+    pub file_system: Option<FileSystemPlan>,
     /// Share of the rows that is in place when a rebuild begins: a sample of a long rebuild begins
     /// in its midst.
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! Loads: what they ask for, and when.
 
+use crate::plan::durability::SyncPlan;
 use crate::plan::host::PageCacheParams;
 use raidlab_kernel::Nanos;
 use raidlab_models::LimitParams;
@@ -170,6 +171,9 @@ pub struct WorkloadPlan {
     /// The operating system's page cache, if the load goes through it.
     #[serde(default)]
     pub page_cache: Option<PageCacheParams>,
+    /// Its calls that make writes durable.
+    #[serde(default)]
+    pub sync: Option<SyncPlan>,
 }
 
 /// A part of a workload's area that most of its random I/Os go to.

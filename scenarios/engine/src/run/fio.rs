@@ -26,12 +26,20 @@ struct Submission<'a> {
     /// Its index and the number of all threads: the mark of an I/O is `slot * threads + index`.
     index: u32,
     threads: u32,
+    /// Whether its calls make the file's times durable: `fsync`, not `fdatasync`.
+    times: bool,
 }
 
 impl Port for Submission<'_> {
     fn submit(&mut self, request: Request, slot: u32) -> Result<(), String> {
         let Request { op, offset, bytes } = request;
         let mark = slot * self.threads + self.index;
+        if op == Op::Flush {
+            return self
+                .simulation
+                .sync(self.array, self.times, mark)
+                .map(|_| ());
+        }
         self.simulation
             .submit(self.array, op, offset, bytes, mark)
             .map(|_| ())
@@ -209,10 +217,8 @@ impl Jobs {
         let failed = back.outcome != Outcome::Done;
         if back.op == Op::Write && thread.plan().syncs.each_write && !failed {
             let array = thread.plan().array;
-            let submitted = self
-                .simulation
-                .submit(array, Op::Flush, 0, 0, back.owner)
-                .map(|_| ());
+            let times = !thread.plan().syncs.data_only;
+            let submitted = self.simulation.sync(array, times, back.owner).map(|_| ());
             return submitted.map_err(RunError::Form);
         }
         thread.completed(slot, failed);
@@ -229,6 +235,8 @@ impl Jobs {
         let now = self.simulation.now();
         let thread = &mut self.threads[index];
         let (load, array) = (thread.plan().load, thread.plan().array);
+        let syncs = thread.plan().syncs;
+        let times = syncs.fsync > 0 || syncs.fdatasync == 0;
         if !self.begun[load as usize] {
             self.begun[load as usize] = true;
             let from = now + thread.plan().extent.ramp_ns;
@@ -239,6 +247,7 @@ impl Jobs {
             array,
             index: index as u32,
             threads: self.waits.len() as u32,
+            times,
         };
         let wait = thread.go_on(now, &mut port).map_err(RunError::Form)?;
         self.waits[index] = Some(wait);

@@ -261,6 +261,13 @@ impl Simulation {
             let most = OUTSIDE_NUMBERS - 1;
             return Err(format!("mark {mark}; at most {most} is possible"));
         }
+        if op == Op::Flush && self.system.durability.serves(array) {
+            return Ok(self.call(array, mark, true));
+        }
+        if op == Op::Write {
+            let durability = &mut self.system.durability;
+            durability.outside_writes(array, mark, self.now);
+        }
         let request = Request { op, offset, bytes };
         self.system.layers.path.calendar.advance_to(self.now);
         if let Some(observer) = &mut self.observer {
@@ -275,6 +282,41 @@ impl Simulation {
         self.system.layers.settle(up, self.now);
         self.system.layers.prefetch();
         Ok(id)
+    }
+
+    /// Makes what the thread of `mark` has written durable, as `fsync`; without `times` as
+    /// `fdatasync`. On an array without a file system it is a flush.
+    ///
+    /// # Errors
+    /// As [`Simulation::submit`].
+    pub fn sync(&mut self, array: u32, times: bool, mark: u32) -> Result<IoId, String> {
+        let arrays = self.system.layers.path.arrays.len() as u32;
+        if !times && mark < OUTSIDE_NUMBERS && array < arrays {
+            if self.system.durability.serves(array) {
+                return Ok(self.call(array, mark, times));
+            }
+        }
+        self.submit(array, Op::Flush, 0, 0, mark)
+    }
+
+    /// An outside caller's call to a file system.
+    fn call(&mut self, array: u32, mark: u32, times: bool) -> IoId {
+        let request = Request {
+            op: Op::Flush,
+            offset: 0,
+            bytes: 0,
+        };
+        let System {
+            layers, durability, ..
+        } = &mut self.system;
+        layers.path.calendar.advance_to(self.now);
+        let owner = Owner::Outside(mark).into();
+        let Layers { path, loads, .. } = layers;
+        let id = loads.claim(path, request, array, owner, self.now);
+        path.ios[id].entered = Time::NEVER;
+        durability.call(layers, id, mark, times, self.now);
+        layers.settle(Up::None, self.now);
+        id
     }
 
     /// Goes on until something comes back or the clock reaches `limit`, whichever is first.
@@ -366,6 +408,9 @@ impl Simulation {
         let cached = &self.system.caches.of_workload;
         if matches!(action, Action::PowerFail { .. }) && cached.iter().any(Option::is_some) {
             return Err("power_fail beside a page cache, whose loss is not modelled".into());
+        }
+        if matches!(action, Action::PowerFail { .. }) && self.system.durability.has_journal() {
+            return Err("power_fail beside a file system, whose loss is not modelled".into());
         }
         self.system.layers.path.calendar.advance_to(self.now);
         self.system.happen(action, self.now);

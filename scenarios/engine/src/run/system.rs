@@ -11,6 +11,7 @@
 //! 7. *complete*: the last command completes the request; its time becomes the request's, since
 //!    the others ran beside it. The load thread spends CPU time and issues the next I/O.
 
+use crate::host::durability::Durability;
 use crate::host::page_cache::PageCaches;
 use crate::integrity::DataReport;
 use crate::path::agenda::Up;
@@ -26,6 +27,7 @@ use raidlab_models::Fault;
 pub struct System {
     pub(crate) layers: Layers,
     pub(crate) caches: PageCaches,
+    pub(crate) durability: Durability,
     pub(crate) link_names: Vec<String>,
     /// Threads of loads: the plan's, and those of fio's jobs. Other outside callers are no load.
     pub(crate) load_threads: u32,
@@ -203,8 +205,9 @@ impl System {
                 self.caches.pages_returned(&mut self.layers, io, now);
                 self.layers
                     .loads
-                    .page_command_done(&mut self.layers.path, io);
+                    .own_request_done(&mut self.layers.path, io);
             }
+            Event::Synced(io) => self.durability.returned(&mut self.layers, io, now),
             Event::Failed(drive) => self.failed = Some(Failure::Drive(drive)),
             other => unreachable!("{other:?} is not seldom"),
         }

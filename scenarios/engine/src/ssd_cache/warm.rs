@@ -182,6 +182,7 @@ mod tests {
             share: None,
             passes: 0,
             page_cache: None,
+            sync: None,
         };
         History {
             params: SsdCacheParams {

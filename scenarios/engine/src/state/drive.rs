@@ -7,6 +7,7 @@ use raidlab_models::{Device, Port};
 use crate::integrity::Integrity;
 use crate::state::block_layer::BlockLayer;
 use crate::state::event::Event;
+use crate::state::flushes::Flushes;
 use crate::state::owner::OwnerOf;
 use crate::state::read_balance::Candidate;
 use crate::state::records::CopyChoice;
@@ -54,6 +55,7 @@ pub struct Drive {
     /// Where the last command that came back ended.
     pub(crate) head: u64,
     pub(crate) health: Health,
+    pub(crate) flushes: Flushes,
 }
 
 impl Drive {
@@ -70,7 +72,9 @@ impl Drive {
     /// Whether the device has a place for another command.
     #[inline]
     pub fn has_place(&self) -> bool {
-        self.ahead == 0 && (self.queue_depth == 0 || self.in_flight < self.queue_depth)
+        self.ahead == 0
+            && !self.flushes.stop_others()
+            && (self.queue_depth == 0 || self.in_flight < self.queue_depth)
     }
 
     /// What a mirror weighs before it sends a read here: how many commands stand before it,

@@ -41,6 +41,8 @@ pub enum Event {
     Interrupt(IoId),
     /// A request of a page cache is complete.
     Pages(IoId),
+    /// A write that is to be durable is back, or a request that makes it so.
+    Synced(IoId),
     /// A core of the host may be free for a thread that waits for one.
     Core,
     /// A thread may be done with what it was at, and takes another completion.

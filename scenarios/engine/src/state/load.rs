@@ -241,6 +241,7 @@ mod tests {
             share: None,
             passes: 0,
             page_cache: None,
+            sync: None,
         }
     }
 

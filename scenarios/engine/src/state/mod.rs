@@ -4,6 +4,7 @@ pub(crate) mod arrivals;
 pub(crate) mod block_layer;
 pub(crate) mod drive;
 pub(crate) mod event;
+pub(crate) mod flushes;
 pub(crate) mod latency_map;
 pub(crate) mod load;
 pub(crate) mod log;

@@ -1,21 +1,22 @@
 //! Who an I/O's record belongs to, in the 32 bits of its mark.
 //!
 //! The number of leading zeros says the kind, the bits behind the first 1 the number; all that
-//! begin with five zeros are places of loads. Results depend on these bits: an outside thread
+//! begin with six zeros are places of loads. Results depend on these bits: an outside thread
 //! stands in for the thread of a job's commands, and is chosen by them.
 
 use raidlab_kernel::Mark;
 
 /// Bits of the number of an outside caller's I/O, of a job, of a cut-off place, of a page cache's
-/// command and of a load's place.
+/// command, of a step towards durability and of a load's place.
 const OUTSIDE_BITS: u32 = 31;
 const JOB_BITS: u32 = 30;
 const ABORTED_BITS: u32 = 29;
 const CUT_OFF_BITS: u32 = 28;
 const PAGES_BITS: u32 = 27;
+const SYNC_BITS: u32 = 26;
 
 /// How many places the loads of a system can have in all: fewer than this.
-pub(crate) const PLACES: u64 = 1 << PAGES_BITS;
+pub(crate) const PLACES: u64 = 1 << SYNC_BITS;
 /// How many numbers an outside caller can give its I/Os.
 pub(crate) const OUTSIDE_NUMBERS: u32 = 1 << OUTSIDE_BITS;
 
@@ -34,6 +35,8 @@ pub(crate) enum Owner {
     CutOff(u32),
     /// A request of a page cache, with the number of its command.
     Pages(u32),
+    /// A request that makes writes durable, with its number.
+    Sync(u32),
     /// An I/O of a load, with the load's place that issued it.
     Slot(u32),
 }
@@ -49,6 +52,7 @@ impl From<Mark> for Owner {
             2 => Owner::Aborted,
             3 => Owner::CutOff(number(CUT_OFF_BITS)),
             4 => Owner::Pages(number(PAGES_BITS)),
+            5 => Owner::Sync(number(SYNC_BITS)),
             _ => Owner::Slot(bits),
         }
     }
@@ -63,6 +67,7 @@ impl From<Owner> for Mark {
             Owner::Aborted => (ABORTED_BITS, 0),
             Owner::CutOff(place) => (CUT_OFF_BITS, place),
             Owner::Pages(command) => (PAGES_BITS, command),
+            Owner::Sync(step) => (SYNC_BITS, step),
             Owner::Slot(place) => {
                 debug_assert!(u64::from(place) < PLACES, "place {place}");
                 return Mark::new(place);
@@ -91,7 +96,7 @@ pub(crate) trait OwnerOf: Copy {
 impl OwnerOf for Mark {
     #[inline]
     fn slot(self) -> Option<u32> {
-        (self.bits() < 1 << PAGES_BITS).then_some(self.bits())
+        (self.bits() < 1 << SYNC_BITS).then_some(self.bits())
     }
 
     #[inline]
@@ -140,8 +145,10 @@ mod tests {
             (Owner::CutOff(most(28)), most(29)),
             (Owner::Pages(0), 1 << 27),
             (Owner::Pages(most(27)), most(28)),
+            (Owner::Sync(0), 1 << 26),
+            (Owner::Sync(most(26)), most(27)),
             (Owner::Slot(0), 0),
-            (Owner::Slot(most(27)), most(27)),
+            (Owner::Slot(most(26)), most(26)),
         ] {
             let mark = Mark::from(owner);
             assert_eq!(mark.bits(), bits, "{owner:?}");

@@ -133,6 +133,8 @@ pub struct Workload {
     pub(crate) arrival: Arrival,
     /// True if its I/Os can be held before they reach the host's CPU: by its limits, or by its share.
     pub(crate) is_held: bool,
+    /// True if its writes are made durable by calls behind them.
+    pub(crate) syncs: bool,
     /// When the I/Os of an open load come.
     pub(crate) arrivals: Option<Arrivals>,
     /// What its I/Os wait for before they reach the host's CPU.

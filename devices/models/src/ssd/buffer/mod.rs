@@ -4,6 +4,7 @@
 //! wait for programs to end, and through them for garbage collection. A write is complete when the
 //! buffer has taken it or, written through, when its data are in NAND.
 
+pub(crate) mod flushes;
 pub mod prefetch;
 pub mod prefilled;
 pub mod programs;

@@ -5,7 +5,7 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
 use crate::ssd::nand::job::Job;
 use crate::ssd::token::Token;
-use raidlab_kernel::{Nanos, Op, Part, Time};
+use raidlab_kernel::{Op, Part, Time};
 
 impl<F: Front> Ssd<F> {
     /// A die has ended a job, or may begin one.
@@ -56,7 +56,7 @@ impl<F: Front> Ssd<F> {
             let (op, at) = (record.op, record.mark);
             match op {
                 Op::Write => self.complete_write(port, io, at),
-                _ => self.finish(port, io, at, Nanos::ZERO),
+                _ => self.flushed(port, io, at),
             }
         }
     }

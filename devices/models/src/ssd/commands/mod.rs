@@ -14,7 +14,7 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::MapPiece;
 use crate::ssd::front::{Condition, Front, Release};
 use crate::ssd::token::Token;
-use raidlab_kernel::{IoId, Nanos, Op, Part};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
 
 impl<F: Front> Ssd<F> {
     /// Prefetches what a command for these bytes needs of the map. Not while writes wait: the data
@@ -118,6 +118,13 @@ impl<F: Front> Ssd<F> {
         self.finish(port, io, served.end, Nanos::ZERO);
     }
 
+    /// The data of a flush are in NAND: the changes of the map follow.
+    pub(crate) fn flushed<P: Port>(&mut self, port: &mut P, io: IoId, now: Time) {
+        let end = self.flushes.end(self.programs.taken, now);
+        port.io(io).charge(Part::NandProgram, end);
+        self.finish(port, io, end, Nanos::ZERO);
+    }
+
     fn flush<P: Port>(&mut self, port: &mut P, io: IoId) {
         let now = port.now();
         let (firmware, front) = (&mut self.firmware, &mut self.front);
@@ -128,7 +135,11 @@ impl<F: Front> Ssd<F> {
             if self.buffer.wait_until_durable(io) {
                 return;
             }
+            return self.flushed(port, io, served.end);
         }
-        self.finish(port, io, served.end, Nanos::ZERO);
+        // A protected drive pays its time for the command alone.
+        let end = served.end + self.params.firmware.flush_ns;
+        port.io(io).charge(Part::Overhead, end);
+        self.finish(port, io, end, Nanos::ZERO);
     }
 }

@@ -41,6 +41,10 @@ pub struct FirmwareParams {
     pub write_latency_ns: Nanos,
     /// Core time of a trim or flush command.
     pub other_ns: Nanos,
+    /// What a flush takes behind the programs of what was written since the last one (see
+    /// `buffer::flushes`).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub flush_ns: Nanos,
     /// Share of a command's core time that varies from one to the next, exponentially; the mean
     /// stays.
     #[serde(default)]
@@ -69,6 +73,10 @@ fn one() -> u32 {
     1
 }
 
+fn is_zero(time: &Nanos) -> bool {
+    *time == Nanos::ZERO
+}
+
 #[cfg(test)]
 impl FirmwareParams {
     /// One core whose work takes no time.
@@ -87,6 +95,7 @@ impl FirmwareParams {
             read_latency_ns: Nanos::ZERO,
             write_latency_ns: Nanos::ZERO,
             other_ns: Nanos::ZERO,
+            flush_ns: Nanos::ZERO,
             spread: 0.0,
             finish_ns: Nanos::ZERO,
             finish_unit_ns: Nanos::ZERO,

@@ -81,6 +81,10 @@ impl Loads {
         io.charge_stay(Part::HostWait, Part::Host, served);
         debug_assert_eq!(io.parts.total(), io.latency());
         match owner.slot() {
+            Some(slot) if self.is_synced(path, id, slot) => {
+                path.ios[id].entered = Time::NEVER;
+                return path.calendar.push(served.end, Event::Synced(id));
+            }
             Some(slot) => self.count_and_issue(path, id, slot, served.end),
             None => match owner.into() {
                 Owner::Outside(mark) => {
@@ -95,6 +99,10 @@ impl Loads {
                         self.leave_share(path, id, index, served.end);
                     }
                 }
+                Owner::Sync(_) => {
+                    path.ios[id].entered = Time::NEVER;
+                    return path.calendar.push(served.end, Event::Synced(id));
+                }
                 _ => {
                     // It counts as complete once the page cache has its pages.
                     path.ios[id].entered = Time::NEVER;
@@ -106,17 +114,12 @@ impl Loads {
         path.ios.release(id);
     }
 
-    /// A page cache has taken over the pages of a request.
-    pub(crate) fn page_command_done(&mut self, path: &mut Path, id: IoId) {
-        self.tally.completed += 1;
-        path.ios.release(id);
-    }
-
     /// The thread that completes a request of an outside caller or of a page cache.
     pub(crate) fn thread_behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
         let io = &path.ios[id];
         match io.owner.into() {
             Owner::Pages(command) => self.page_threads[command as usize],
+            Owner::Sync(step) => self.sync_threads[step as usize],
             _ => path.outside_thread_of(io.owner.outside_number()),
         }
     }

@@ -1,6 +1,7 @@
 //! Loads and the host's CPU: who issues I/Os, and what is recorded of them.
 
 pub(crate) mod completion;
+pub(crate) mod durable;
 pub(crate) mod holding;
 pub(crate) mod outage;
 pub(crate) mod outside;
@@ -56,6 +57,8 @@ pub(crate) struct Loads {
     over: Option<Time>,
     /// By command of a page cache: the thread that has issued it.
     page_threads: Vec<u32>,
+    /// By request that makes writes durable: the same.
+    sync_threads: Vec<u32>,
     /// Entries of the log that begin a period in the loads' records.
     noted: usize,
 }
@@ -88,6 +91,7 @@ impl Loads {
             ending,
             over: None,
             page_threads: Vec::new(),
+            sync_threads: Vec::new(),
             noted: 0,
         }
     }

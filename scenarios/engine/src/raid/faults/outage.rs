@@ -83,6 +83,7 @@ impl Raid {
                 path.drives[drive].load.change(now, -1);
                 path.ios.release(id);
             }
+            path.forget_flushes(drive, now);
         }
         for controller in 0..path.controllers.len() {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {

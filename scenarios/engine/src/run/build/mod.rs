@@ -2,8 +2,10 @@
 
 mod arrays;
 mod check;
+mod durability;
 mod memory;
 
+use crate::host::durability::{Durability, threads as journal_threads};
 use crate::host::page_cache::{PageCache, PageCaches};
 use crate::integrity::Integrity;
 use crate::layout::Layout;
@@ -22,6 +24,7 @@ use crate::raid::redirect::Redirects;
 use crate::raid::volume::Volumes;
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_bitmaps, check_references, check_workloads};
+use crate::run::build::durability::check_durability;
 use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
@@ -31,6 +34,7 @@ use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
 use crate::state::event::Event;
+use crate::state::flushes::Flushes;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::records::Array;
@@ -70,6 +74,7 @@ impl System {
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
             check_bitmaps(plan, &arrays, &mut faults);
+            check_durability(plan, &arrays, &mut faults);
         }
         faults.none()?;
         let commands = commands_at_most(plan, &arrays);
@@ -79,8 +84,10 @@ impl System {
         let (workloads, slots) = build_workloads(plan, &mut faults);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
-        let all_threads = (threads + outside_threads) as usize + plan.workloads.len();
+        let all_threads =
+            (threads + outside_threads) as usize + plan.workloads.len() + journal_threads(plan);
         let ios = slots.len() + OUTSIDE_IOS + commands;
+        let places = slots.len();
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
         let (redirects, ssd_caches) = build_ssd_caches(plan, &volumes, &mut faults);
         faults.none()?;
@@ -113,6 +120,8 @@ impl System {
             drives,
         };
         let caches = build_caches(plan, threads + outside_threads);
+        let first_journal = threads + outside_threads + plan.workloads.len() as u32;
+        let durability = Durability::new(plan, places, first_journal);
         let loads = build_loads(plan, workloads, all_threads);
         let mut system = System {
             layers: Layers {
@@ -122,6 +131,7 @@ impl System {
                 ssd_caches,
             },
             caches,
+            durability,
             load_threads: threads + plan.jobs.as_ref().map_or(0, |_| outside_threads),
             link_names: plan.links.iter().map(|link| link.name.clone()).collect(),
             actions: Vec::from_iter(plan.events.iter().map(|event| event.action.clone())),
@@ -279,6 +289,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 read_to: 0,
                 head: 0,
                 health: Health::default(),
+                flushes: Flushes::new(drive.flush),
             }),
             Err(found) => faults.under(&format!("devices.{device}"), found),
         }
@@ -390,6 +401,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
             load: Load::new(workload, plan.seed),
             arrival: workload.arrival.clone(),
             arrivals,
+            syncs: workload.sync.is_some(),
             limits: (!workload.limits.is_empty()).then(|| Box::new(Limits::new(&workload.limits))),
             is_held: !workload.limits.is_empty() || workload.share.is_some(),
             threads: workload.threads,

@@ -1,0 +1,36 @@
+//! Flushes on their way to a drive, as Linux' block layer sends them (block/blk-flush.c).
+//!
+//! A drive without a volatile cache gets none. SATA has no queued flush: all commands at the drive
+//! end first, and none goes there until it is done (libata-core.c, ata_std_qc_defer); flushes that
+//! wait meanwhile become one. SAS and NVMe queue flushes as any other command.
+
+use crate::plan::FlushCommand;
+use raidlab_kernel::Queue;
+
+/// Flushes of a drive.
+#[derive(Debug, Default)]
+pub(crate) struct Flushes {
+    pub(crate) command: FlushCommand,
+    /// Those that wait until the drive is empty.
+    pub(crate) waiting: Queue,
+    /// Those that the one at the drive stands for.
+    pub(crate) riders: Queue,
+    /// One is at the drive, alone.
+    pub(crate) at_drive: bool,
+}
+
+impl Flushes {
+    /// Of a drive that takes flushes so.
+    pub(crate) fn new(command: FlushCommand) -> Flushes {
+        Flushes {
+            command,
+            ..Flushes::default()
+        }
+    }
+
+    /// True if other commands wait.
+    #[inline]
+    pub(crate) fn stop_others(&self) -> bool {
+        self.at_drive || !self.waiting.is_empty()
+    }
+}

@@ -1,0 +1,177 @@
+"""Where journals lie, how drives take flushes: what makes writes durable, for the plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.units import format_size
+from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.spec.durability import FileSystemTable
+from raidlab.scenarios.spec.schema import ScenarioTable
+
+FlushCommand = Literal["queued", "alone", "dropped"]
+
+_BLOCK = 4096
+_GROUP = 128 << 20
+"""Bytes of a block group of ext4; its journal begins with one, in the middle of the device."""
+_EXT4_JOURNALS = (
+    (32 << 20, 262_144), (16 << 20, 131_072), (8 << 20, 65_536), (4 << 20, 32_768),
+    (512 << 10, 16_384), (256 << 10, 8_192), (32 << 10, 4_096), (0, 1_024),
+)  # fmt: skip
+"""From file systems of so many blocks on, mke2fs makes a journal of so many: mkjournal.c,
+ext2fs_default_journal_size."""
+_XFS_SHARE = 2048
+_XFS_LEAST, _XFS_MOST = 64 << 20, 2 << 30
+"""Of a log of XFS: a 2048th of the file system, within these: mkfs.xfs(8)."""
+_LEAST_FILE_SYSTEM = 16 << 20
+_TICK_NS = 4_000_000
+"""Granularity of the times of files, a tick of the kernel: CONFIG_HZ=250 of Debian and Ubuntu."""
+
+
+def flush_command(spec: DriveSpec, options: DriveOptions) -> FlushCommand:
+    """How Linux sends a flush to a drive.
+
+    A drive that says it has no volatile cache gets none: a disk with its cache off, a protected
+    drive on NVMe. Protected SATA and SAS drives say that they have one. SATA has no queued flush.
+    """
+    link = spec.link()
+    family = "" if link is None else link.family
+    is_medium = spec.kind in ("hdd", "ssd", "xpoint")
+    says_so = options.write_cache is False or spec.kind == "hdd" or family == "pcie"
+    if is_medium and says_so and not spec.volatile(options):
+        return "dropped"
+    return "alone" if family == "sata" else "queued"
+
+
+def _flushes_of_drives(parts: Parts) -> list[FlushCommand]:
+    """How Linux sends a flush to each drive of a system."""
+    drives = zip(parts.drives, parts.options_of_drive, strict=True)
+    return [flush_command(drive.spec, options) for drive, options in drives]
+
+
+def drive_flushes(
+    drives: Sequence[dict[str, Any]],
+    table: ScenarioTable,
+    parts: Parts,
+    jobs: Iterable[Mapping[str, Any]],
+) -> None:
+    """Says of each drive of the plan how it takes flushes, if anything sends it some.
+
+    Args:
+        drives: The plan's drives.
+        table: The scenario; one without loads is driven from outside, by whatever asks.
+        parts: Its arrays.
+        jobs: The threads of its job files.
+    """
+    syncs = ("fsync", "fdatasync", "at_end", "each_write")
+    asked = (
+        not table.workload
+        or any(load.makes_durable for load in table.workload)
+        or any(thread["syncs"][key] for thread in jobs for key in syncs)
+        or any(_flushes(array) for array in parts.arrays)
+    )
+    for drive, flush in zip(drives, _flushes_of_drives(parts), strict=True):
+        if asked and flush != "queued":
+            drive["flush"] = flush
+
+
+def _flushes(array: Mapping[str, Any]) -> bool:
+    return "file_system" in array or bool(array.get("bitmap", {}).get("flushes"))
+
+
+def journal_bytes(table: FileSystemTable, usable: int) -> int:
+    """Bytes of the journal that mkfs makes on so many usable bytes, unless it is stated."""
+    if table.journal is not None:
+        return table.journal // _BLOCK * _BLOCK
+    if table.type == "xfs":
+        return min(max(usable // _XFS_SHARE, _XFS_LEAST), _XFS_MOST, usable // 4) // _BLOCK * _BLOCK
+    blocks = usable // _BLOCK
+    return next(journal for least, journal in _EXT4_JOURNALS if blocks >= least) * _BLOCK
+
+
+def journal_start(usable: int, journal: int) -> int:
+    """Where the journal begins: in the middle of the device, as mke2fs and mkfs.xfs place it."""
+    middle = usable // 2
+    unit = _GROUP if middle >= 2 * _GROUP else _BLOCK
+    return min(middle // unit * unit, (usable - journal) // _BLOCK * _BLOCK)
+
+
+def file_system_plan(
+    table: FileSystemTable, usable: int, *, flushed: bool, wake_ns: int
+) -> dict[str, Any]:
+    """`FileSystemPlan` of the native engine.
+
+    Args:
+        table: The file system.
+        usable: Bytes of its array.
+        flushed: Whether any drive of the array is sent flushes.
+        wake_ns: CPU time of a thread that wakes up.
+    """
+    journal = journal_bytes(table, usable)
+    return {
+        "journal": table.type,
+        "start_bytes": journal_start(usable, journal),
+        "bytes": journal,
+        "tick_ns": _TICK_NS,
+        "flushes": table.barrier and flushed,
+        "async_commit": table.journal_async_commit,
+        "wake_ns": wake_ns,
+    }
+
+
+def add_file_systems(table: ScenarioTable, parts: Parts, host: HostSpec | None) -> None:
+    """Gives arrays of the plan their file systems; faults and warnings go to `parts`."""
+    clock = parts.clock
+    wake = 0 if host is None else round(host.wake * (host.clock / clock if clock else 1.0))
+    flushes = _flushes_of_drives(parts)
+    durable = False
+    for at, array in enumerate(table.array):
+        system = array.file_system
+        if system is None:
+            continue
+        durable = True
+        key = f"array.{at}.file_system"
+        indices, usable = parts.offered.get(table.array_name(at), ([], None))
+        if usable is None:
+            continue
+        most = usable // 2
+        if usable < _LEAST_FILE_SYSTEM:
+            least = format_size(_LEAST_FILE_SYSTEM)
+            allowed = f"an array of at least {least}; this one has {format_size(usable)}"
+            parts.faults.add(key, system.type, allowed)
+            continue
+        if system.journal is not None and not 1 << 20 <= system.journal <= most:
+            allowed = f"1 MiB to {format_size(most)}, half of the array"
+            parts.faults.add(f"{key}.journal", format_size(system.journal), allowed)
+            continue
+        if not system.barrier:
+            parts.warnings.append(
+                f"{key}.barrier: without flushes an outage loses what fsync has promised,"
+                " unless every cache on the path is protected"
+            )
+        for index in indices:
+            drives = parts.arrays[index]["drives"]
+            flushed = any(flushes[drive] != "dropped" for drive in drives)
+            plan = file_system_plan(system, usable, flushed=flushed, wake_ns=wake)
+            parts.arrays[index]["file_system"] = plan
+    for at, load in enumerate(table.workload):
+        durable |= load.makes_durable
+        target = table.target_name(at)
+        raw = all(
+            array.file_system is None
+            for n, array in enumerate(table.array)
+            if table.array_name(n) == target
+        )
+        if load.append and raw and target in parts.offered:
+            allowed = f"left out: array {target} has no file_system, so nothing can be appended"
+            parts.faults.add(f"workload.{at}.append", True, allowed)
+    for at, event in enumerate(table.event):
+        if durable and event.action == "power-fail":
+            allowed = (
+                "left out beside file_system, fsync, fdatasync, sync and o_dsync: what they lose"
+                " is not modelled"
+            )
+            parts.faults.add(f"event.{at}.action", event.action, allowed)
