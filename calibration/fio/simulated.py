@@ -17,7 +17,7 @@ from raidlab.calibration.fio.outputs import output_faults
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
-from raidlab.scenarios.fio.option_table import OPTIONS, Fate
+from raidlab.scenarios.fio.option_table import OPTIONS, Handling
 
 ARRAY_FILE = "/proc/self/fd/999"
 """Where the preloaded library shows the array to fio."""
@@ -28,7 +28,7 @@ FORCED = (
     ("clocksource", "clock_gettime"),
     ("disk_util", "0"),
 )
-"""What every job has instead of its own (`Fate.SILENT`)."""
+"""What every job has instead of its own (`Handling.SILENT`)."""
 
 _SYNCS = "fsync", "fdatasync", "sync_file_range"
 """Options that let a job flush between its I/Os."""
@@ -104,32 +104,32 @@ def simulate(
 def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
     """The options of a section that fio gets, without what the system stands in for."""
     kept: list[tuple[str, str | None]] = []
-    replaced = sorted({key for key, _ in section.options if _fate(key) is Fate.REPLACED})
+    replaced = sorted({key for key, _ in section.options if _handling(key) is Handling.REPLACED})
     if replaced:
         found.note(section, f"{', '.join(replaced)}: the simulated array stands in")
     left_out: dict[str, dict[str, None]] = {}
     for key, value in section.options:
         name = ALIASES.get(key, key)
-        match _fate(key):
-            case Fate.IDLE:
+        match _handling(key):
+            case Handling.IDLE:
                 if _is_on(name, value):
                     left_out.setdefault(OPTIONS[name].why_bridge, {})[name] = None
-            case Fate.NOTED:
+            case Handling.NOTED:
                 found.note(section, f"{name} has no effect: {OPTIONS[name].why_bridge}")
                 kept.append((key, value))
-            case Fate.REPLACED | Fate.SILENT:
+            case Handling.REPLACED | Handling.SILENT:
                 pass
-            case Fate.HEEDED | Fate.REFUSED | Fate.FOREIGN:
+            case Handling.HEEDED | Handling.REFUSED | Handling.FOREIGN:
                 kept.append((key, value))
     for why, names in left_out.items():
         found.note(section, f"{', '.join(names)} left out: {why}")
     return kept
 
 
-def _fate(key: str) -> Fate:
+def _handling(key: str) -> Handling:
     """What becomes of an option; one that no table has is left to fio."""
     option = OPTIONS.get(ALIASES.get(key, key))
-    return Fate.HEEDED if option is None else option.bridge
+    return Handling.HEEDED if option is None else option.bridge
 
 
 def _is_on(name: str, value: str | None) -> bool:
@@ -172,7 +172,7 @@ def _refuse_engine(section: Section, asked: str, found: _Findings) -> None:
 def _check(section: Section, found: _Findings) -> None:
     for key, value in section.options:
         name = ALIASES.get(key, key)
-        if _fate(key) is Fate.REFUSED and value not in options.OFF:
+        if _handling(key) is Handling.REFUSED and value not in options.OFF:
             found.refuse(section, name, value, OPTIONS[name].why_bridge)
         if name in options.OF_THIS_MACHINE and value is not None:
             _check_value(section, name, value, found)

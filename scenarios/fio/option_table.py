@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 
-class Fate(Enum):
+class Handling(Enum):
     """What becomes of an option of a job."""
 
     HEEDED = auto()
@@ -73,8 +73,8 @@ class Load(Enum):
 class Option:
     """A row of the table."""
 
-    native: Fate
-    bridge: Fate
+    native: Handling
+    bridge: Handling
     load: Load | Skip
     why: str
     """Why it has no effect, or what is allowed instead of it; empty if it is heeded."""
@@ -83,13 +83,13 @@ class Option:
 
 
 H, I, N, A, S, R, F = (  # noqa: E741
-    Fate.HEEDED,
-    Fate.IDLE,
-    Fate.NOTED,
-    Fate.REPLACED,
-    Fate.SILENT,
-    Fate.REFUSED,
-    Fate.FOREIGN,
+    Handling.HEEDED,
+    Handling.IDLE,
+    Handling.NOTED,
+    Handling.REPLACED,
+    Handling.SILENT,
+    Handling.REFUSED,
+    Handling.FOREIGN,
 )
 P, J = Load.PLAIN, Load.JUDGED
 
@@ -97,8 +97,8 @@ P, J = Load.PLAIN, Load.JUDGED
 @dataclass(frozen=True)
 class _Row:
     names: str
-    native: Fate
-    bridge: Fate
+    native: Handling
+    bridge: Handling
     load: Load | Skip
     why: str = ""
     why_bridge: str = ""
@@ -500,8 +500,8 @@ OPTIONS: Mapping[str, Option] = dict(_options())
 """Every option by its first name."""
 
 
-def named(native: Fate | None = None, bridge: Fate | None = None) -> frozenset[str]:
-    """The options with this fate, native or through the bridge."""
+def named(native: Handling | None = None, bridge: Handling | None = None) -> frozenset[str]:
+    """The options that are handled so, native or through the bridge."""
     return frozenset(
         name
         for name, option in OPTIONS.items()

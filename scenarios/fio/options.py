@@ -9,15 +9,17 @@ from collections.abc import Callable, Mapping
 
 from raidlab.scenarios.fio import values
 from raidlab.scenarios.fio.jobfile import ALIASES
-from raidlab.scenarios.fio.option_table import OPTIONS, Fate, named
+from raidlab.scenarios.fio.option_table import OPTIONS, Handling, named
 
-EFFECTIVE = named(native=Fate.HEEDED)
+EFFECTIVE = named(native=Handling.HEEDED)
 """Options that do here what they do in fio."""
 
-WITHOUT_EFFECT: Mapping[str, str] = {name: OPTIONS[name].why for name in named(native=Fate.IDLE)}
+WITHOUT_EFFECT: Mapping[str, str] = {
+    name: OPTIONS[name].why for name in named(native=Handling.IDLE)
+}
 """Options that change nothing here, and why."""
 
-REFUSED: Mapping[str, str] = {name: OPTIONS[name].why for name in named(native=Fate.REFUSED)}
+REFUSED: Mapping[str, str] = {name: OPTIONS[name].why for name in named(native=Handling.REFUSED)}
 """Options whose job would be another one without them, unless they are off."""
 
 OF_THIS_MACHINE: Mapping[str, Callable[[str], object]] = {

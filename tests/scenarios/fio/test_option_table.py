@@ -11,7 +11,7 @@ import pytest
 
 from raidlab.scenarios.fio import options
 from raidlab.scenarios.fio.jobfile import ALIASES
-from raidlab.scenarios.fio.option_table import ENGINES, JOBS, OPTIONS, Fate, Load, Skip
+from raidlab.scenarios.fio.option_table import ENGINES, JOBS, OPTIONS, Handling, Load, Skip
 
 needs_fio = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is missing")
 
@@ -31,9 +31,9 @@ def test_an_option_has_one_row() -> None:
 
 def test_what_has_no_effect_or_is_refused_says_why() -> None:
     for name, option in OPTIONS.items():
-        if option.native in (Fate.IDLE, Fate.REFUSED):
+        if option.native in (Handling.IDLE, Handling.REFUSED):
             assert option.why, name
-        if option.bridge in (Fate.IDLE, Fate.NOTED, Fate.REFUSED):
+        if option.bridge in (Handling.IDLE, Handling.NOTED, Handling.REFUSED):
             assert option.why_bridge, name
         if isinstance(option.load, Skip):
             assert option.load.why, name
@@ -73,12 +73,12 @@ profile
 
 @pytest.mark.parametrize("name", OF_THE_MACHINE.split())
 def test_fio_never_has_an_option_that_acts_on_this_machine(name: str) -> None:
-    assert OPTIONS[name].bridge not in (Fate.HEEDED, Fate.NOTED)
+    assert OPTIONS[name].bridge not in (Handling.HEEDED, Handling.NOTED)
 
 
 def test_values_that_depend_on_this_machine_are_read_here() -> None:
     for name in options.OF_THIS_MACHINE:
-        assert OPTIONS[name].bridge is Fate.IDLE and OPTIONS[name].native is Fate.IDLE
+        assert OPTIONS[name].bridge is Handling.IDLE and OPTIONS[name].native is Handling.IDLE
     assert {"cpus_allowed", "numa_cpu_nodes"} <= options.OF_THIS_MACHINE.keys()
 
 
