@@ -212,6 +212,7 @@ def _flush(draft: Draft, flash: Flash) -> None:
             draft.put("firmware.flush", quantity(stated / 1e3, "us"), Origin("data-sheet"))
         return
     program = flash.slc_program_us if flash.sheet.has_slc_cache else flash.program_us
+    program += flash.planes * PAGE / flash.channel_mb_s
     if stated is not None:
         time = max(0.0, stated / 1e3 - program)
         note = "flush_latency, less the program of what the buffer holds"

@@ -7,6 +7,7 @@ mod common;
 mod allocation;
 mod arrivals;
 mod cache;
+mod durability;
 mod erase_blocks;
 mod failures;
 mod following;

@@ -1,0 +1,136 @@
+//! Writes that calls make durable, against what can be computed by hand: stations take 100 us for
+//! every command, flushes too.
+
+use crate::common::{plan, stations};
+use raidlab_engine::run;
+use serde_json::{Value, json};
+
+const SERVICE: u64 = 100_000;
+
+fn writer(name: &str, sync: &Value) -> Value {
+    json!({
+        "name": name, "array": 0, "threads": 1, "access": "random", "read_share": 0.0,
+        "block_bytes": 4096, "align_bytes": 4096, "area_start_bytes": 0,
+        "area_bytes": 1_u64 << 28, "sync": sync,
+        "arrival": {"kind": "closed", "outstanding": 1, "think_ns": 0},
+    })
+}
+
+/// One writer with a call behind each write, to a station of four servers.
+fn system(times: bool, allocates: bool, journal: Option<&str>) -> Value {
+    let mut value = stations(1, SERVICE, "fixed", 4);
+    let sync = json!({"every": 1, "times": times, "allocates": allocates});
+    value["workloads"] = json!([writer("load", &sync)]);
+    if let Some(journal) = journal {
+        value["arrays"][0]["file_system"] = json!({
+            "journal": journal, "start_bytes": 1_u64 << 29, "bytes": 1 << 20,
+            "tick_ns": 4_000_000, "flushes": true, "async_commit": false, "wake_ns": 0,
+        });
+    }
+    value
+}
+
+fn outcome(value: &Value) -> Value {
+    let result = run(&plan(value), || true).expect("a run");
+    assert!(result.breaches.is_empty(), "{:?}", result.breaches);
+    serde_json::to_value(&result).unwrap()
+}
+
+fn ios(outcome: &Value, load: usize) -> u64 {
+    outcome["workloads"][load]["ios"].as_u64().unwrap()
+}
+
+/// A second of writes that take so many commands, one behind the other.
+fn commands(value: &Value) -> f64 {
+    1e9 / (ios(&outcome(value), 0) as f64 * SERVICE as f64)
+}
+
+fn near(value: f64, expected: f64) {
+    assert!((value - expected).abs() < 0.002, "{value} is not {expected}");
+}
+
+#[test]
+fn on_a_raw_array_a_call_is_a_flush() {
+    near(commands(&system(true, false, None)), 2.0);
+}
+
+/// ext4: data, blocks of the transaction, flush, commit block, flush. XFS: data, flush, record,
+/// flush.
+#[test]
+fn a_commit_costs_its_steps() {
+    near(commands(&system(false, true, Some("ext4"))), 5.0);
+    near(commands(&system(false, true, Some("xfs"))), 4.0);
+}
+
+/// An overwrite has no metadata but its times: `fdatasync` is a flush. `fsync` commits the times
+/// once in 4 ms: one write in a tick takes 5 commands, the others 2, which is 19 or 20 writes.
+#[test]
+fn an_overwrite_commits_its_times_once_in_a_tick() {
+    near(commands(&system(false, false, Some("ext4"))), 2.0);
+    let mean = commands(&system(true, false, Some("ext4")));
+    assert!((2.15..2.16).contains(&mean), "{mean}");
+}
+
+#[test]
+fn no_flush_is_sent_where_the_drive_has_no_volatile_cache() {
+    let mut value = system(false, false, None);
+    value["drives"][0]["flush"] = json!("dropped");
+    near(commands(&value), 1.0);
+}
+
+/// The last write before a call takes both times; the other one has its own.
+#[test]
+fn the_last_of_several_writes_is_complete_with_the_call() {
+    let mut value = system(false, false, None);
+    value["workloads"][0]["sync"]["every"] = json!(2);
+    let outcome = outcome(&value);
+    assert!((6665..=6667).contains(&ios(&outcome, 0)));
+    let latency = &outcome["workloads"][0]["write"]["latency_ns"];
+    assert_eq!(latency["min"].as_f64(), Some(100_000.0), "{latency}");
+    assert_eq!(latency["max"].as_f64(), Some(200_000.0), "{latency}");
+}
+
+/// A reader beside the writer. A queued flush is one command among others. One that must be alone
+/// waits for the read under way (100 us), and the next read waits for it: the reader has two reads
+/// in the 300 us that a durable write takes then.
+#[test]
+fn a_flush_that_is_not_queued_waits_for_the_commands_at_the_drive() {
+    let mut value = system(false, false, None);
+    let mut reader = writer("reader", &Value::Null);
+    reader["read_share"] = json!(1.0);
+    let written = value["workloads"][0].clone();
+    value["workloads"] = json!([reader, written]);
+    let queued = outcome(&value);
+    assert!(ios(&queued, 0).abs_diff(10_000) <= 1);
+    assert!(ios(&queued, 1).abs_diff(5000) <= 1);
+    value["drives"][0]["flush"] = json!("alone");
+    let alone = outcome(&value);
+    assert!(ios(&alone, 0).abs_diff(6667) <= 1, "{}", ios(&alone, 0));
+    assert!(ios(&alone, 1).abs_diff(3333) <= 1, "{}", ios(&alone, 1));
+}
+
+/// Eight flushes that wait for a drive become one: eight places write beside each other.
+#[test]
+fn flushes_that_wait_for_a_drive_become_one() {
+    let mut value = system(false, false, None);
+    value["devices"][0]["servers"] = json!(8);
+    value["workloads"][0]["arrival"]["outstanding"] = json!(8);
+    value["drives"][0]["flush"] = json!("alone");
+    assert!(ios(&outcome(&value), 0).abs_diff(40_000) <= 8);
+}
+
+#[test]
+fn a_plan_that_cannot_be_is_refused() {
+    let mut value = system(false, false, Some("ext4"));
+    value["workloads"][0]["sync"]["every"] = json!(0);
+    value["arrays"][0]["file_system"]["start_bytes"] = json!((1_u64 << 30) - 4096);
+    value["events"] = json!([{"at_ns": 1000, "action": {"kind": "power_fail", "off_ns": 1000}}]);
+    let faults = format!("{:?}", run(&plan(&value), || true).err());
+    for key in [
+        "workloads.0.sync.every",
+        "arrays.0.file_system.start_bytes",
+        "events.0.action",
+    ] {
+        assert!(faults.contains(key), "{key}: {faults}");
+    }
+}
