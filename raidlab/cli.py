@@ -88,7 +88,7 @@ COMMANDS = {
     "rebuild": Lazy(
         "rebuild",
         "rebuild",
-        "Run a scenario in which a drive fails, once for each rebuild rate.",
+        "Say how long a rebuild takes, what limits it and what users feel, at each rebuild rate.",
     ),
     "sweep": Lazy(
         "sweep",
