@@ -165,11 +165,7 @@ class Parts:
         in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
         short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
-        of_md = bitmap_plan(
-            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
-        )
-        of_md |= read_balance_plan(key, name, table, self.warnings)
-        of_md |= sync_speed_plan(key, table, self.faults)
+        of_md = self._of_md(key, name, table, capacities, volatile=volatile)
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -316,6 +312,16 @@ class Parts:
         return takes_trim(
             self.models, (self.model_of_drive[drive] for drive in self.arrays[array]["drives"])
         )
+
+    def _of_md(
+        self, key: str, name: str, table: ArrayTable, capacities: Sequence[int], *, volatile: bool
+    ) -> dict[str, Any]:
+        """What Linux' md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
+        bitmap = bitmap_plan(
+            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
+        )
+        balance = read_balance_plan(key, name, table, self.warnings)
+        return bitmap | balance | sync_speed_plan(key, table, self.faults)
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:
