@@ -83,7 +83,7 @@ class _State:
             self._plot_heading(line)
         elif "<" in line and "reads" in line.lower():
             self.groups = line.lower()
-        elif re.match(r"#(?:\s*\S+)*?\s*Name\s", line):
+        elif "Name" in line.lstrip("#").split():
             self._columns(line.lstrip("#").split())
 
     def _columns(self, words: Sequence[str]) -> None:
