@@ -4,9 +4,9 @@ A number of which a device file says `range` is a best guess between two bounds.
 of them anew: half of the draws lie below the best guess and half above, the more the nearer, as in
 two right triangles (of logarithms, where no bound is zero). A fitted number has a standard error:
 its logarithm is normal around that of the fit, so wide that the number itself has the standard
-error: with r, the error over the number, sigma^2 = ln((1 + sqrt(1 + 4 r^2)) / 2), which is r^2 where
-r is small, and keeps a number within orders of magnitude of which the fit knows hardly more. Where a file states `correlations`, errors of one
-fit are drawn together; without, each by itself.
+error. With r, the error over the number, sigma^2 = ln((1 + sqrt(1 + 4 r^2)) / 2): r^2 where r is
+small, and within orders of magnitude where the fit hardly knows the number. Where a file states
+`correlations`, errors of one fit are drawn together; without, each by itself.
 
 Every draw is a device that can be: sizes are whole blocks of 4 KiB, times below one nanosecond are
 none or one, and a number that another one bounds stays at that bound (`_AT_MOST`).
@@ -39,7 +39,7 @@ _Z95 = 1.959964
 _BLOCK = 4096
 """Bytes of which drawn sizes are multiples."""
 _AT_MOST = (("nand.slc_cache.program", "nand.program"),)
-"""Times that are at most another one, or the longest of several: cells with fewer bits are faster."""
+"""Times that are at most another one, or the longest of several: cells of fewer bits are faster."""
 
 
 def open_numbers(device: Device) -> list[str]:
