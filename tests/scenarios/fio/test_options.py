@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
-from raidlab.scenarios.fio import options, values
+from raidlab.scenarios.fio import values
 from raidlab.scenarios.fio.values import OptionValueError, Share
-
-
-def test_an_option_is_in_one_table() -> None:
-    tables = [options.EFFECTIVE, set(options.WITHOUT_EFFECT), set(options.REFUSED)]
-    assert sum(map(len, tables)) == len(set().union(*tables))
-
-
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is missing")
-def test_every_option_of_fio_is_known() -> None:
-    done = subprocess.run(["fio", "--cmdhelp=all"], capture_output=True, text=True, check=True)
-    names = set(re.findall(r"^\s*([\w-]+)\s*:", done.stdout, re.MULTILINE))
-    assert len(names) > 200
-    assert names <= options.KNOWN
 
 
 @pytest.mark.parametrize(
