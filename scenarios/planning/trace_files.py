@@ -183,7 +183,8 @@ def _implausible(held: Mapping[str, Any]) -> Iterator[str]:
         larger = "a unit 1,000 or 1,000,000 times as long (us for ns, ms for us, s for ms)"
         smaller = "a unit 1,000 or 1,000,000 times as short (us for ms, ns for us)"
         if per_s > _MOST_PER_S:
-            yield f"{per_s:,.0f} requests/s, more than any system serves: times are likely in {larger}"
+            rate = f"{per_s:,.0f} requests/s, more than any system serves"
+            yield f"{rate}: times are likely in {larger}"
         elif per_s < _LEAST_PER_S and held["format"] in _OF_ONE_UNIT:
             yield f"{per_s:.2g} requests/s: times are likely in {smaller}"
     mean = held["bytes"] / requests if requests else 0.0
