@@ -99,7 +99,7 @@ fn by_names(top: &str, number: u64, rows: &[String]) -> Result<Recognised, Fault
 
 /// Of five words a line: DiskSim's, with times in milliseconds, or MQSim's in nanoseconds.
 ///
-/// MQSim's times are whole. Whole times of DiskSim's are told from them by the rate: as
+/// MQSim's times are whole. Whole times of DiskSim's are known from them by the rate: as
 /// milliseconds MQSim's come to less than a request a second.
 fn of_five(lines: &[String]) -> &'static str {
     let time = |line: &String| line.split_whitespace().next()?.parse::<u64>().ok();
