@@ -188,6 +188,11 @@ IMPORTS = {
         "published",
         "Make a measurement of published rates of a drive on its own.",
     ),
+    "monitoring": Lazy(
+        "import_monitoring",
+        "monitoring",
+        "Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time.",
+    ),
 }
 
 
