@@ -187,7 +187,7 @@ Priority = Literal["high", "normal", "low"]
 PRIORITIES: tuple[Priority, ...] = ("high", "normal", "low")
 """The first goes before the others."""
 TraceFormat = Literal[
-    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "disksim-validate", "disksim-ascii", "mqsim", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 ]  # fmt: skip
 _BESIDE_TRACE = {
