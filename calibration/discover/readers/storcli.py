@@ -271,13 +271,12 @@ def _backup(answer: _Answer, have: Pairs, controller: Controller) -> None:
     """What saves the cache: its own section first, then what the hardware list says."""
     for section in answer.sections:
         title = section.title.lower().replace("_", " ")
-        vault, battery = "cachevault" in title, title.startswith("bbu")
-        pack = "energy pack" in title
-        if not (vault or battery or pack):
+        kinds = {"cachevault": "cachevault", "bbu": "bbu", "energy pack": "energy pack"}
+        kind = next((each for word, each in kinds.items() if title.startswith(word)), None)
+        if kind is None:
             continue
         row = section.rows[0] if section.rows else {}
         stated = section.pairs
-        kind = "cachevault" if vault else "energy pack" if pack else "bbu"
         model = known_text(text_of(row, "Model", "Type") or stated.find("Type", "Model"))
         if row or stated:
             controller.backup = megaraid.backup_kind(model) or kind
