@@ -27,7 +27,7 @@ ORDER = {
     ],
     "calibration": [
         {"measurements"},
-        {"fio", "disksim", "traces"},
+        {"fio", "disksim", "traces", "monitoring"},
         {"fitting"},
         {"datasheets", "published", "discover"},
     ],
