@@ -23,6 +23,8 @@ pub(crate) struct Skewed {
     shift: u64,
     law: Law,
     random: Taus88,
+    /// True if hot blocks lie scattered, not side by side.
+    scattered: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -100,7 +102,16 @@ impl Skewed {
             shift,
             law,
             random,
+            scattered: true,
         })
+    }
+
+    /// The same numbers, hot ones side by side.
+    pub(crate) fn side_by_side(self) -> Skewed {
+        Skewed {
+            scattered: false,
+            ..self
+        }
     }
 
     /// The next block.
@@ -127,7 +138,12 @@ impl Skewed {
             }
             Law::Normal { deviation } => self.normal(deviation),
         };
-        rank.wrapping_mul(GOLDEN).wrapping_add(self.shift) % self.blocks
+        let place = if self.scattered {
+            rank.wrapping_mul(GOLDEN)
+        } else {
+            rank
+        };
+        place.wrapping_add(self.shift) % self.blocks
     }
 
     fn share(&mut self) -> f64 {
