@@ -91,8 +91,11 @@ impl Skewed {
             Distribution::Normal { deviation, center } => {
                 let width = libm::ceil(blocks as f64 * deviation / 100.0);
                 let deviation = width.min((blocks / 2) as f64) as u32;
-                // Modulo 2^64, as a place left of the first block.
-                let from = |center: f64| (blocks as f64 * (center - 0.5)) as i64 as u64;
+                // fio adds a place left of the first block modulo 2^32.
+                let from = |center: f64| {
+                    let place = (blocks as f64 * (center - 0.5)) as i64;
+                    u64::from(place as u32)
+                };
                 (center.map_or(0, from), Law::Normal { deviation })
             }
             _ => return None,
