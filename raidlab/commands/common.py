@@ -111,7 +111,7 @@ StoreFile = Annotated[
 ]
 
 TRACE_FORMATS = (
-    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "disksim-validate", "disksim-ascii", "mqsim", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from raidlab.devices.catalogue import KINDS
 
 _HEAD = 1 << 16
 """Bytes that show what a file is."""
-_LARGEST_DEVICE = 1 << 24
+_LARGEST_TOML = 1 << 24
 _SQLITE = b"SQLite format 3\0"
 _OUR_STORE = b"RDLB"
 """SQLite's application id at byte 68 of a store."""
@@ -72,6 +73,8 @@ class FileKind(Enum):
     STORE = _Kind("a store of finished runs", _is_store)
     DEVICE = _Kind("a device file", lambda head: False)
     """Recognised by its table, not by its beginning."""
+    SCENARIO = _Kind("a scenario", lambda head: False)
+    """The same."""
     TRACE = _Kind("a trace", lambda head: False)
     """A recorded trace cannot be made again, and looks as a made one does: none is replaced."""
 
@@ -92,6 +95,8 @@ class FileKind(Enum):
             return True
         if self is FileKind.DEVICE:
             return device_name(path) is not None
+        if self is FileKind.SCENARIO:
+            return isinstance(_tree(path).get("array"), list)
         return bool(self.value.fits(head))
 
 
@@ -107,11 +112,16 @@ def kind_of(path: Path) -> FileKind | None:
 
 def device_name(path: Path) -> str | None:
     """The name of the device that a file describes; None if it describes none."""
-    try:
-        if path.stat().st_size > _LARGEST_DEVICE:
-            return None
-        tree = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
+    tree = _tree(path)
     name = tree.get("name")
     return name if tree.get("kind") in KINDS and isinstance(name, str) else None
+
+
+def _tree(path: Path) -> dict[str, Any]:
+    """What a TOML file holds; nothing of what is none."""
+    try:
+        if path.stat().st_size > _LARGEST_TOML:
+            return {}
+        return tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}

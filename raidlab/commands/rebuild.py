@@ -44,7 +44,7 @@ def rebuild(
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
-    """Run a scenario in which a drive fails, once for each rebuild rate.
+    """Say how long a rebuild takes, what limits it and what users feel, at each rebuild rate.
 
     Interrupted with Ctrl-C it shows what is measured so far: the same command goes on from there.
     """

@@ -135,7 +135,8 @@ def replay(
     target = _target(device, scenario, array, seed, precondition)
     file = TraceFile(trace, format, columns, unit).known()
     if file.form and not format and not columns:
-        say(f"{trace}: read as {file.form}")
+        by_names = f", {file.columns}" if file.columns else ""
+        say(f"{trace}: read as {file.form}{by_names}")
     with ExitStack() as stack:
         store = stored_runs(stack)
         tell = stack.enter_context(progress(f"{trace.name} on {target.name}"))

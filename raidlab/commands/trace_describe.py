@@ -52,7 +52,8 @@ def describe(
                 say(f"warning: {warning}")
             echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
             return
-        opening(f"{found.name}: {found.form}", found.answer(), list(found.warnings))
+        form = f"{found.form} ({found.columns})" if found.columns else found.form
+        opening(f"{found.name}: {form}", found.answer(), list(found.warnings))
         for table in report.tables(found):
             print_table(table, output)
 

@@ -25,7 +25,8 @@ EVERY: dict[str, Lazy] = {
 }
 """`collect` hands everything on to a program of its own, which refuses such outputs itself."""
 _OUTPUT_NAMES = re.compile(r"html|report|out|csv|parquet|markdown|site|save|store|_json$")
-_NO_FILES = {"store list", "store clear"}
+_ONE_NAME = ("<class 'str'>", "str | None")
+_NAMES = ("device", "scenario", "host", "like", "system", "target", "measurement")
 WORK = {
     "sweep": ["--vary", "workload.0.outstanding=1,2"],
     "size": ["--vary", "workload.0.outstanding=1,2", "--goal", "p99 < 1 s"],
@@ -79,7 +80,7 @@ def test_every_file_of_a_command_is_marked(name):
             assert key in marked, f"{name}: {key}"
         if _OUTPUT_NAMES.search(key) and "Path" in plain:
             assert isinstance(marked[key], Writes), f"{name}: {key}"
-        if key in ("device", "scenario", "host", "like", "system", "target", "measurement"):
+        if plain in _ONE_NAME and key in _NAMES:
             assert isinstance(marked[key], Reads), f"{name}: {key}"
 
 
@@ -201,6 +202,7 @@ OF_KIND = {
     FileKind.MARKDOWN: b"# Published and simulated figures\n",
     FileKind.FIO: b'{\n  "fio version" : "fio-3.33",',
     FileKind.STORE: b"SQLite format 3\0" + bytes(52) + b"RDLB",
+    FileKind.SCENARIO: b"[[array]]\ndrives = []\n",
     FileKind.DEVICE: b'kind = "ssd"\nname = "x"\n',
 }
 
