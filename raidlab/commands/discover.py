@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from raidlab.commands.common import BAD_INPUT, Json, check_writable, command, path, say
+from raidlab.commands.common import BAD_INPUT, Json, command, path, say
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
@@ -28,9 +30,12 @@ def discover(
             help="Captured outputs: files or folders. This machine if left out.",
             parser=path,
         ),
+        Reads(),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", help="The scenario to write.", parser=path)
+        Path | None,
+        typer.Option("--out", help="The scenario to write.", parser=path),
+        Writes(FileKind.SCENARIO),
     ] = None,
     capture: Annotated[
         str,
@@ -53,7 +58,6 @@ def discover(
     from raidlab.calibration.discover.matching import match_facts
     from raidlab.calibration.discover.scenario import draft, files
 
-    check_writable(out)
     found = find(sources or [])
     matches = match_facts(found.facts)
     made = draft(found.facts, out.stem) if out is not None else None
