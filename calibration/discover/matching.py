@@ -254,7 +254,7 @@ def match_controller(controller: Controller, part: str) -> Match:
     if wanted is not None:
         product = wanted[1].lower()
         products = {
-            name: own[1] for name, title in titles.items() if (own := _PRODUCT.search(title))
+            name: found[1] for name, title in titles.items() if (found := _PRODUCT.search(title))
         }
         for name, own in products.items():
             if own.lower() == product:
