@@ -159,6 +159,11 @@ COMMANDS = {
         "Open the lab in the browser: rooms that each answer one question by simulation.",
     ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
+    "discover": Lazy(
+        "discover",
+        "discover",
+        "Find a machine's storage: controllers, arrays, drives, links; write its scenario.",
+    ),
 }
 RENAMED = {"tier": "ssd-cache"}
 """Commands of earlier versions."""

@@ -10,7 +10,8 @@ import typer
 
 from raidlab.calibration.monitoring.boot import SinceBoot
 from raidlab.commands.again import again
-from raidlab.commands.common import BAD_INPUT, Html, Json, check_writable, command, path, say
+from raidlab.commands.common import BAD_INPUT, Html, Json, command, path, say
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.faults import Fault, SpecError
@@ -30,7 +31,9 @@ FORMATS = (
 @command
 def monitoring(
     files: Annotated[
-        list[Path], typer.Argument(help="What a tool printed, or parts of it.", parser=path)
+        list[Path],
+        typer.Argument(help="What a tool printed, or parts of it.", parser=path),
+        Reads(),
     ],
     format: Annotated[
         str,
@@ -81,7 +84,6 @@ def monitoring(
     """Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time."""
     from raidlab.calibration.monitoring import importing, report
 
-    check_writable(html)
     options = _options(interval, metric, columns, statistic)
     found = importing.import_monitoring(
         files, format=format, since_boot=since_boot, options=options
