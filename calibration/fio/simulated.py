@@ -39,6 +39,9 @@ _SECTOR = 512
 _BLOCKS = "bs", "bsrange", "bssplit", "ba"
 """Options that name sizes of blocks."""
 
+_PLACES = "offset", "offset_increment", "offset_align", "zonesize", "zoneskip", "rw"
+"""Options that say where an I/O begins: fio adds them to places of blocks."""
+
 _OF_BLOCKS = re.compile(r"(?:^|[,:-])([^,:/-]+)")
 """The sizes in `4k,8k`, `4k-64k` and `4k/10:64k/90`."""
 
@@ -86,12 +89,12 @@ def simulate(
     changed: list[Section] = []
     found = _Findings(file)
     for section in sections:
-        _check(section, found)
+        whole = Section(section.name, [*inherited.options, *section.options])
+        _check(section, found, whole)
         if section.is_global:
-            inherited = Section("global", [*inherited.options, *section.options])
+            inherited = whole
             changed.append(Section(section.name, _kept(section, found)))
             continue
-        whole = Section(section.name, [*inherited.options, *section.options])
         changed.append(_job(section, whole, found, size_bytes))
     if not any(not section.is_global for section in changed):
         allowed = "at least one: a job file, or --name=NAME and options of fio"
@@ -169,7 +172,9 @@ def _refuse_engine(section: Section, asked: str, found: _Findings) -> None:
     found.refuse(section, "ioengine", asked, f"{engines.simulated()}; {asked} {why}")
 
 
-def _check(section: Section, found: _Findings) -> None:
+def _check(section: Section, found: _Findings, whole: Section) -> None:
+    """Values that cannot be; `whole` has the options before the section too."""
+    base = _kb_base(whole)
     for key, value in section.options:
         name = ALIASES.get(key, key)
         if _handling(key) is Handling.REFUSED and value not in options.OFF:
@@ -178,8 +183,12 @@ def _check(section: Section, found: _Findings) -> None:
             _check_value(section, name, value, found)
         if name == "zonemode" and value == "zbd":
             found.refuse(section, name, value, "none or strided: no zoned device is simulated")
-        if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "")):
+        if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "", base)):
             found.refuse(section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
+        if name in _PLACES and _parts(name, value or "", base):
+            found.refuse(section, key, value, f"a multiple of {_SECTOR} B: I/O is direct")
+        if name == "bs_unaligned" and value not in options.OFF:
+            found.refuse(section, key, value, f"left out: blocks are multiples of {_SECTOR} B")
         if name in values.TIMES and value is not None:
             _check_time(section, name, value, found)
 
@@ -208,13 +217,11 @@ def _check_time(section: Section, name: str, value: str, found: _Findings) -> No
 
 def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:
     """What fio would lay out anew, as with a file that is too short."""
-    if job.get("kb_base") is not None:
-        # Its units are others.
-        return
-    start = next(iter(_sizes(job.get("offset") or "0")), 0)
+    base = _kb_base(job)
+    start = next(iter(_sizes(job.get("offset") or "0", base)), 0)
     for key, first in ("size", start), ("filesize", 0):
         text = job.get(key)
-        if text is not None and any(first + each > size_bytes for each in _sizes(text)):
+        if text is not None and any(first + each > size_bytes for each in _sizes(text, base)):
             beyond = f" after offset={job.get('offset')}" if first else ""
             allowed = f"at most {size_bytes - first} B{beyond}: the array has {size_bytes} B"
             found.refuse(job, key, text, allowed)
@@ -225,10 +232,21 @@ def needs_content(section: Section) -> bool:
     return section.get("verify") not in (None, "0", "none")
 
 
-def _sizes(text: str) -> list[int]:
+def _parts(name: str, text: str, kb_base: int) -> bool:
+    """True if a place, or a step from one to the next, is no whole sector."""
+    if name == "rw":
+        text = text.partition(":")[2].lstrip("-") if not text.startswith("rand") else ""
+    return any(each % _SECTOR for each in _sizes(text, kb_base))
+
+
+def _kb_base(job: Section) -> int:
+    return 1000 if job.get("kb_base") == "1000" else 1024
+
+
+def _sizes(text: str, kb_base: int = 1024) -> list[int]:
     """The sizes of an option's value; those that only fio understands are left to it."""
     sizes = []
     for part in _OF_BLOCKS.findall(text):
         with contextlib.suppress(OptionError):
-            sizes.append(size(part))
+            sizes.append(size(part, kb_base))
     return sizes

@@ -94,7 +94,9 @@ def _memory_mib() -> int:
 
 
 def size(text: str, kb_base: int = 1024) -> int:
-    """Bytes: `4096`, `4k`, `0x1000`, `(4*1024)`; `kib` is 1000 as in fio.
+    """Bytes: `4096`, `4k`, `0x1000`, `(4*1024)`.
+
+    `kib` is the other base than `k`, as in fio 2.17 and later: 1000 unless `kb_base` is 1000.
 
     Raises:
         OptionValueError: It is none of these.
@@ -115,7 +117,9 @@ def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
     if match is None or len(text) > _LONGEST:
         raise OptionValueError(allowed)
     unit = (match[2] or "").lower()
-    base = 1000 if (match[3] or "").lower() == "ib" else kb_base
+    base = kb_base
+    if (match[3] or "").lower() == "ib":
+        base = 1024 if kb_base == 1000 else 1000
     number = int(match[1], 16) if match[1][:2].lower() == "0x" else float(match[1])
     exact = int(match[1]) if match[1].isdecimal() else number
     found = int(exact * base ** " kmgtp".index(unit or " "))

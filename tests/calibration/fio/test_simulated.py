@@ -40,6 +40,12 @@ def test_what_is_not_simulated_is_refused_all_at_once():
         ("size=200g", "[a] size"),
         ("offset=60g\nsize=50g", "[a] size"),
         ("filesize=200g", "[a] filesize"),
+        ("offset=100", "[a] offset"),
+        ("offset_increment=1000", "[a] offset_increment"),
+        ("rw=read:100", "[a] rw"),
+        ("zonemode=strided\nzonesize=1000", "[a] zonesize"),
+        ("bs_unaligned=1", "[a] bs_unaligned"),
+        ("kb_base=1000\nbs=4k", "[a] bs"),
     ],
 )
 def test_what_no_direct_io_to_the_array_can_be_is_refused(options, reported):
@@ -55,6 +61,7 @@ def test_what_no_direct_io_to_the_array_can_be_is_refused(options, reported):
     [
         "bs=4k,64k", "bs=512", "bsrange=1k-64k", "bssplit=4k/50:64k/,8k/", "size=100%",
         "size=50g\noffset=40g", "size=4*1024*1024", "kb_base=1000\nsize=100g", "offset=50%",
+        "kb_base=1000\nbs=64KiB", "rw=read:60k", "rw=randread:7", "bs_unaligned=0",
     ],
 )  # fmt: skip
 def test_what_fio_can_do_is_left_to_it(options):

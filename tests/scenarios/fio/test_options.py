@@ -30,6 +30,15 @@ def test_sizes(text: str, expected: int) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4k", 4000), ("4kb", 4000), ("4kib", 4096), ("4ki", 4000), ("1MiB", 1 << 20)],
+)
+def test_with_decimal_units_binary_ones_have_names_of_their_own(text: str, expected: int) -> None:
+    """Read off fio 3.33 with kb_base=1000."""
+    assert values.size(text, 1000) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "unit", "expected"),
     [
         ("30", "s", 30 * 10**9),
