@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from raidlab.devices.host import HostSpec
@@ -52,20 +52,15 @@ def _flushes_of_drives(parts: Parts) -> list[FlushCommand]:
     return [flush_command(drive.spec, options) for drive, options in drives]
 
 
-def drive_flushes(
-    drives: Sequence[dict[str, Any]],
-    table: ScenarioTable,
-    parts: Parts,
-    jobs: Iterable[Mapping[str, Any]],
-) -> None:
+def drive_flushes(plan: Mapping[str, Any], table: ScenarioTable, parts: Parts) -> None:
     """Says of each drive of the plan how it takes flushes, if anything sends it some.
 
     Args:
-        drives: The plan's drives.
+        plan: The plan, with its drives and jobs.
         table: The scenario; one without loads is driven from outside, by whatever asks.
         parts: Its arrays.
-        jobs: The threads of its job files.
     """
+    jobs = plan.get("jobs", {}).get("threads", ())
     syncs = ("fsync", "fdatasync", "at_end", "each_write")
     asked = (
         not table.workload
@@ -73,7 +68,7 @@ def drive_flushes(
         or any(thread["syncs"][key] for thread in jobs for key in syncs)
         or any(_flushes(array) for array in parts.arrays)
     )
-    for drive, flush in zip(drives, _flushes_of_drives(parts), strict=True):
+    for drive, flush in zip(plan["drives"], _flushes_of_drives(parts), strict=True):
         if asked and flush != "queued":
             drive["flush"] = flush
 

@@ -235,7 +235,6 @@ def build_scenario(
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
-    add_file_systems(table, parts, host)
     workloads = _workloads(table, parts, host)
     parts.warnings += [*check_sharing(table, faults), *without_threads(table)]
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
@@ -261,8 +260,7 @@ def build_scenario(
         "workloads": [plan for _, plans in workloads for plan in plans],
         **jobs_plan(fio, _jobs_until(table)),
     }
-    threads = [thread for workload in fio for thread in workload.jobs.threads]
-    drive_flushes(plan["drives"], table, parts, threads)
+    drive_flushes(plan, table, parts)
     points = max((len(loaded.outstanding) for loaded, _ in workloads), default=1)
     return Scenario(
         title=table.title or ("scenario" if path is None else path.stem),
@@ -343,7 +341,8 @@ def _plan(
 def _workloads(
     table: ScenarioTable, parts: Parts, host: HostSpec | None
 ) -> list[tuple[Loaded, list[dict[str, Any]]]]:
-    """Every workload of the scenario with its entries in the plan."""
+    """Every workload of the scenario with its entries in the plan, and file systems for them."""
+    add_file_systems(table, parts, host)
     loaded: list[tuple[Loaded, list[dict[str, Any]]]] = []
     names: set[str] = set()
     index = 0

@@ -57,5 +57,5 @@ def test_several_callers_share_commits_as_in_simpy(kind, times, allocates, count
     assert not result["breaches"]
     for load, latencies in zip(result["workloads"], expected, strict=True):
         assert abs(load["ios"] - len(latencies)) <= 1
-        mean = load["write"]["latency_ns"]["mean"]
+        mean = 1000 * load["write"]["latency_us"]["mean"]
         assert mean == pytest.approx(sum(latencies) / len(latencies), rel=2e-3)

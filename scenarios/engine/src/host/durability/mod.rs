@@ -41,12 +41,11 @@ pub(crate) struct Durability {
     free: Vec<u32>,
 }
 
-/// Threads of journals: one for each array, if any has a file system.
-pub(crate) fn threads(plan: &Plan) -> usize {
-    match plan.arrays.iter().any(|array| array.file_system.is_some()) {
-        true => plan.arrays.len(),
-        false => 0,
-    }
+/// Threads of the host's own: one that writes back for each load, and, if any array has a file
+/// system, one for each array's journal.
+pub(crate) fn own_threads(plan: &Plan) -> usize {
+    let journals = plan.arrays.iter().any(|array| array.file_system.is_some());
+    plan.workloads.len() + usize::from(journals) * plan.arrays.len()
 }
 
 /// By outside thread: whether its writes allocate blocks.
@@ -59,7 +58,8 @@ fn allocates(plan: &Plan, threads: u32) -> Vec<bool> {
 
 impl Durability {
     /// What a plan asks for, with so many places of loads.
-    pub(crate) fn new(plan: &Plan, places: usize, first_thread: u32) -> Durability {
+    pub(crate) fn new(plan: &Plan, places: usize) -> Durability {
+        let threads: u32 = plan.workloads.iter().map(|load| load.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
         let files = plan.workloads.len() + outside_threads as usize;
         let journal = |given: FileSystemPlan| Box::new(Journal::new(given, files));
@@ -68,7 +68,7 @@ impl Durability {
             calls: plan.workloads.iter().map(|load| load.sync).collect(),
             since: vec![0; places],
             journals: arrays.map(|array| array.file_system.map(journal)).collect(),
-            first_thread,
+            first_thread: threads + outside_threads + plan.workloads.len() as u32,
             outside_threads,
             allocates: allocates(plan, outside_threads),
             steps: Vec::new(),

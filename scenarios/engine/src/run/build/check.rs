@@ -5,6 +5,7 @@ use crate::plan::{
     WorkloadPlan,
 };
 use crate::raid::bitmap::{Bitmap, MOST_REGIONS};
+use crate::run::build::durability::check_durability;
 use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
@@ -257,6 +258,7 @@ pub(crate) fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults
         check_workload(index, workload, capacity, faults);
     }
     check_tenants(plan, faults);
+    check_durability(plan, arrays, faults);
 }
 
 /// Every place of every load has a number that an I/O's record has room for.

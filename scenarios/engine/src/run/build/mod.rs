@@ -5,7 +5,7 @@ mod check;
 mod durability;
 mod memory;
 
-use crate::host::durability::{Durability, threads as journal_threads};
+use crate::host::durability::{Durability, own_threads};
 use crate::host::page_cache::{PageCache, PageCaches};
 use crate::integrity::Integrity;
 use crate::layout::Layout;
@@ -24,7 +24,6 @@ use crate::raid::redirect::Redirects;
 use crate::raid::volume::Volumes;
 use crate::run::build::arrays::{build_arrays, build_memories, build_ssd_caches, build_volumes};
 use crate::run::build::check::{Faults, check_bitmaps, check_references, check_workloads};
-use crate::run::build::durability::check_durability;
 use crate::run::build::memory::Needs;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
@@ -74,7 +73,6 @@ impl System {
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
             check_bitmaps(plan, &arrays, &mut faults);
-            check_durability(plan, &arrays, &mut faults);
         }
         faults.none()?;
         let commands = commands_at_most(plan, &arrays);
@@ -84,10 +82,9 @@ impl System {
         let (workloads, slots) = build_workloads(plan, &mut faults);
         let threads: u32 = plan.workloads.iter().map(|workload| workload.threads).sum();
         let outside_threads = plan.outside_threads.max(1);
-        let all_threads =
-            (threads + outside_threads) as usize + plan.workloads.len() + journal_threads(plan);
+        let all_threads = (threads + outside_threads) as usize + own_threads(plan);
         let ios = slots.len() + OUTSIDE_IOS + commands;
-        let places = slots.len();
+        let durability = Durability::new(plan, slots.len());
         let mut volumes = build_volumes(plan, &mut drives, &arrays);
         let (redirects, ssd_caches) = build_ssd_caches(plan, &volumes, &mut faults);
         faults.none()?;
@@ -120,8 +117,6 @@ impl System {
             drives,
         };
         let caches = build_caches(plan, threads + outside_threads);
-        let first_journal = threads + outside_threads + plan.workloads.len() as u32;
-        let durability = Durability::new(plan, places, first_journal);
         let loads = build_loads(plan, workloads, all_threads);
         let mut system = System {
             layers: Layers {
