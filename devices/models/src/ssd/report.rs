@@ -4,8 +4,10 @@ use crate::fault::Fault;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::map::layout::Layout;
 use crate::ssd::nand::endurance;
 use crate::ssd::nand::temperature::Temperature;
+use crate::ssd::preconditioning::pace::PastScatter;
 use crate::ssd::snapshot::{self, DriveState};
 use crate::ssd::translation::erase_blocks::EraseBlocks;
 use crate::ssd::written::{ReadUnits, Written};
@@ -131,6 +133,16 @@ impl<F: Front> Ssd<F> {
             host_units: counts.host,
             moved_units: counts.moved,
         }
+    }
+
+    /// How far write amplification over so many units of the host, from the begin of a run on,
+    /// differs between drives with the same history; none if there is no such history.
+    pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
+        let Layout::Tiled(tiles) = self.translation.map.layout() else {
+            return None;
+        };
+        let each = host_units as f64 / f64::from(tiles.tiles.get());
+        tiles.end.pace.scatter(each)
     }
 
     /// Units that reads asked for so far.

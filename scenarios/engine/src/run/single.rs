@@ -6,6 +6,7 @@ use crate::run::checks;
 use crate::run::fio;
 use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
+use crate::run::past::{Compared, Seen, Start};
 use crate::run::report::{Component, Power, RunResult};
 use crate::run::system::System;
 use raidlab_kernel::{Nanos, Time};
@@ -53,6 +54,7 @@ pub fn run_watched(
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
     let mut observer = Observer::of(plan, warm);
+    let mut seen;
     let recording = loop {
         let drove = drive(
             &mut system,
@@ -68,8 +70,15 @@ pub fn run_watched(
             before: Snapshot::take(&mut system, warm),
             in_flight: system.layers.loads.in_flight(),
         };
-        let finished =
-            drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
+        seen = Seen::of(plan, &system);
+        let finished = drove
+            && recording.drive(
+                &mut system,
+                &mut observer,
+                plan,
+                &mut should_continue,
+                &mut seen,
+            );
         let failure = system.failure();
         if let Some(fault) = failure.or_else(|| system.layers.loads.trace_fault()) {
             return Err(RunError::Plan(vec![fault]));
@@ -111,7 +120,40 @@ pub fn run_watched(
         result.add_ios(&system, &traced);
     }
     result.add_tails(&mut system, plan);
+    if let Some(compared) = seen.and_then(|seen| seen.ended(&system)) {
+        drop(system);
+        heed_past(&mut result, plan, &compared, warm, &mut should_continue)?;
+    }
     Ok(result)
+}
+
+/// Runs the begin of a recording once more after another past, and widens the result's intervals by
+/// what differs.
+fn heed_past(
+    result: &mut RunResult,
+    plan: &Plan,
+    compared: &Compared,
+    warm: Time,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
+) -> Result<(), RunError> {
+    let plan = compared.plan(plan, warm);
+    let mut system = System::new(&plan).map_err(RunError::Plan)?;
+    let drove = drive(&mut system, &mut None, |_| warm, should_continue, |_| false);
+    let start = Start::take(&system);
+    let recording = Recording {
+        from: warm,
+        end: warm + plan.duration_ns,
+        after_rebuild: plan.after_rebuild_ns,
+        before: Snapshot::take(&mut system, warm),
+        in_flight: system.layers.loads.in_flight(),
+    };
+    let finished =
+        drove && recording.drive(&mut system, &mut None, &plan, should_continue, &mut None);
+    if !finished {
+        return Err(RunError::Stopped);
+    }
+    compared.widen(result, &system, &start);
+    Ok(())
 }
 
 /// A recording from the end of the warm-up on.
@@ -134,6 +176,7 @@ impl Recording {
         observer: &mut Option<Observer>,
         plan: &Plan,
         should_continue: &mut impl FnMut(u64, u64) -> bool,
+        seen: &mut Option<Seen>,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
@@ -142,6 +185,9 @@ impl Recording {
             |system| self.limit(system),
             should_continue,
             |system| {
+                if let Some(seen) = seen {
+                    seen.look(system);
+                }
                 if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                     return true;
                 }
