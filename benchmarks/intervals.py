@@ -29,6 +29,7 @@ from raidlab.scenarios.results.intervals import (
     students,
     uncertain,
 )
+from raidlab.scenarios.running.simulate import HEEDS_PAST
 
 HERE = Path(__file__).parent / "intervals"
 FIGURES = ("iops", "mean", "p50", "p90", "p99", "p99_9")
@@ -39,7 +40,8 @@ def runs_of(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, A
     scenario = load_scenario(HERE / f"{system}.toml")
 
     def one(seed: int) -> dict[str, Any]:
-        found = json.loads(_engine.run(json.dumps(scenario.plan(0, 0, seed)), lambda *_: False))
+        plan = json.dumps(scenario.plan(0, 0, seed) | HEEDS_PAST)
+        found = json.loads(_engine.run(plan, lambda *_: False))
         (load,) = found["workloads"]
         bins = [tuple(pair) for side in ("read", "write") for pair in load[side]["bins"]]
         return {

@@ -9,13 +9,13 @@
 use crate::plan::Plan;
 use crate::run::report::RunResult;
 use crate::run::system::System;
-use raidlab_kernel::{Batches, Histogram, Nanos, PERCENTILES, Side, Time, student_t_975};
+use raidlab_kernel::{Batches, Estimate, Histogram, Nanos, PERCENTILES, Side, Time, student_t_975};
 use raidlab_models::{DeviceParams, Written};
 
 /// I/Os of the begin that is compared: enough for a slope, and a fraction of a second's work.
 const COMPARED: u64 = 1 << 17;
-/// Pasts that turned out closer than this part of a standard deviation say nothing of a slope.
-const CLOSE: f64 = 0.5;
+/// Normal quantile of a 95 % interval.
+const NORMAL: f64 = 1.96;
 
 /// By how much a latency's mean and ranks may differ after another past: half 95 % widths.
 #[derive(Clone, Debug, Default)]
@@ -47,8 +47,6 @@ pub(crate) struct Begin {
     loads: Vec<Recorded>,
     ios: u64,
     amplification: f64,
-    /// Of its logarithm between pasts, over this time.
-    deviation: f64,
 }
 
 /// What flash had been written before the recording, drive by drive.
@@ -94,7 +92,7 @@ impl Start {
 
 impl Begin {
     fn of(system: &System, start: &Start) -> Option<Begin> {
-        let (amplification, deviation, _) = start.work(system)?;
+        let (amplification, ..) = start.work(system)?;
         let loads = system.layers.loads.workloads().iter();
         let loads = loads.map(|load| {
             let meter = &load.meter;
@@ -109,47 +107,77 @@ impl Begin {
             loads: loads.collect(),
             ios: system.layers.loads.recorded(),
             amplification,
-            deviation,
         })
     }
 
     /// Half widths by what differs in the same begin after another past; `half` is that of the
     /// logarithm of write amplification.
-    fn against(&self, other: &Begin, half: f64) -> Vec<LoadPast> {
-        let apart = (other.amplification / self.amplification).ln().abs();
-        let scale = half / apart.max(CLOSE * self.deviation);
-        let loads = self.loads.iter().zip(&other.loads);
-        loads
-            .map(|(own, other)| own.against(other, scale))
-            .collect()
+    fn against(&self, other: &Begin, kept: &[Kept], half: f64) -> Vec<LoadPast> {
+        let work = (other.amplification / self.amplification).ln();
+        let loads = self.loads.iter().zip(&other.loads).zip(kept);
+        let found = loads.map(|((own, other), kept)| own.against(other, kept, (work, half)));
+        found.collect()
     }
 }
 
+/// How far a figure may differ after another past, by how far it does for a difference `work` of the
+/// logarithm of write amplification, of which `half` is the half width between pasts.
+///
+/// `differs` has the error `error`. Of a figure that nothing is known of it is expected that it
+/// changes about as `usual` times the logarithm: 1 for a rate or a latency that collection bounds.
+/// So its slope is normal around zero with that deviation before, and after what was seen has the
+/// mean square that counts here (linear regression with a normal prior).
+fn half_width(differs: f64, error: f64, usual: f64, (work, half): (f64, f64)) -> f64 {
+    let (signal, noise) = ((usual * work).powi(2), error * error);
+    if signal + noise == 0.0 {
+        return 0.0;
+    }
+    let mean = differs * work * usual * usual / (signal + noise);
+    let variance = usual * usual * noise / (signal + noise);
+    half * (mean * mean + variance).sqrt()
+}
+
 impl Recorded {
-    fn against(&self, other: &Recorded, scale: f64) -> LoadPast {
-        let apart = |own: f64, other: f64| {
+    fn rate(&self) -> f64 {
+        self.histograms[0].count() as f64 / self.span.float()
+    }
+
+    fn against(&self, other: &Recorded, kept: &Kept, work: (f64, f64)) -> LoadPast {
+        let own_ios = self.histograms[0].count().max(1) as f64;
+        // The error of a difference between two begins, of that of the whole run.
+        let longer = kept.histograms[0].count() as f64 / own_ios;
+        let error = |half: f64| half / NORMAL * (2.0 * longer).sqrt();
+        let apart = |own: f64, other: f64, half: f64| {
             let known = own > 0.0 && other > 0.0;
             if known {
-                (other / own).ln().abs() * scale
+                half_width((other / own).ln(), error(half), 1.0, work)
             } else {
                 0.0
             }
         };
-        let rate = |load: &Recorded| load.histograms[0].count() as f64 / load.span.float();
+        let share = |found: Option<Estimate>| found.map_or(0.0, |it| it.half / it.mean.max(1e-9));
         let mut found = LoadPast {
-            rate: apart(rate(self), rate(other)),
+            rate: apart(self.rate(), other.rate(), share(kept.batches.gap())),
             ..LoadPast::default()
         };
-        let histograms = self.histograms.iter().zip(&other.histograms);
-        for (side, (own, other)) in found.sides.iter_mut().zip(histograms) {
+        for (at, side) in found.sides.iter_mut().enumerate() {
+            let (own, other) = (&self.histograms[at], &other.histograms[at]);
             let (Some(mean), Some(other_mean)) = (own.mean(), other.mean()) else {
                 continue;
             };
-            side.mean = apart(mean, other_mean);
+            let half = share(kept.batches.latency(SIDES[at]));
+            side.mean = apart(mean, other_mean, half);
             let (own, other) = (own.distribution(), other.distribution());
-            for (half, (_, share)) in side.ranks.iter_mut().zip(PERCENTILES) {
-                let at = own.quantile(share);
-                *half = at.map_or(0.0, |at| (other.rank(at) - own.rank(at)).abs() * scale);
+            for (rank, (_, share)) in side.ranks.iter_mut().zip(PERCENTILES) {
+                let Some(latency) = own.quantile(share) else {
+                    continue;
+                };
+                let whole = kept.batches.rank(SIDES[at], share);
+                let error = error(whole.map_or(0.0, |it| it.half));
+                let below = own.rank(latency);
+                let slower = own.rank(latency * (-work.1).exp());
+                let usual = (below - slower) / work.1.max(1e-9);
+                *rank = half_width(other.rank(latency) - below, error, usual, work);
             }
         }
         found
@@ -254,7 +282,7 @@ impl Compared {
         let Some(found) = Begin::of(other, start) else {
             return;
         };
-        let halves = self.begin.against(&found, self.half);
+        let halves = self.begin.against(&found, &self.kept, self.half);
         for ((load, kept), half) in result.workloads.iter_mut().zip(&self.kept).zip(&halves) {
             load.heed_past(kept, half);
         }
@@ -282,8 +310,15 @@ mod tests {
             loads: vec![load],
             ios: 1000,
             amplification,
-            deviation: 0.01,
         }
+    }
+
+    /// A record whose batches are all alike: what differs is no chance.
+    fn kept(load: &Recorded) -> Vec<Kept> {
+        vec![Kept {
+            batches: Batches::new(64),
+            histograms: load.histograms.clone(),
+        }]
     }
 
     /// By hand: write amplification is 2 % higher and so is each latency, the rate is 2 % lower. So
@@ -292,9 +327,11 @@ mod tests {
     /// below, about 29.4 of 1000 fewer; their rank moves by 0.0294 / ln 1.02 * 0.005 = 0.0074.
     #[test]
     fn a_figure_differs_by_its_slope_times_the_scatter() {
-        let own = begin(recorded(1000..2000, 1_000_000), 2.0);
+        let load = recorded(1000..2000, 1_000_000);
+        let kept = kept(&load);
+        let own = begin(load, 2.0);
         let slower = recorded((1000..2000).map(|ns| ns * 102 / 100), 1_020_000);
-        let found = &own.against(&begin(slower, 2.04), 0.005)[0];
+        let found = &own.against(&begin(slower, 2.04), &kept, 0.005)[0];
         assert!((found.rate - 0.005).abs() < 1e-6, "{found:?}");
         let [all, reads, writes] = &found.sides;
         assert!((all.mean - 0.005).abs() < 1e-4, "{found:?}");
@@ -302,12 +339,19 @@ mod tests {
         assert_eq!((writes.mean, reads.mean), (all.mean, 0.0));
     }
 
-    /// Pasts that are nearly alike say nothing of a slope: what differs is chance.
+    /// By hand. Without an error: slope 2. With an error as large as the usual change the slope is
+    /// half of what was seen, 1, with a variance of half: sqrt(1.5). Pasts alike: as usual. Figures
+    /// that cannot change do not, such as those of a buffer that is never full.
     #[test]
-    fn pasts_that_are_alike_are_taken_to_be_half_a_deviation_apart() {
-        let own = begin(recorded(1000..2000, 1_000_000), 2.0);
-        let other = begin(recorded(1000..2000, 1_010_000), 2.0);
-        let found = &own.against(&other, 0.02)[0];
-        assert!((found.rate - 1.01_f64.ln() * 0.02 / 0.005).abs() < 1e-9);
+    fn what_is_not_seen_for_certain_is_as_usual() {
+        let near = |one: f64, other: f64| assert!((one - other).abs() < 1e-9, "{one} {other}");
+        near(half_width(0.02, 0.0, 1.0, (0.01, 0.005)), 0.01);
+        near(
+            half_width(0.02, 0.01, 1.0, (0.01, 0.005)),
+            0.005 * 1.5_f64.sqrt(),
+        );
+        near(half_width(0.001, 0.01, 1.0, (0.0, 0.005)), 0.005);
+        near(half_width(0.0, 0.0, 1.0, (0.01, 0.005)), 0.0);
+        near(half_width(0.0, 0.0, 1.0, (0.0, 0.005)), 0.0);
     }
 }
