@@ -63,13 +63,7 @@ pub fn run_watched(
             &mut should_continue,
             |_| false,
         );
-        let recording = Recording {
-            from: warm,
-            end: warm + plan.duration_ns,
-            after_rebuild: plan.after_rebuild_ns,
-            before: Snapshot::take(&mut system, warm),
-            in_flight: system.layers.loads.in_flight(),
-        };
+        let recording = Recording::of(plan, &mut system, warm);
         seen = Seen::of(plan, &system);
         let finished = drove
             && recording.drive(
@@ -140,13 +134,7 @@ fn heed_past(
     let mut system = System::new(&plan).map_err(RunError::Plan)?;
     let drove = drive(&mut system, &mut None, |_| warm, should_continue, |_| false);
     let start = Start::take(&system);
-    let recording = Recording {
-        from: warm,
-        end: warm + plan.duration_ns,
-        after_rebuild: plan.after_rebuild_ns,
-        before: Snapshot::take(&mut system, warm),
-        in_flight: system.layers.loads.in_flight(),
-    };
+    let recording = Recording::of(&plan, &mut system, warm);
     let finished =
         drove && recording.drive(&mut system, &mut None, &plan, should_continue, &mut None);
     if !finished {
@@ -169,6 +157,17 @@ struct Recording {
 }
 
 impl Recording {
+    /// That of a plan, from the end of the warm-up on.
+    fn of(plan: &Plan, system: &mut System, from: Time) -> Recording {
+        Recording {
+            from,
+            end: from + plan.duration_ns,
+            after_rebuild: plan.after_rebuild_ns,
+            before: Snapshot::take(system, from),
+            in_flight: system.layers.loads.in_flight(),
+        }
+    }
+
     /// Handles events up to the end that the plan sets; false if the caller asked to stop.
     fn drive(
         &self,
