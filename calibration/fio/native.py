@@ -137,7 +137,7 @@ def run_line(
     faults = [
         Fault(word.partition("=")[0], None, "left out: it has no effect with --native")
         for word in line.program
-        if not word.startswith(("--output", "--eta"))
+        if not word.startswith(("--output", "--eta", "--section="))
     ]
     if form not in FORMATS:
         allowed = f"one of {', '.join(FORMATS)}"
@@ -149,6 +149,10 @@ def run_line(
     if faults:
         raise SpecError(faults)
     sections = [*line.sections, *(each for name in line.files for each in jobfile.read(name))]
+    wanted = line.values("section")
+    if faults := jobfile.unknown_sections(sections, wanted):
+        raise SpecError(faults)
+    sections = jobfile.selected(sections, wanted)
     name = line.files[0] if line.files else "command line"
     output = line.value("output")
     for note in new_folders([] if output is None else [Path(output)]):
@@ -162,6 +166,7 @@ def run_line(
         seed=seed,
         bins=form == "json+",
     )
+    found["raidlab"]["notes"][:0] = line.left_out
     say_notes(found["raidlab"]["notes"])
     text = json.dumps(found, indent=2) + "\n"
     if output is None:

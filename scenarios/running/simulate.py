@@ -16,7 +16,7 @@ from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
 from raidlab.scenarios.results.overload import of_rate, with_traces
-from raidlab.scenarios.results.result import Result, Row, make_row
+from raidlab.scenarios.results.result import Recorded, Result, Row, make_row
 from raidlab.scenarios.results.trace_warnings import trace_doubts
 from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
@@ -307,9 +307,11 @@ def result_of(
     traced: list[dict[str, Any]] | None = None
     failed: list[str] = []
     traces: list[dict[str, Any]] = []
+    recorded: list[Recorded] = []
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
+            recorded.append(Recorded.of(outcome))
             where = f"point {point}, replication {replication}"
             happened = {"point": point, "replication": replication}
             events += [happened | entry for entry in outcome["log"]]
@@ -322,7 +324,7 @@ def result_of(
             found = traced_of(scenario, point, replication, outcome)
             traced = traced if found is None else (traced or []) + found
             traces += traces_of(scenario, point, replication, outcome)
-            for name in still_filling(own):
+            for name in still_filling(own) if own else ():
                 gathered.setdefault(name, []).append(own[0]["outstanding"])
     in_drives = data.get("lost_in_drive_caches", 0)
     lost = (
@@ -357,6 +359,7 @@ def result_of(
         written=scenario.written,
         ios=None if traced is None else tuple(traced),
         traces=tuple(traces),
+        recorded=tuple(recorded),
     )
 
 

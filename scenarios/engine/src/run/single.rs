@@ -92,10 +92,8 @@ pub fn run_watched(
         loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
-    let unsaved = plan
-        .save_state
-        .as_ref()
-        .and_then(|path| save_state(&system, path));
+    let save_to = plan.save_state.as_ref();
+    let unsaved = save_to.and_then(|path| save_state(&system, path));
     let (handled, until) = recording.ended(&mut system);
     let components = recording.before.components(&system, until);
     let caches = recording.before.counts.reports(&system);
@@ -109,6 +107,7 @@ pub fn run_watched(
         breaches,
         unsaved,
     );
+    result.add_start(recording.from, until, recording.rebuilding);
     if let Some(observer) = observer {
         let traced = observer.finish(&mut system);
         result.add_ios(&system, &traced);
@@ -154,6 +153,8 @@ struct Recording {
     before: Snapshot,
     /// Requests issued before it and not completed.
     in_flight: u64,
+    /// The share that each rebuild has done before it.
+    rebuilding: Vec<f64>,
 }
 
 impl Recording {
@@ -165,6 +166,7 @@ impl Recording {
             after_rebuild: plan.after_rebuild_ns,
             before: Snapshot::take(system, from),
             in_flight: system.layers.loads.in_flight(),
+            rebuilding: system.layers.raid.rebuilding(),
         }
     }
 
