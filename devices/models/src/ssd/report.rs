@@ -171,7 +171,7 @@ impl<F: Front> Ssd<F> {
         let nj = done.reads as f64 * power.read_nj
             + done.programs as f64 * power.program_nj
             + done.erases as f64 * power.erase_nj
-            + done.transferred_bytes as f64 * power.byte_nj;
+            + done.host_bytes as f64 * power.byte_nj;
         let idle = power.idle_w * now.since(Time::ZERO).seconds();
         Some(idle - self.idle_figures(now).map_or(0.0, |(saved, _)| saved) + nj * 1e-9)
     }
