@@ -139,7 +139,8 @@ def _take(unit: _Unit, index: int | None, facts: Facts) -> None:
 
 def _controller(unit: _Unit, index: int | None) -> Controller:
     have = unit.controller.pairs
-    width = whole(have.find("Host bus link width", "PCIe Link Width", "Link Width"))
+    # Some versions misspell it as "Hot bus link width".
+    width = whole(have.like(r"(bus|pcie)linkwidth$"))
     speed = have.find("Host bus speed", "PCIe Link Speed", "Link Speed")
     mode = (have.find("Controller Mode") or "").lower()
     found = Controller(
@@ -256,6 +257,7 @@ def _drive(part: _Part) -> Drive | None:
     family = rate if rate and "unknown" not in rate.lower() else have.find("Interface Type")
     most = have.find("Maximum Link Rate", "Maximum Physical Link Rate")
     vendor = known_text(have.find("Vendor"))
+    vendor = None if (vendor or "").startswith("*") else vendor
     stated = _state(have.find("State"))
     logical = re.match(r"\s*(\d+)", have.find("Block Size", "Logical/Physical Block Size") or "")
     return Drive(
