@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 FORMATS = (
     "iostat", "iostat-json", "sar", "sadf", "diskstats", "node-exporter", "prometheus", "csv",
-    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl",
+    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl", "pcp",
+    "atop",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
 
@@ -32,6 +33,9 @@ def monitoring(
     files: Annotated[
         list[Path], typer.Argument(help="What a tool printed, or parts of it.", parser=path)
     ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the load, for scenarios.", parser=path)
+    ] = None,
     format: Annotated[
         str,
         typer.Option(
@@ -80,8 +84,9 @@ def monitoring(
 ) -> None:
     """Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time."""
     from raidlab.calibration.monitoring import importing, report
+    from raidlab.calibration.monitoring.load import load_of
 
-    check_writable(html)
+    check_writable(out, html)
     options = _options(interval, metric, columns, statistic)
     found = importing.import_monitoring(
         files, format=format, since_boot=since_boot, options=options
@@ -103,7 +108,14 @@ def monitoring(
         for table in report.tables(found):
             print_table(table, output)
 
-    deliver([{html: lambda: report.page(found, line)}], show)
+    load = None if out is None else load_of(found)
+    deliver(
+        [
+            {html: lambda: report.page(found, line)},
+            {out: lambda: "" if load is None else load.to_json()},
+        ],
+        show,
+    )
 
 
 def _options(interval: str, metric: str, columns: str, statistic: str) -> Options:

@@ -29,15 +29,19 @@ from raidlab.commands.common import (
 from raidlab.commands.outputs import deliver
 from raidlab.commands.recording import (
     Goals,
+    Iostat,
+    OpenMetrics,
     Out,
     SaveState,
     Slowest,
+    TimelineCsv,
     TraceFrom,
     TraceIos,
     TraceJson,
     details_of,
     document,
     files,
+    sampled,
     traced,
     written,
 )
@@ -45,6 +49,7 @@ from raidlab.commands.tables import Output, Wide, opening, print_notes, print_ta
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
+from raidlab.scenarios.results import sampled as over_time
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary
@@ -80,6 +85,9 @@ def run(
     trace_json: TraceJson = None,
     slowest: Slowest = 0,
     goal: Goals = None,
+    iostat: Iostat = False,
+    timeline_csv: TimelineCsv = None,
+    open_metrics: OpenMetrics = None,
     wide: Wide = False,
     workers: Workers = None,
 ) -> None:
@@ -98,7 +106,7 @@ def run(
     for note in without_effect([*asked, *goals_of_loads(checked.goals)]):
         say(f"warning: {note}")
     details = details_of(trace_ios, trace_from, trace_json, slowest)
-    check_writable(*written(out, html, save_state, trace_json))
+    check_writable(*written(out, html, save_state, trace_json, timeline_csv, open_metrics))
     interrupted, unsaved = False, None
     with ExitStack() as stack:
         store = stored_runs(stack)
@@ -136,8 +144,16 @@ def run(
         result = replace(result, interrupted=True)
     line = again("run")
     deliver(
-        [*files(result, html, out, line), traced(result, trace_json)],
-        lambda: _show(result, Output.of(json=json, wide=wide), fresh, slowest),
+        [
+            *files(result, html, out, line),
+            traced(result, trace_json),
+            *sampled(result, timeline_csv, open_metrics),
+        ],
+        lambda: (
+            echo(over_time.iostat(result))
+            if iostat
+            else _show(result, Output.of(json=json, wide=wide), fresh, slowest)
+        ),
         partial=interrupted,
     )
     broken = tell_breaches(result.breaches)

@@ -16,6 +16,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, Power, Share
+from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.studies.vary import axes_of
 
@@ -231,6 +232,7 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     """
     file = "" if path is None else str(path)
     faults = Faults(file)
+    tree = expanded(tree, path, faults, key="load").tree
     table = check(QuestionTable, tree, faults)
     goals: list[Goal] = []
     if isinstance(tree.get("goals"), list):

@@ -283,6 +283,16 @@ class WorkloadTable(Table):
     """Times between requests, times this."""
     trace_timing: Literal["trace", "pauses", "full-speed"] = "trace"
     """At the trace's times, or a closed loop of `outstanding`: with its pauses, or without them."""
+    monitoring: str | None = Field(default=None, min_length=1)
+    """A monitored load (`raidlab import monitoring --out`); relative to the scenario's file."""
+    monitoring_from: Duration = 0
+    """Where in the file the load begins."""
+    monitoring_for: Duration | None = Field(default=None, gt=0)
+    """How much of the file is taken; all that follows if left out."""
+    monitoring_scale: float = Field(default=1.0, gt=0, le=1e6)
+    """What its rates are multiplied by."""
+    monitoring_bursts: float = Field(default=1.0, ge=1, le=1000)
+    """The I/Os of a step arrive in this part of it: 4 for a quarter; 1 for all of it."""
 
     @property
     def job_file(self) -> str | None:
@@ -291,6 +301,11 @@ class WorkloadTable(Table):
             return self.fio
         file = profile_file(self.profile)
         return None if file is None else str(file)
+
+    @property
+    def planned_elsewhere(self) -> bool:
+        """True for a job file's load, and for a monitored one of which no plain one was made."""
+        return self.job_file is not None or self.monitoring is not None
 
     def alignment(self, *, flash: bool, sector: int = SECTOR) -> int:
         """Bytes of which the load's offsets are multiples.
@@ -308,6 +323,10 @@ class WorkloadTable(Table):
 
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""
+        if self.monitoring is not None:
+            # Planning makes plain loads of it, which are checked then.
+            return
+        yield from self._monitoring_faults()
         if self.job_file is not None:
             yield from self._rate_faults()
             yield from self._limit_faults()
@@ -346,6 +365,11 @@ class WorkloadTable(Table):
     def _arrival_faults(self) -> Iterator[Fault]:
         if self.arrivals is not None and self.rate is None:
             yield Fault("arrivals", None, "left out: it has no effect without `rate`")
+
+    def _monitoring_faults(self) -> Iterator[Fault]:
+        for key in sorted(self.model_fields_set):
+            if key.startswith("monitoring_"):
+                yield Fault(key, None, "left out: it has no effect without `monitoring`")
 
     def _trace_faults(self) -> Iterator[Fault]:
         given = sorted(self.model_fields_set)
