@@ -237,8 +237,7 @@ def build_scenario(
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
-    parts.warnings += check_sharing(table, faults)
-    parts.warnings += [*_without_threads(table), *monitored.warnings]
+    parts.warnings += [*check_sharing(table, faults), *_without_threads(table), *monitored.warnings]
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
