@@ -23,6 +23,8 @@ _SAME_QUEUE = 0.1
 _AGAINST = -0.8
 _WITH = -0.3
 _LEAST_STEPS = 8
+_MOST_STEPS = 10_000_000
+"""Four months of seconds: more are a clock that jumped."""
 _SUMS = (Q.READS, Q.WRITES, Q.READ_BYTES, Q.WRITE_BYTES, Q.QUEUE)
 
 
@@ -35,14 +37,19 @@ def load_of(found: Imported) -> MonitoredLoad:
     series = [found.capture.series[n] for n in found.default_devices if n in found.capture.series]
     if not series:
         return _of_histograms(found)
+    series = [each for each in series if len(each)]
+    if not series:
+        why = "holds no sample of the devices that are taken"
+        raise SpecError([Fault("", None, why, (), str(found.files[0]))])
     step = found.interval_s
     if step is None:
         allowed = 'is not in the file: --interval "10 s" says it'
         raise SpecError([Fault("interval", None, allowed, (), str(found.files[0]))])
     assumed: list[str] = []
     grids = [_on_grid(each, step, found, assumed) for each in series]
-    count = max(len(next(iter(grid.values()))) for grid in grids)
-    begin = min(float(each.at[0] - weights(each)[0]) for each in series)
+    grids = [grid for grid in grids if grid]
+    count = max((len(next(iter(grid.values()))) for grid in grids), default=0)
+    begin = min(float(each.at[0] - weights(each)[0]) for each in series if len(each))
     total = {q: _total(grids, q, count) for q in _SUMS}
     waits = {
         wait: _mean_wait(grids, rate, wait, count)
@@ -121,6 +128,9 @@ def _on_grid(
     origin = min(float(each.at[0] - weights(each)[0]) for each in every if len(each))
     end = max(float(each.at[-1]) for each in every if len(each))
     count = max(1, round((end - origin) / step))
+    if count > _MOST_STEPS:
+        why = f"has times {(end - origin) / 86_400:,.0f} days apart, in steps of {step:g} s"
+        raise SpecError([Fault("", None, why, (), str(found.files[0]))])
     last = np.rint((series.at - origin) / step).astype(int)
     first = np.maximum(0, np.rint((series.at - length - origin) / step).astype(int))
     first = np.minimum(first, last - 1)

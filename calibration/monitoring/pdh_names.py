@@ -54,13 +54,16 @@ _IDLE = re.compile(
 _SPLIT = re.compile(
     r"split|geteilt|fractionn|dividid|suddivi|divis|gesplitst|расщепл|podziel|分割|拆分"
 )
-_RATE = re.compile(r"/\s*(?:s|sec|seg|sek|сек|с|сек\.|秒|초|mp|sn)\.?\s*\)?$|每秒|毎秒")
+_RATE = re.compile(
+    r"/\s*(?:s|sec|seg|sek|сек|с|сек\.|秒|초|mp|sn)\.?\s*\)?$|每秒|毎秒"
+    r"|per sec|pro sek|par sec|por seg|al sec|в сек|na sek"
+)
 _MEAN = re.compile(
-    r"avg|average|mittlere|durchschn|moyen|promedio|media|médi|medio|gemiddel|средн|średn|genomsn"
+    r"avg|average|mittlere|durchschn|moyen|promedio|media|médi|medio|gemid|\bgem\.|средн|średn|genomsn"
     r"|gennemsn|keskim|průměr|átlag|ort\b|ortalama|平均|평균"
 )
 _SECONDS = re.compile(
-    r"\bsec\b|\bsec\.|sek|seg|\bs\b|\bs/|second|сек|秒|초|\bmp\b|\bsn\b|waktu|tempo"
+    r"\bsec\b|\bsec\.|sek|seg|\(с\)|\(s\)|\bs\b|\bs/|second|сек|秒|초|\bmp\b|\bsn\b|waktu|tempo"
 )
 _TRANSFER = re.compile(
     r"transf|übertrag|передач|обмен|przesł|överför|overfør|siirto|přenos|átvitel|aktar|転送|传输|傳輸|전송"

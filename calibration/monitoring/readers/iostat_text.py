@@ -367,7 +367,7 @@ def _steps(layout: _Layout, words: Sequence[str]) -> dict[Quantity, float]:
         if at < len(words):
             word = words[at]
             step = 10.0 ** -decimals(word)
-            if word[-1].isalpha():
+            if word[-1] in "kMGTP":
                 step *= with_prefix(f"1{word[-1]}") / sense.scale
             found.setdefault(sense.quantity, step * sense.scale)
     return found
