@@ -88,7 +88,7 @@ COMMANDS = {
     "rebuild": Lazy(
         "rebuild",
         "rebuild",
-        "Run a scenario in which a drive fails, once for each rebuild rate.",
+        "Say how long a rebuild takes, what limits it and what users feel, at each rebuild rate.",
     ),
     "sweep": Lazy(
         "sweep",
@@ -104,6 +104,11 @@ COMMANDS = {
         "sensitivity",
         "sensitivity",
         "Rank the numbers that are open by what they do to a latency or rate.",
+    ),
+    "why": Lazy(
+        "why",
+        "why",
+        "Say why a system is slow: each usual cause is removed by itself and ranked by its gain.",
     ),
     "risk": Lazy(
         "risk",
@@ -164,6 +169,11 @@ COMMANDS = {
         "Open the lab in the browser: rooms that each answer one question by simulation.",
     ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
+    "discover": Lazy(
+        "discover",
+        "discover",
+        "Find a machine's storage: controllers, arrays, drives, links; write its scenario.",
+    ),
 }
 RENAMED = {"tier": "ssd-cache"}
 """Commands of earlier versions."""

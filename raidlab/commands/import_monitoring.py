@@ -10,7 +10,9 @@ import typer
 
 from raidlab.calibration.monitoring.boot import SinceBoot
 from raidlab.commands.again import again
-from raidlab.commands.common import BAD_INPUT, Html, Json, check_writable, command, path, say
+from raidlab.commands.common import BAD_INPUT, Html, Json, command, path, say
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.faults import Fault, SpecError
@@ -31,10 +33,14 @@ FORMATS = (
 @command
 def monitoring(
     files: Annotated[
-        list[Path], typer.Argument(help="What a tool printed, or parts of it.", parser=path)
+        list[Path],
+        typer.Argument(help="What a tool printed, or parts of it.", parser=path),
+        Reads(),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the load, for scenarios.", parser=path)
+        Path | None,
+        typer.Option("--out", help="Write the load, for scenarios.", parser=path),
+        Writes(FileKind.LOAD),
     ] = None,
     format: Annotated[
         str,
@@ -86,7 +92,6 @@ def monitoring(
     from raidlab.calibration.monitoring import importing, report
     from raidlab.calibration.monitoring.load import load_of
 
-    check_writable(out, html)
     options = _options(interval, metric, columns, statistic)
     found = importing.import_monitoring(
         files, format=format, since_boot=since_boot, options=options

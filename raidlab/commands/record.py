@@ -10,12 +10,13 @@ import typer
 from raidlab.commands.common import (
     INTERRUPTED,
     Json,
-    check_writable,
     command,
     path,
     progress,
     say,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Writes
 from raidlab.commands.outputs import deliver
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
@@ -23,7 +24,11 @@ from raidlab.output import echo
 
 @command
 def record(
-    out: Annotated[Path, typer.Option("--out", help="The load to write.", parser=path)],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The load to write.", parser=path),
+        Writes(FileKind.LOAD),
+    ],
     length: Annotated[
         str, typer.Option("--for", help='How long to record, such as "24 h".')
     ] = "24 h",
@@ -47,7 +52,6 @@ def record(
     if seconds < step:
         raise SpecError([Fault("--for", length, f"at least the interval, {interval}")])
     journal = recording.journal_of(out)
-    check_writable(out, journal)
     interrupted = False
     with progress("samples") as tell:
         try:

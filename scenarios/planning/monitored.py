@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
 from raidlab.devices.units import Duration
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.scenarios.spec.schema import WorkloadTable
 
 KEYS = ("monitoring", "monitoring_from", "monitoring_for", "monitoring_scale",
         "monitoring_bursts")  # fmt: skip
@@ -65,6 +66,11 @@ class Expanded:
 
     tree: dict[str, Any]
     warnings: list[str]
+
+
+def planned_elsewhere(workload: WorkloadTable) -> bool:
+    """True for a job file's load, and for a monitored one of which no plain one was made."""
+    return workload.job_file is not None or workload.monitoring is not None
 
 
 def expanded(

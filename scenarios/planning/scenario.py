@@ -30,7 +30,7 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings
-from raidlab.scenarios.planning.monitored import expanded
+from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -356,7 +356,7 @@ def _workloads(
             allowed = f"the name of an array: {', '.join(parts.offered)}"
             parts.faults.add(f"{key}.target", target or None, allowed, parts.offered)
             continue
-        if workload.planned_elsewhere or any(True for _ in workload.faults()):
+        if planned_elsewhere(workload) or any(True for _ in workload.faults()):
             continue
         arrays, usable = parts.offered[target]
         if workload.trace is not None:
@@ -379,7 +379,9 @@ def _workloads(
         if workload.rate is not None:
             outstanding = (0,) * len(workload.rate)
         parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
-        align = workload.alignment(flash=parts.has_flash(arrays), sector=parts.sector(arrays))
+        align = workload.alignment(
+            whole_blocks=parts.aligns_blocks(arrays), sector=parts.sector(arrays)
+        )
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads, "align_bytes": align}
@@ -413,10 +415,7 @@ def _without_threads(table: ScenarioTable) -> Iterator[str]:
 
 
 def _fio_workloads(
-    table: ScenarioTable,
-    parts: Parts,
-    folder: Path | None,
-    sections: Sequence[Section] | None,
+    table: ScenarioTable, parts: Parts, folder: Path | None, sections: Sequence[Section] | None
 ) -> list[FioWorkload]:
     """Every workload that a job file says."""
     found = []
@@ -472,7 +471,7 @@ def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]
     said = workload.align is not None or workload.buffered
     if said or not size or workload.load().access != "random":
         return
-    align = workload.alignment(flash=True)
+    align = workload.alignment(whole_blocks=True)
     units = [unit for unit in mapping_units if size % unit == 0 and align % unit]
     if units:
         start = "area_start" if workload.area_start % size else "hot_start"

@@ -43,6 +43,29 @@ PARTS = (
 """Parts of the time that every row has, zero where the system has no such part."""
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """What a run recorded of the system itself, whether it had loads or not."""
+
+    seconds: float
+    components: tuple[Mapping[str, Any], ...]
+    """As in rows."""
+    rebuilding_before: tuple[float, ...]
+    """Share done of each rebuild that was under way when recording began."""
+    rebuilding: tuple[float, ...]
+    """Share done of each that is under way at the end."""
+
+    @staticmethod
+    def of(run: Mapping[str, Any]) -> Recorded:
+        """Of what the engine gave."""
+        return Recorded(
+            run["duration_s"],
+            tuple(run["components"]),
+            tuple(run["rebuilding_before"]),
+            tuple(run["rebuilding"]),
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """The outcome of `simulate`, or of a `LiveSystem`."""
@@ -75,6 +98,8 @@ class Result:
     """Single I/Os with their stages, by point, replication and time; None if none were asked."""
     traces: tuple[Mapping[str, Any], ...] = ()
     """Of each load that is a recorded trace what the engine gave besides; not in the document."""
+    recorded: tuple[Recorded, ...] = ()
+    """Of each run; not in the document."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab run --json` prints."""
@@ -316,7 +341,8 @@ def make_row(
 
 def _side(side: Mapping[str, Any]) -> Row:
     """Reads or writes: without what only serves to put loads together."""
-    kept = {key: side[key] for key in side if key not in ("rank_half_widths", "bins")}
+    dropped = ("rank_half_widths", "past_half_widths", "bins")
+    kept = {key: side[key] for key in side if key not in dropped}
     return kept | {"uncertain": uncertain(side["ios"]), "bins": side["bins"]}
 
 
@@ -378,7 +404,11 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "ios": ios,
         "errors": sum(load["errors"] for load in loads),
         "iops": iops,
-        "iops_ci95": of_sum(iops, [load["iops_ci95"] for load in loads]),
+        "iops_ci95": of_sum(
+            iops,
+            [load["iops_ci95"] for load in loads],
+            [load.get("iops_past_half_width", 0.0) for load in loads],
+        ),
         "independent_batches": None if None in batches else min(batches),
         "steady": _all_steady([load["steady"] for load in loads]),
         "mib_per_s": sum(load["mib_per_s"] for load in loads),

@@ -7,7 +7,7 @@ it. Lists have an entry for each step; null is a gap.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, SpecError, faults_of
 from raidlab.devices.reading import MIB, read_json
+from raidlab.devices.schema import Table
+from raidlab.devices.units import Duration
 
 _LARGEST = 256 * MIB
 Steps = tuple[float | None, ...]
@@ -116,3 +118,24 @@ def _lengths(load: MonitoredLoad, path: Path) -> Sequence[Fault]:
             allowed = f"{load.steps} steps, as read_iops has"
             found.append(Fault(key, f"{count} steps", allowed, (), str(path)))
     return found
+
+
+class MonitoredKeys(Table):
+    """Keys of `[[workload]]` for a monitored load."""
+
+    monitoring: str | None = Field(default=None, min_length=1)
+    """A monitored load (`raidlab import monitoring --out`); relative to the scenario's file."""
+    monitoring_from: Duration = 0
+    """Where in the file the load begins."""
+    monitoring_for: Duration | None = Field(default=None, gt=0)
+    """How much of the file is taken; all that follows if left out."""
+    monitoring_scale: float = Field(default=1.0, gt=0, le=1e6)
+    """What its rates are multiplied by."""
+    monitoring_bursts: float = Field(default=1.0, ge=1, le=1000)
+    """The I/Os of a step arrive in this part of it: 4 for a quarter; 1 for all of it."""
+
+    def monitoring_faults(self) -> Iterator[Fault]:
+        """Keys that mean something beside `monitoring` alone."""
+        for key in sorted(self.model_fields_set):
+            if key.startswith("monitoring_"):
+                yield Fault(key, None, "left out: it has no effect without `monitoring`")

@@ -19,10 +19,18 @@ from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
     Frequency,
+    Rate,
     Share,
     Size,
     format_duration,
     format_size,
+)
+from raidlab.devices.words import (
+    ARRAY_KEYS,
+    CONTROLLER_KEYS,
+    DRIVE_KEYS,
+    LOAD_KEYS,
+    SCENARIO_KEYS,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
@@ -35,6 +43,7 @@ from raidlab.scenarios.spec.loads import (
     Rw,
     profile_file,
 )
+from raidlab.scenarios.spec.monitored import MonitoredKeys
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
@@ -62,6 +71,8 @@ class HostTable(Table):
 class ControllerTable(Table):
     """`[controller]`."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
+
     model: str
     write: Literal["write-through", "write-back", "always-write-back"] | None = None
     read_ahead: Literal["none", "adaptive", "always"] | None = None
@@ -74,6 +85,8 @@ class ControllerTable(Table):
 
 class DrivesTable(Table):
     """One entry of `drives`: so many of a model."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = DRIVE_KEYS
 
     model: str
     count: int = Field(default=1, ge=1, le=4096)
@@ -119,6 +132,8 @@ class PreconditioningTable(Table):
 class ArrayTable(Table):
     """`[[array]]`."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = ARRAY_KEYS
+
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     level: ArrayLevel = "jbod"
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
@@ -131,6 +146,9 @@ class ArrayTable(Table):
     rebuild_rate: Share = 0.3
     """Share of the time that rebuild, copyback, patrol read and consistency check may have while
     the host wants the drives."""
+    sync_speed_max: Rate | None = Field(default=None, ge=1)
+    """Bytes of each member that rebuild and check of RAID in the host move in a second at most, as
+    md's `sync_speed_max`; 200,000 KiB/s if left out."""
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
     software_raid: Literal["none", "os"] = "none"
@@ -183,7 +201,7 @@ Priority = Literal["high", "normal", "low"]
 PRIORITIES: tuple[Priority, ...] = ("high", "normal", "low")
 """The first goes before the others."""
 TraceFormat = Literal[
-    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "disksim-validate", "disksim-ascii", "mqsim", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 ]  # fmt: skip
 _BESIDE_TRACE = {
@@ -194,7 +212,7 @@ _BESIDE_TRACE = {
 """Keys of a workload that mean something beside a trace."""
 
 
-class WorkloadTable(Table):
+class WorkloadTable(MonitoredKeys):
     """`[[workload]]`."""
 
     elsewhere: ClassVar[Mapping[str, str]] = {
@@ -213,6 +231,7 @@ class WorkloadTable(Table):
         "thinktime": "think_time",
         "buffer_compress_percentage": "compressible",
         "runtime": "run.duration",
+        **LOAD_KEYS,
         "ramp_time": "run.warm_up",
     }
 
@@ -283,16 +302,6 @@ class WorkloadTable(Table):
     """Times between requests, times this."""
     trace_timing: Literal["trace", "pauses", "full-speed"] = "trace"
     """At the trace's times, or a closed loop of `outstanding`: with its pauses, or without them."""
-    monitoring: str | None = Field(default=None, min_length=1)
-    """A monitored load (`raidlab import monitoring --out`); relative to the scenario's file."""
-    monitoring_from: Duration = 0
-    """Where in the file the load begins."""
-    monitoring_for: Duration | None = Field(default=None, gt=0)
-    """How much of the file is taken; all that follows if left out."""
-    monitoring_scale: float = Field(default=1.0, gt=0, le=1e6)
-    """What its rates are multiplied by."""
-    monitoring_bursts: float = Field(default=1.0, ge=1, le=1000)
-    """The I/Os of a step arrive in this part of it: 4 for a quarter; 1 for all of it."""
 
     @property
     def job_file(self) -> str | None:
@@ -302,23 +311,18 @@ class WorkloadTable(Table):
         file = profile_file(self.profile)
         return None if file is None else str(file)
 
-    @property
-    def planned_elsewhere(self) -> bool:
-        """True for a job file's load, and for a monitored one of which no plain one was made."""
-        return self.job_file is not None or self.monitoring is not None
-
-    def alignment(self, *, flash: bool, sector: int = SECTOR) -> int:
+    def alignment(self, *, whole_blocks: bool, sector: int = SECTOR) -> int:
         """Bytes of which the load's offsets are multiples.
 
-        What the file says. Left out it is the block's own size on flash, as in fio, and a sector
-        of the medium on disks, as in the published reports. Where the area or the hot spot begins
-        at no whole block or sector, it is the largest divisor of all.
+        What the file says. Left out it is the block's own size on flash and volumes, as in fio, and
+        a sector of the medium on disks, as in the published reports. Where the area or the hot spot
+        begins at no whole block or sector, it is the largest divisor of all.
         """
         if self.align is not None:
             return self.align
-        if not flash and sector == SECTOR:
+        if not whole_blocks and sector == SECTOR:
             return SECTOR
-        whole = self.load().block_bytes if flash else gcd(sector, self.load().block_bytes)
+        whole = self.load().block_bytes if whole_blocks else gcd(sector, self.load().block_bytes)
         return gcd(whole, self.area_start, self.hot_start)
 
     def faults(self) -> Iterator[Fault]:
@@ -326,7 +330,7 @@ class WorkloadTable(Table):
         if self.monitoring is not None:
             # Planning makes plain loads of it, which are checked then.
             return
-        yield from self._monitoring_faults()
+        yield from self.monitoring_faults()
         if self.job_file is not None:
             yield from self._rate_faults()
             yield from self._limit_faults()
@@ -365,11 +369,6 @@ class WorkloadTable(Table):
     def _arrival_faults(self) -> Iterator[Fault]:
         if self.arrivals is not None and self.rate is None:
             yield Fault("arrivals", None, "left out: it has no effect without `rate`")
-
-    def _monitoring_faults(self) -> Iterator[Fault]:
-        for key in sorted(self.model_fields_set):
-            if key.startswith("monitoring_"):
-                yield Fault(key, None, "left out: it has no effect without `monitoring`")
 
     def _trace_faults(self) -> Iterator[Fault]:
         given = sorted(self.model_fields_set)
@@ -576,6 +575,8 @@ class EventTable(Table):
 
 class ScenarioTable(Table):
     """A whole scenario file."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = SCENARIO_KEYS
 
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()

@@ -29,7 +29,7 @@ ORDER = {
         {"measurements"},
         {"fio", "disksim", "traces", "monitoring"},
         {"fitting"},
-        {"datasheets", "published"},
+        {"datasheets", "published", "discover"},
     ],
 }
 """Inside a package, lowest first; those of one set do not know each other."""

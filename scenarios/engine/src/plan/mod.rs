@@ -44,6 +44,10 @@ pub struct Plan {
     /// this share of the rate to either side; 0 for never.
     #[serde(default)]
     pub precision: f64,
+    /// True to run the begin of the recording once more after another past of its flash drives, so
+    /// that intervals hold what the past adds.
+    #[serde(default)]
+    pub heeds_past: bool,
     /// Ends the recording earlier, so long after the last rebuild is done; 0 for never.
     #[serde(default)]
     pub after_rebuild_ns: Nanos,
@@ -306,6 +310,9 @@ pub struct ArrayPlan {
     /// Share of the time that work in the background has while the host wants the drives.
     #[serde(default = "third")]
     pub background_share: f64,
+    /// Bytes of a member that work in the background moves in a second at most; 0 for no limit.
+    #[serde(default)]
+    pub background_bytes_per_s: u64,
     /// How the controller's cache serves it; none if requests bypass it.
     #[serde(default)]
     pub cache: Option<PolicyPlan>,
