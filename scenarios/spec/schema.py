@@ -463,6 +463,9 @@ class RunTable(Table):
     it to either side; 0 for never."""
     after_rebuild: Duration = 0
     """Ends a run earlier, so long after the last rebuild is done; 0 for never."""
+    state: Literal["sustained"] | None = None
+    """"sustained": the warm-up lasts until controllers' caches are full, and flash drives are in
+    their steady state unless `precondition` or `snapshot` says otherwise."""
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
     filled: Size | None = None
     """What `precondition` fills of each array, from its start; all of it if left out."""
@@ -476,6 +479,12 @@ class RunTable(Table):
     """Step of the rate and latency over time; a fiftieth of the run if left out."""
 
     @property
+    def begins(self) -> Literal["fresh", "filled", "steady-state"]:
+        """The state in which flash drives begin, a snapshot aside."""
+        said = "precondition" in self.model_fields_set or self.snapshot is not None
+        return self.precondition if said or self.state is None else "steady-state"
+
+    @property
     def least_warm_up(self) -> int:
         """Nanoseconds in which nothing is recorded."""
         return _LEAST_WARM_UP if self.warm_up is None else self.warm_up
@@ -484,9 +493,11 @@ class RunTable(Table):
     def most_warm_up(self) -> int:
         """Nanoseconds up to which a recording can become part of the warm-up.
 
-        0 if the warm-up is given, and in a run that ends by itself or whose life is the question.
+        0 if the warm-up is given and the sustained state is not asked for, and in a run that ends
+        by itself or whose life is the question.
         """
-        if self.warm_up is not None or self.time_lapse > 1 or self.after_rebuild:
+        given = self.warm_up is not None and self.state is None
+        if given or self.time_lapse > 1 or self.after_rebuild:
             return 0
         return self.least_warm_up + _MOST_WARM_UP * self.duration
 
@@ -501,7 +512,7 @@ class RunTable(Table):
             yield Fault("time_lapse", self.time_lapse, "less: too little of the run would be left")
         if self.filled == 0:
             yield Fault("filled", "0 B", "above 0 B")
-        elif self.filled is not None and self.precondition == "fresh":
+        elif self.filled is not None and self.begins == "fresh":
             yield Fault("filled", None, "left out: it has no effect without `precondition`")
         for key in ("warm_up", "duration"):
             if (getattr(self, key) or 0) > 10 * 365 * 86400 * 10**9:

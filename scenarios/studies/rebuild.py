@@ -11,8 +11,9 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.diagnostics.losses import unrebuilt
+from raidlab.scenarios.results.diagnostics.recorded import Recorded
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.results.warnings import unrebuilt
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -179,7 +180,11 @@ def rebuilds_of(
         if not samples[0]:
             raise
         interrupted = True
-    after = [warning for each in found for warning in unrebuilt(scenarios[0], each.events)]
+    after = [
+        warning
+        for each in found
+        for warning in unrebuilt(Recorded((), scenarios[0], events=each.events))
+    ]
     whole = _drive_bytes(scenarios[0])
     used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
     return Rebuilds(

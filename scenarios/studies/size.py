@@ -12,7 +12,6 @@ it holds and that its neighbour does not.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -51,10 +50,6 @@ _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "u
 """Last words of paths of which one asks for the most."""
 _BACKLOG = "a rate that the system serves"
 """What the engine asks for where so many I/Os wait that no memory is left."""
-_FALLS_BEHIND = 0.02
-"""Share of an open load that is not served, from which on its queue is taken to grow."""
-_SIGMAS = 4.0
-"""Standard errors of a count of arrivals by which fewer may come by chance."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
 
 
@@ -452,13 +447,9 @@ def is_backlog(faults: Sequence[Fault]) -> bool:
 
 
 def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:
-    """Whether an open load is served more slowly than it comes."""
-    for workload, row in zip(scenario.workloads, rows, strict=True):
-        asked = workload.arrives_per_s
-        chance = _SIGMAS / math.sqrt(max(1, row["ios"]))
-        if asked and row["iops"] < (1 - max(_FALLS_BEHIND, chance)) * asked:
-            return True
-    return False
+    """Whether more of an open load arrived than was served."""
+    loads = zip(scenario.workloads, rows, strict=True)
+    return any(load.arrives_per_s and row.get("overloaded") for load, row in loads)
 
 
 def searched(search: Search, order: Sequence[int]) -> tuple[int | None, int | None]:

@@ -25,6 +25,7 @@ from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
@@ -221,7 +222,9 @@ def sweep(
 
 
 def _counted(count: int, of: int, warning: str) -> str:
-    return warning if count == of else f"{warning} ({count:,} of {of:,} points)"
+    if count == of:
+        return warning
+    return about(warning, f"{warning} ({count:,} of {of:,} points)")
 
 
 class _Built:

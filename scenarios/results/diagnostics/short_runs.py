@@ -8,8 +8,9 @@ from typing import Any
 
 from raidlab.devices.units import format_duration
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
+from raidlab.scenarios.results.diagnostics.recorded import Recorded, Row
 from raidlab.scenarios.results.look import figure
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.spec.findings import Code, Coded
 
 _ENOUGH = 10
 """Periods from which on the mean of the arrivals shows: by chance alone it is then a third off."""
@@ -20,18 +21,19 @@ _WHOLE = 0.01
 """Part of a day by which a run may miss a whole number of days."""
 
 
-def too_short(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
+def too_short(recorded: Recorded) -> Iterator[str]:
     """A warning for each load with fewer than ten periods, and for each precision not reached."""
-    found: list[str] = []
-    wanted = scenario.base["precision"]
-    for load in scenario.workloads:
-        own = [row for row in rows if row["workload"] == load.name and row["ios"]]
-        if own and not load.is_fio:
-            found += _periods(scenario, load, own)
-            if wanted:
-                found += _precision(wanted, own)
-                found += _soon_reached(scenario.base, own)
-    return found
+    scenario = recorded.scenario
+    for load in () if scenario is None else scenario.workloads:
+        own = [row for row in recorded.rows if row["workload"] == load.name and row["ios"]]
+        if scenario is None or not own or load.is_fio:
+            continue
+        for text in _periods(scenario, load, own):
+            yield Coded(text, Code.FEW_PERIODS, load.name)
+        wanted = scenario.base["precision"]
+        if wanted:
+            for text in (*_precision(wanted, own), *_soon_reached(scenario.base, own)):
+                yield Coded(text, Code.PRECISION, load.name)
 
 
 def _periods(scenario: Scenario, load: Loaded, rows: Sequence[Row]) -> Iterator[str]:
@@ -119,11 +121,6 @@ def _soon_reached(plan: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]
             f" {share:.2g} of {drive} was written: what changes slowly within a drive does not show"
             " in the interval (run.replications = 4 shows it)"
         )
-
-
-def is_of_precision(warning: str) -> bool:
-    """True for one of a precision not reached: no news to whoever asked for as much as there is."""
-    return ": run.precision, " in warning
 
 
 def _half(row: Mapping[str, Any]) -> float | None:
