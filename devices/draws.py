@@ -3,8 +3,13 @@
 A number of which a device file says `range` is a best guess between two bounds. Each draw takes all
 of them anew: half of the draws lie below the best guess and half above, the more the nearer, as in
 two right triangles (of logarithms, where no bound is zero). A fitted number has a standard error:
-its logarithm is normal around that of the fit. Where a file states `correlations`, errors of one
-fit are drawn together; without, each by itself.
+its logarithm is normal around that of the fit, so wide that the number itself has the standard
+error. With r, the error over the number, sigma^2 = ln((1 + sqrt(1 + 4 r^2)) / 2): r^2 where r is
+small, and within orders of magnitude where the fit hardly knows the number. Where a file states
+`correlations`, errors of one fit are drawn together; without, each by itself.
+
+Every draw is a device that can be: sizes are whole blocks of 4 KiB, times below one nanosecond are
+none or one, and a number that another one bounds stays at that bound (`_AT_MOST`).
 """
 
 from __future__ import annotations
@@ -24,13 +29,17 @@ from raidlab.devices.schema import check
 from raidlab.devices.trees import get, put
 from raidlab.devices.units import DURATION, RATE, SIZE
 
-_QUANTITY = re.compile(r"([\d.]+)\s*(.*)")
+_QUANTITY = re.compile(r"([\d.]+(?:[eE][+-]?\d+)?)\s*(.*)")
 _TRIES = 100
 _LEAST = 1e-3
 """Share of a normal distribution that is left out at each end."""
 _SMALLEST = 1e-6
 """Of a variance that is left to a number by those before it."""
 _Z95 = 1.959964
+_BLOCK = 4096
+"""Bytes of which drawn sizes are multiples."""
+_AT_MOST = (("nand.slc_cache.program", "nand.program"),)
+"""Times that are at most another one, or the longest of several: cells of fewer bits are faster."""
 
 
 def open_numbers(device: Device) -> list[str]:
@@ -38,7 +47,7 @@ def open_numbers(device: Device) -> list[str]:
     return [
         key
         for key, source in device.sources.items()
-        if source.range is not None or _error(device, key)
+        if source.range is not None or _deviation(device, key)
     ]
 
 
@@ -47,11 +56,17 @@ def bounds(device: Device, key: str) -> tuple[str, str]:
     stated = device.sources[key].range
     if stated is not None:
         return stated
-    value, error = get(device.written, key), _error(device, key) or 0.0
+    value, deviation = get(device.written, key), _deviation(device, key)
     first = value[0] if isinstance(value, list | tuple) else value
-    ends = (_scaled(first, math.exp(z * error)) for z in (-_Z95, _Z95))
+    ends = (_scaled(first, math.exp(z * deviation)) for z in (-_Z95, _Z95))
     low, high = map(str, ends)
     return low, high
+
+
+def _deviation(device: Device, key: str) -> float:
+    """The standard deviation of a fitted number's logarithm; 0 without a standard error."""
+    error = _error(device, key) or 0.0
+    return math.sqrt(math.log((1.0 + math.sqrt(1.0 + 4.0 * error**2)) / 2.0))
 
 
 def _error(device: Device, key: str) -> float | None:
@@ -169,16 +184,39 @@ def placed(device: Device, share: Callable[[str], float]) -> Device:
         stated, value = device.sources[key].range, get(values, key)
         if stated is None:
             at = min(max(share(key), _LEAST), 1 - _LEAST)
-            put(values, key, _scaled(value, math.exp((_error(device, key) or 0.0) * _z(at))))
+            put(values, key, _scaled(value, math.exp(_deviation(device, key) * _z(at))))
             continue
         low, high = stated
         ends = float(_part(low)), float(_part(high))
         put(values, key, _number(value, *ends, share(key)))
+    for key, bound in _AT_MOST:
+        _limit(values, key, bound)
     faults = Faults(str(device.path))
     spec = check(KINDS[device.spec.kind], values, faults)
     if spec is None or faults.found:
         raise SpecError(faults.found)
     return replace(device, spec=spec, written=values)
+
+
+def _limit(values: dict[str, Any], key: str, bound: str) -> None:
+    """Puts the longest time of `bound` in the place of a longer one at `key`."""
+    own, others = get(values, key), get(values, bound)
+    if own is None or not others:
+        return
+    longest = max(others if isinstance(others, list | tuple) else [others], key=DURATION.parse)
+    if DURATION.parse(own) > DURATION.parse(longest):
+        put(values, key, longest)
+
+
+def _quantity(value: float, unit: str) -> str:
+    """A drawn quantity as files state it, of a size or a time that there can be."""
+    if unit in SIZE.units:
+        size = float(SIZE.units[unit]) * value
+        return f"{max(1, round(size / _BLOCK)) * _BLOCK} B"
+    if unit in DURATION.units:
+        base = float(DURATION.units[unit]) * value
+        return f"{round(base)} ns" if base < 1.0 else f"{value:.6g} {unit}"
+    return f"{value:.6g} {unit}"
 
 
 def _z(share: float) -> float:
@@ -190,7 +228,7 @@ def _scaled(value: Any, factor: float) -> Any:
     if isinstance(value, list | tuple):
         return [_scaled(item, factor) for item in value]
     if isinstance(value, str):
-        return f"{float(_part(value)) * factor:.6g} {_unit(value)}"
+        return _quantity(float(_part(value)) * factor, _unit(value))
     return max(1, round(value * factor)) if isinstance(value, int) else value * factor
 
 
@@ -205,9 +243,9 @@ def _number(value: Any, low: float, high: float, share: float) -> Any:
         numbers = [float(_part(item)) for item in value]
         mean = math.fsum(numbers) / len(numbers)
         factor = _between(low, high, mean, share) / mean
-        return [f"{number * factor:.6g} {_unit(value[0])}" for number in numbers]
+        return [_quantity(number * factor, _unit(value[0])) for number in numbers]
     if isinstance(value, str):
-        return f"{_between(low, high, float(_part(value)), share):.6g} {_unit(value)}"
+        return _quantity(_between(low, high, float(_part(value)), share), _unit(value))
     number = _between(low, high, float(value), share)
     return max(1, round(number)) if isinstance(value, int) else number
 

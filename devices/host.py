@@ -169,10 +169,11 @@ class HostSpec(DeviceSpec):
     raid_command: Duration
     """CPU time for each command that RAID in the host issues to a drive."""
     parity: Rate = 0
-    """Bytes a second that a core takes in to make one parity, for RAID 5 in the host; 0 for no
-    time."""
+    """Bytes a second that a core reads and makes for one parity, for RAID 5 in the host; 0 for
+    no time."""
     two_parities: Rate = 0
-    """The same for the two parities of RAID 6."""
+    """Bytes a second that a core reads and makes for both parities of RAID 6: at most `parity`,
+    since the first one is made beside the second."""
     stripe_page: Duration = 0
     """CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe with
     parity."""
@@ -206,6 +207,12 @@ class HostSpec(DeviceSpec):
     """For loads that go through it."""
     network: Network | None = None
     """Between the host and the drives and controllers of a remote target."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Two parities that cost less than one."""
+        if self.parity and self.two_parities > self.parity:
+            allowed = f"at most `parity`, {self.parity / 1e9:g} GB/s: both take longer than one"
+            yield Fault("two_parities", f"{self.two_parities / 1e9:g} GB/s", allowed)
 
     def to_plan(self, clock: float | None = None) -> dict[str, Any]:
         """`HostParams` of the native models, at `clock` hertz if that differs from the file's."""

@@ -33,6 +33,7 @@ with app.setup:
     LENGTHS = (2, 5, 10, 20, 40)
     SLC = 8 * 4 * 16384 / 250e-6 / 1e6
     QLC = 8 * 4 * 16384 / 2e-3 / 1e6
+    MOST_GB = 16.0
     NAND_GB = 8 * 4 * 144 * 1024 * 16384 / 1e9
 
 
@@ -55,12 +56,14 @@ def answer(values, seed):
     row = run(scenario(values), seed).rows[0]
     times = list(row.timeline.t_s)
     rates = [rate * 1.048576 for rate in row.timeline.iops]
-    cliff = next((at for at, rate in zip(times, rates, strict=True) if rate < SLC / 2), times[-1])
+    # Two rates: what exceeds the lasting one was written into the cache.
+    above = sum(rate - rates[-1] for rate in rates) * times[-1] / len(rates)
+    cliff = above / (rates[1] - rates[-1])
     reported = {}
     for length in LENGTHS:
         inside = [rate for at, rate in zip(times, rates, strict=True) if at <= length + 0.01]
         reported[length] = sum(inside) / len(inside)
-    cache = min(16.0, (NAND_GB - values["filled"]) / 4)
+    cache = min(MOST_GB, (NAND_GB - values["filled"]) / 4)
     story = lines(
         [
             Series("pSLC", [0, times[-1]], [SLC] * 2, closed=True),
@@ -110,10 +113,11 @@ def notice():
             lambda at: abs(at()["first"] / at()["lasting"] / 8 - 1) < 0.05,
         ),
         Claim(
-            "The cache is a quarter of what is empty, as four bits become one: a fuller drive"
-            " reaches the cliff sooner.",
+            "The cache is a quarter of the flash that is empty, as four bits become one, and at"
+            " most 16 GB. The flash has 77.3 GB for the 64 that are offered. A fuller drive reaches"
+            " the cliff sooner.",
             lambda at: all(
-                abs(at(filled=each)["cliff_s"] - 1e3 * at(filled=each)["cache_gb"] / SLC) < 0.8
+                abs(at(filled=each)["cliff_s"] - 1e3 * at(filled=each)["cache_gb"] / SLC) < 0.03
                 for each in FILLED
             ),
         ),
@@ -146,8 +150,8 @@ def exercises():
             ),
         ),
         Exercise(
-            "100 GB of pSLC, 3.0 GB/s in, 0.5 GB/s folded out at the same time: how long?",
-            "100 / (3.0 - 0.5) = 40 s and 120 GB. The drive of this room folds only when idle.",
+            "Another drive: 100 GB of pSLC, 3.0 GB/s in, 0.5 GB/s folded out meanwhile: how long?",
+            "100 / (3.0 - 0.5) = 40 s and 120 GB. The drive of this room does not fold meanwhile.",
             lambda at: at()["cliff_s"] < 10,
         ),
     ]

@@ -27,6 +27,7 @@ with app.setup:
         figure,
         lines,
         run,
+        traced,
     )
 
     LEVELS = {"raid5": "RAID 5", "raid6": "RAID 6", "raid10": "RAID 10"}
@@ -61,6 +62,20 @@ def scenario(values):
 
 
 @app.function
+def by_arrival(ios):
+    """Median and longest latency (us) of the I/Os that begin in each tenth of a second.
+
+    By completion a bin would hold what got through: in the worst moments writes into the cache
+    alone, so that users would seem quicker than ever.
+    """
+    bins = {}
+    for io in ios:
+        at = (io["issued_ns"] // 10**8 + 0.5) / 10
+        bins.setdefault(at, []).append(io["latency_ns"] / 1e3)
+    return {at: (sorted(took)[len(took) // 2], max(took)) for at, took in sorted(bins.items())}
+
+
+@app.function
 def answer(values, seed):
     """How long the rebuild takes, and what users feel meanwhile."""
     result = run(scenario(values), seed)
@@ -68,28 +83,19 @@ def answer(values, seed):
     done = next((e["t_s"] for e in result.events if e["kind"] == "rebuild-done"), None)
     end = row.timeline.t_s[-1] if done is None else done
     took = end - FAILS_S
-    periods = {
-        period["from_s"]: period["latency_us"]["p99"] / 1e3
-        for period in result.results[0]["periods"]
-    }
-    before, during = periods[0.0], periods[float(FAILS_S)]
-    waits = [
-        (at, value)
-        for at, value in zip(row.timeline.t_s, row.timeline.latency_us, strict=True)
-        if value
-    ]
-    calm = [value for at, value in waits if at <= FAILS_S]
-    worse = [value for at, value in waits if FAILS_S < at <= end]
-    factor = len(calm) * sum(worse) / (len(worse) * sum(calm))
+    periods = {period["from_s"]: period["latency_us"] for period in result.results[0]["periods"]}
+    before, during = (periods[at]["p99"] / 1e3 for at in (0.0, float(FAILS_S)))
+    means = {at: period["mean"] for at, period in periods.items()}
+    factor = means[float(FAILS_S)] / means[0.0]
+    arrived = by_arrival(traced(scenario(values), seed, 10_000))
+    calm = [median for at, (median, _) in arrived.items() if at < FAILS_S]
+    worse = [median for at, (median, _) in arrived.items() if FAILS_S <= at < end]
     rate = USED_MB / took
     hours = 300e3 / rate / 3600
     story = lines(
         [
-            Series(
-                "mean latency",
-                row.timeline.t_s,
-                [value / 1e3 if value else None for value in row.timeline.latency_us],
-            )
+            Series("longest", list(arrived), [each[1] / 1e3 for each in arrived.values()]),
+            Series("half are quicker", list(arrived), [each[0] / 1e3 for each in arrived.values()]),
         ],
         Axis("time, s"),
         Axis("latency, ms", log=True),
@@ -104,7 +110,7 @@ def answer(values, seed):
         [
             Picture(
                 f"Users wait {digits(factor)} times as long during the rebuild",
-                "mean latency of the users' I/Os, each tenth of a second",
+                "latency of the users' I/Os that begin in each tenth of a second",
                 story,
             ),
             Picture(
@@ -123,8 +129,11 @@ def answer(values, seed):
             "during_ms": during,
             "hours": hours,
             "rate": rate,
+            "factor": factor,
+            "mean_before_us": means[0.0],
+            "mean_during_us": means[float(FAILS_S)],
             "calm_us": max(calm),
-            "quickest_us": min(worse),
+            "quiet_share": sum(each <= max(calm) for each in worse) / len(worse),
             "slowest_us": max(worse),
         },
         boxes=[
@@ -149,11 +158,18 @@ def notice():
             ),
         ),
         Claim(
-            "The rebuild works in slices, at 30 % about three a second: a tenth of a second without"
-            " one is nearly as quick as before.",
+            "The rebuild works in slices: at 30 % four tenths of a second in ten are as quick as"
+            " before; in the worst one half of the I/Os take more than four times as long.",
             lambda at: (
-                at(share=30)["quickest_us"] < 1.5 * at(share=30)["calm_us"]
+                at(share=30)["quiet_share"] > 0.4
                 and at(share=30)["slowest_us"] > 4 * at(share=30)["calm_us"]
+            ),
+        ),
+        Claim(
+            "Users wait 57 times as long on average at a share of 100 %, and five times at 30 %.",
+            lambda at: (
+                abs(at(share=100)["factor"] / 57 - 1) < 0.05
+                and abs(at(share=30)["factor"] - 5) < 0.5
             ),
         ),
         Claim(

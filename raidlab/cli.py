@@ -88,7 +88,7 @@ COMMANDS = {
     "rebuild": Lazy(
         "rebuild",
         "rebuild",
-        "Run a scenario in which a drive fails, once for each rebuild rate.",
+        "Say how long a rebuild takes, what limits it and what users feel, at each rebuild rate.",
     ),
     "sweep": Lazy(
         "sweep",
@@ -159,6 +159,11 @@ COMMANDS = {
         "Open the lab in the browser: rooms that each answer one question by simulation.",
     ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
+    "discover": Lazy(
+        "discover",
+        "discover",
+        "Find a machine's storage: controllers, arrays, drives, links; write its scenario.",
+    ),
 }
 RENAMED = {"tier": "ssd-cache"}
 """Commands of earlier versions."""
@@ -187,6 +192,11 @@ IMPORTS = {
         "import_published",
         "published",
         "Make a measurement of published rates of a drive on its own.",
+    ),
+    "monitoring": Lazy(
+        "import_monitoring",
+        "monitoring",
+        "Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time.",
     ),
 }
 

@@ -29,8 +29,11 @@ class TraceError(ValueError):
 
     args: tuple[str]
 
-def recognise_trace(path: Path) -> str:
-    """Give the format of a trace by its first lines; raises `TraceError`."""
+def recognise_trace(path: Path) -> tuple[str, str]:
+    """Give the format of a trace by its first lines; raises `TraceError`.
+
+    Then what its columns mean, as `--columns` has it, where the names of a table say it.
+    """
 
 def scan_trace(options: str, watch: Callable[[int, int], bool] | None = None) -> str:
     """Read a trace through and say what it holds (JSON both).

@@ -16,6 +16,10 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_text
 
 _MARKS = "{}[]=,"
+_TO = ".."
+_RANGE = "a range of names that differ in the number at their end, such as disk0 .. disk3"
+_MOST_NAMES = 10_000
+_DIGITS = 8
 _DEEPEST = 8
 _LARGEST = 4 * MIB
 
@@ -139,14 +143,15 @@ class _Reader:
             if word is self._end:
                 raise fault(word, "instantiate", None, '"]" after the names')
             if word.text != ",":
-                names.append(word.text)
+                names.append(word)
         self._expect("as")
         block = self._next()
-        for name in names:
+        for name in _expanded(names, "instantiate"):
             found.instances[name.lower()] = block.text.lower()
 
     def _topology(self, found: Parameters) -> None:
         depth = 0
+        names: list[Word] = []
         while True:
             word = self._next()
             if word is self._end:
@@ -156,9 +161,10 @@ class _Reader:
             elif word.text == "]":
                 depth -= 1
                 if depth == 0:
-                    return
+                    break
             else:
-                found.topology.append(word.text.lower())
+                names.append(word)
+        found.topology += [name.lower() for name in _expanded(names, "topology")]
 
     def _block(self, kind: Word) -> Block:
         """A block whose type has been read."""
@@ -201,7 +207,7 @@ class _Reader:
         following = self._peek().text
         if following == "{":
             return self._block(word)
-        if following not in _MARKS:
+        if following not in _MARKS and following != _TO:
             # `type name {`: a block that has a name although it is a value.
             return self._block(word)
         return word
@@ -217,5 +223,43 @@ class _Reader:
                 return values
             if word.text == ",":
                 self._next()
+            elif word.text == _TO and values and isinstance(values[-1], Word):
+                self._next()
+                first, last = values.pop(), self._value()
+                if not (isinstance(first, Word) and isinstance(last, Word)):
+                    raise fault(word, "", word.text, _RANGE)
+                names = _range(first, last, "")
+                values += [Word(name, first.file, first.line) for name in names]
             else:
                 values.append(self._value())
+
+
+def _expanded(words: list[Word], key: str) -> list[str]:
+    """The names of a list in which `disk0 .. disk3` stands for all four."""
+    names: list[str] = []
+    at = 0
+    while at < len(words):
+        if at + 2 < len(words) and words[at + 1].text == _TO:
+            names += _range(words[at], words[at + 2], key)
+            at += 3
+        else:
+            names.append(words[at].text)
+            at += 1
+    return names
+
+
+def _range(first: Word, last: Word, key: str) -> list[str]:
+    """All names from one to another that ends in a larger number."""
+    stem, from_ = _numbered(first.text)
+    other, to = _numbered(last.text)
+    if from_ is None or to is None or stem.lower() != other.lower() or not from_ <= to:
+        raise fault(first, key, f"{first.text} {_TO} {last.text}", _RANGE)
+    if to - from_ >= _MOST_NAMES:
+        raise fault(first, key, f"{first.text} {_TO} {last.text}", f"at most {_MOST_NAMES} names")
+    return [f"{stem}{number}" for number in range(from_, to + 1)]
+
+
+def _numbered(name: str) -> tuple[str, int | None]:
+    stem = name.rstrip("0123456789")
+    digits = name[len(stem) :]
+    return stem, int(digits) if 0 < len(digits) < _DIGITS else None

@@ -36,10 +36,6 @@ PROGRAM: Mapping[str, Argument] = {
     "alloc-size": "required",
     "warnings-fatal": "none",
     "max-jobs": "required",
-    "aux-path": "required",
-    "trigger-file": "required",
-    "trigger-timeout": "required",
-    "trigger": "required",
     "latency-log": "required",
 }
 """Options of the program that hold for simulated runs too."""
@@ -55,11 +51,20 @@ ALONE: Mapping[str, Argument] = {
     "crctest": "optional",
     "memcpytest": "optional",
     "cpuclock-test": "none",
-    "merge-blktrace-only": "none",
 }
 """With one of them fio does no I/O: it is run as it is."""
 
+LEFT_OUT: Mapping[str, str] = {
+    "trigger-file": "no command is run when a file appears",
+    "trigger-timeout": "no command is run; a job ends by its own limits",
+    "trigger": "no command is run",
+    "aux-path": "no file of fio's state is written",
+}
+"""Options with a value that would act on this machine: why they are left out."""
+
 REFUSED: Mapping[str, tuple[Argument, str]] = {
+    "merge-blktrace-only": ("none", "left out: fio itself merges traces, without a system"),
+    "server-internal": ("required", "no other host's fio: the simulated system is here"),
     "server": ("optional", "no other host's fio: the simulated system is here"),
     "client": ("required", "no other host's fio: the simulated system is here"),
     "remote-config": ("required", "no other host's fio: the simulated system is here"),
@@ -110,14 +115,17 @@ class CommandLine:
     """`global` for options that stand before any `--name`, then the jobs."""
     files: list[str] = field(default_factory=list)
     """Job files; `-` is standard input."""
+    left_out: list[str] = field(default_factory=list)
+    """Options of the program that have no effect, each with the reason."""
 
     def value(self, name: str) -> str | None:
         """The last value of an option of the program."""
-        for word in reversed(self.program):
-            key, equals, value = word.lstrip("-").partition("=")
-            if key == name and equals:
-                return value
-        return None
+        return next(reversed(self.values(name)), None)
+
+    def values(self, name: str) -> list[str]:
+        """All values of an option of the program."""
+        words = [word.lstrip("-").partition("=") for word in self.program]
+        return [value for key, equals, value in words if key == name and equals]
 
 
 def job_options(fio: str) -> frozenset[str]:
@@ -153,6 +161,8 @@ def split(words: Sequence[str], known: frozenset[str] = frozenset()) -> CommandL
         value = text if equals else rest.pop(0) if takes == "required" and rest else None
         if name in REFUSED:
             faults.append(Fault(f"--{name}", value, REFUSED[name][1]))
+        elif name in LEFT_OUT:
+            found.left_out.append(f"--{name} left out: {LEFT_OUT[name]}")
         elif name in PROGRAM or name in ALONE:
             found.program.append(f"--{name}" if value is None else f"--{name}={value}")
             if name in ALONE:
@@ -180,7 +190,9 @@ def words(sections: Sequence[Section]) -> list[str]:
 
 def _known(given: str, known: frozenset[str]) -> tuple[str, Argument]:
     """An option's whole name, and whether it takes a value."""
-    of_program = {**PROGRAM, **ALONE, **{name: takes for name, (takes, _) in REFUSED.items()}}
+    refused = {name: takes for name, (takes, _) in REFUSED.items()}
+    left_out: dict[str, Argument] = dict.fromkeys(LEFT_OUT, "required")
+    of_program = {**PROGRAM, **ALONE, **left_out, **refused}
     name = given
     if given not in of_program and given not in known and given not in FLAGS:
         longer = [each for each in {*of_program, *known} if each.startswith(given)]

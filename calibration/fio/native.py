@@ -23,7 +23,7 @@ from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.slow_ios import cause
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
@@ -86,7 +86,7 @@ def run_native(
     about = {
         "name": checked.title,
         "seed": plan["seed"],
-        "notes": [*checked.warnings, *warnings_of(Recorded(rows, checked), DRIVES)],
+        "notes": [*checked.warnings, *warnings_of(Observed(rows, checked), DRIVES)],
         "version": _engine.version(),
         "slowest": _slowest(checked.jobs[0].loads, outcome["workloads"]),
     }
@@ -138,7 +138,7 @@ def run_line(
     faults = [
         Fault(word.partition("=")[0], None, "left out: it has no effect with --native")
         for word in line.program
-        if not word.startswith(("--output", "--eta"))
+        if not word.startswith(("--output", "--eta", "--section="))
     ]
     if form not in FORMATS:
         allowed = f"one of {', '.join(FORMATS)}"
@@ -150,6 +150,10 @@ def run_line(
     if faults:
         raise SpecError(faults)
     sections = [*line.sections, *(each for name in line.files for each in jobfile.read(name))]
+    wanted = line.values("section")
+    if faults := jobfile.unknown_sections(sections, wanted):
+        raise SpecError(faults)
+    sections = jobfile.selected(sections, wanted)
     name = line.files[0] if line.files else "command line"
     output = line.value("output")
     for note in new_folders([] if output is None else [Path(output)]):
@@ -163,6 +167,7 @@ def run_line(
         seed=seed,
         bins=form == "json+",
     )
+    found["raidlab"]["notes"][:0] = line.left_out
     say_notes(found["raidlab"]["notes"])
     text = json.dumps(found, indent=2) + "\n"
     if output is None:

@@ -11,9 +11,10 @@ What differs between versions and settings, and is brought to one form here:
 - `percentile` and `bins` are missing where no I/O was made; old files pad percentiles with zeros;
 - runs without latencies (`gtod_reduce`, `disable_lat` with `disable_clat`) have the mean that
   follows from rate and depth;
-- fio 2 counts in microseconds.
+- fio 2 counts in microseconds, its buckets too (`bins.py`).
 
-What cannot be read is skipped and named with the reason: nothing disappears.
+What is not the one load that the options say (`options.py`, `plain.py`) gives no point. What cannot
+be read is skipped and named with the reason: nothing disappears.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from raidlab.calibration.fio import plain
+from raidlab.calibration.fio.bins import bins_ns
 from raidlab.calibration.fio.logs import Naming, is_log, timeline_of, why_unused
-from raidlab.calibration.fio.options import JobLoad, OptionError, load_of
+from raidlab.calibration.fio.options import OptionError, load_of
 from raidlab.calibration.measurements.bundle import damage
 from raidlab.calibration.measurements.campaign import in_order
 from raidlab.calibration.measurements.distribution import merge
@@ -246,10 +249,14 @@ def _points(
         if isinstance(entry, dict) and entry.get("jobname") != "All clients":
             groups.setdefault(repr(entry.get("groupid", 0)), []).append(entry)
     points = []
-    for group in groups.values():
+    listed = list(groups.values())
+    beside = plain.beside_others(listed)
+    for number, group in enumerate(listed):
         where = f"{path}" if len(groups) == 1 else f"{path} ({group[0].get('jobname')})"
         try:
             options = [_options(path, shared, entry) for entry in group]
+            if number in beside:
+                raise _UnreadableError("it ran while another group of jobs did (new_group)")
             point = _point(path, group, options, is_simulated="raidlab" in tree)
         except (_UnreadableError, OptionError) as error:
             skipped.append(Skipped(path=where, reason=str(error)))
@@ -333,7 +340,8 @@ def _point(
     loads = {load_of(own) for own in options}
     if len(loads) > 1:
         raise _UnreadableError("jobs with different loads ran together: no single load to compare")
-    load: JobLoad = loads.pop()
+    _raise_if_any(plain.why_no_group(options))
+    load = plain.settled(loads.pop(), group, options[0])
     # Several entries are clones of a job, reported one by one.
     jobs = len(group) if len(group) > 1 else load.numjobs
     moved = {name: _moved([entry[name] for entry in group if name in entry]) for name in _SIDES}
@@ -342,6 +350,7 @@ def _point(
         if any("mixed" in entry for entry in group):
             raise _UnreadableError("reads and writes in one figure (unified_rw_reporting)")
         raise _UnreadableError("no I/O was completed")
+    _raise_if_any(plain.why_not_plain(load, jobs, group, options[0]))
     mean_us = 1e6 * load.iodepth * jobs / iops
     sides = {name: _side(entries, mean_us) if entries else None for name, entries in moved.items()}
     spent = [_number(entry, "usr_cpu") + _number(entry, "sys_cpu") for entry in group]
@@ -363,6 +372,11 @@ def _point(
         cpu_share=sum(spent) / len(spent) / 100 if any(spent) and not is_simulated else None,
         file=_written(path),
     )
+
+
+def _raise_if_any(reasons: Iterable[str]) -> None:
+    if found := list(dict.fromkeys(reasons)):
+        raise _UnreadableError("; ".join(found))
 
 
 def _is_steady(entry: Mapping[str, Any]) -> bool:
@@ -458,14 +472,13 @@ def _latency(entry: Mapping[str, Any]) -> Latency:
         for key in table.get("percentile", {})
         if float(key) > 0
     }
-    bins = sorted((int(at), _whole(table["bins"], at)) for at in table.get("bins", {}))
     return Latency(
         mean_us=mean,
         stddev_us=stddev,
         min_us=least,
         max_us=most,
         percentiles_us=dict(sorted(percentiles.items(), key=lambda item: float(item[0]))),
-        bins_ns=tuple(bins),
+        bins_ns=bins_ns(table.get("bins", {}), round(scale * 1000)),
     )
 
 

@@ -9,49 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from raidlab.calibration.fio.options import OptionError, is_buffered, size
+from raidlab.calibration.fio.outputs import output_faults
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.scenarios.fio import engines, values
+from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
+from raidlab.scenarios.fio.option_table import OPTIONS, Handling
 
 ARRAY_FILE = "/proc/self/fd/999"
 """Where the preloaded library shows the array to fio."""
-
-REPLACED = frozenset(
-    [
-        "opendir",
-        "unlink",
-        "unlink_each_loop",
-        "create_serialize",
-        "create_fsync",
-        "create_on_open",
-        "allow_file_create",
-        "allow_mounted_write",
-        "fallocate",
-        "nrfiles",
-        "openfiles",
-        "file_service_type",
-        "replay_redirect",
-    ]
-)
-"""Options about files, of which the array is none: they are left out, and that is said."""
-
-SILENT = frozenset(
-    [
-        "filename",
-        "directory",
-        "filename_format",
-        "unique_filename",
-        "ioengine",
-        "thread",
-        "clocksource",
-        "disk_util",
-    ]
-)
-"""Options that are replaced in every job, as the docs say."""
 
 FORCED = (
     ("filename", ARRAY_FILE),
@@ -59,23 +28,7 @@ FORCED = (
     ("clocksource", "clock_gettime"),
     ("disk_util", "0"),
 )
-
-REFUSED: Mapping[str, str] = {
-    "gtod_cpu": "left out: the clock is simulated, no CPU keeps it",
-    "file_append": "left out: the array is no file that grows",
-    "profile": "a job file: a profile makes its jobs inside fio, files and all",
-}
-"""Options that no simulated system can serve, unless they are off."""
-
-IDLE: Mapping[str, str] = {
-    "prio": "priorities have no effect",
-    "prioclass": "priorities have no effect",
-    "ioscheduler": "the scenario's host says which scheduler there is",
-    "write_hint": "drives heed no hints",
-    "buffer_compress_percentage": "the device file says how far data can be compressed",
-    "dedupe_percentage": "no system here deduplicates",
-}
-"""Options that have no effect, and why; `ioscheduler` would fail, so it is left out."""
+"""What every job has instead of its own (`Handling.SILENT`)."""
 
 _SYNCS = "fsync", "fdatasync", "sync_file_range"
 """Options that let a job flush between its I/Os."""
@@ -85,6 +38,9 @@ _SECTOR = 512
 
 _BLOCKS = "bs", "bsrange", "bssplit", "ba"
 """Options that name sizes of blocks."""
+
+_PLACES = "offset", "offset_increment", "offset_align", "zonesize", "zoneskip", "rw"
+"""Options that say where an I/O begins: fio adds them to places of blocks."""
 
 _OF_BLOCKS = re.compile(r"(?:^|[,:-])([^,:/-]+)")
 """The sizes in `4k,8k`, `4k-64k` and `4k/10:64k/90`."""
@@ -133,12 +89,12 @@ def simulate(
     changed: list[Section] = []
     found = _Findings(file)
     for section in sections:
-        _check(section, found)
+        whole = Section(section.name, [*inherited.options, *section.options])
+        _check(section, found, whole)
         if section.is_global:
-            inherited = Section("global", [*inherited.options, *section.options])
+            inherited = whole
             changed.append(Section(section.name, _kept(section, found)))
             continue
-        whole = Section(section.name, [*inherited.options, *section.options])
         changed.append(_job(section, whole, found, size_bytes))
     if not any(not section.is_global for section in changed):
         allowed = "at least one: a job file, or --name=NAME and options of fio"
@@ -151,20 +107,37 @@ def simulate(
 def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
     """The options of a section that fio gets, without what the system stands in for."""
     kept: list[tuple[str, str | None]] = []
-    replaced = sorted({key for key, _ in section.options if key in REPLACED})
+    replaced = sorted({key for key, _ in section.options if _handling(key) is Handling.REPLACED})
     if replaced:
         found.note(section, f"{', '.join(replaced)}: the simulated array stands in")
+    left_out: dict[str, dict[str, None]] = {}
     for key, value in section.options:
         name = ALIASES.get(key, key)
-        if name in engines.FOREIGN_OPTIONS:
-            found.note(section, f"{name} is left out: {engines.FOREIGN_OPTIONS[name]}")
-        elif name in IDLE:
-            found.note(section, f"{name} has no effect: {IDLE[name]}")
-            if name != "ioscheduler":
+        match _handling(key):
+            case Handling.IDLE:
+                if _is_on(name, value):
+                    left_out.setdefault(OPTIONS[name].why_bridge, {})[name] = None
+            case Handling.NOTED:
+                found.note(section, f"{name} has no effect: {OPTIONS[name].why_bridge}")
                 kept.append((key, value))
-        elif name not in REPLACED and name not in SILENT:
-            kept.append((key, value))
+            case Handling.REPLACED | Handling.SILENT:
+                pass
+            case Handling.HEEDED | Handling.REFUSED | Handling.FOREIGN:
+                kept.append((key, value))
+    for why, names in left_out.items():
+        found.note(section, f"{', '.join(names)} left out: {why}")
     return kept
+
+
+def _handling(key: str) -> Handling:
+    """What becomes of an option; one that no table has is left to fio."""
+    option = OPTIONS.get(ALIASES.get(key, key))
+    return Handling.HEEDED if option is None else option.bridge
+
+
+def _is_on(name: str, value: str | None) -> bool:
+    """True if an option without effect asks for something."""
+    return name in options.OF_THIS_MACHINE or value not in options.OFF
 
 
 def _job(section: Section, whole: Section, found: _Findings, size_bytes: int | None) -> Section:
@@ -185,6 +158,12 @@ def _job(section: Section, whole: Section, found: _Findings, size_bytes: int | N
         found.note(section, "no page cache is here, I/O is as with direct=1")
     if whole.get("read_iolog"):
         kept.append(("replay_redirect", ARRAY_FILE))
+    if needs_content(whole):
+        # fio would write a file of what it has verified.
+        kept.append(("verify_state_save", "0"))
+    found.faults += [
+        fault for fault in output_faults(whole, found.file) if fault not in found.faults
+    ]
     return Section(section.name, [*kept, ("ioengine", engine), *FORCED])
 
 
@@ -193,17 +172,33 @@ def _refuse_engine(section: Section, asked: str, found: _Findings) -> None:
     found.refuse(section, "ioengine", asked, f"{engines.simulated()}; {asked} {why}")
 
 
-def _check(section: Section, found: _Findings) -> None:
+def _check(section: Section, found: _Findings, whole: Section) -> None:
+    """Values that cannot be; `whole` has the options before the section too."""
+    base = _kb_base(whole)
     for key, value in section.options:
         name = ALIASES.get(key, key)
-        if name in REFUSED and value not in ("0", "none"):
-            found.refuse(section, name, value, REFUSED[name])
+        if _handling(key) is Handling.REFUSED and value not in options.OFF:
+            found.refuse(section, name, value, OPTIONS[name].why_bridge)
+        if name in options.OF_THIS_MACHINE and value is not None:
+            _check_value(section, name, value, found)
         if name == "zonemode" and value == "zbd":
             found.refuse(section, name, value, "none or strided: no zoned device is simulated")
-        if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "")):
+        if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "", base)):
             found.refuse(section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
+        if name in _PLACES and _parts(name, value or "", base):
+            found.refuse(section, key, value, f"a multiple of {_SECTOR} B: I/O is direct")
+        if name == "bs_unaligned" and value not in options.OFF:
+            found.refuse(section, key, value, f"left out: blocks are multiples of {_SECTOR} B")
         if name in values.TIMES and value is not None:
             _check_time(section, name, value, found)
+
+
+def _check_value(section: Section, name: str, value: str, found: _Findings) -> None:
+    """The value of an option that fio does not see: it would look for it on this machine."""
+    try:
+        options.OF_THIS_MACHINE[name](values.expand(value))
+    except values.OptionValueError as fault:
+        found.refuse(section, name, value, str(fault))
 
 
 def _check_time(section: Section, name: str, value: str, found: _Findings) -> None:
@@ -222,13 +217,11 @@ def _check_time(section: Section, name: str, value: str, found: _Findings) -> No
 
 def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:
     """What fio would lay out anew, as with a file that is too short."""
-    if job.get("kb_base") is not None:
-        # Its units are others.
-        return
-    start = next(iter(_sizes(job.get("offset") or "0")), 0)
+    base = _kb_base(job)
+    start = next(iter(_sizes(job.get("offset") or "0", base)), 0)
     for key, first in ("size", start), ("filesize", 0):
         text = job.get(key)
-        if text is not None and any(first + each > size_bytes for each in _sizes(text)):
+        if text is not None and any(first + each > size_bytes for each in _sizes(text, base)):
             beyond = f" after offset={job.get('offset')}" if first else ""
             allowed = f"at most {size_bytes - first} B{beyond}: the array has {size_bytes} B"
             found.refuse(job, key, text, allowed)
@@ -239,10 +232,21 @@ def needs_content(section: Section) -> bool:
     return section.get("verify") not in (None, "0", "none")
 
 
-def _sizes(text: str) -> list[int]:
+def _parts(name: str, text: str, kb_base: int) -> bool:
+    """True if a place, or a step from one to the next, is no whole sector."""
+    if name == "rw":
+        text = text.partition(":")[2].lstrip("-") if not text.startswith("rand") else ""
+    return any(each % _SECTOR for each in _sizes(text, kb_base))
+
+
+def _kb_base(job: Section) -> int:
+    return 1000 if job.get("kb_base") == "1000" else 1024
+
+
+def _sizes(text: str, kb_base: int = 1024) -> list[int]:
     """The sizes of an option's value; those that only fio understands are left to it."""
     sizes = []
     for part in _OF_BLOCKS.findall(text):
         with contextlib.suppress(OptionError):
-            sizes.append(size(part))
+            sizes.append(size(part, kb_base))
     return sizes

@@ -21,12 +21,15 @@ from typing import Any
 
 from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import CommandLine
+from raidlab.calibration.fio.outputs import why_no_output
 from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
 from raidlab.devices.printable import printable, printable_lines
+from raidlab.scenarios.fio import engines
 from raidlab.scenarios.fio import jobfile as fio_jobs
 from raidlab.scenarios.fio.jobfile import Section
+from raidlab.scenarios.fio.options import OF_THIS_MACHINE
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
 from raidlab.scenarios.results.diagnostics.throttled import throttled_note
@@ -194,12 +197,15 @@ def run(system: Callable[[], Bridge], words: Sequence[str], default_format: str 
     fio = find_fio()
     line = command_line.split(words, command_line.job_options(fio))
     if line.alone not in (None, "parse-only"):
+        _refuse_loading(line)
         return _exit_code(subprocess.run([fio, *words], check=False).returncode)
     simulated = system()
     with tempfile.TemporaryDirectory(prefix="raidlab-fio-") as name:
         folder = Path(name)
-        files, jobs, notes = _jobs(line, folder, simulated.size_bytes)
-        code = _check(fio, line, files)
+        given = _given(line)
+        jobs, notes = _jobs(line, given, simulated.size_bytes)
+        notes[:0] = line.left_out
+        code = _check(fio, line, given, folder)
         if code != 0 or line.alone is not None:
             return code
         run = _Run(line, jobs, notes, folder, default_format)
@@ -235,10 +241,51 @@ class _Run:
         return self.form is not None and "json" in self.form
 
 
+def _refuse_loading(line: CommandLine) -> None:
+    """Engines that fio would load from a file: their code would run.
+
+    Raises:
+        SpecError: One is named.
+    """
+    sections = [*line.sections, *(each for name in line.files for each in fio_jobs.read(name))]
+    named = [("ioengine", section.get("ioengine") or "") for section in sections]
+    named += [("--enghelp", value.partition(",")[0]) for value in line.values("enghelp")]
+    faults = [
+        Fault(key, engine, f"an engine of fio's own: {engine} is loaded from a file")
+        for key, engine in named
+        if engines.name_of(engine) == "external"
+    ]
+    if faults:
+        raise SpecError(faults)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The sections of fio's command line, or of a job file, as they were read."""
+
+    name: str
+    """The file; empty for the command line."""
+    sections: Sequence[Section]
+
+
+def _given(line: CommandLine) -> list[_Given]:
+    """The command line's sections, then those of each job file, without what `--section` omits.
+
+    Raises:
+        SpecError: A file cannot be read, or no section has a name of `--section`.
+    """
+    read = [_Given("", line.sections), *(_Given(name, fio_jobs.read(name)) for name in line.files)]
+    wanted = line.values("section")
+    every = [section for each in read for section in each.sections]
+    if faults := fio_jobs.unknown_sections(every, wanted):
+        raise SpecError(faults)
+    return [_Given(each.name, fio_jobs.selected(each.sections, wanted)) for each in read]
+
+
 def _jobs(
-    line: CommandLine, folder: Path, size_bytes: int
-) -> tuple[list[Path], list[list[Section]], list[str]]:
-    """The job files as given, standard input as a file; the sections as they run; notes.
+    line: CommandLine, given: Sequence[_Given], size_bytes: int
+) -> tuple[list[list[Section]], list[str]]:
+    """The sections as they run, and notes.
 
     The command line's sections are the first of those that run.
     Options on the line hold for the first job file, as with fio; it starts later ones anew.
@@ -246,45 +293,58 @@ def _jobs(
     Raises:
         SpecError: What no simulated system can serve, in all of them.
     """
-    files: list[Path] = []
-    given: list[tuple[str, list[Section]]] = []
-    for number, name in enumerate(line.files):
-        sections = fio_jobs.read(name)
-        path = Path(name)
-        if name == "-":
-            path = folder / f"input-{number}.fio"
-            path.write_text(fio_jobs.write(sections), encoding="utf-8")
-        files.append(path)
-        given.append((name, sections))
-    name, sections = given[0] if given else ("", [])
-    given[:1] = [(name, [*line.sections, *sections])]
+    of_line = given[0].sections
+    first = given[1] if len(given) > 1 else _Given("", [])
+    runs = [_Given(first.name, [*of_line, *first.sections]), *given[2:]]
     faults: list[Fault] = []
     jobs: list[list[Section]] = []
     notes: list[str] = []
-    for name, sections in given:
+    for each in runs:
         try:
-            changed, said = simulate(sections, name, size_bytes)
+            changed, said = simulate(each.sections, each.name, size_bytes)
         except SpecError as error:
             faults += error.faults
             continue
         jobs.append(changed)
         notes += said
+    if (output := line.value("output")) and (allowed := why_no_output(Path(output))):
+        faults.append(Fault("--output", output, allowed))
     if faults:
         raise SpecError(faults)
-    of_line = len(line.sections)
-    first = [jobs[0][:of_line], jobs[0][of_line:]] if files else [jobs[0]]
-    return files, first + jobs[1:], notes
+    split = len(of_line)
+    return [jobs[0][:split], *([jobs[0][split:]] if line.files else []), *jobs[1:]], notes
 
 
-def _check(fio: str, line: CommandLine, files: Sequence[Path]) -> int:
+_NOT_CHECKED = frozenset({*OF_THIS_MACHINE, "directory", "opendir"})
+"""Options whose values fio looks for on this machine, where nothing of them is."""
+
+
+def _check(fio: str, line: CommandLine, given: Sequence[_Given], folder: Path) -> int:
     """Lets fio itself look at options and values, as they were given; its exit code."""
-    program = [word for word in line.program if not word.startswith(("--output=", "--parse-only"))]
-    words = command_line.words(line.sections)
+    words: list[str] = []
+    files = []
+    for number, each in enumerate(given):
+        sections = [
+            Section(section.name, [(k, v) for k, v in section.options if not _is_elsewhere(k)])
+            for section in each.sections
+        ]
+        if number == 0:
+            words = command_line.words(sections)
+            continue
+        files.append(folder / f"given-{number}.fio")
+        files[-1].write_text(fio_jobs.write(sections), encoding="utf-8")
+    program = [
+        word for word in line.program if not word.startswith(("--output=", "--section=", "--parse"))
+    ]
     command = [fio, "--parse-only", *program, *words, *map(str, files)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.stderr.write(printable_lines(done.stdout + done.stderr))
     return done.returncode
+
+
+def _is_elsewhere(key: str) -> bool:
+    return fio_jobs.ALIASES.get(key, key) in _NOT_CHECKED
 
 
 def _run(fio: str, system: Bridge, run: _Run) -> int:
@@ -296,7 +356,9 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
     for number, sections in enumerate(run.jobs[1:]):
         files.append(run.folder / f"job-{number}.fio")
         files[-1].write_text(fio_jobs.write(sections), encoding="utf-8")
-    program = [word for word in run.line.program if not word.startswith("--output-format=")]
+    program = [
+        word for word in run.line.program if not word.startswith(("--output-format=", "--section="))
+    ]
     output = run.line.value("output")
     for note in new_folders([Path(output)] if output and run.is_json else []):
         print(f"note: {note}", file=sys.stderr)  # noqa: T201
@@ -306,6 +368,8 @@ def _run(fio: str, system: Bridge, run: _Run) -> int:
         program = [word for word in program if not word.startswith("--output=")]
         program.append(f"--output={written}")
     environment = os.environ | {"LD_PRELOAD": str(library()), "RAIDLAB_FIO_PLAN": str(setup)}
+    # fio looks there for a file that asks for its status, and removes it.
+    environment["TMPDIR"] = str(run.folder)
     command = [fio, *program, *command_line.words(run.jobs[0]), *map(str, files)]
     code = _call(command, environment)
     found = _seen(report, system)

@@ -11,14 +11,15 @@ began, if that is looser, the one is moved to where it shows, and they descend f
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
 from raidlab.calibration.fitting.loss import robust
 from raidlab.calibration.fitting.search import Array, Search, downhill, only_limit, where_it_shows
 
-_STEPS = 4
-_APART = 1e-3
+_STEPS: Final = 4
+_APART: Final = 1e-3
 """Of the range, from which on a time stands in another's way."""
 
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -58,11 +58,11 @@ from raidlab.scenarios.running.store import Store
 Array = npt.NDArray[np.float64]
 FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
 _GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
-_SYSTEMS_APART = 100.0
+_SYSTEMS_APART: Final = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
-_FAR_PCT = 25.0
+_FAR_PCT: Final = 25.0
 """Error of fitted rates beyond which the kind itself is in doubt."""
-_UNSEEN_PCT = 20.0
+_UNSEEN_PCT: Final = 20.0
 """Error of predicted rates beyond which it is."""
 _OWN = {
     "kind": "left out: --kind says it",

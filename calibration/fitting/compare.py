@@ -6,7 +6,7 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.loss import measured_cpu_us, total_percentile
@@ -146,7 +146,7 @@ def summary(rows: Sequence[Compared]) -> dict[str, Any]:
     }
 
 
-HOLDS = 0.9
+HOLDS: Final = 0.9
 """Share of the points that must be within a stated tolerance."""
 
 
@@ -232,16 +232,16 @@ def estimate_mapped(bench: Bench, points: Sequence[Point], effort: Effort) -> Ma
     return Mapped(share if agree else 1.0, point, share)
 
 
-_SHALLOW = 8
+_SHALLOW: Final = 8
 """Reads outstanding up to which latencies show whether NAND was touched."""
-_OTHER_KIND = 4.0
+_OTHER_KIND: Final = 4.0
 """Ratio of rates that no single time explains."""
-_EXPLAINS = 1 / 3
+_EXPLAINS: Final = 1 / 3
 """Share of a difference that its cause makes at least."""
-_LIMITS = 0.8
+_LIMITS: Final = 0.8
 """Share of the time from which on a component may be what bounds the simulated rate."""
 _RATE_AGREES, _NEARLY = 5.0, 7.0
-_TAIL_AGREES = 30.0
+_TAIL_AGREES: Final = 30.0
 """Percent within which a rate, and p99, agree."""
 
 

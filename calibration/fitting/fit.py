@@ -16,6 +16,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from raidlab.calibration.fitting.bottlenecks import only_bottlenecks
 from raidlab.calibration.fitting.parameters import Parameter
@@ -33,9 +34,9 @@ from raidlab.calibration.fitting.search import (
 )
 from raidlab.calibration.fitting.uncertainty import Estimate, certainty, doubts
 
-_STEPS = 10
-_LAST_STEPS = 6
-_SEARCHING = 0.75
+_STEPS: Final = 10
+_LAST_STEPS: Final = 6
+_SEARCHING: Final = 0.75
 """Share of the time until a deadline; the rest is for the errors."""
 
 

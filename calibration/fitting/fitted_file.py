@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fitting.system_kinds import BESIDE
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.devices.trees import get
 
 Correlations = Sequence[Sequence[float]]
-_LEAST = 0.05
+_LEAST: Final = 0.05
 """Correlation from which on it is stated."""
 _ELSEWHERE = ("host.", "state.", f"{BESIDE}.")
 """Keys that are not the drive's."""

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
-_LEAST = 1e-12
+_LEAST: Final = 1e-12
 
 
 def goodness(residuals: Sequence[float], parameters: int) -> dict[str, Any]:

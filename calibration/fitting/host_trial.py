@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
@@ -32,7 +32,7 @@ from raidlab.calibration.fitting.stages import (
 )
 from raidlab.scenarios.running.simulate import Progress
 
-_EACH = 1000
+_EACH: Final = 1000
 """Evaluations that the fit behind a host is to have: of a smaller budget fewer hosts are tried."""
 
 

@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -60,7 +60,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.devices.spec_writer import device_toml
 
 Array = npt.NDArray[np.float64]
-_SAMPLES = 40
+_SAMPLES: Final = 40
 """Places that a search for bottlenecks looks at first."""
 _OF_A_HOST = ("host.",)
 _OF_A_MEASUREMENT = ("state.",)

@@ -19,6 +19,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,15 +30,15 @@ from raidlab.calibration.measurements.measurement import Latency, Point, Side, r
 
 Array = npt.NDArray[np.float64]
 
-RATE_TOLERANCE = 0.03
-PLATEAU_TOLERANCE = 0.005
+RATE_TOLERANCE: Final = 0.03
+PLATEAU_TOLERANCE: Final = 0.005
 """Of the rate of a load at its deepest point, where it hardly grows any more. Such a rate hangs on
 one time, that of the bottleneck, and not on all parts of a latency; and whatever is deeper than the
 training points continues it, its error included."""
 NOWHERE: Mapping[int, float] = MappingProxyType({})
-_HARDLY_GROWS = 0.2
+_HARDLY_GROWS: Final = 0.2
 """Growth of a rate by that of depth, both in logarithms: 1 where nothing waits, 0 at a plateau."""
-_ALIKE_S = 5.0
+_ALIKE_S: Final = 5.0
 """Samples of a rate that are less apart count as one: what makes a drive slower for a moment (its
 collection, a sweep of the scheduler) lasts for seconds."""
 PERCENTILES: tuple[tuple[float, float], ...] = (
@@ -46,15 +47,15 @@ PERCENTILES: tuple[tuple[float, float], ...] = (
     (99.0, 0.15),
 )
 """Percentiles that are compared, and the relative deviation that counts as agreement."""
-SHARE_TOLERANCE = 0.04
+SHARE_TOLERANCE: Final = 0.04
 """Deviation of the share p up to a latency that counts as agreement, times sqrt(p (1 - p)): that of
 625 I/Os."""
-CPU_TOLERANCE = 0.1
-OVER_TIME_TOLERANCE = 0.1
+CPU_TOLERANCE: Final = 0.1
+OVER_TIME_TOLERANCE: Final = 0.1
 """Of the rate in a part of a measurement's time."""
-_LEAST_CPU_SHARE = 0.05
+_LEAST_CPU_SHARE: Final = 0.05
 """Of one hardware thread; what fio rounds says nothing of less."""
-_FARTHEST = 3.0
+_FARTHEST: Final = 3.0
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DIMENSIONS, DURATION
 
-DETERMINED_WITHIN = 0.3
+DETERMINED_WITHIN: Final = 0.3
 """A value of which ratios matter is determined if its standard error is at most this share of
 it."""
 _UNITS = {name: factor for dimension in DIMENSIONS for name, factor in dimension.units.items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log10
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -19,13 +19,13 @@ from raidlab.scenarios.results.page import HeatMap, Picture
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_DISTRIBUTIONS = 6
+_DISTRIBUTIONS: Final = 6
 """Points whose distributions are drawn."""
-_JOBS = 4
+_JOBS: Final = 4
 """Numbers of jobs that have a picture of their own for each load."""
-_SEEN = 1.02
+_SEEN: Final = 1.02
 """Ratio of two points of a distribution that stand apart in a picture."""
-_LEAST_SHARE = 1e-4
+_LEAST_SHARE: Final = 1e-4
 """Smallest share of a distribution that is drawn."""
 _BAND = "rgba(0, 114, 178, 0.18)"
 """Blue, so that points and grid show through."""

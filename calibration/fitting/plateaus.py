@@ -12,12 +12,13 @@ port lets commands through one after the other, that is far less than of Poisson
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
 
-GAIN = 0.01
+GAIN: Final = 0.01
 """Of a simulated rate by twice the depth, below which it is at its limit."""
 
 

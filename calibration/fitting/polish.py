@@ -14,12 +14,14 @@ it apart, then a third of that.
 
 from __future__ import annotations
 
+from typing import Final
+
 from raidlab.calibration.fitting.loss import robust
 from raidlab.calibration.fitting.search import Array, Search
 
 _APART = (0.01, 0.003)
 """Of the value, between the places of a parabola."""
-_FARTHEST = 3.0
+_FARTHEST: Final = 3.0
 """Distances that a step may go."""
 
 

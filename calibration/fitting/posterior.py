@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,9 @@ from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import Fault, SpecError
 
 Array = npt.NDArray[np.float64]
-_WIDEST = 0.3
+_WIDEST: Final = 0.3
 """Deviation in units of the range: what is not determined at all is drawn from all of it."""
-_MORE = 16
+_MORE: Final = 16
 """Places drawn for each that is wanted: some make no device, such as a disk whose seeks would get
 shorter with the distance."""
 _GLANCE = Effort(ios=100, ios_of_slow=100, rounds=1.0)

@@ -11,16 +11,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fitting.parameters import Parameter, number_of
 from raidlab.calibration.fitting.search import PULL
 from raidlab.devices.provenance import Source
 from raidlab.devices.trees import get
 
-ROUNDED = 0.05
+ROUNDED: Final = 0.05
 """Relative standard deviation of what a stated figure decides: sheets round, and say "up to"."""
-_DEVIATIONS = 4.0
+_DEVIATIONS: Final = 4.0
 """Standard deviations between bounds that hold 95 %."""
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.measurements.measurement import Measurement, Point
@@ -20,7 +20,7 @@ from raidlab.devices.spec_writer import device_toml
 
 _SECONDS = {"hdd": 120, "ssd": 2}
 """Simulated time that is recorded of a load: some thousand I/Os at least. Half as long before."""
-_SECONDS_DEFAULT = 10
+_SECONDS_DEFAULT: Final = 10
 _ASSUMED = {"all": {"source": "assumed", "note": "drawn"}}
 _SCENARIO = """
 title = "{name}"

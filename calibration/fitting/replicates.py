@@ -15,12 +15,13 @@ units. The unit becomes sqrt(1 + 2 x 3.3^2) = 4.8 times as large, 14.5 %.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
 import numpy as np
 
 from raidlab.calibration.fitting.search import Array, Evaluate
 
-_LEAST_SHARE = 1e-6
+_LEAST_SHARE: Final = 1e-6
 
 
 def residuals_of(runs: Sequence[Evaluate], at: Array, points: Sequence[int]) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.calibrate import Calibration
@@ -15,10 +15,10 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.results.look import Cell, Column, Kind, Table, digits
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 
-_WORST = 25
-WORST_SHOWN = 10
+_WORST: Final = 25
+WORST_SHOWN: Final = 10
 """Points that a terminal shows unless it is asked for all."""
-_ALIKE = 0.8
+_ALIKE: Final = 0.8
 """Correlation from which on two parameters are named together."""
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Final
 
 from raidlab.calibration.fitting.compare import Compared
 from raidlab.calibration.fitting.loss import rate_tolerance
 from raidlab.scenarios.results.look import BLUE, GREY, LINES, depth_axis, dress
 from raidlab.scenarios.results.page import Picture
 
-_LEAST = 3
+_LEAST: Final = 3
 """Points from which on a picture shows more than a table."""
 
 

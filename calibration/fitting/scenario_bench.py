@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.fitting import ssd_state
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated, warm_up_ns, workload_of
@@ -16,7 +16,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
 
-_MOST = 3.0
+_MOST: Final = 3.0
 """I/Os of a run over time, as a multiple of those measured: whoever makes more is wrong anyway."""
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +24,15 @@ Array = npt.NDArray[np.float64]
 Evaluate = Callable[[Array, Sequence[int], bool], Array]
 """Residuals of some points at a place of the unit cube; True for a rough look."""
 
-_STEP = 0.06
-PULL = 2.0
+_STEP: Final = 0.06
+PULL: Final = 2.0
 """Residual of a parameter that lies a whole range away from where it started: far less than any
 measurement says, but enough to leave alone what no measurement speaks to."""
-_LOOKS = 8
-_HALVINGS = 3
-_GAIN = 1e-2
+_LOOKS: Final = 8
+_HALVINGS: Final = 3
+_GAIN: Final = 1e-2
 """Share of the cost below which a step is the last."""
-ENDLESS = 10**9
+ENDLESS: Final = 10**9
 """Evaluations that no search comes to."""
 
 

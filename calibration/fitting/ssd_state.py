@@ -8,20 +8,20 @@ that NAND cannot take waits for NAND.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from raidlab.calibration.measurements.measurement import Point
 
-_SLICE_BLOCKS = 64
+_SLICE_BLOCKS: Final = 64
 """Of each plane, for a load that writes."""
-_SLICE_SPARE = 8
+_SLICE_SPARE: Final = 8
 """Blocks of each plane that hold no data: those that collection keeps free, and an open one."""
-_SLICE_PAGES = 64
-_SLICE_WRITTEN = 0.1
+_SLICE_PAGES: Final = 64
+_SLICE_WRITTEN: Final = 0.1
 """Share of a slice that a run writes at most."""
-_BUFFER_PAGE_SETS = 4
+_BUFFER_PAGE_SETS: Final = 4
 """Of each die: enough that no die waits for data while its last program goes on."""
-_FILLING_BLOCK = 128 * 1024
+_FILLING_BLOCK: Final = 128 * 1024
 
 
 def prepared(

@@ -11,7 +11,7 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -55,27 +55,29 @@ Array = npt.NDArray[np.float64]
 ROUGH = Effort(ios=2000, ios_of_slow=700, rounds=3.0)
 FINE = Effort(ios=4000, ios_of_slow=2500, rounds=10.0, programs=40.0)
 CAREFUL = Effort(ios=12_000, ios_of_slow=6000, rounds=10.0, programs=100.0)
-AFTER = 2
+AFTER: Final = 2
 """Steps after the searches of parts: all parameters with their errors, the comparison."""
-_SPANNING = 6
-_COMPARED = 8
-_RUNS = 8
+_SPANNING: Final = 6
+"""Points that span a set."""
+_LIMIT_POINTS: Final = 8
+"""Points on which the joint fit compares what limits them."""
+_RUNS: Final = 8
 """Runs by whose differences what changes over time is judged."""
-_PAGE = 4096
-_LARGE = 4
+_PAGE: Final = 4096
+_LARGE: Final = 4
 """Times the smallest block, from which on a block separates the time of its bytes from a
 command's."""
-_COMPARED = 4
+_MODE_POINTS: Final = 4
 """Points on which modes of operation are compared."""
-ABOUT_AS_WELL = 4.0
+ABOUT_AS_WELL: Final = 4.0
 """Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
-IMPOSSIBLE = 100.0
-_PER_PARAMETER = 2.0
+IMPOSSIBLE: Final = 100.0
+_PER_PARAMETER: Final = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
-_LEAST_SAMPLES = 50
+_LEAST_SAMPLES: Final = 50
 _AROUND = ("host.", f"{BESIDE}.")
 """What keys begin with that are not the drive's."""
-BUDGET = 20_000
+BUDGET: Final = 20_000
 """Evaluations that are enough for any part of a fit: one takes 700 to 2,000 of them in all."""
 _NOTHING = Choice({}, frozenset(), {})
 
@@ -330,11 +332,11 @@ def _steps(
     sides = [side for side in ("read", "write") if side in task.sides]
     if not modes and len(sides) == 2 and all(p.side == "both" for p in parameters):
         # What both directions determine is looked for on both.
-        points = [_points_for(task, side, _COMPARED) for side in sides]
+        points = [_points_for(task, side, _MODE_POINTS) for side in sides]
         return [*steps, (None, sides[0], tuple(sorted({*points[0], *points[1]})))]
     for side in sides:
         of = [mode for mode in modes if mode.side == side]
-        steps += [(mode, side, _points_for(task, side, _COMPARED)) for mode in of]
+        steps += [(mode, side, _points_for(task, side, _MODE_POINTS)) for mode in of]
         if not of:
             steps.append((None, side, _points_for(task, side)))
     return steps
@@ -360,7 +362,7 @@ def joint(task: Task, settled: Settled, budget: Budget) -> Fit:
         groups,
         careful=careful,
         runs=[as_run(run) for run in runs],
-        few=_spanning(task.points, range(len(task.points)), _COMPARED),
+        few=_spanning(task.points, range(len(task.points)), _LIMIT_POINTS),
         feels=lambda parameter, at: feels(task.kind, parameter, task.points[at]),
     )
     schedule = Schedule(

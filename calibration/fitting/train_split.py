@@ -57,6 +57,11 @@ def _in_order(value: str) -> tuple[int, str]:
     return (int(value) if value.isdecimal() else 0, value)
 
 
+def _block(text: str) -> int:
+    """Bytes of a block as people write them: `4k`, `4KiB`; fio would take the latter for 4000."""
+    return size(text, 1000 if "i" in text.lower() else 1024)
+
+
 def _rules(wanted: str, option: str) -> dict[str, set[str]]:
     rules: dict[str, set[str]] = {}
     for word in wanted.replace(";", " ").split():
@@ -67,7 +72,7 @@ def _rules(wanted: str, option: str) -> dict[str, set[str]]:
             raise SpecError([Fault(option, word, allowed, tuple(_KEYS))])
         if key == "bs":
             try:
-                values = {str(size(value)) for value in values}
+                values = {str(_block(value)) for value in values}
             except OptionError as error:
                 raise SpecError([Fault(option, word, str(error))]) from None
         rules.setdefault(key, set()).update(values)

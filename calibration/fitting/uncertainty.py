@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 import numpy as np
 
@@ -25,31 +26,31 @@ from raidlab.calibration.fitting.parameters import DETERMINED_WITHIN, Parameter
 from raidlab.calibration.fitting.replicates import doubt_of_slopes, from_run_to_run, residuals_of
 from raidlab.calibration.fitting.search import Array, Evaluate, Search, looser, step_of
 
-_STEP = 0.05
+_STEP: Final = 0.05
 """Wide, so that the scatter of two simulations is not taken for a slope."""
-_ONE_SIDED = 3.0
-_AT_BOUND = 0.01
+_ONE_SIDED: Final = 3.0
+_AT_BOUND: Final = 0.01
 """Of the range: as near as that a place is as good as the bound."""
-_WIDE = 0.25
-_ALIKE = 0.98
-_DRAWS = 200
+_WIDE: Final = 0.25
+_ALIKE: Final = 0.98
+_DRAWS: Final = 200
 _95 = 1.96
-_TOGETHER = 2.0
+_TOGETHER: Final = 2.0
 """Comparisons of a point that say as much as one, for the percentiles of a run move together: those
 of a sample, p below q, are correlated by sqrt(p (1 - q) / (q (1 - p))), its deciles by 0.48 in the
 mean."""
-_RIDGE = 1e-4
+_RIDGE: Final = 1e-4
 """Far below any real sensitivity: keeps what nothing speaks to finite, and huge."""
-_KNOWN = 1e8
+_KNOWN: Final = 1e8
 """As if a place had been measured within a ten thousandth of the range."""
-_AS_WELL = 4.0
+_AS_WELL: Final = 4.0
 """Loss by which two bottlenecks differ, if they do."""
-_LOOKS = 4
-_OUTWARD = 3
+_LOOKS: Final = 4
+_OUTWARD: Final = 3
 """Times that an interval's end moves out."""
-_FLAT = 0.1
+_FLAT: Final = 0.1
 """Share of the rise below which an interval has no end on that side."""
-_FARTHER = 2.5
+_FARTHER: Final = 2.5
 """By which it moves at most each time."""
 
 

@@ -28,6 +28,8 @@ class Description:
 
     name: str
     form: str
+    columns: str
+    """What its columns mean, as `--columns` has it; empty where the format settles it."""
     found: Mapping[str, Any]
     """What the engine gives."""
 
@@ -40,6 +42,7 @@ class Description:
         return {
             "trace": self.name,
             "format": self.form,
+            "columns": self.columns,
             "requests": found["requests"],
             "reads": reads,
             "writes": writes,
@@ -149,4 +152,4 @@ def describe(trace: TraceFile, *, progress: Progress | None = None) -> Descripti
     """
     with opened(trace) as file, faults_of(trace):
         text = _engine.describe_trace(json.dumps(file.options()), watching(progress))
-    return Description(trace.path.name, file.form, json.loads(text))
+    return Description(trace.path.name, file.form, file.columns, json.loads(text))

@@ -91,7 +91,8 @@ def _sequential_write(flash: Flash, figure: float) -> Moved:
 
 
 def _stream_write(flash: Flash, figure: float) -> Moved:
-    share = figure / (steady_write(flash.sheet) or 1)
+    # A burst is all that is stated of some client drives; it then decides the same parameters.
+    share = figure / (steady_write(flash.sheet) or flash.sheet.sequential_write or figure)
     if flash.programs_bound:
         return _programs(flash, share)
     if flash.write_unit_us:

@@ -18,7 +18,7 @@ from typing import Any, get_args, get_type_hints
 import typer.models
 
 _LEFT_OUT = frozenset({
-    "csv", "dask", "host_out", "html", "json", "markdown", "out", "parquet", "report",
+    "csv", "dask", "force", "host_out", "html", "json", "markdown", "out", "parquet", "report",
     "save_state", "store", "trace_json", "wide", "workers",
 })  # fmt: skip
 """Parameters that do not change what a page says; those that a command wants stay."""

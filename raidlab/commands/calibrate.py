@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,16 +22,17 @@ from raidlab.commands.common import (
     Seed,
     Tolerance,
     Workers,
-    check_writable,
     command,
     end_by_tolerance,
     path,
     resumable,
     say,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes, also_writes, own_device
 from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
-from raidlab.devices.catalogue import find_for
+from raidlab.devices.catalogue import find_for, names
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.units import DURATION
@@ -49,6 +51,7 @@ def calibrate(
             " fitted together.",
             parser=path,
         ),
+        Reads(),
     ],
     kind: Annotated[
         str,
@@ -62,6 +65,7 @@ def calibrate(
             " usual for the kind are tried if left out.",
             show_default=False,
         ),
+        Reads(separator=","),
     ] = "",
     drive: Annotated[
         str,
@@ -74,12 +78,14 @@ def calibrate(
     system: Annotated[
         str,
         typer.Option("--system", help="Scenario of the system around it.", show_default=False),
+        Reads(),
     ] = "",
     like: Annotated[
         str,
         typer.Option(
             "--like", help="Device to start from; its bounds are a prior.", show_default=False
         ),
+        Reads(),
     ] = "",
     name: Annotated[
         str, typer.Option("--name", help="Of the fitted device.", show_default=False)
@@ -123,7 +129,9 @@ def calibrate(
         ),
     ] = 0,
     draws: Annotated[
-        Path | None, typer.Option("--draws", help="Folder for the drawn device files.", parser=path)
+        Path | None,
+        typer.Option("--draws", help="Folder for the drawn device files.", parser=path),
+        Writes(FileKind.DEVICE, later=True),
     ] = None,
     tolerance: Tolerance = None,
     seed: Seed = 1,
@@ -134,12 +142,14 @@ def calibrate(
             help="The device file to write; of several measurements the folder.",
             parser=path,
         ),
+        Writes(FileKind.DEVICE, later=True),
     ] = None,
     host_out: Annotated[
         Path | None,
         typer.Option(
             "--host-out", help="The host's file to write, as the fit found it.", parser=path
         ),
+        Writes(FileKind.DEVICE),
     ] = None,
     controller_out: Annotated[
         Path | None,
@@ -148,9 +158,12 @@ def calibrate(
             help="The file of a controller that was fitted together with its drives.",
             parser=path,
         ),
+        Writes(FileKind.DEVICE),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="A page to write.", parser=path)
+        Path | None,
+        typer.Option("--report", help="A page to write.", parser=path),
+        Writes(FileKind.PAGE),
     ] = None,
     json: Json = False,
     wide: Wide = False,
@@ -160,6 +173,7 @@ def calibrate(
     import os
 
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
+    from raidlab.calibration.fitting.calibrate import name_of
     from raidlab.calibration.fitting.posterior import device_files
     from raidlab.calibration.fitting.posterior import document as posterior_of
     from raidlab.calibration.fitting.stages import Settings
@@ -196,14 +210,15 @@ def calibrate(
         _refuse(refused, "only with one measurement")
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
-    check_writable(
-        out, host_out, controller_out, report, None if draws is None else draws / "1.toml"
-    )
     _refuse({"--drive": drive}, "only with several measurements")
     if draws is not None and posterior == 0:
         raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
+    measured = load_measurement(measurement[0])
+    own = name or name_of(measured.name)
+    files_of = _Files(out, host_out, controller_out, draws, own, posterior)
+    files_of.decide()
     with resumable("steps of the fit") as (tell, store):
-        result = fit_device(load_measurement(measurement[0]), settings, store, tell)
+        result = fit_device(measured, settings, store, tell)
         document = result.to_dict(tolerance)
         if posterior:
             document["posterior"] = posterior_of(result, posterior, settings.workers)
@@ -225,15 +240,51 @@ def calibrate(
         {controller_out: result.controller_toml},
         {report: page},
     ]
-    if draws is not None:
-        name = result.tree["name"]
-        files.append(
-            {draws / f"{name}-{at:03}.toml": partial(str, text) for at, text in enumerate(drawn, 1)}
-        )
+    paths = files_of.drawn()
+    files.append({path: partial(str, text) for path, text in zip(paths, drawn, strict=True)})
     deliver(files, show)
     for warning in result.warnings:
         say(f"warning: {warning}")
     end_by_tolerance(document["agreement"])
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Device files that a fit of one measurement writes."""
+
+    out: Path | None
+    host_out: Path | None
+    controller_out: Path | None
+    draws: Path | None
+    name: str
+    """Of the fitted device."""
+    posterior: int
+    """Devices that are drawn."""
+
+    def drawn(self) -> list[Path]:
+        """Files of the drawn devices."""
+        if self.draws is None:
+            return []
+        return [self.draws / f"{self.name}-{at:03}.toml" for at in range(1, self.posterior + 1)]
+
+    def decide(self) -> None:
+        """Refuses, before the fit, what another device's file would be replaced by.
+
+        Raises:
+            SpecError: Everything that forbids a file.
+        """
+        if self.out is not None:
+            also_writes("--out", {self.out: FileKind.DEVICE}, say)
+        also_writes("--draws", dict.fromkeys(self.drawn(), FileKind.DEVICE), say)
+        own_device("--out", self.out, self.name)
+        for file in self.drawn():
+            own_device("--draws", file, file.stem)
+        # A host of which nothing was varied keeps its name, which the fit alone knows.
+        known = names()
+        of_fit = f"-of-{self.name}"
+        also = {*known, *(f"{name}{of_fit}" for name in known)}
+        own_device("--host-out", self.host_out, f"HOST{of_fit}", also)
+        own_device("--controller-out", self.controller_out, f"CONTROLLER{of_fit}", also)
 
 
 def _choice(fix: list[str] | None, free: list[str] | None, tie: list[str] | None) -> Choice:

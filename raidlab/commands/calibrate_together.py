@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.measurements.measurement import load_measurement
-from raidlab.commands.common import check_writable
+from raidlab.commands.common import say
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import also_writes, own_device
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, print_shown
+from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table, digits
@@ -67,7 +70,6 @@ def fit_together(given: Together, said: Settings) -> None:
     """Fits, writes a file for each drive and each host, and prints what came out."""
     from raidlab.calibration.fitting import joint
 
-    check_writable(None if given.out is None else given.out / "device.toml")
     members = members_of(given, kind_of(said.kind).host)
     settings = joint.JointSettings(
         said.kind,
@@ -78,6 +80,7 @@ def fit_together(given: Together, said: Settings) -> None:
         seed=said.seed,
         workers=said.workers,
     )
+    _decide(given.out, members)
     result = joint.fit_together(members, settings)
     files: dict[Path | None, Any] = {}
     if given.out is not None:
@@ -94,6 +97,26 @@ def fit_together(given: Together, said: Settings) -> None:
             print_shown(_shown(result, document), Output.of(json=False, wide=given.wide))
 
     deliver([files], show)
+
+
+def _decide(out: Path | None, members: Sequence[Member]) -> None:
+    """Refuses, before the fit, what another device's file would be replaced by.
+
+    Raises:
+        SpecError: Everything that forbids a file.
+    """
+    from raidlab.calibration.fitting.calibrate import name_of
+
+    if out is None:
+        return
+    drives = list(dict.fromkeys(member.drive for member in members))
+    beside = name_of("-".join(drives)).removesuffix("-fitted")
+    hosts = {find_for("--host", member.host).spec.name for member in members}
+    own = {out / f"{drive}.toml": name_of(drive) for drive in drives}
+    own |= {out / f"{host}-of-{beside}.toml": f"{host}-of-{beside}" for host in sorted(hosts)}
+    also_writes("--out", dict.fromkeys(own, FileKind.DEVICE), say)
+    for path, name in own.items():
+        own_device("--out", path, name)
 
 
 def _shown(result: JointFit, document: dict[str, Any]) -> Shown:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -13,8 +13,9 @@ from typing import Annotated, Any, ParamSpec, TypeVar
 import typer
 
 from raidlab.commands.again import called
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes, deciding, ports_of
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.files import new_folders, unwritable, why_unwritable
 from raidlab.devices.printable import printable
 from raidlab.output import discard_output
 from raidlab.output import say as say
@@ -68,6 +69,7 @@ Json = Annotated[
 Html = Annotated[
     Path | None,
     typer.Option("--html", help="Write a page with pictures to this file.", parser=path),
+    Writes(FileKind.PAGE),
 ]
 OwnSeed = Annotated[
     int | None,
@@ -98,15 +100,18 @@ Tolerance = Annotated[
     ),
 ]
 ScenarioFile = Annotated[
-    Path, typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path)
+    Path,
+    typer.Argument(help="A scenario file (docs/reference/scenario.md).", parser=path),
+    Reads(),
 ]
 StoreFile = Annotated[
     Path | None,
     typer.Option("--store", help="Finished runs are kept in this file, all of them.", parser=path),
+    Writes(FileKind.STORE),
 ]
 
 TRACE_FORMATS = (
-    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "disksim-validate", "disksim-ascii", "mqsim", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
@@ -129,21 +134,40 @@ TraceColumns = Annotated[
 ]
 TraceUnit = Annotated[str | None, typer.Option("--unit", help="One disk of a trace of several.")]
 MeasurementOut = Annotated[
-    Path, typer.Option("--out", help="The measurement to write.", parser=path)
+    Path,
+    typer.Option("--out", help="The measurement to write.", parser=path),
+    Writes(FileKind.MEASUREMENT),
 ]
 MeasurementName = Annotated[
     str, typer.Option("--name", help="Of the measurement.", show_default=False)
 ]
 
 
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files of other kinds; never what the command reads."),
+]
+
+
 def command(function: Callable[P, R]) -> Callable[P, R]:
-    """Turns what goes wrong into messages and exit codes: 2 bad input, 130 interrupted."""
-    signature = inspect.signature(function)
+    """Turns what goes wrong into messages and exit codes: 2 bad input, 130 interrupted.
+
+    Before the function is called `files_written` decides which files it may write. A function with
+    a parameter that is marked `Writes` gets the option `--force`.
+    """
+    signature = inspect.signature(function, eval_str=True)
+    own = list(signature.parameters.values())
+    ports = ports_of({each.name: each.annotation for each in own})
+    adds_force = "force" not in signature.parameters and any(
+        isinstance(port.mark, Writes) for port in ports
+    )
 
     @functools.wraps(function)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+        force = bool(kwargs.pop("force", False) if adds_force else kwargs.get("force", False))
         try:
-            with called(function, signature.bind(*args, **kwargs).arguments):
+            bound = signature.bind(*args, **kwargs).arguments
+            with called(function, bound), deciding(ports, bound, say, force=force):
                 return function(*args, **kwargs)
         except SpecError as error:
             for fault in error.faults:
@@ -157,31 +181,11 @@ def command(function: Callable[P, R]) -> Callable[P, R]:
             discard_output()
             raise typer.Exit(DONE) from None
 
+    if adds_force:
+        kind = inspect.Parameter.KEYWORD_ONLY
+        extra = inspect.Parameter("force", kind, default=False, annotation=Force)
+        vars(guarded)["__signature__"] = signature.replace(parameters=[*own, extra])
     return guarded
-
-
-def check_writable(*paths: Path | None) -> None:
-    """Finds out before hours of work whether files can be written at its end.
-
-    Says which folders will be made for them.
-
-    Raises:
-        SpecError: Every one that cannot, with the reason.
-    """
-    faults = [
-        fault
-        for path in paths
-        if path is not None and (why := why_unwritable(path)) is not None
-        for fault in unwritable(path, why).faults
-    ]
-    if faults:
-        raise SpecError(faults)
-    _note_new_folders(path for path in paths if path is not None)
-
-
-def _note_new_folders(paths: Iterable[Path]) -> None:
-    for note in new_folders(paths):
-        say(f"note: {note}")
 
 
 def percents(option: str, text: str, allowed: str, fits: Callable[[float], bool]) -> list[float]:
@@ -229,7 +233,6 @@ def opened_store(own: Path | None = None) -> Store:
 
     if own is not None:
         check_store(own)
-        _note_new_folders([own])
         return Store(own, limit_bytes=_NO_LIMIT, warn=warn)
     return Store(default_path(), limit_bytes=default_limit(), warn=warn)
 

@@ -19,13 +19,14 @@ from raidlab.commands.common import (
     Seed,
     Tolerance,
     Workers,
-    check_writable,
     command,
     end_by_tolerance,
     path,
     resumable,
     say,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.devices.faults import Fault, SpecError
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
 @command
 def compare(
     measurement: Annotated[
-        Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path)
+        Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path), Reads()
     ],
     device: Annotated[
-        str, typer.Option("--device", help="Of the catalogue, or a file.", show_default=False)
+        str,
+        typer.Option("--device", help="Of the catalogue, or a file.", show_default=False),
+        Reads(),
     ] = "",
     host: Annotated[
         str,
@@ -53,12 +56,14 @@ def compare(
             help="Of the catalogue, or a file; the one it was fitted with, else generic.",
             show_default=False,
         ),
+        Reads(),
     ] = "",
     scenario: Annotated[
         str,
         typer.Option(
             "--scenario", help="A scenario whose one array is loaded.", show_default=False
         ),
+        Reads(),
     ] = "",
     only: Annotated[str, typer.Option("--only", help='Points: "rw=randread numjobs=1".')] = "",
     mapped: Annotated[
@@ -73,7 +78,9 @@ def compare(
     tolerance: Tolerance = None,
     html: Html = None,
     report: Annotated[
-        Path | None, typer.Option("--report", help="The same as --html.", parser=path)
+        Path | None,
+        typer.Option("--report", help="The same as --html.", parser=path),
+        Writes(FileKind.PAGE),
     ] = None,
     seed: Seed = 1,
     json: Json = False,
@@ -88,7 +95,6 @@ def compare(
 
     if html is not None and report is not None:
         raise SpecError([Fault("--report", str(report), "the same as --html: one of them")])
-    check_writable(html, report)
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]

@@ -12,11 +12,11 @@ from raidlab.commands.common import (
     Json,
     OwnSeed,
     Workers,
-    check_writable,
     command,
     percents,
     resumable,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
@@ -24,7 +24,9 @@ from raidlab.commands.tables import Output, Shown, Wide
 @command
 def compression(
     target: Annotated[
-        str, typer.Argument(help="A drive that compresses, or a scenario with one (its file).")
+        str,
+        typer.Argument(help="A drive that compresses, or a scenario with one (its file)."),
+        Reads(),
     ],
     shares: Annotated[
         str,
@@ -45,7 +47,6 @@ def compression(
 
     allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'
     wanted = sorted(set(percents("--shares", shares, allowed, lambda share: 0 <= share <= 1)))
-    check_writable(html)
     with resumable("compression") as (tell, store):
         found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
 

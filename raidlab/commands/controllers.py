@@ -12,7 +12,6 @@ from raidlab.commands.common import (
     Json,
     Seed,
     Workers,
-    check_writable,
     command,
     resumable,
 )
@@ -49,7 +48,6 @@ def controllers(
 
     loads = _profiles(profiles)
     chosen = chosen_controllers([name.strip() for name in only.split(",") if name.strip()])
-    check_writable(html)
     with resumable("controllers") as (tell, store):
         found = compare_controllers(
             chosen,

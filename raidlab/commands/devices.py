@@ -15,13 +15,14 @@ from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Json,
-    check_writable,
     command,
     path,
     resumable,
     say,
     tell_breaches,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.catalogue import Device, catalogue, find_for
@@ -45,7 +46,9 @@ from raidlab.scenarios.results.look import Column, Kind, Table
 @command
 def devices(
     name: Annotated[
-        str | None, typer.Argument(help="A device's name, an alias, or the path of its file.")
+        str | None,
+        typer.Argument(help="A device's name, an alias, or the path of its file."),
+        Reads(),
     ] = None,
     json: Json = False,
     kind: Annotated[
@@ -70,6 +73,7 @@ def devices(
     html: Annotated[
         Path | None,
         typer.Option("--html", help="Measure the drive and write its page here.", parser=path),
+        Writes(FileKind.PAGE),
     ] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="As a Markdown table.")] = False,
     wide: Wide = False,
@@ -116,7 +120,6 @@ def _page(device: Device, name: str, html: Path, output: Output) -> None:
     from raidlab.scenarios.studies.drive import drive_spec, measure
 
     drive_spec(device)
-    check_writable(html)
     begun = time.monotonic()
     with resumable("runs of the drive") as (tell, store):
         found = measure(device, progress=tell, store=store)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio import virtual as virtual_fio
 from raidlab.commands.common import (
     BAD_INPUT,
@@ -18,11 +20,14 @@ from raidlab.commands.common import (
     DONE,
     INTERRUPTED,
     SEED_MAX,
+    Force,
     OwnSeed,
     command,
     path,
     say,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Decision, Reads, decided
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo, guarded_output
 
@@ -38,6 +43,7 @@ def fio(
         typer.Option(
             "--scenario", help="A scenario file; one 7200 rpm disk without it.", parser=path
         ),
+        Reads(),
     ] = None,
     array: Annotated[
         str | None, typer.Option("--array", help="The array that fio sees; the first by default.")
@@ -47,8 +53,11 @@ def fio(
         bool, typer.Option("--native", help="Without fio: the engine itself runs the jobs.")
     ] = False,
     device: Annotated[
-        str | None, typer.Option("--device", help="With --native: one drive instead of a scenario.")
+        str | None,
+        typer.Option("--device", help="With --native: one drive instead of a scenario."),
+        Reads(),
     ] = None,
+    force: Force = False,
     describe: Annotated[bool, typer.Option("--describe", hidden=True)] = False,
 ) -> None:
     """Run fio's jobs on a simulated system; everything else on the line is fio's own.
@@ -58,18 +67,42 @@ def fio(
     if describe:
         echo(json.dumps(virtual_fio.bridge(scenario, array, seed).describe()))
         return
-    if native:
-        from raidlab.calibration.fio.native import run_line
+    with _output_decided(context.args, scenario, device, force=force):
+        if native:
+            from raidlab.calibration.fio.native import run_line
 
-        done = run_line(context.args, scenario=scenario, device=device, array=array, seed=seed)
-        raise typer.Exit(DONE if done else DOES_NOT_HOLD)
-    if device is not None:
-        raise SpecError([Fault("--device", device, "left out, or beside --native")])
+            done = run_line(context.args, scenario=scenario, device=device, array=array, seed=seed)
+            raise typer.Exit(DONE if done else DOES_NOT_HOLD)
+        if device is not None:
+            raise SpecError([Fault("--device", device, "left out, or beside --native")])
 
-    def system() -> virtual_fio.Bridge:
-        return virtual_fio.bridge(scenario, array, seed)
+        def system() -> virtual_fio.Bridge:
+            return virtual_fio.bridge(scenario, array, seed)
 
-    raise typer.Exit(virtual_fio.run(system, context.args, "json+"))
+        raise typer.Exit(virtual_fio.run(system, context.args, "json+"))
+
+
+@contextmanager
+def _output_decided(
+    words: Sequence[str], scenario: Path | str | None, device: str | None = None, *, force: bool
+) -> Iterator[None]:
+    """While fio runs: whether its `--output` may be written is decided.
+
+    Raises:
+        SpecError: Everything that forbids it.
+    """
+    line = command_line.split(words)
+    read = [("job file", name) for name in line.files if name != "-"]
+    named = (("--scenario", scenario), ("--device", device))
+    read += [(option, str(name)) for option, name in named if name is not None]
+    output = line.value("output")
+    files = [] if output is None else [("--output", Path(output), FileKind.FIO)]
+    with decided(Decision(force=force, read=read), files, _silent):
+        yield
+
+
+def _silent(note: str) -> None:
+    """What runs fio says itself which folders are made."""
 
 
 def stand_in() -> None:
@@ -111,7 +144,9 @@ def _stand_in(words: Sequence[str], environment: Mapping[str, str]) -> int:
     def system() -> virtual_fio.Bridge:
         return virtual_fio.bridge(own["scenario"], own["array"], _seed(own["seed"]))
 
-    return virtual_fio.run(system, passed_on, None)
+    # fio replaces whatever stands there; what is read is safe all the same.
+    with _output_decided(passed_on, own["scenario"], force=True):
+        return virtual_fio.run(system, passed_on, None)
 
 
 def _seed(text: str | None) -> int | None:

@@ -11,12 +11,13 @@ import typer
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Json,
-    check_writable,
     command,
     path,
     progress,
     say,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes, own_device
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, opening, print_table
 from raidlab.output import echo
@@ -28,8 +29,14 @@ if TYPE_CHECKING:
 
 @command
 def datasheet(
-    sheet: Annotated[Path, typer.Argument(help="What a maker states, as TOML.", parser=path)],
-    out: Annotated[Path, typer.Option("--out", help="The device file to write.", parser=path)],
+    sheet: Annotated[
+        Path, typer.Argument(help="What a maker states, as TOML.", parser=path), Reads()
+    ],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The device file to write.", parser=path),
+        Writes(FileKind.DEVICE),
+    ],
     json: Json = False,
 ) -> None:
     """Make a device file of what a maker states; says what contradicts itself.
@@ -38,8 +45,9 @@ def datasheet(
     twice what is stated.
     """
     from raidlab.calibration.datasheets.build import import_datasheet
+    from raidlab.devices.schema import read_toml
 
-    check_writable(out)
+    own_device("--out", out, str(read_toml(sheet).get("name")))
     with progress(f"{sheet.stem}: figures") as tell:
         imported = import_datasheet(sheet, tell)
     useless = {point.quantity for point in imported.useless}

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from raidlab.calibration.disksim.drive import import_disksim
-from raidlab.commands.common import Json, check_writable, command, path, say
+from raidlab.commands.common import Json, command, path, say
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes, own_device
 from raidlab.commands.outputs import deliver
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import Fault, SpecError
@@ -21,13 +23,16 @@ from raidlab.output import echo
 @command
 def disksim(
     parameters: Annotated[
-        Path, typer.Argument(help="A .parv or .diskspecs file of DiskSim 4.", parser=path)
+        Path, typer.Argument(help="A .parv or .diskspecs file of DiskSim 4.", parser=path), Reads()
     ],
-    out: Annotated[Path, typer.Option("--out", help="The device file to write.", parser=path)],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The device file to write.", parser=path),
+        Writes(FileKind.DEVICE),
+    ],
     json: Json = False,
 ) -> None:
     """Make a device file of a DiskSim disk; says what has no counterpart."""
-    check_writable(out)
     imported = import_disksim(parameters)
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -41,6 +46,7 @@ def disksim(
             for fault in error.faults
         ]
         raise SpecError(faults) from None
+    own_device("--out", out, device.spec.name)
     for note in imported.notes:
         say(f"note: {parameters}: {note}")
 

@@ -12,17 +12,19 @@ from raidlab.commands.common import (
     Json,
     MeasurementName,
     MeasurementOut,
-    check_writable,
     command,
     path,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import keep_measurement
 
 
 @command
 def fio_results(
     paths: Annotated[
-        list[Path], typer.Argument(help="JSON, json+, logs, or folders of them.", parser=path)
+        list[Path],
+        typer.Argument(help="JSON, json+, logs, or folders of them.", parser=path),
+        Reads(),
     ],
     out: MeasurementOut,
     name: MeasurementName = "",
@@ -35,6 +37,5 @@ def fio_results(
     """Make a measurement of fio's output; says what was skipped and why."""
     from raidlab.calibration.fio.results import import_fio
 
-    check_writable(out)
     measurement = import_fio(paths, name, state)
     keep_measurement(measurement, out, json)

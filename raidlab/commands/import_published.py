@@ -11,10 +11,10 @@ from raidlab.commands.common import (
     Json,
     MeasurementName,
     MeasurementOut,
-    check_writable,
     command,
     path,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import keep_measurement
 
 
@@ -23,6 +23,7 @@ def published(
     path: Annotated[
         Path,
         typer.Argument(help="Figures, as docs/reference/formats/published.md says.", parser=path),
+        Reads(),
     ],
     drive: Annotated[str, typer.Option("--drive", help="Whose figures: as in their column.")],
     out: MeasurementOut,
@@ -32,5 +33,4 @@ def published(
     """Make a measurement of published rates of a drive on its own."""
     from raidlab.calibration.published.points import measurement_of
 
-    check_writable(out)
     keep_measurement(measurement_of(path, drive, name), out, json)

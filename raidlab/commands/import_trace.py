@@ -14,16 +14,16 @@ from raidlab.commands.common import (
     TraceColumns,
     TraceFormat,
     TraceUnit,
-    check_writable,
     command,
     path,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import keep_measurement
 
 
 @command
 def trace(
-    path: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
+    path: Annotated[Path, typer.Argument(help="The trace.", parser=path), Reads()],
     out: MeasurementOut,
     format: TraceFormat = "",
     columns: TraceColumns = "",
@@ -35,6 +35,5 @@ def trace(
     from raidlab.calibration.traces.formats import read_trace
     from raidlab.calibration.traces.points import measurement_of
 
-    check_writable(out)
     read = read_trace(path, format, columns=columns, unit=unit)
     keep_measurement(measurement_of(read, name), out, json)

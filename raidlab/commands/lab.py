@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import check_writable, command, path, progress, say
+from raidlab.commands.common import command, path, progress, say
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Writes, also_writes
 from raidlab.devices.faults import Fault, SpecError
 
 
@@ -27,6 +29,7 @@ def lab(
         typer.Option(
             "--site", help="Write pages that need no Python into this folder, and end.", parser=path
         ),
+        Writes(FileKind.PAGE, later=True),
     ] = None,
 ) -> None:
     """Open the lab in the browser: rooms that each answer one question by simulation.
@@ -57,7 +60,8 @@ def _write(folder: Path, name: str | None) -> None:
     from raidlab.notebooks.frame import catalogue, static
 
     chosen = catalogue.rooms() if name is None else [catalogue.room(name)]
-    check_writable(folder / "index.html")
+    files = [*(f"{room.name}.html" for room in chosen), "index.html"]
+    also_writes("--site", {folder / file: FileKind.PAGE for file in files}, say)
     ahead = 0
     total = sum(sum(1 for _ in room.settings()) for room in chosen)
     with progress("lab") as show:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import typer
 
 from raidlab.commands.common import BAD_INPUT, DOES_NOT_HOLD, say, tell_breaches
+from raidlab.commands.files_written import check_decided
 from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import partial_name, write_files
@@ -39,6 +40,8 @@ def deliver(outputs: Iterable[Texts], show: Callable[[], None], *, partial: bool
         Exit: A file could not be written; its faults have been reported.
     """
     failed = False
+    outputs = list(outputs)
+    check_decided(path for each in outputs for path in each if path is not None)
     for each in outputs:
         wanted = {path: text for path, text in each.items() if path is not None}
         named = {partial_name(path) if partial else path: text for path, text in wanted.items()}
@@ -78,7 +81,13 @@ class Answer(Protocol):
 
 
 def give(
-    answer: Answer, output: Output, html: Path | None, show: Callable[[], Shown], page: Page
+    answer: Answer,
+    output: Output,
+    html: Path | None,
+    show: Callable[[], Shown],
+    page: Page,
+    *,
+    partial: bool = False,
 ) -> None:
     """An answer as a table or as JSON, and as a page if one is wanted.
 
@@ -88,6 +97,7 @@ def give(
         html: The page to write, if any.
         show: Makes what a terminal shows.
         page: Makes the page.
+        partial: True if the answer is not complete.
 
     Raises:
         Exit: A file could not be written, or a check of the engine failed.
@@ -101,7 +111,7 @@ def give(
         else:
             print_shown(show(), output, answer.warnings)
 
-    deliver([{html: page}], shown)
+    deliver([{html: page}], shown, partial=partial)
     if tell_breaches(answer.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 

@@ -16,11 +16,11 @@ from raidlab.commands.common import (
     Seed,
     StoreFile,
     Workers,
-    check_writable,
     command,
     path,
     resumable,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
@@ -30,6 +30,7 @@ def plan(
     question: Annotated[
         Path,
         typer.Argument(help="A question file (docs/reference/formats/question.md).", parser=path),
+        Reads(),
     ],
     draws: Draws = 0,
     store: StoreFile = None,
@@ -49,7 +50,6 @@ def plan(
     from raidlab.scenarios.studies.size import Running
 
     asked = load_question(question)
-    check_writable(html)
     with resumable(f"{question.stem}: plan", store) as (tell, opened):
         found = answer_it(asked, seed=seed, draws=draws, running=Running(workers, tell, opened))
 

@@ -14,13 +14,13 @@ from raidlab.commands.common import (
     Json,
     OwnSeed,
     Workers,
-    check_writable,
     command,
     path,
     percents,
     resumable,
     say,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
@@ -32,6 +32,7 @@ def rebuild(
         typer.Argument(
             help="A scenario in which a drive fails (docs/reference/scenario.md).", parser=path
         ),
+        Reads(),
     ],
     rates: Annotated[
         str,
@@ -43,17 +44,15 @@ def rebuild(
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
-    """Run a scenario in which a drive fails, once for each rebuild rate.
+    """Say how long a rebuild takes, what limits it and what users feel, at each rebuild rate.
 
     Interrupted with Ctrl-C it shows what is measured so far: the same command goes on from there.
     """
-    from raidlab.devices.files import partial_name
     from raidlab.scenarios.studies import rebuild_report as report
     from raidlab.scenarios.studies.rebuild import rebuilds
 
     allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'
     wanted = percents("--rates", rates, allowed, lambda rate: 0 < rate <= 1)
-    check_writable(html)
     with resumable("rebuilds") as (tell, store):
         found = rebuilds(scenario, wanted, workers=workers, seed=seed, progress=tell, store=store)
 
@@ -64,9 +63,8 @@ def rebuild(
     def show() -> Shown:
         return Shown(found.title, report.answer(found), [report.table(found)])
 
-    if found.interrupted and html is not None:
-        html = partial_name(html)
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    output = Output.of(json=json, wide=wide)
+    give(found, output, html, show, page, partial=found.interrupted)
     if found.interrupted:
         say(f"interrupted after {report.progress(found)}: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)

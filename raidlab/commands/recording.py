@@ -11,6 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from raidlab.commands.common import path
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Writes
 from raidlab.commands.outputs import Texts
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
@@ -24,12 +26,14 @@ _TRACED = 200
 """I/Os that are traced where a file of them is asked for."""
 _SIDES = ("read", "write")
 FILES = "result.json", "table.csv", "report.html"
+_KINDS = FileKind.RESULT, FileKind.TABLE, FileKind.PAGE
 
 Out = Annotated[
     Path | None,
     typer.Option(
         "--out", help=f"Write {FILES[0]}, {FILES[1]} and {FILES[2]} to this folder.", parser=path
     ),
+    Writes(FileKind.RESULT, inside=dict(zip(FILES, _KINDS, strict=True))),
 ]
 SaveState = Annotated[
     Path | None,
@@ -38,6 +42,7 @@ SaveState = Annotated[
         help="Write the state of the flash drives at the end to this file, for `run.snapshot`.",
         parser=path,
     ),
+    Writes(FileKind.STATE),
 ]
 TraceIos = Annotated[
     int,
@@ -58,6 +63,7 @@ TraceJson = Annotated[
         help="Write the stages for Perfetto; of 200 I/Os without --trace-ios.",
         parser=path,
     ),
+    Writes(FileKind.STAGES),
 ]
 Slowest = Annotated[
     int,
@@ -94,11 +100,6 @@ def _seconds(text: str) -> float:
         return float(DURATION.parse(text)) / 1e9
     except ValueError:
         raise SpecError([Fault("--trace-from", text, 'a time of the run: "2 s"')]) from None
-
-
-def written(out: Path | None, *others: Path | None) -> list[Path | None]:
-    """The files that a command writes."""
-    return [*others, *(() if out is None else (out / name for name in FILES))]
 
 
 def without_maps(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:

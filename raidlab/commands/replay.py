@@ -19,7 +19,6 @@ from raidlab.commands.common import (
     TraceColumns,
     TraceFormat,
     TraceUnit,
-    check_writable,
     command,
     path,
     progress,
@@ -27,6 +26,7 @@ from raidlab.commands.common import (
     stored_runs,
     tell_breaches,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import deliver
 from raidlab.commands.recording import (
     Goals,
@@ -40,7 +40,6 @@ from raidlab.commands.recording import (
     files,
     traced,
     without_maps,
-    written,
 )
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.devices.catalogue import find_for
@@ -68,13 +67,17 @@ PRECONDITIONS = ("fresh", "filled", "steady-state")
 
 @command
 def replay(
-    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
+    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path), Reads()],
     format: TraceFormat = "",
     device: Annotated[
-        str, typer.Option("--device", help="A drive: a name or a device file.", show_default=False)
+        str,
+        typer.Option("--device", help="A drive: a name or a device file.", show_default=False),
+        Reads(),
     ] = "",
     scenario: Annotated[
-        str, typer.Option("--scenario", help="A system: a scenario file.", show_default=False)
+        str,
+        typer.Option("--scenario", help="A system: a scenario file.", show_default=False),
+        Reads(),
     ] = "",
     array: Annotated[
         str | None, typer.Option("--array", help="Of the scenario; the first one if left out.")
@@ -127,13 +130,13 @@ def replay(
     for note in without_effect(goals):
         say(f"warning: {note}")
     details = details_of(trace_ios, trace_from, trace_json, slowest)
-    check_writable(*written(out, html, save_state, trace_json))
     if not trace.exists():
         raise unreadable(trace, "No such file or directory")
     target = _target(device, scenario, array, seed, precondition)
     file = TraceFile(trace, format, columns, unit).known()
     if file.form and not format and not columns:
-        say(f"{trace}: read as {file.form}")
+        by_names = f", {file.columns}" if file.columns else ""
+        say(f"{trace}: read as {file.form}{by_names}")
     with ExitStack() as stack:
         store = stored_runs(stack)
         tell = stack.enter_context(progress(f"{trace.name} on {target.name}"))

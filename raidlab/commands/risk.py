@@ -13,7 +13,6 @@ from raidlab.commands.common import (
     OwnSeed,
     ScenarioFile,
     Workers,
-    check_writable,
     command,
     percents,
     resumable,
@@ -108,7 +107,6 @@ def risk(
     faults.extend(question.faults())
     faults.raise_if_any()
     tree = read_toml(scenario)
-    check_writable(html)
     with resumable(f"{scenario.stem}: rebuild") as (tell, store):
         found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
 

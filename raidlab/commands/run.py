@@ -19,7 +19,6 @@ from raidlab.commands.common import (
     OwnSeed,
     ScenarioFile,
     Workers,
-    check_writable,
     command,
     progress,
     say,
@@ -39,7 +38,6 @@ from raidlab.commands.recording import (
     document,
     files,
     traced,
-    written,
 )
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.output import echo
@@ -98,7 +96,6 @@ def run(
     for note in without_effect([*asked, *goals_of_loads(checked.goals)]):
         say(f"warning: {note}")
     details = details_of(trace_ios, trace_from, trace_json, slowest)
-    check_writable(*written(out, html, save_state, trace_json))
     interrupted, unsaved = False, None
     with ExitStack() as stack:
         store = stored_runs(stack)

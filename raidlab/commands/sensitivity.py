@@ -14,7 +14,6 @@ from raidlab.commands.common import (
     ScenarioFile,
     StoreFile,
     Workers,
-    check_writable,
     command,
     resumable,
 )
@@ -66,7 +65,6 @@ def sensitivity(
     asked = quantity_of(of)
     axes = axes_of(vary) if vary else []
     checked = load_scenario(scenario)
-    check_writable(html)
     with resumable(f"{checked.title}: sensitivity", store) as (tell, opened):
         running = Running(workers, tell, opened)
         found = rank(

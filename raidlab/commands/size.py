@@ -15,7 +15,6 @@ from raidlab.commands.common import (
     ScenarioFile,
     StoreFile,
     Workers,
-    check_writable,
     command,
     resumable,
     say,
@@ -72,7 +71,6 @@ def size(
     for note in without_effect(goals):
         say(f"warning: {note}")
     tree = read_toml(scenario)
-    check_writable(html)
     with resumable(f"{scenario.stem}: size", store) as (tell, opened):
         running = Running(workers, tell, opened)
         found = search(tree, scenario, axis, goals, find=find, seed=seed, running=running)

@@ -13,11 +13,11 @@ from raidlab.commands.common import (
     Json,
     OwnSeed,
     Workers,
-    check_writable,
     command,
     path,
     resumable,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
@@ -29,6 +29,7 @@ def ssd_cache(
         typer.Argument(
             help="A scenario with a cache_tier (docs/reference/scenario.md).", parser=path
         ),
+        Reads(),
     ],
     hot_spots: Annotated[
         str, typer.Option("--hot-spots", help="Sizes of the hot spot, with commas.")
@@ -46,7 +47,6 @@ def ssd_cache(
     from raidlab.scenarios.studies import hot_spots_report as report
     from raidlab.scenarios.studies.hot_spots import warmings
 
-    check_writable(html)
     sizes = [part.strip() for part in hot_spots.split(",")]
     with resumable("hot spots") as (tell, store):
         found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)

@@ -21,15 +21,17 @@ from raidlab.commands.common import (
     ScenarioFile,
     StoreFile,
     Workers,
-    check_writable,
     command,
     path,
     resumable,
     say,
     tell_breaches,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import STANDARD_OUTPUT, Writes
 from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 from raidlab.scenarios.studies.vary import Design
 
@@ -48,8 +50,6 @@ Dask = Annotated[
     str | None,
     typer.Option("--dask", help="Run on the Dask cluster of this scheduler, tcp://HOST:PORT."),
 ]
-
-_OUTPUT = Path("-")
 
 
 @command
@@ -71,9 +71,12 @@ def sweep(
     csv: Annotated[
         Path | None,
         typer.Option("--csv", help="Write the rows to this file; - is the output.", parser=path),
+        Writes(FileKind.TABLE, dash=True),
     ] = None,
     parquet: Annotated[
-        Path | None, typer.Option("--parquet", help="Write the rows to this file.", parser=path)
+        Path | None,
+        typer.Option("--parquet", help="Write the rows to this file.", parser=path),
+        Writes(FileKind.PARQUET),
     ] = None,
     json: Json = False,
     html: Html = None,
@@ -91,9 +94,11 @@ def sweep(
     from raidlab.scenarios.studies.sweep import sweep as run_all
     from raidlab.scenarios.studies.vary import axes_of
 
+    if csv == STANDARD_OUTPUT and json:
+        allowed = "a file beside --json: both would be on standard output"
+        raise SpecError([Fault("--csv", "-", allowed)])
     axes = axes_of(vary)
     experiment = Experiment(read_toml(scenario), axes, scenario, design, points, replications, seed)
-    check_writable(None if csv == _OUTPUT else csv, parquet, html)
     with (
         _elsewhere(dask) as executor,
         resumable(f"{scenario.stem}: sweep", store) as (tell, opened),
@@ -103,7 +108,7 @@ def sweep(
     line = again("sweep")
 
     def show() -> None:
-        if csv == _OUTPUT:
+        if csv == STANDARD_OUTPUT:
             echo(found.table().write_csv().rstrip("\n"))
         elif json:
             _print_json(found)
@@ -113,7 +118,7 @@ def sweep(
             print_shown(shown, Output.of(json=json, wide=wide), found.warnings)
 
     files: Texts = {
-        None if csv == _OUTPUT else csv: lambda: found.table().write_csv(),
+        None if csv == STANDARD_OUTPUT else csv: lambda: found.table().write_csv(),
         parquet: lambda: _parquet(found),
         html: lambda: report.sweep_report(found, line),
     }

@@ -15,12 +15,12 @@ from raidlab.commands.common import (
     TraceColumns,
     TraceFormat,
     TraceUnit,
-    check_writable,
     command,
     path,
     progress,
     say,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.output import echo
@@ -28,7 +28,7 @@ from raidlab.output import echo
 
 @command
 def describe(
-    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
+    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path), Reads()],
     format: TraceFormat = "",
     columns: TraceColumns = "",
     unit: TraceUnit = None,
@@ -41,7 +41,6 @@ def describe(
     from raidlab.calibration.traces.description import describe as read
     from raidlab.scenarios.planning.trace_files import TraceFile
 
-    check_writable(html)
     with progress(trace.name) as tell:
         found = read(TraceFile(trace, format, columns, unit), progress=tell)
     line = again("trace describe")
@@ -53,7 +52,8 @@ def describe(
                 say(f"warning: {warning}")
             echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
             return
-        opening(f"{found.name}: {found.form}", found.answer(), list(found.warnings))
+        form = f"{found.form} ({found.columns})" if found.columns else found.form
+        opening(f"{found.name}: {form}", found.answer(), list(found.warnings))
         for table in report.tables(found):
             print_table(table, output)
 

@@ -17,12 +17,13 @@ from raidlab.commands.common import (
     TraceColumns,
     TraceFormat,
     TraceUnit,
-    check_writable,
     command,
     path,
     progress,
     say,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.output import echo
@@ -30,8 +31,12 @@ from raidlab.output import echo
 
 @command
 def synthesize(
-    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path)],
-    out: Annotated[Path, typer.Option("--out", help="The trace to write.", parser=path)],
+    trace: Annotated[Path, typer.Argument(help="The trace.", parser=path), Reads()],
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The trace to write.", parser=path),
+        Writes(FileKind.TRACE),
+    ],
     format: TraceFormat = "",
     columns: TraceColumns = "",
     unit: TraceUnit = None,
@@ -48,8 +53,6 @@ def synthesize(
     from raidlab.calibration.traces.synthesis import synthesize as make
     from raidlab.scenarios.planning.trace_files import TraceFile
 
-    check_writable(out)
-    check_writable(html)
     with progress(trace.name) as tell:
         found = make(TraceFile(trace, format, columns, unit), out, seed, tell)
     say(f"wrote {out}")

@@ -23,11 +23,12 @@ from raidlab.commands.common import (
     Html,
     Json,
     Workers,
-    check_writable,
     command,
     path,
     resumable,
 )
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
 from raidlab.output import echo
@@ -48,6 +49,7 @@ def validate(
             help="A file of figures of the same form instead of raidlab's.",
             parser=path,
         ),
+        Reads(),
     ] = None,
     drive: Annotated[
         str | None, typer.Option("--drive", help="Only figures of drives whose name holds this.")
@@ -57,6 +59,7 @@ def validate(
     markdown: Annotated[
         Path | None,
         typer.Option("--markdown", help="Write the table as a Markdown page.", parser=path),
+        Writes(FileKind.MARKDOWN),
     ] = None,
     wide: Wide = False,
     workers: Workers = None,
@@ -66,7 +69,6 @@ def validate(
     Exits with 1 if a figure is outside the tolerance: 10 % of a number from a table, 15 % of one
     in words, inside a bound or range.
     """
-    check_writable(html, markdown)
     chosen = read_published() if figures is None else read_figures(figures)
     if source is not None:
         chosen = list(figures_of(source, chosen))

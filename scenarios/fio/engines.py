@@ -28,38 +28,7 @@ SYNCING = {"libaio": "posixaio"}
 """The engine that runs where a job flushes between its I/Os: fio 3.33 does not note when its libaio
 engine begins a flush, so that its latency would be counted from an earlier I/O."""
 
-FOREIGN_OPTIONS: Mapping[str, str] = {
-    "hipri": "completions are neither polled nor interrupts: the host's model has one cost",
-    "hipri_percentage": "completions are neither polled nor interrupts",
-    "fixedbufs": "buffers are not mapped",
-    "registerfiles": "files are not registered",
-    "sqthread_poll": "no kernel thread submits: the job's own thread pays for it",
-    "sqthread_poll_cpu": "no kernel thread submits",
-    "nonvectored": "vectors cost nothing",
-    "uncached": "no page cache is here",
-    "nowait": "nothing but the device makes an I/O wait",
-    "force_async": "no I/O is handed to a worker of the kernel",
-    "userspace_reap": "completions are fetched by a call",
-    "cmdprio": "priorities have no effect",
-    "cmdprio_percentage": "priorities have no effect",
-    "cmdprio_class": "priorities have no effect",
-    "cmdprio_hint": "priorities have no effect",
-    "cmdprio_bssplit": "priorities have no effect",
-    "cmd_type": "I/Os pass the block layer",
-    "writefua": "writes are not forced to the medium: use sync=1",
-    "readfua": "reads are not forced from the medium",
-    "write_mode": "writes are writes",
-    "verify_mode": "reads are reads",
-    "md_per_io_size": "blocks have no metadata",
-    "pi_act": "blocks have no protection information",
-    "pi_chk": "blocks have no protection information",
-    "apptag": "blocks have no protection information",
-    "apptag_mask": "blocks have no protection information",
-    "deac": "zeros are written",
-}
-"""Options of engines that have no effect here, and why: they are left out, and that is said."""
-
-_WHY_NOT = (
+_NO_BLOCKS = (
     (
         "does no I/O to a block device, so nothing is simulated",
         "null cpp_null cpuio exec page_fault",
@@ -68,6 +37,10 @@ _WHY_NOT = (
         "measures a file system, and none is simulated",
         "ftruncate falloc filecreate filestat filedelete dircreate dirstat dirdelete e4defrag",
     ),
+    ("loads and stores, to persistent memory, are no I/O", "libpmem dev-dax pmemblk"),
+)
+_WHY_NOT = (
+    *_NO_BLOCKS,
     (
         "reaches its store over a network, which is not simulated",
         "net netsplice rdma rbd rados gfapi gfapi_async http nfs dfs nbd libhdfs libiscsi ime_psync"
@@ -78,9 +51,23 @@ _WHY_NOT = (
         "reaches its device past the kernel's block layer, which is not simulated",
         "sg libzbc xnvme libblkio mtd libcufile libhipfile windowsaio solarisaio external",
     ),
-    ("loads and stores, to persistent memory, are no I/O", "libpmem dev-dax pmemblk"),
     ("moves pages of the page cache, and none is here", "splice"),
 )
+
+WITHOUT_BLOCK_IO = frozenset(name for _, names in _NO_BLOCKS for name in names.split()) | {
+    *("net", "netsplice"),
+    *("rdma", "librpma_apm_server", "librpma_apm_client"),
+    *("librpma_gpspm_server", "librpma_gpspm_client"),
+}
+"""Engines whose results tell nothing of a store of blocks."""
+
+SYNCHRONOUS = frozenset(
+    [
+        *("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"),
+        *("gfapi", "libhdfs", "http", "mtd", "libzbc", "ime_psync", "libcufile", "libhipfile"),
+    ]
+)
+"""Engines that wait for each I/O: one is in flight, whatever `iodepth` says."""
 
 REFUSED: Mapping[str, str] = {
     engine: why for why, engines in _WHY_NOT for engine in engines.split()

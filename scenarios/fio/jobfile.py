@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +37,7 @@ ALIASES: Mapping[str, str] = {
     "ss": "steadystate",
     "ss_dur": "steadystate_duration",
     "ss_ramp": "steadystate_ramp_time",
+    "ss_interval": "steadystate_check_interval",
 }
 """Other names of job options."""
 
@@ -162,6 +163,20 @@ def read(name: str | Path) -> list[Section]:
 
 def _text(path: Path) -> str:
     return read_text(path, 16 * MIB, "job file")
+
+
+def selected(sections: Sequence[Section], names: Sequence[str]) -> list[Section]:
+    """The sections that fio runs with `--section=NAME`, once for each name; all without a name."""
+    return [
+        section for section in sections if not names or section.is_global or section.name in names
+    ]
+
+
+def unknown_sections(sections: Iterable[Section], names: Iterable[str]) -> list[Fault]:
+    """Names of `--section` that no section has."""
+    known = tuple(dict.fromkeys(each.name for each in sections if not each.is_global))
+    allowed = f"one of {', '.join(known[:20])}" if known else "left out: there is no section"
+    return [Fault("--section", name, allowed, known) for name in names if name not in known]
 
 
 def write(sections: Iterable[Section]) -> str:

@@ -146,6 +146,8 @@ class Reader:
                 if value is not None and key in options.BOUNDS:
                     low, high = options.BOUNDS[key]
                     self.read(key, partial(values.between, low=low, high=high), low)
+                if value is not None and key in options.OF_THIS_MACHINE:
+                    self.read(key, options.OF_THIS_MACHINE[key], None)
                 if not _is_default(key, value):
                     self.findings.note(
                         self.name, f"{key} has no effect: {options.WITHOUT_EFFECT[key]}"

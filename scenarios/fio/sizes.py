@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from raidlab.scenarios.fio import values
@@ -30,21 +31,21 @@ def of_directions(reader: Reader) -> list[dict[str, Any]]:
         return [size(part) for part in values.by_direction(text, ("4k", "4k", "4k"))]
 
     def ranges(text: str) -> list[tuple[int, int]]:
-        return [_range(part, size) for part in values.by_direction(text, ("4k-4k",) * 3)]
+        return [span(part, size) for part in values.by_direction(text, ("4k-4k",) * 3)]
 
     def splits(text: str) -> list[list[tuple[int, int]]]:
-        return [_split(part, size) for part in values.by_direction(text, ("4k/100",) * 3)]
+        return [shares(part, size) for part in values.by_direction(text, ("4k/100",) * 3)]
 
     plain = reader.read("bs", sizes, [4096] * 3)
     least_most = reader.read("bsrange", ranges, [(one, one) for one in plain])
     unsplit: list[list[tuple[int, int]]] = [[], [], []]
-    shares = reader.read("bssplit", splits, unsplit)
+    splitting = reader.read("bssplit", splits, unsplit)
     random = reader.read("percentage_random", _percents, [100] * 3)
     zones = _zones(reader, size)
     aligned = reader.read("ba", lambda text: _aligned(text, size), [0] * 3)
     found = []
     for at in range(3):
-        split = shares[at]
+        split = splitting[at]
         low, high = least_most[at]
         if split:
             low, high = min(each for each, _ in split), max(each for each, _ in split)
@@ -65,7 +66,12 @@ def _aligned(text: str, size: Any) -> list[int]:
     return [size(part) for part in values.by_direction(text, ("4k", "4k", "4k"))]
 
 
-def _range(text: str, size: Any) -> tuple[int, int]:
+def span(text: str, size: Callable[[str], int]) -> tuple[int, int]:
+    """Least and most of `4k-64k`, or of a single size.
+
+    Raises:
+        OptionValueError: `size` cannot read an end.
+    """
     low, dash, high = text.partition("-")
     if not dash:
         low, dash, high = text.partition(":")
@@ -73,8 +79,12 @@ def _range(text: str, size: Any) -> tuple[int, int]:
     return min(ends), max(ends)
 
 
-def _split(text: str, size: Any) -> list[tuple[int, int]]:
-    """Sizes with their shares in percent, the rest divided among those without one."""
+def shares(text: str, size: Callable[[str], int]) -> list[tuple[int, int]]:
+    """Sizes with their shares in percent, the rest divided among those without one.
+
+    Raises:
+        OptionValueError: There is no size, or the shares are above 100 percent.
+    """
     parts = [part.partition("/") for part in text.split(":") if part]
     given = [(size(one), values.whole(share, 0, 100) if share else None) for one, _, share in parts]
     known = sum(share or 0 for _, share in given)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 _SIZE = re.compile(r"(0x[0-9a-f]+|\d+(?:\.\d+)?)\s*(?:([kmgtp])(ib|i|b)?|b)?", re.IGNORECASE)
 _TIME = re.compile(r"(\d+)([.,]\d*)?\s*(us|usec|ms|msec|s|m|h|d)?", re.IGNORECASE)
+_RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9}))?")
 _VARIABLE = re.compile(r"\$\{([^}]*)\}")
 _UNIT_NS = {
     "us": 1_000,
@@ -93,7 +94,9 @@ def _memory_mib() -> int:
 
 
 def size(text: str, kb_base: int = 1024) -> int:
-    """Bytes: `4096`, `4k`, `0x1000`, `(4*1024)`; `kib` is 1000 as in fio.
+    """Bytes: `4096`, `4k`, `0x1000`, `(4*1024)`.
+
+    `kib` is the other base than `k`, as in fio 2.17 and later: 1000 unless `kb_base` is 1000.
 
     Raises:
         OptionValueError: It is none of these.
@@ -114,7 +117,9 @@ def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
     if match is None or len(text) > _LONGEST:
         raise OptionValueError(allowed)
     unit = (match[2] or "").lower()
-    base = 1000 if (match[3] or "").lower() == "ib" else kb_base
+    base = kb_base
+    if (match[3] or "").lower() == "ib":
+        base = 1024 if kb_base == 1000 else 1000
     number = int(match[1], 16) if match[1][:2].lower() == "0x" else float(match[1])
     exact = int(match[1]) if match[1].isdecimal() else number
     found = int(exact * base ** " kmgtp".index(unit or " "))
@@ -206,6 +211,47 @@ def between(text: str, low: int, high: int) -> int:
     if not re.fullmatch(r"\s*-?\d{1,9}\s*", text) or not low <= int(text) <= high:
         raise OptionValueError(f"{low} or {high}" if high == low + 1 else f"{low} to {high}")
     return int(text)
+
+
+def numbers(text: str) -> list[int]:
+    """Whole numbers and ranges of them: `0,2-5`.
+
+    Raises:
+        OptionValueError: It is none.
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            raise OptionValueError("numbers and ranges, such as 0,2-5")
+        found += [int(match[1]), int(match[2] or match[1])]
+    return found
+
+
+def nodes(text: str) -> list[int]:
+    """NUMA nodes: `all`, or numbers.
+
+    Raises:
+        OptionValueError: It is neither.
+    """
+    return [] if text.strip() == "all" else numbers(text)
+
+
+def memory_policy(text: str) -> str:
+    """How memory is spread over NUMA nodes: `interleave:0-1`; the policy's name.
+
+    Raises:
+        OptionValueError: It is none.
+    """
+    policy, colon, rest = text.strip().partition(":")
+    allowed = "default, local, prefer:NODE, bind:NODES or interleave:NODES"
+    if policy not in ("default", "local", "prefer", "bind", "interleave"):
+        raise OptionValueError(allowed)
+    if policy in ("bind", "interleave") and not colon:
+        raise OptionValueError(allowed)
+    if colon:
+        nodes(rest)
+    return policy
 
 
 def flag(text: str | None) -> bool:

@@ -29,6 +29,7 @@ from raidlab.scenarios.planning.preconditioning import (
 from raidlab.scenarios.planning.read_balance import read_balance_plan
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
+from raidlab.scenarios.planning.sync_speed import sync_speed_plan
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
@@ -105,9 +106,9 @@ class Parts:
             if model["kind"] == "ssd" and not model["sector_mapping"]
         }
 
-    def has_flash(self, arrays: Iterable[int]) -> bool:
-        """True if one of the drives in `arrays` of the plan is an SSD."""
-        return any(model["kind"] == "ssd" for model in self._models_of(arrays))
+    def aligns_blocks(self, arrays: Iterable[int]) -> bool:
+        """True if one of the drives in `arrays` of the plan is an SSD or a cloud volume."""
+        return any(model["kind"] in ("ssd", "volume") for model in self._models_of(arrays))
 
     def sector(self, arrays: Iterable[int]) -> int:
         """Bytes of the largest sector on the medium of the drives in `arrays`."""
@@ -164,10 +165,7 @@ class Parts:
         in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
         short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
-        of_md = bitmap_plan(
-            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
-        )
-        of_md |= read_balance_plan(key, name, table, self.warnings)
+        of_md = self._of_md(key, name, table, capacities, volatile=volatile)
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -314,6 +312,16 @@ class Parts:
         return takes_trim(
             self.models, (self.model_of_drive[drive] for drive in self.arrays[array]["drives"])
         )
+
+    def _of_md(
+        self, key: str, name: str, table: ArrayTable, capacities: Sequence[int], *, volatile: bool
+    ) -> dict[str, Any]:
+        """What Linux' md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
+        bitmap = bitmap_plan(
+            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
+        )
+        balance = read_balance_plan(key, name, table, self.warnings)
+        return bitmap | balance | sync_speed_plan(key, table, self.faults)
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:

@@ -377,7 +377,9 @@ def _workloads(
         if workload.rate is not None:
             outstanding = (0,) * len(workload.rate)
         parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
-        align = workload.alignment(flash=parts.has_flash(arrays), sector=parts.sector(arrays))
+        align = workload.alignment(
+            whole_blocks=parts.aligns_blocks(arrays), sector=parts.sector(arrays)
+        )
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
             | {"threads": workload.threads or table.host.threads, "align_bytes": align}
@@ -470,7 +472,7 @@ def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]
     said = workload.align is not None or workload.buffered
     if said or not size or workload.load().access != "random":
         return
-    align = workload.alignment(flash=True)
+    align = workload.alignment(whole_blocks=True)
     units = [unit for unit in mapping_units if size % unit == 0 and align % unit]
     if units:
         start = "area_start" if workload.area_start % size else "hot_start"

@@ -84,7 +84,8 @@ class TraceFile:
         if self.form or self.is_pipe:
             return self
         with faults_of(self):
-            return replace(self, form=_engine.recognise_trace(self.path))
+            form, columns = _engine.recognise_trace(self.path)
+        return replace(self, form=form, columns=columns)
 
 
 @dataclass(frozen=True)
@@ -162,6 +163,39 @@ def scan(trace: TraceFile, watch: Watch | None = None, **placement: Any) -> dict
         return dict(json.loads(_engine.scan_trace(json.dumps(trace.options(**placement)), watch)))
 
 
+_SHARE_OF_ODD = 0.1
+_MOST_PER_S = 20e6
+"""Requests a second that no storage system of today serves."""
+_LEAST_PER_S = 0.05
+"""Requests a second that hardly anybody records."""
+_LARGEST_MEAN = 64 * MIB
+_FEW = 10
+"""Requests from which on a rate says something."""
+_OF_ONE_UNIT = ("disksim-ascii", "mqsim", "csv")
+"""Formats whose files are written in other units, too."""
+
+
+def _implausible(held: Mapping[str, Any]) -> Iterator[str]:
+    """Rates and sizes that no device has, with the unit that is likely instead."""
+    requests, length_s = held["requests"], held["length_ns"] / 1e9
+    if requests >= _FEW and not held["closed"] and length_s:
+        per_s = requests / length_s
+        larger = "a unit 1,000 or 1,000,000 times as long (us for ns, ms for us, s for ms)"
+        smaller = "a unit 1,000 or 1,000,000 times as short (us for ms, ns for us)"
+        if per_s > _MOST_PER_S:
+            rate = f"{per_s:,.0f} requests/s, more than any system serves"
+            yield f"{rate}: times are likely in {larger}"
+        elif per_s < _LEAST_PER_S and held["format"] in _OF_ONE_UNIT:
+            yield f"{per_s:.2g} requests/s: times are likely in {smaller}"
+    mean = held["bytes"] / requests if requests else 0.0
+    if mean > _LARGEST_MEAN:
+        size = f"{mean / MIB:,.0f} MiB a request on average"
+        yield f"{size}, more than systems send: sizes are likely in bytes, not in a larger unit"
+    elif held["odd_sizes"] > _SHARE_OF_ODD * requests:
+        odd = f"{held['odd_sizes']:,} of {requests:,} sizes are no multiple of 512 bytes"
+        yield f"{odd}: sizes are likely in sectors or KiB, not in bytes"
+
+
 def notes(
     held: Mapping[str, Any], beyond: Beyond = "refuse", chosen_by: str = "--unit"
 ) -> tuple[str, ...]:
@@ -172,7 +206,9 @@ def notes(
         beyond: What becomes of requests that end beyond the device.
         chosen_by: The option or key that chooses one disk.
     """
-    found = []
+    found = list(_implausible(held))
+    if held["others"]:
+        found.append(f"{held['others']:,} lines of commands that move no data are left out")
     units = [each["name"] for each in held["units"]]
     if len(units) > 1:
         found.append(

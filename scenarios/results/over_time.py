@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.spec.findings import TIMED, Event, Limit, events_of
 
@@ -90,7 +90,7 @@ def typed_events(entries: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> t
         rows: Of the same runs.
     """
     found = [*_with_ends(list(events_of(entries)))]
-    for run in Recorded(rows).runs():
+    for run in Observed(rows).runs():
         found += _of_run(run)
     found.sort(key=lambda event: (event.point, event.replication, event.at_s))
     return tuple(found)

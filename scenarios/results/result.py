@@ -45,6 +45,29 @@ PARTS = (
 """Parts of the time that every row has, zero where the system has no such part."""
 
 
+@dataclass(frozen=True)
+class Recorded:
+    """What a run recorded of the system itself, whether it had loads or not."""
+
+    seconds: float
+    components: tuple[Mapping[str, Any], ...]
+    """As in rows."""
+    rebuilding_before: tuple[float, ...]
+    """Share done of each rebuild that was under way when recording began."""
+    rebuilding: tuple[float, ...]
+    """Share done of each that is under way at the end."""
+
+    @staticmethod
+    def of(run: Mapping[str, Any]) -> Recorded:
+        """Of what the engine gave."""
+        return Recorded(
+            run["duration_s"],
+            tuple(run["components"]),
+            tuple(run["rebuilding_before"]),
+            tuple(run["rebuilding"]),
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class Result:
     """The outcome of `simulate`, or of a `LiveSystem`."""
@@ -77,6 +100,8 @@ class Result:
     """Single I/Os with their stages, by point, replication and time; None if none were asked."""
     traces: tuple[Mapping[str, Any], ...] = ()
     """Of each load that is a recorded trace what the engine gave besides; not in the document."""
+    recorded: tuple[Recorded, ...] = ()
+    """Of each run; not in the document."""
 
     def to_dict(self) -> dict[str, Any]:
         """The document that `raidlab run --json` prints."""

@@ -278,14 +278,25 @@ def _rebuild(
     if question.rebuild_h is not None:
         given = assumption("rebuild", question.rebuild_h, "h", GIVEN)
         return Measured(question.rebuild_h, certain=True), Measured(None), [given]
-    allowed = "hours, such as 12: it can be simulated for one redundant array with a load alone"
-    if redundant != [0] or not scenario.workloads:
+    allowed = "hours, such as 12: it can be simulated for one redundant array alone, the first"
+    if redundant != [0]:
         raise SpecError([Fault("--rebuild", None, allowed, (), scenario.path)])
     hours, p99 = rebuilt(tree, path, running, seed)
     if hours.value is None:
         why = "hours, such as 12: under this load the simulated rebuild does not come to its end"
         raise SpecError([Fault("--rebuild", None, why, (), scenario.path)])
-    return hours, p99, [assumption("rebuild", hours.value, "h", "simulated under the load")]
+    return (
+        hours,
+        p99,
+        [
+            assumption(
+                "rebuild",
+                hours.value,
+                "h",
+                "simulated under the load" if scenario.workloads else "simulated without a load",
+            )
+        ],
+    )
 
 
 def _redundancy(tree: Mapping[str, Any], at: int) -> Redundancy:

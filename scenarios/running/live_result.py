@@ -8,7 +8,7 @@ from typing import Any
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.statements import add_doubts
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.running.simulate import rows_of
@@ -34,7 +34,7 @@ def live_result(
     # Without any I/O all arrays are shown: their components have worked, or not.
     rows += [_row(outcome, plan, at) | once for at in (used if rows or used else others)]
     add_doubts(rows, scenario)
-    seen = warnings_of(Recorded(rows, scenario), DRIVES)
+    seen = warnings_of(Observed(rows, scenario), DRIVES)
     happened = {"point": 0, "replication": 0}
     return Result(
         title="" if scenario is None else scenario.title,

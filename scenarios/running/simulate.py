@@ -15,10 +15,10 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
 from raidlab.scenarios.results.diagnostics.judges import warnings_of
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.overload import of_rate, with_traces
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
 from raidlab.scenarios.results.diagnostics.statements import add_doubts
-from raidlab.scenarios.results.result import Result, Row, make_row
+from raidlab.scenarios.results.result import Recorded, Result, Row, make_row
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
 from raidlab.scenarios.running.details import Details, plan_of, traced_of, traced_parts, traces_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
@@ -300,9 +300,11 @@ def result_of(
     traced: list[dict[str, Any]] | None = None
     failed: list[str] = []
     traces: list[dict[str, Any]] = []
+    recorded: list[Recorded] = []
     for at, (point, replication) in enumerate(runs):
         if at in finished:
             outcome = json.loads(finished[at])
+            recorded.append(Recorded.of(outcome))
             where = f"point {point}, replication {replication}"
             happened = {"point": point, "replication": replication}
             events += [happened | entry for entry in outcome["log"]]
@@ -317,13 +319,13 @@ def result_of(
             traces += traces_of(scenario, point, replication, outcome)
     with_traces(scenario, rows, traces)
     add_doubts(rows, scenario)
-    recorded = Recorded(rows, scenario, traces, events, data, failed)
+    observed = Observed(rows, scenario, traces, events, data, failed)
     return Result(
         title=scenario.title,
         seed=scenario.seed if seed is None else seed,
         version=_engine.version(),
         results=tuple(rows),
-        warnings=(*scenario.warnings, *warnings_of(recorded)),
+        warnings=(*scenario.warnings, *warnings_of(observed)),
         breaches=tuple(breaches),
         events=tuple(events),
         data=data or None,
@@ -340,4 +342,5 @@ def result_of(
         written=scenario.written,
         ios=None if traced is None else tuple(traced),
         traces=tuple(traces),
+        recorded=tuple(recorded),
     )

@@ -19,6 +19,7 @@ from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
     Frequency,
+    Rate,
     Share,
     Size,
     format_duration,
@@ -131,6 +132,9 @@ class ArrayTable(Table):
     rebuild_rate: Share = 0.3
     """Share of the time that rebuild, copyback, patrol read and consistency check may have while
     the host wants the drives."""
+    sync_speed_max: Rate | None = Field(default=None, ge=1)
+    """Bytes of each member that rebuild and check of RAID in the host move in a second at most, as
+    md's `sync_speed_max`; 200,000 KiB/s if left out."""
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
     software_raid: Literal["none", "os"] = "none"
@@ -183,7 +187,7 @@ Priority = Literal["high", "normal", "low"]
 PRIORITIES: tuple[Priority, ...] = ("high", "normal", "low")
 """The first goes before the others."""
 TraceFormat = Literal[
-    "disksim-validate", "disksim-ascii", "blkparse", "fio-iolog", "msr", "spc", "systor17",
+    "disksim-validate", "disksim-ascii", "mqsim", "blkparse", "fio-iolog", "msr", "spc", "systor17",
     "alibaba", "tencent", "vscsi", "csv",
 ]  # fmt: skip
 _BESIDE_TRACE = {
@@ -292,18 +296,18 @@ class WorkloadTable(Table):
         file = profile_file(self.profile)
         return None if file is None else str(file)
 
-    def alignment(self, *, flash: bool, sector: int = SECTOR) -> int:
+    def alignment(self, *, whole_blocks: bool, sector: int = SECTOR) -> int:
         """Bytes of which the load's offsets are multiples.
 
-        What the file says. Left out it is the block's own size on flash, as in fio, and a sector
-        of the medium on disks, as in the published reports. Where the area or the hot spot begins
-        at no whole block or sector, it is the largest divisor of all.
+        What the file says. Left out it is the block's own size on flash and volumes, as in fio, and
+        a sector of the medium on disks, as in the published reports. Where the area or the hot spot
+        begins at no whole block or sector, it is the largest divisor of all.
         """
         if self.align is not None:
             return self.align
-        if not flash and sector == SECTOR:
+        if not whole_blocks and sector == SECTOR:
             return SECTOR
-        whole = self.load().block_bytes if flash else gcd(sector, self.load().block_bytes)
+        whole = self.load().block_bytes if whole_blocks else gcd(sector, self.load().block_bytes)
         return gcd(whole, self.area_start, self.hot_start)
 
     def faults(self) -> Iterator[Fault]:

@@ -18,7 +18,7 @@ _EXAMPLES = {
 }
 """Columns that every table has."""
 _UNITS: Mapping[str, tuple[str, ...]] = {
-    "op": ("", "digit", "scsi"),
+    "op": ("", "digit", "is-read", "scsi"),
     "offset": _SIZES,
     "size": _SIZES,
     "time": (*_TIMES, "date"),

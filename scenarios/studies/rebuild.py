@@ -1,10 +1,10 @@
-"""Rebuilds against their rate limit: how long they take, what the users feel meanwhile."""
+"""Rebuilds: how long they take, what limits them, what the users feel, over their rate limit."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies import rebuild_samples
-from raidlab.scenarios.studies.rebuild_samples import Sample
+from raidlab.scenarios.studies import rebuild_samples as sampling
+from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
+from raidlab.scenarios.studies.rebuild_samples import Lengths, Sample
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rebuild rates that are drawn if none are asked for."""
@@ -41,32 +42,40 @@ class Rebuild:
 
     rate: float
     """Share of the time that the rebuild may have while the host wants the drives."""
-    rebuild_s: float | None
-    """Seconds from its begin to its end; None if the run was too short."""
-    done: float
-    """Share of the array's rows that was rebuilt."""
-    phases: Mapping[str, Phase]
-    """The first workload `before`, `during` and `after`, as far as there was any load then."""
-    lost_writes: int
-    hours: float | None = None
-    """Hours until whole drives are rebuilt under the load; None if a sample came no further."""
-    hours_ci95: tuple[float, float] | None = None
-    p99_us_before: float | None = None
-    p99_us_during: float | None = None
-    iops_before: float | None = None
-    iops_during: float | None = None
-    samples: int = 0
+    hours: float | None
+    """Hours until all that the array uses of a drive is rebuilt; None if a place did not end."""
+    hours_ci95: tuple[float, float] | None
+    mb_per_s: float | None
+    """Bytes of the drive in 10^6 a second, the mean over all of it."""
+    limit: Limit | None
+    """What ends the rate at most places."""
+    p99_us_before: float | None
+    """Of the slowest load; None without a load."""
+    p99_us_during: float | None
+    iops_before: float | None
+    """Of all loads together."""
+    iops_during: float | None
+    samples: int
     """Places of the drive that were measured."""
+    whole_drive_s: float | None = None
+    """Seconds for all of a drive, as if the array used it; None if that was not asked."""
+    rebuild_s: float | None = None
+    """Seconds of the scenario's own run from begin to end; None where that has not all of it."""
+    phases: Mapping[str, Phase] = field(default_factory=dict)
+    """The first workload `before`, `during` and `after` in that run."""
+    lost_writes: int = 0
+    """In that run."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         phases = {name: vars(phase) for name, phase in self.phases.items()}
-        return {**vars(self), "phases": phases}
+        limit = None if self.limit is None else self.limit.to_dict()
+        return {**vars(self), "phases": phases, "limit": limit}
 
 
 @dataclass(frozen=True)
 class Rebuilds:
-    """A scenario's rebuild at several rate limits."""
+    """A scenario's rebuild at several rate limits; at one if it has no load."""
 
     title: str
     used_bytes: int
@@ -77,17 +86,30 @@ class Rebuilds:
     warnings: tuple[str, ...]
     breaches: tuple[str, ...]
     seed: int
+    idle: bool = False
+    """There is no load: the rebuild rate limits nothing."""
     interrupted: bool = False
     """Ctrl-C came: fewer places were measured than wanted."""
 
     def whole_drive_s(self, rebuild: Rebuild) -> float | None:
-        """Seconds until whole drives are rebuilt."""
-        return None if rebuild.hours is None else rebuild.hours * 3600
+        """Seconds until whole drives are rebuilt; None if they were not measured."""
+        if self.used_bytes < self.drive_bytes or rebuild.hours is None:
+            return rebuild.whole_drive_s
+        return rebuild.hours * 3600
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         each = [r.to_dict() | {"whole_drive_s": self.whole_drive_s(r)} for r in self.rebuilds]
         return {**vars(self), "rebuilds": each}
+
+
+@dataclass(frozen=True)
+class Runs:
+    """How runs are done: threads, their store, who hears of progress."""
+
+    workers: int | None = None
+    store: Store | None = None
+    progress: Progress | None = None
 
 
 def rebuilds(
@@ -99,11 +121,11 @@ def rebuilds(
     progress: Progress | None = None,
     store: Store | None = None,
 ) -> Rebuilds:
-    """Runs a scenario in which a drive fails, once for each rebuild rate.
+    """Measures the rebuild of a scenario in which a drive fails, at each rebuild rate.
 
     Args:
         path: The scenario's file.
-        rates: Shares of the time that the rebuild may have.
+        rates: Shares of the time that the rebuild may have; the first one alone without a load.
         workers: Threads; the number of cores if None.
         seed: Replaces the scenario's.
         progress: Called after every finished run.
@@ -113,21 +135,22 @@ def rebuilds(
         SpecError: The scenario cannot be run, or nothing is rebuilt in it.
         KeyboardInterrupt: Ctrl-C, before anything was measured. After that the result says so.
     """
-    return rebuilds_of(
-        read_toml(path), path, rates, workers=workers, seed=seed, progress=progress, store=store
-    )
+    runs = Runs(workers, store, progress)
+    return rebuilds_of(read_toml(path), path, rates, runs, seed=seed, whole=True)
 
 
 def with_failure(tree: Mapping[str, Any]) -> dict[str, Any]:
     """The tree of a scenario in which the first drive of the first array fails, and is rebuilt.
 
-    Without a spare it gets one: the time until somebody replaces a drive is no time of a rebuild.
+    Without a spare a new drive stands in its place at once: the time until somebody replaces it is
+    no time of a rebuild, and a spare would want a port of its own.
     """
     changed = copy.deepcopy(dict(tree))
     array = changed["array"][0]
-    array["hot_spares"] = max(1, array.get("hot_spares", 0))
     at = {"array": array["name"]} if array.get("name") else {}
     changed["event"] = [{"at": "1 s", "action": "fail-drive", "drive": 0, **at}]
+    if not array.get("hot_spares"):
+        changed["event"] += [{"at": "1.001 s", "action": "replace-drive", "drive": 0, **at}]
     return changed
 
 
@@ -135,76 +158,253 @@ def rebuilds_of(
     tree: Mapping[str, Any],
     path: Path | None,
     rates: Sequence[float],
+    runs: Runs,
     *,
-    workers: int | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
-    store: Store | None = None,
+    whole: bool = False,
 ) -> Rebuilds:
-    """`rebuilds` of what a scenario's file holds; `path` is where names of files are relative to.
+    """`rebuilds` of what a scenario's file holds.
+
+    Args:
+        tree: The scenario.
+        path: Where names of files are relative to.
+        rates: Shares of the time that the rebuild may have.
+        runs: How runs are done.
+        seed: Replaces the scenario's.
+        whole: Also whole drives, and the scenario's own run, where the array uses a part of each.
 
     Raises:
         SpecError: As `rebuilds`.
         KeyboardInterrupt: As `rebuilds`.
     """
-    scenarios = [build_scenario(_at_rate(tree, rate), path) for rate in rates]
-    _check(scenarios[0], scenarios[0].path)
-    own_seed = scenarios[0].seed if seed is None else seed
-    runs_each = 2 * len(rates)
-    total = rebuild_samples.STRETCHES * runs_each + len(rates)
-    found: list[Result] = []
-    samples: list[list[Sample]] = [[] for _ in rates]
-    interrupted = False
-
-    def tell(before: int) -> Progress | None:
-        if progress is None:
-            return None
-        return lambda done, _: progress(before + done, total)
-
-    size = _drive_bytes(build_scenario(rebuild_samples.whole(tree), path))
-    each = rebuild_samples.sampled_scenarios(tree, path, size, rates, own_seed)
+    scenario = build_scenario(_at_rate(tree, rates[0]), path)
+    _check(scenario)
+    idle = not scenario.base["workloads"]
+    study = _Study(
+        tree, path, scenario.seed if seed is None else seed, runs,
+        tuple(dict.fromkeys(rates[:1] if idle else rates)),
+    )  # fmt: skip
+    used = int(_array(scenario)["used_bytes"]) or study.drive_bytes
+    interrupted, found, own = False, {}, []
     try:
-        for at, (its_seed, runs) in enumerate(each):
-            shown = tell(at * runs_each)
-            results = list(results_of(runs, its_seed, workers=workers, progress=shown, store=store))
-            measured = rebuild_samples.samples_of(results, runs, size)
-            for taken, sample in zip(samples, measured, strict=True):
-                taken.append(sample)
-        if int(scenarios[0].base["arrays"][0]["used_bytes"]):
-            shown = tell(rebuild_samples.STRETCHES * runs_each)
-            whole_runs = results_of(
-                scenarios, own_seed, workers=workers, progress=shown, store=store
-            )
-            found = list(whole_runs)
+        before = None if idle else study.before()
+        found = study.measure(tree, used, before)
+        if whole and used < study.drive_bytes:
+            found = study.with_whole(found, used, before)
+            own = study.own_runs(found)
     except KeyboardInterrupt:
-        if not samples[0]:
+        found = study.so_far(used)
+        if not found:
             raise
         interrupted = True
-    after = [
-        warning
-        for each in found
-        for warning in unrebuilt(Recorded((), scenarios[0], events=each.events))
-    ]
-    whole = _drive_bytes(scenarios[0])
-    used = int(scenarios[0].base["arrays"][0]["used_bytes"]) or whole
+    observed = [Observed((), scenario, events=result.events) for result in own]
+    after = [warning for each in observed for warning in unrebuilt(each)]
     return Rebuilds(
-        title=scenarios[0].title,
+        title=scenario.title,
         used_bytes=used,
-        drive_bytes=whole,
-        rebuilds=tuple(
-            _sampled(_measured(found[at], rate) if found else _unmeasured(rate), samples[at], size)
-            for at, rate in enumerate(rates)
-        ),
-        warnings=tuple(dict.fromkeys([*scenarios[0].warnings, *after])),
-        seed=own_seed,
-        breaches=tuple(sorted({breach for each in found for breach in each.breaches})),
+        drive_bytes=study.drive_bytes,
+        rebuilds=tuple(found[rate] for rate in study.rates),
+        warnings=tuple(dict.fromkeys([*scenario.warnings, *after])),
+        breaches=tuple(sorted({breach for result in own for breach in result.breaches})),
+        seed=study.seed,
+        idle=idle,
         interrupted=interrupted,
     )
 
 
-def _drive_bytes(scenario: Scenario) -> int:
-    sizes = capacities(scenario.plan(0, 0), scenario)
-    return min(int(sizes[drive]) for drive in scenario.base["arrays"][0]["drives"])
+@dataclass(frozen=True)
+class _Before:
+    """The load with all drives."""
+
+    p99_us: float | None
+    iops: float
+
+
+class _Study:
+    """The runs of a study, and what they have measured so far."""
+
+    def __init__(
+        self,
+        tree: Mapping[str, Any],
+        path: Path | None,
+        seed: int,
+        runs: Runs,
+        rates: tuple[float, ...],
+    ) -> None:
+        self.tree, self.path, self.seed, self.runs = tree, path, seed, runs
+        self.rates = rates
+        whole = build_scenario(sampling.whole(tree), path)
+        drives = _array(whole)["drives"]
+        sizes = capacities(whole.plan(0, 0), whole)
+        self.drive_bytes = min(int(sizes[drive]) for drive in drives)
+        devices = [whole.base["devices"][whole.base["drives"][drive]["device"]] for drive in drives]
+        arms = any(device["kind"] == "hdd" for device in devices)
+        self.lengths = sampling.ARMS if arms else sampling.NO_ARMS
+        self.pace = int(_array(whole).get(sampling.PACE, 0))
+        self.load: _Before | None = None
+        self.samples: dict[float, list[Sample]] = {rate: [] for rate in rates}
+        self.done = 0
+
+    def before(self) -> _Before:
+        """Measures the load with all drives."""
+        scenario = sampling.before_scenario(self.tree, self.path, self.lengths)
+        rows = self._run([scenario], self.seed)[0].results
+        p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
+        self.load = _Before(max(p99s, default=None), sum(row["iops"] for row in rows))
+        return self.load
+
+    def measure(
+        self, tree: Mapping[str, Any], used: int, before: _Before | None
+    ) -> dict[float, Rebuild]:
+        """The rebuild of what the array uses, at each rate."""
+        lengths = sampling.lengths_for(self.lengths, used, before.iops if before else None)
+        if sampling.is_sampled(self.lengths, used):
+            self._sample(tree, used, lengths, 0.0, self.samples)
+        else:
+            self._simulate_whole(used)
+        return self.so_far(used)
+
+    def so_far(self, used: int) -> dict[float, Rebuild]:
+        """What is known of the rebuild at each rate; nothing if at one of them nothing is."""
+        if not all(self.samples.values()):
+            return {}
+        return {rate: self._rebuild(rate, taken, used) for rate, taken in self.samples.items()}
+
+    def _rebuild(self, rate: float, taken: Sequence[Sample], used: int) -> Rebuild:
+        hours = sampling.hours(taken, used)
+        return Rebuild(
+            rate=rate,
+            hours=hours,
+            hours_ci95=sampling.hours_ci95(taken, used),
+            mb_per_s=None if not hours else used / hours / 3600 / 1e6,
+            limit=_usual(taken),
+            p99_us_before=None if self.load is None else self.load.p99_us,
+            p99_us_during=sampling.mean([each.p99_us_during for each in taken]),
+            iops_before=None if self.load is None else self.load.iops,
+            iops_during=sampling.mean([each.iops_during for each in taken]),
+            samples=len(taken),
+        )
+
+    def with_whole(
+        self, found: Mapping[float, Rebuild], used: int, before: _Before | None
+    ) -> dict[float, Rebuild]:
+        """The same with seconds for whole drives, of which what is not used is measured as well."""
+        rest = self.drive_bytes - used
+        seconds: dict[float, float | None] = {}
+        if self.lengths is sampling.ARMS:
+            behind: dict[float, list[Sample]] = {rate: [] for rate in self.rates}
+            iops = before.iops if before else None
+            lengths = sampling.lengths_for(self.lengths, rest, iops)
+            tree = sampling.whole(self.tree)
+            self._sample(tree, self.drive_bytes, lengths, used / self.drive_bytes, behind)
+            seconds = {rate: _seconds(sampling.hours(behind[rate], rest)) for rate in self.rates}
+        for rate, rebuild in found.items():
+            own, more = _seconds(rebuild.hours), seconds.get(rate)
+            if own is not None and self.lengths is not sampling.ARMS:
+                more = own * rest / used
+            both = None if own is None or more is None else own + more
+            found = {**found, rate: replace(rebuild, whole_drive_s=both)}
+        return dict(found)
+
+    def own_runs(self, found: dict[float, Rebuild]) -> list[Result]:
+        """The scenario's own runs, as far as they are long enough for their rebuild.
+
+        Puts what they have measured into `found`.
+        """
+        runs = []
+        for rate, rebuild in found.items():
+            scenario = build_scenario(_at_rate(self.tree, rate), self.path)
+            end = scenario.base["warm_up_ns"] + scenario.base["duration_ns"]
+            fails = next(e for e in scenario.base["events"] if e["action"] == "fail_drive")
+            left = (end - fails["at_ns"]) / 1e9
+            if rebuild.hours is not None and rebuild.hours * 3600 <= left and rebuild.iops_before:
+                runs.append((rate, scenario))
+        results = self._run([scenario for _, scenario in runs], self.seed) if runs else []
+        for (rate, _), result in zip(runs, results, strict=True):
+            found[rate] = _with_own_run(found[rate], result)
+        return results
+
+    def _sample(
+        self,
+        tree: Mapping[str, Any],
+        size: int,
+        lengths: Lengths,
+        begin: float,
+        into: Mapping[float, list[Sample]],
+    ) -> None:
+        """Measures places behind `begin` of what is rebuilt, as many as each rate needs."""
+        for at, place in sampling.places(self.seed, begin):
+            left = [
+                rate for rate in self.rates if not sampling.is_enough(into[rate], lengths.places)
+            ]
+            found: dict[float, Sample] = {}
+            for factor in _LONGER:
+                longer = replace(lengths, during=factor * lengths.during)
+                left = [rate for rate in left if rate not in found or not found[rate].rate]
+                scenarios = [
+                    sampling.sampled_scenario(tree, self.path, rate, place, longer) for rate in left
+                ]
+                results = self._run(scenarios, self.seed + at) if scenarios else []
+                for rate, scenario, result in zip(left, scenarios, results, strict=True):
+                    found[rate] = sampling.sample_of(result, scenario, place, size, self.pace)
+            for rate, sample in found.items():
+                into[rate].append(replace(sample, place=(place - begin) / (1.0 - begin)))
+
+    def _simulate_whole(self, used: int) -> None:
+        """Rebuilds that are short, from their begin to their end, of other seeds each."""
+        for number in range(_SEEDS):
+            scenarios = [
+                sampling.whole_scenario(self.tree, self.path, rate, self.lengths)
+                for rate in self.rates
+            ]
+            results = self._run(scenarios, self.seed + number)
+            for rate, scenario, result in zip(self.rates, scenarios, results, strict=True):
+                sample = sampling.sample_of(result, scenario, 0.0, used, self.pace)
+                self.samples[rate].append(sample)
+
+    def _run(self, scenarios: Sequence[Scenario], seed: int) -> list[Result]:
+        progress, before = self.runs.progress, self.done
+        most = len(self.rates) * sampling.STRETCHES + 1
+
+        def tell(done: int, _: int) -> None:
+            if progress is not None:
+                progress(min(before + done, most), most)
+
+        results = list(
+            results_of(
+                scenarios, seed, workers=self.runs.workers, progress=tell,
+                store=self.runs.store,
+            )
+        )  # fmt: skip
+        self.done += len(scenarios)
+        return results
+
+
+def _usual(taken: Sequence[Sample]) -> Limit | None:
+    """The limit that the rebuild has for the longest time."""
+    spent: dict[Cause, float] = {}
+    for each in taken:
+        if each.limit is not None and each.rate > 0:
+            spent[each.limit.cause] = spent.get(each.limit.cause, 0.0) + 1 / each.rate
+    longest = max(spent, key=lambda cause: spent[cause], default=None)
+    of_it = (each.limit for each in taken if each.limit is not None)
+    return next((limit for limit in of_it if limit.cause is longest), None)
+
+
+_LONGER = (1, 4, 16)
+"""Times as long as usual that a place is measured, the next where nothing was rebuilt meanwhile."""
+_SEEDS = 3
+"""Runs of a rebuild that is simulated whole."""
+
+
+def _seconds(hours: float | None) -> float | None:
+    return None if hours is None else 3600 * hours
+
+
+def _array(scenario: Scenario) -> Mapping[str, Any]:
+    """The plan's array whose drive fails."""
+    array: Mapping[str, Any] = scenario.base["arrays"][sampling.failing(scenario)]
+    return array
 
 
 def _at_rate(tree: Mapping[str, Any], rate: float) -> dict[str, Any]:
@@ -215,7 +415,8 @@ def _at_rate(tree: Mapping[str, Any], rate: float) -> dict[str, Any]:
     return changed
 
 
-def _check(scenario: Scenario, path: str) -> None:
+def _check(scenario: Scenario) -> None:
+    path = scenario.path
     fails = [event for event in scenario.base["events"] if event["action"] == "fail_drive"]
     if not fails:
         allowed = 'an event with action = "fail-drive": without it nothing is rebuilt'
@@ -230,51 +431,27 @@ def _check(scenario: Scenario, path: str) -> None:
         raise SpecError([Fault("array.0.hot_spares", 0, allowed, (), path)])
 
 
-def _measured(result: Result, rate: float) -> Rebuild:
-    row = result.results[0]
-    begun = _first(result, "rebuild on ")
-    ended = _first(result, "rebuild done")
+def _with_own_run(rebuild: Rebuild, result: Result) -> Rebuild:
+    """The same with what the scenario's own run says of the rebuild."""
+    begun, ended = (sampling.when(result, what) for what in ("rebuild on ", "rebuild done"))
     phases = {}
     for name in PHASES:
-        periods = [p for p in row["periods"] if _phase(p, begun, ended) == name and p["latency_us"]]
+        own = result.results[0]["periods"]
+        periods = [p for p in own if _phase(p, begun, ended) == name and p["latency_us"]]
         if periods:
             # The longest stands for its phase: an event in its midst divides it.
             longest = max(periods, key=lambda period: period["to_s"] - period["from_s"])
             latency = longest["latency_us"]
             phases[name] = Phase(latency["p99"] / 1e3, latency["mean"] / 1e3, longest["iops"])
-    took = None if begun is None or ended is None else ended - begun
-    lost = (result.data or {}).get("lost_writes", 0)
-    return Rebuild(rate, took, _done(row, took), phases, lost)
-
-
-def _unmeasured(rate: float) -> Rebuild:
-    """A rebuild of which only samples are known."""
-    return Rebuild(rate, None, 0.0, {}, 0)
-
-
-def _sampled(rebuild: Rebuild, samples: Sequence[Sample], size: int) -> Rebuild:
-    mean = rebuild_samples.mean
     return replace(
         rebuild,
-        hours=rebuild_samples.hours(samples, size),
-        hours_ci95=rebuild_samples.hours_ci95(samples, size),
-        p99_us_before=mean([each.p99_us_before for each in samples]),
-        p99_us_during=mean([each.p99_us_during for each in samples]),
-        iops_before=mean([each.iops_before for each in samples]),
-        iops_during=mean([each.iops_during for each in samples]),
-        samples=len(samples),
+        rebuild_s=None if begun is None or ended is None else ended - begun,
+        phases=phases,
+        lost_writes=(result.data or {}).get("lost_writes", 0),
     )
-
-
-def _first(result: Result, what: str) -> float | None:
-    return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
 
 
 def _phase(period: Row, begun: float | None, ended: float | None) -> str:
     if begun is None or period["from_s"] < begun:
         return "before"
     return "during" if ended is None or period["from_s"] < ended else "after"
-
-
-def _done(row: Row, took: float | None) -> float:
-    return 1.0 if took is not None else max(row["rebuilding"], default=0.0)

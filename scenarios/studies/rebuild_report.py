@@ -23,7 +23,6 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
-from raidlab.scenarios.studies.rebuild_samples import STRETCHES
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -42,27 +41,12 @@ _CLIFF = 1.5
 
 def rebuild_report(found: Rebuilds, command: str = "") -> str:
     """The page; `command` makes it again."""
-    seconds = [(found.whole_drive_s(each), each) for each in found.rebuilds]
-    hours = [(figure(each, "h"), rebuild) for each, rebuild in _hours(found)]
     best = recommended(found)
-    boxes = []
-    if best is not None:
-        own = next(text for text, rebuild in hours if rebuild is best)
-        before, during = _p99(best, "before"), _p99(best, "during")
-        boxes = (
-            [
-                Box(own, f"without redundancy at {_rate(best)}, whole drives"),
-                Box(figure(during, "ms"), "users' p99 meanwhile"),
-                Box(figure(before, "ms"), "users' p99 before"),
-            ]
-            if during is not None and before is not None
-            else [Box(own, f"at {_rate(best)}")]
-        )
     drawn = [
         Picture(
             _seen(found),
-            "Hours until whole drives are rebuilt, and the p99 of users' I/Os meanwhile, at each"
-            " rebuild rate; the grey band is p99 before and after.",
+            "Hours until the rebuild is done, and the p99 of users' I/Os meanwhile, at each rebuild"
+            " rate; the grey band is p99 before and after.",
             picture(found),
             wide=True,
         )
@@ -71,20 +55,47 @@ def rebuild_report(found: Rebuilds, command: str = "") -> str:
         kind="rebuild",
         question=found.title,
         answer=answer(found),
-        boxes=boxes,
+        boxes=[] if best is None else _boxes(found, best),
         beside=found.warnings,
         breaches=found.breaches,
-        pictures=drawn if any(each is not None for each, _ in seconds) else [],
+        pictures=drawn if _hours(found) and not found.idle else [],
         evidence=[table(found), Text("", _notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()
 
 
+def _boxes(found: Rebuilds, best: Rebuild) -> list[Box]:
+    """How long, how fast, what users feel of it."""
+    at = "without a load" if found.idle else f"at {_rate(best)}"
+    boxes = [Box(_took(best), f"without redundancy {at}")]
+    if best.mb_per_s is not None:
+        limit = "" if best.limit is None else f", limited by {best.limit.words}"
+        boxes.append(Box(f"{digits(best.mb_per_s)} MB/s", f"of the new drive{limit}"))
+    before, during = _p99(best, "before"), _p99(best, "during")
+    if during is not None and before is not None:
+        boxes += [
+            Box(figure(during, "ms"), "users' p99 meanwhile"),
+            Box(figure(before, "ms"), "users' p99 before"),
+        ]
+    return boxes
+
+
 def _hours(found: Rebuilds) -> list[tuple[float, Rebuild]]:
-    """Hours for whole drives, of the rebuilds that ended."""
-    each = [(found.whole_drive_s(rebuild), rebuild) for rebuild in found.rebuilds]
-    return [(seconds / 3600, rebuild) for seconds, rebuild in each if seconds is not None]
+    """Hours until all that is used is rebuilt, of the rebuilds that go on."""
+    return [(each.hours, each) for each in found.rebuilds if each.hours is not None]
+
+
+def _took(rebuild: Rebuild) -> str:
+    return "" if rebuild.hours is None else _time(rebuild.hours)
+
+
+def _time(hours: float) -> str:
+    """`35.2 s`, `12.4 min`, `5.50 h`, `3.2 days`."""
+    for least, factor, unit in ((72.0, 1 / 24, "days"), (1.0, 1, "h"), (1 / 30, 60, "min")):
+        if hours >= least:
+            return f"{digits(hours * factor)} {unit}"
+    return f"{digits(hours * 3600)} s"
 
 
 def _rate(rebuild: Rebuild) -> str:
@@ -117,27 +128,50 @@ def recommended(found: Rebuilds) -> Rebuild | None:
 
 
 def answer(found: Rebuilds) -> str:
-    """The rate at which users feel little, and where p99 jumps."""
+    """How long the rebuild takes, why, what users feel of it, and where p99 jumps."""
     best = recommended(found)
     if best is None:
-        most = max((each.done for each in found.rebuilds), default=0.0)
-        return f"No rebuild ends within the run: {100 * most:.0f} % at most. A longer run.duration."
-    hours = {id(rebuild): each for each, rebuild in _hours(found)}
+        return (
+            "No rebuild gets on: the load leaves it no time, or the array is offline. A lower rate"
+            " of the load, or a higher rebuild rate."
+        )
+    text = f"{_where(found, best)} {_what(found)} is rebuilt in {_took(best)}{_why(best)}"
     before, during = _p99(best, "before"), _p99(best, "during")
-    text = f"At {_rate(best)} a whole drive is rebuilt in {figure(hours[id(best)], 'h')}"
     if before is not None and during is not None:
         grows = "rises from" if during > before else "goes from"
-        text += f" and users' p99 {grows} {between(before, during, 'ms')}"
+        text += f", and users' p99 {grows} {between(before, during, 'ms')}"
         text += ", no more than twice" if during <= _TWICE * before else ", more than twice"
     cliff = _cliff(found)
     if cliff is not None:
         low, high = cliff
         p99 = _p99(high, "during")
-        sooner = hours[id(low)] - hours[id(high)]
+        sooner = (low.hours or 0.0) - (high.hours or 0.0)
         text += f"; from {_rate(low)} to {_rate(high)} p99 jumps to {figure(p99, 'ms')}"
-        shorter = sooner > _SHORTER * hours[id(low)]
-        text += f" for {figure(sooner, 'h')} less" if shorter else ", and the rebuild is no shorter"
+        shorter = sooner > _SHORTER * (low.hours or 0.0)
+        text += f" for {_time(sooner)} less" if shorter else ", and the rebuild is no shorter"
+    whole = found.whole_drive_s(best)
+    if whole is not None and found.used_bytes < found.drive_bytes:
+        size = figure(found.drive_bytes, "B")
+        text += f". All {size} of a drive would take {_time(whole / 3600)}"
     return f"{text}.{_unserved(found)}"
+
+
+def _where(found: Rebuilds, best: Rebuild) -> str:
+    return "Without a load" if found.idle else f"At {_rate(best)}"
+
+
+def _what(found: Rebuilds) -> str:
+    """What of a drive is rebuilt."""
+    size = figure(found.used_bytes, "B")
+    used = found.used_bytes < found.drive_bytes
+    return f"the used {size} of a drive" if used else f"a whole drive of {size}"
+
+
+def _why(best: Rebuild) -> str:
+    """` at 190 MB/s, limited by drives, streaming`."""
+    if best.mb_per_s is None or best.limit is None:
+        return ""
+    return f" at {digits(best.mb_per_s)} MB/s, limited by {best.limit.words}"
 
 
 def _unserved(found: Rebuilds) -> str:
@@ -170,44 +204,43 @@ def _seen(found: Rebuilds) -> str:
 
 def table(found: Rebuilds) -> Table:
     """A line for each rebuild rate."""
+    longest = max((hours for hours, _ in _hours(found)), default=1.0)
+    unit, factor = ("minutes", 60.0) if longest < 1.0 else ("hours", 1.0)
+    here = any(each.rebuild_s is not None for each in found.rebuilds)
     columns = [
         Column("rebuild rate", kind=Kind.TEXT),
-        Column("whole drives,", "hours"),
-        Column("95 % interval,", "hours", kind=Kind.TEXT, priority=3),
-        Column("here,", "minutes", priority=4),
+        Column("rebuilt in,", unit),
+        Column("95 % interval,", unit, kind=Kind.TEXT, priority=3),
+        Column("rate,", "MB/s", priority=1),
+        Column("limit", kind=Kind.TEXT, priority=4),
+        *([Column("own run,", "minutes", priority=5)] if here else []),
         *(Column(f"p99 {name},", "ms", priority=1 if name == "during" else 2) for name in PHASES),
         Column("IO/s before", priority=5),
         Column("IO/s during", priority=5),
         Column("lost writes", priority=6),
     ]
-    hours = {id(rebuild): each for each, rebuild in _hours(found)}
     open_load = _is_steady(found)
     rows: list[list[str | int | float | None]] = []
     for each in found.rebuilds:
         rates = [None if open_load else _iops(each, phase) for phase in ("before", "during")]
+        ends = each.hours_ci95
         rows.append(
             [
-                _rate(each),
-                hours.get(id(each)),
-                None if each.hours_ci95 is None else between(*each.hours_ci95),
-                _here(each),
+                "any" if found.idle else _rate(each),
+                None if each.hours is None else factor * each.hours,
+                None if ends is None else between(factor * ends[0], factor * ends[1]),
+                each.mb_per_s,
+                None if each.limit is None else each.limit.cause.value,
+                *([None if each.rebuild_s is None else each.rebuild_s / 60] if here else []),
                 *(_p99(each, name) for name in PHASES),
                 *rates,
                 each.lost_writes or None,
             ]
         )
     best = recommended(found)
-    marked = [at for at, each in enumerate(found.rebuilds) if each is best]
-    return Table(
-        "By rebuild rate: share of the time that the rebuild may have", columns, rows, marked
-    )
-
-
-def _here(rebuild: Rebuild) -> str | float | None:
-    """Minutes of the scenario's own run, which uses a part of each drive; else how far it came."""
-    if rebuild.rebuild_s is not None:
-        return rebuild.rebuild_s / 60
-    return f"{100 * rebuild.done:.0f} % done" if rebuild.done else None
+    marked = [at for at, each in enumerate(found.rebuilds) if each is best and not found.idle]
+    title = "By rebuild rate: share of the time that the rebuild may have"
+    return Table("Without a load" if found.idle else title, columns, rows, marked)
 
 
 def _iops(rebuild: Rebuild, phase: str) -> float | None:
@@ -230,26 +263,27 @@ def _is_steady(found: Rebuilds) -> bool:
 
 def progress(found: Rebuilds) -> str:
     """How many places were measured."""
-    places = max((each.samples for each in found.rebuilds), default=0)
-    return f"{places} of {STRETCHES} places" if places < STRETCHES else f"{places} places"
+    places = [each.samples for each in found.rebuilds]
+    fewest, most = min(places, default=0), max(places, default=0)
+    return f"{most} places" if fewest == most else f"{fewest} to {most} places"
 
 
 def _notes(found: Rebuilds) -> list[str]:
     lines = []
     if found.used_bytes < found.drive_bytes:
         used, whole = (figure(each, "B") for each in (found.used_bytes, found.drive_bytes))
-        lines.append(
-            f"The scenario uses {used} of each drive of {whole}: minutes are those of that part."
-            " Hours are of whole drives that are used wholly, under the same load."
-        )
+        lines.append(f"The array uses {used} of each drive of {whole}, and only that is rebuilt.")
     lines.append(
-        f"Hours come from {progress(found)} all over the drive, each under the load, with their"
-        " 95 % interval."
+        f"Times come from {progress(found)} all over what is rebuilt, each under the load, with"
+        " their 95 % interval."
     )
     lost = sum(each.lost_writes for each in found.rebuilds)
-    lines.append(
-        f"{lost:,} acknowledged writes are lost in these runs." if lost else "No write is lost."
-    )
+    if any(each.rebuild_s is not None for each in found.rebuilds):
+        lines.append(
+            f"{lost:,} acknowledged writes are lost in the scenario's own runs."
+            if lost
+            else "No write is lost in the scenario's own runs."
+        )
     if _is_steady(found):
         rate = _iops(next(iter(found.rebuilds)), "before") or 0.0
         lines.append(f"The load is served at {digits(rate)} IO/s throughout.")
@@ -300,7 +334,7 @@ def picture(found: Rebuilds) -> go.Figure:
             text=f"before and after: {between(low, high, 'ms')}",
             showarrow=False, xanchor="right", yanchor="bottom", font={"size": 13},
         )  # fmt: skip
-    axis = log_axis([hours for hours, _, _ in points], "hours without redundancy, whole drives")
+    axis = log_axis([hours for hours, _, _ in points], "hours without redundancy")
     drawn.update_xaxes(axis)
     p99s = log_axis([p99 for _, p99, _ in points] + around, "users' p99 during the rebuild, ms")
     drawn.update_yaxes(p99s)

@@ -1,18 +1,16 @@
-"""Samples of a rebuild of whole drives: short runs that begin at places all over the drive.
+"""Samples of a rebuild: short runs that begin at places all over what is rebuilt of a drive.
 
 A rebuild of 8 TB takes hours to days; simulated whole it would take hours of computing. Its rate
-changes slowly from the outer zones to the inner ones, so it is measured at places. With the rate
-`r(x)` at share `x` of a drive of `C` bytes
+changes slowly from the outer zones of disks to the inner ones, so it is measured at places. With
+the rate `r(x)` at share `x` of the `C` bytes that the array uses of a drive
 
     hours = C / 3600 · mean over x of 1 / r(x)
 
-The rate at a place is that between two instants well after the rebuild has begun there: two runs of
-the same seed, one of which ends earlier, say how far it was. From the first slice on it would count
-a slice without its pause, and rows under way as missing.
-
-One place is drawn in each of equal stretches of the drive. The interval comes from the differences
-between neighbouring stretches, which contain both chance and the trend between them (successive
-differences; Wolter, "Introduction to Variance Estimation", 2007).
+One place is drawn in each of equal stretches. `1 / r` is nearly linear in `x`, so the mean is the
+value in the middle of a line through the samples, and its interval is that of a linear regression
+(Draper and Smith, "Applied Regression Analysis", 1998, section 1.4). Drives without an arm have one
+rate everywhere: there the samples' mean is taken, with Student's interval. No further places are
+measured once the interval is narrow.
 """
 
 from __future__ import annotations
@@ -21,25 +19,69 @@ import copy
 import math
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.result import Recorded, Result, Row
+from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
+PACE = "background_bytes_per_s"
+"""The key of the plan's array for md's limit of a rebuild."""
 STRETCHES = 12
-"""Equal parts of a drive, each with one place that is measured."""
-_WARM_UP_S = 2.0
-_BEFORE_S = 10.0
-"""Seconds under the load before the drive fails."""
-_SETTLES_S = 6.0
-"""Seconds of the rebuild that do not count."""
-_DURING_S = 20.0
-"""Seconds of the rebuild that count; fewer of both where a whole stretch takes less."""
-_FASTEST = 300e6
-"""Bytes a second that no disk's rebuild exceeds: a sample of a small drive stays in its stretch."""
+"""Equal parts of what is rebuilt, each with one place that is measured at most."""
+_NARROW = 0.05
+"""Half of the interval over the hours, at which no further place is measured."""
+_KEPT = ("precondition", "filled", "snapshot", "time_lapse")
+"""What a sample's `run` has of the scenario's."""
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """Simulated seconds of a sample."""
+
+    warm_up: float
+    """Under the load before the drive fails, or before anything is recorded."""
+    before: float
+    """Under the load with all drives."""
+    settles: float
+    """Of the rebuild, not recorded."""
+    during: float
+    """Of the rebuild, recorded."""
+    fastest: float
+    """Bytes a second that no rebuild of such drives exceeds: a sample stays in its stretch."""
+    places: int
+    """Places that are measured at least."""
+
+
+ARMS = Lengths(2.0, 10.0, 4.0, 20.0, 300e6, 4)
+"""Of disks: a slice of their rebuild takes a fifth of a second, its pause up to ten times that."""
+NO_ARMS = Lengths(0.1, 2.0, 0.1, 1.0, 7e9, 3)
+"""Of other drives, whose slices take milliseconds."""
+_IOS = 50_000
+"""I/Os of the users that are recorded of a sample at most, where slices are short."""
+_SHORTEST = 0.1
+"""Seconds that are recorded of a rebuild at least."""
+
+
+def lengths_for(lengths: Lengths, bytes_used: int, iops: float | None) -> Lengths:
+    """The lengths of samples in stretches of a drive, under a load of so many I/Os a second."""
+    during = lengths.during
+    if iops and lengths is NO_ARMS:
+        during = min(max(_IOS / iops, _SHORTEST), during)
+    stretch_s = bytes_used / lengths.fastest / STRETCHES
+    part = min(1.0, stretch_s / (lengths.settles + during))
+    return replace(lengths, settles=part * lengths.settles, during=part * during)
+
+
+def is_sampled(lengths: Lengths, bytes_used: int) -> bool:
+    """Whether samples are shorter than the whole rebuild at its fastest."""
+    return bytes_used / lengths.fastest > _LEAST_S[lengths is ARMS]
+
+
+_LEAST_S = (0.2, 10.0)
+"""Seconds of a whole rebuild up to which it is simulated whole: without arms, with them."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +89,13 @@ class Sample:
     """A rebuild at one place."""
 
     place: float
-    """Share of the drive that was in place when it began."""
+    """Where it is, as a share of what the samples are of."""
     rate: float
     """Bytes of the drive a second; 0 if none came into place."""
-    p99_us_before: float | None
-    """Of the slowest load."""
     p99_us_during: float | None
-    iops_before: float | None
+    """Of the slowest load."""
     iops_during: float | None
+    limit: Limit | None = None
 
 
 def order() -> list[int]:
@@ -62,24 +103,11 @@ def order() -> list[int]:
     return sorted(range(STRETCHES), key=lambda at: (at * 5 + 2) % STRETCHES)
 
 
-def sampled_scenarios(
-    tree: Mapping[str, Any],
-    path: Path | None,
-    bytes_of_drive: int,
-    rates: Sequence[float],
-    seed: int,
-) -> Iterator[tuple[int, list[Scenario]]]:
-    """The seed and the scenarios of the sample in each stretch, two for each rate.
-
-    The first of two ends when the rebuild has settled.
-    """
-    stretch_s = max(1.0, bytes_of_drive / _FASTEST / STRETCHES)
-    part = min(1.0, stretch_s / (_SETTLES_S + _DURING_S))
-    ends = part * _SETTLES_S, part * (_SETTLES_S + _DURING_S)
+def places(seed: int, begin: float = 0.0) -> Iterator[tuple[int, float]]:
+    """A number and a place in each stretch of what lies behind `begin`, a share of the drive."""
     for at in order():
-        place = (at + random.Random(f"{seed} {at}").random()) / STRETCHES
-        each = [_sampled(tree, path, rate, place, end) for rate in rates for end in ends]
-        yield seed + at, each
+        within = (at + random.Random(f"{seed} {at}").random()) / STRETCHES
+        yield at, begin + (1.0 - begin) * within
 
 
 def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,22 +119,85 @@ def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _sampled(
-    tree: Mapping[str, Any], path: Path | None, rate: float, place: float, during: float
+def failing(scenario: Scenario) -> int:
+    """The index in the plan of the array of which a drive fails first."""
+    fails = (event for event in scenario.base["events"] if event["action"] == "fail_drive")
+    drive = next(fails)["drive"]
+    arrays = enumerate(scenario.base["arrays"])
+    return next(at for at, array in arrays if drive in [*array["drives"], *array["spares"]])
+
+
+def before_scenario(tree: Mapping[str, Any], path: Path | None, lengths: Lengths) -> Scenario:
+    """The scenario with all drives, as long as its users need for a p99."""
+    changed = _run(tree, lengths.warm_up, lengths.before)
+    changed.pop("event", None)
+    changed["run"]["max_ios"] = 2 * _IOS
+    return _without_versions(build_scenario(changed, path))
+
+
+def sampled_scenario(
+    tree: Mapping[str, Any], path: Path | None, rate: float, place: float, lengths: Lengths
 ) -> Scenario:
-    changed = whole(tree)
-    fails = _WARM_UP_S + _BEFORE_S
-    changed["run"] = {"warm_up": f"{_WARM_UP_S} s", "duration": f"{_BEFORE_S + during} s"}
-    changed["event"] = [dict(event) for event in _first_failure(changed["event"])]
+    """The scenario at a place of its rebuild, recorded once that has settled."""
+    warm_up = lengths.warm_up + lengths.settles
+    changed = _run(tree, warm_up, lengths.during)
+    changed["event"] = _first_failure(changed["event"])
     for at, event in enumerate(changed["event"]):
-        event["at"] = f"{fails + 0.001 * at} s"
+        event["at"] = f"{lengths.warm_up + 1e-5 * at:.6f} s"
     for array in changed["array"]:
         array["rebuild_rate"] = rate
     scenario = build_scenario(changed, path)
-    for array in scenario.base["arrays"]:
-        array["rebuild_from"] = place
+    array = scenario.base["arrays"][failing(scenario)]
+    array["rebuild_from"] = place
+    if not scenario.base["workloads"]:
+        # A recording of a second cannot show the mean of streams that sleep for half of one.
+        array.pop(PACE, None)
+    _write_up_to(scenario, array, place)
     # Versions of the data would miss what is taken to be in place.
     return _without_versions(scenario)
+
+
+def whole_scenario(
+    tree: Mapping[str, Any], path: Path | None, rate: float, lengths: Lengths
+) -> Scenario:
+    """The scenario until its rebuild is done."""
+    changed = _run(tree, 0.0, _LONGEST_S)
+    changed["run"]["after_rebuild"] = "10 ms"
+    changed["event"] = _first_failure(changed["event"])
+    for at, event in enumerate(changed["event"]):
+        event["at"] = f"{lengths.warm_up + 1e-5 * at:.6f} s"
+    for array in changed["array"]:
+        array["rebuild_rate"] = rate
+    return _without_versions(build_scenario(changed, path))
+
+
+_LONGEST_S = 100_000.0
+"""Seconds after which a rebuild that is simulated whole is given up."""
+
+
+def _run(tree: Mapping[str, Any], warm_up: float, duration: float) -> dict[str, Any]:
+    changed = copy.deepcopy(dict(tree))
+    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT}
+    changed["run"] = kept | {"warm_up": f"{warm_up:.6f} s", "duration": f"{duration:.6f} s"}
+    return changed
+
+
+def _write_up_to(scenario: Scenario, array: Mapping[str, Any], place: float) -> None:
+    """A flash drive that takes over has written what is in place: its SLC cache may be full."""
+    drives, devices = scenario.base["drives"], scenario.base["devices"]
+    if not array["spares"]:
+        return
+    drive = drives[array["spares"][0]]
+    device = devices[drive["device"]]
+    size = int(place * (array["used_bytes"] or device.get("capacity_bytes", 0))) // 4096 * 4096
+    if device["kind"] != "ssd" or not size:
+        return
+    written = {
+        "access": "sequential", "area_bytes": size, "block_bytes": 131072, "ongoing": False,
+        "start_bytes": 0, "then_rests": False, "weight": 1, "written_bytes": size,
+    }  # fmt: skip
+    devices.append(copy.deepcopy(device) | {"history": [written]})
+    drive["device"] = len(devices) - 1
 
 
 def _without_versions(scenario: Scenario) -> Scenario:
@@ -116,7 +207,7 @@ def _without_versions(scenario: Scenario) -> Scenario:
     return scenario
 
 
-def _first_failure(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _first_failure(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The first drive that fails and, where it is replaced, its replacement."""
     first = next(event for event in events if event.get("action") == "fail-drive")
     same = [
@@ -124,89 +215,108 @@ def _first_failure(events: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
         for event in events
         if event.get("action") == "replace-drive" and event.get("drive") == first.get("drive")
     ]
-    return [first, *same[:1]]
+    return [dict(event) for event in (first, *same[:1])]
 
 
-def samples_of(
-    results: Sequence[Result], scenarios: Sequence[Scenario], bytes_of_drive: int
-) -> list[Sample]:
-    """What the runs of a stretch have measured: a sample for each two of them."""
-    pairs = zip(
-        zip(results[::2], scenarios[::2], strict=True),
-        zip(results[1::2], scenarios[1::2], strict=True),
-        strict=True,
-    )
-    return [_sample(settled, ended, bytes_of_drive) for settled, ended in pairs]
-
-
-def _sample(
-    settled: tuple[Result, Scenario], ended: tuple[Result, Scenario], bytes_of_drive: int
+def sample_of(
+    result: Result, scenario: Scenario, place: float, bytes_used: int, pace: int
 ) -> Sample:
-    result, scenario = ended
-    place = float(scenario.base["arrays"][0]["rebuild_from"])
-    begun = _when(result, "rebuild on ")
-    done = _when(result, "rebuild done")
-    loads = [row["periods"] for row in result.results]
-    before = [[p for p in load if begun is None or p["from_s"] < begun][:1] for load in loads]
-    during = [[p for p in load if begun is not None and p["from_s"] >= begun][:1] for load in loads]
-    rate = 0.0
-    if begun is not None and done is not None:
-        rate = (1.0 - place) * bytes_of_drive / (done - begun)
-    elif begun is not None:
-        (first, early), (last, late) = (
-            (_share(each[0], place), _end_s(each[1])) for each in (settled, ended)
-        )
-        rate = (last - first) * bytes_of_drive / (late - early)
-    return Sample(place, rate, _p99(before), _p99(during), _iops(before), _iops(during))
+    """What a run has measured at a place.
+
+    Args:
+        result: Of `sampled_scenario` or `whole_scenario`.
+        scenario: The scenario.
+        place: Share of what is rebuilt that was in place when it began.
+        bytes_used: What is rebuilt of a drive.
+        pace: Bytes a second that md lets it have, 0 for no limit.
+    """
+    (recorded,) = result.recorded
+    rate = _rate(result, recorded, place, bytes_used)
+    rows = result.results
+    if not recorded.rebuilding_before:
+        # All of the rebuild lies in the recording: users' I/Os of its own period count.
+        rows = tuple(_period_during(row, result) for row in rows)
+    p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
+    return Sample(
+        place,
+        min(rate, pace) if pace else rate,
+        max(p99s, default=None),
+        sum(row["iops"] for row in rows) if rows else None,
+        limit_of(recorded, scenario, failing(scenario), is_paced=0 < pace <= rate / AT_PACE),
+    )
 
 
-def _share(result: Result, place: float) -> float:
-    """Share of the drive that was in place at the end of a run."""
-    return float(max(result.results[0]["rebuilding"], default=place))
+def _rate(result: Result, recorded: Recorded, place: float, bytes_used: int) -> float:
+    if recorded.rebuilding_before and recorded.rebuilding:
+        done = max(recorded.rebuilding) - max(recorded.rebuilding_before)
+        return done * bytes_used / recorded.seconds
+    begun, ended = when(result, "rebuild on "), when(result, "rebuild done")
+    if begun is None or ended is None or ended <= begun:
+        return 0.0
+    return (1.0 - place) * bytes_used / (ended - begun)
 
 
-def _end_s(scenario: Scenario) -> float:
-    return float(scenario.base["duration_ns"]) / 1e9
+def _period_during(row: Row, result: Result) -> Row:
+    begun = when(result, "rebuild on ")
+    inside = [p for p in row["periods"] if begun is not None and p["from_s"] >= begun]
+    return inside[0] if inside else row
 
 
-def _when(result: Result, what: str) -> float | None:
+def when(result: Result, what: str) -> float | None:
+    """Seconds into the run at which an event that is called so came first."""
     return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
 
 
-def _p99(loads: Sequence[Sequence[Mapping[str, Any]]]) -> float | None:
-    """Of the load that is slowest, in a period of each load."""
-    found = [each["latency_us"]["p99"] for own in loads for each in own if each["latency_us"]]
-    return max(found, default=None)
-
-
-def _iops(loads: Sequence[Sequence[Mapping[str, Any]]]) -> float | None:
-    """Of all loads together, in a period of each load."""
-    found = [each["iops"] for own in loads for each in own]
-    return sum(found) if found else None
-
-
-def hours(samples: Sequence[Sample], bytes_of_drive: int) -> float | None:
-    """Hours until whole drives are rebuilt; None if a place came no further."""
+def _inverse(samples: Sequence[Sample]) -> tuple[float, float] | None:
+    """The mean of 1 / rate and half of its 95 % interval; None if a place came no further."""
     if not samples or any(each.rate <= 0 for each in samples):
         return None
-    inverse = [1 / each.rate for each in samples]
-    return bytes_of_drive * sum(inverse) / len(inverse) / 3600
-
-
-def hours_ci95(samples: Sequence[Sample], bytes_of_drive: int) -> tuple[float, float] | None:
-    """Their 95 % interval, of two places or more."""
-    middle = hours(samples, bytes_of_drive)
     count = len(samples)
-    if middle is None or count < 2:
-        return None
-    by_place = sorted(samples, key=lambda each: each.place)
-    each = [bytes_of_drive / one.rate / 3600 for one in by_place]
-    squares = sum((b - a) ** 2 for a, b in pairwise(each))
-    error = math.sqrt(squares / (2 * (count - 1) * count))
+    values = [1 / each.rate for each in samples]
+    mean = math.fsum(values) / count
+    if count < 2:
+        return mean, math.inf
+    places = [each.place for each in samples]
+    middle = math.fsum(places) / count
+    spread = math.fsum((place - middle) ** 2 for place in places)
+    if count < ARMS.places or not spread:
+        squares = math.fsum((value - mean) ** 2 for value in values)
+        return mean, _student(count - 1) * math.sqrt(squares / (count - 1) / count)
+    deviations = [place - middle for place in places]
+    slope = math.fsum(d * v for d, v in zip(deviations, values, strict=True)) / spread
+    rest = [v - mean - slope * d for d, v in zip(deviations, values, strict=True)]
+    off = 0.5 - middle
+    error = math.fsum(each**2 for each in rest) / (count - 2) * (1 / count + off**2 / spread)
+    return mean + slope * off, _student(count - 2) * math.sqrt(error)
+
+
+def _student(freedom: int) -> float:
     from scipy.stats import t
 
-    half = float(t.ppf(0.975, count - 1)) * error
-    return max(0.0, middle - half), middle + half
+    return float(t.ppf(0.975, freedom))
+
+
+def hours(samples: Sequence[Sample], bytes_used: int) -> float | None:
+    """Hours until all is rebuilt; None if a place came no further."""
+    found = _inverse(samples)
+    return None if found is None else bytes_used * found[0] / 3600
+
+
+def hours_ci95(samples: Sequence[Sample], bytes_used: int) -> tuple[float, float] | None:
+    """Their 95 % interval, of two places or more."""
+    found = _inverse(samples)
+    if found is None or not math.isfinite(found[1]):
+        return None
+    mean, half = (bytes_used * each / 3600 for each in found)
+    return max(0.0, mean - half), mean + half
+
+
+def is_enough(samples: Sequence[Sample], least: int) -> bool:
+    """Whether no further place is worth its run."""
+    found = _inverse(samples)
+    if len(samples) < least or found is None:
+        return False
+    return found[1] <= _NARROW * found[0]
 
 
 def mean(values: Sequence[float | None]) -> float | None:

@@ -431,12 +431,11 @@ def life_of(result: Result) -> Measured:
 def rebuilt(
     tree: Mapping[str, Any], path: Path | None, running: Running, seed: int | None
 ) -> tuple[Measured, Measured]:
-    """Hours of a rebuild of a whole drive under the load, and p99 in microseconds meanwhile."""
+    """Hours of a rebuild under the load, and p99 in microseconds meanwhile; None without a load."""
     rate = float(tree["array"][0].get("rebuild_rate", 0.3))
-    found = rebuild.rebuilds_of(
-        rebuild.with_failure(tree), path, [rate], workers=running.workers, seed=seed,
-        store=running.store,
-    ).rebuilds[0]  # fmt: skip
+    runs = rebuild.Runs(running.workers, running.store)
+    failing = rebuild.with_failure(tree)
+    found = rebuild.rebuilds_of(failing, path, [rate], runs, seed=seed).rebuilds[0]
     low, high = found.hours_ci95 or (None, None)
     return Measured(found.hours, low, high), Measured(found.p99_us_during)
 

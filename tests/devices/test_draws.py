@@ -1,16 +1,25 @@
 """Draws of assumed numbers: between their bounds, the same for the same seed."""
 
 import math
+import os
 import statistics
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from raidlab.devices.catalogue import SPECS, find, load_device
-from raidlab.devices.draws import bounds, drawn, open_numbers, placed
+from raidlab.devices.catalogue import SPECS, Device, find, load_device
+from raidlab.devices.draws import _part, _quantity, _unit, bounds, drawn, open_numbers, placed
 from raidlab.devices.faults import SpecError
+from raidlab.devices.schema import DriveSpec
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.running.engine_faults import capacities
+
+DRAWS = int(os.environ.get("RAIDLAB_DRAWS", "2"))
+"""Of each device of the catalogue, besides both ends of all numbers together."""
+LOAD = {"rw": "randread", "block_size": "4 KiB"}
 
 
 def test_draws_lie_between_the_bounds_and_differ() -> None:
@@ -79,7 +88,10 @@ def test_a_draw_depends_on_the_device_and_not_on_what_it_is_called_by() -> None:
 
 
 def test_fitted_numbers_are_drawn_by_their_standard_errors(tmp_path: Path) -> None:
-    """Of a service of 1 ms ± 0.1 ms, logarithms of draws have a standard deviation of 0.1."""
+    """Of a service of 1 ms ± 0.1 ms, logarithms of draws have a standard deviation of 0.0993.
+
+    ln((1 + sqrt(1 + 4 · 0.01)) / 2) = 0.00985, of which the root is 0.09926.
+    """
     sheet = """
         kind = "station"
         name = "fitted"
@@ -94,7 +106,7 @@ def test_fitted_numbers_are_drawn_by_their_standard_errors(tmp_path: Path) -> No
     device = load_device(tmp_path / "fitted.toml")
     assert open_numbers(device) == ["service"]
     ends = [float(end.removesuffix(" ms")) for end in bounds(device, "service")]
-    assert ends == pytest.approx([math.exp(-0.196), math.exp(0.196)], rel=1e-4)
+    assert ends == pytest.approx([math.exp(-0.19454), math.exp(0.19454)], rel=1e-4)
     specs = [drawn(device, at).spec for at in range(400)]
     logs = [math.log(spec.service / 1e6) for spec in specs if isinstance(spec, StationSpec)]
     # Standard errors of 400 normal samples: 0.005 of the mean, 0.0035 of the deviation.
@@ -176,3 +188,47 @@ def test_every_fitted_number_of_the_catalogue_is_drawn_or_has_no_size() -> None:
         if keys:
             assert drawn(device, 1).written != device.written
     assert fitted > 50 and undrawn_keys == 0
+
+
+def test_drawn_times_and_sizes_can_be(tmp_path: Path) -> None:
+    """Whole blocks of 4 KiB; nothing between zero and a nanosecond; exponents are read."""
+    assert _quantity(18.7418, "MiB") == f"{round(18.7418 * 256) * 4096} B"
+    assert _quantity(3e-6, "us") == "0 ns" and _quantity(0.0006, "us") == "1 ns"
+    assert _quantity(7.5, "us") == "7.5 us" and _quantity(2e3, "MB/s") == "2000 MB/s"
+    assert _part("2.5e-3 us") == "2.5e-3" and _unit("2.5e-3 us") == "us"
+
+
+def test_a_cell_with_one_bit_is_never_drawn_slower_than_one_with_several() -> None:
+    """Both are drawn alone: the cache's program at its longest, the others at their shortest."""
+    device = find("860-evo-1000")
+    spec = placed(device, lambda key: 1.0 if "slc_cache" in key else 0.0).spec
+    assert isinstance(spec, SsdSpec) and spec.nand.slc_cache is not None
+    assert spec.nand.slc_cache.program == max(spec.nand.program)
+
+
+def plan_of(device: Device) -> tuple[Scenario, dict[str, Any]]:
+    """A scenario's plan with that drive alone."""
+    tree = {"array": [{"drives": [{"model": "drawn"}]}], "workload": [LOAD]}
+    scenario = build_scenario(tree, None, {"drawn": device})
+    return scenario, scenario.plan(0, 0)
+
+
+@pytest.mark.parametrize("kind", sorted(path.name for path in SPECS.iterdir() if path.is_dir()))
+def test_every_draw_of_the_catalogue_is_a_device(kind: str) -> None:
+    """None is refused: neither by the file's schema nor by the engine."""
+    for path in sorted((SPECS / kind).glob("*.toml")):
+        device = load_device(path)
+        if not open_numbers(device):
+            continue
+        ends = [placed(device, lambda _, end=end: end) for end in (0.0, 1.0)]
+        for own in [*ends, *(drawn(device, at) for at in range(DRAWS))]:
+            if isinstance(own.spec, DriveSpec):
+                scenario, plan = plan_of(own)
+                assert capacities(plan, scenario)
+
+
+def test_a_number_that_a_fit_hardly_knows_stays_within_orders_of_magnitude() -> None:
+    """4.25 us ± 48.7 us: r = 11.46, sigma = 1.5756; 2.5 % of draws lie above e^(1.96 sigma)."""
+    low, high = bounds(find("s4610-480"), "firmware.write")
+    assert float(_part(high)) == pytest.approx(4.25 * math.exp(1.959964 * 1.57556), rel=1e-3)
+    assert float(_part(low)) == pytest.approx(4.25 / math.exp(1.959964 * 1.57556), rel=1e-3)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from raidlab.calibration.fitting.bench import Bench, Effort
 from raidlab.calibration.fitting.recovery import load
-from raidlab.devices.catalogue import find
+from raidlab.devices.catalogue import SPECS, find, load_device
+from raidlab.devices.faults import SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from tests.calibration.fitting.known_drives import station
@@ -61,3 +65,32 @@ def test_gathered_completions_make_four_outstanding_wait_longer_than_two() -> No
     """Measured: 110 us more with four outstanding than with two; some of them wait anyway."""
     times = {depth: depth * 1e6 / rate("p420i", depth, s4610()) for depth in (2, 4)}
     assert times[4] - times[2] == pytest.approx(110, abs=15)
+
+
+def test_two_parities_never_cost_less_than_one() -> None:
+    """P is made in the pass that makes P and Q: no host makes both at a higher rate."""
+    hosts = [spec for path in (SPECS / "host").glob("*.toml") if (spec := load_device(path).spec)]
+    assert len(hosts) > 10
+    for spec in hosts:
+        assert isinstance(spec, HostSpec)
+        if spec.parity:
+            assert 0 < spec.two_parities <= spec.parity, spec.name
+
+
+def test_linux_figures_are_counted_in_what_is_read_and_made() -> None:
+    """xor 11,860 MB/s of 1,024,000 B, one of three blocks; gen 20,230 MiB/s, 16 of 18 units."""
+    assert host("nvme").parity == pytest.approx(3 * 1_024_000 * 11_860, rel=2e-3)
+    assert host("nvme").two_parities == pytest.approx(18 / 16 * 2**20 * 20_230, rel=2e-3)
+
+
+def test_a_host_with_cheaper_two_parities_is_refused(tmp_path: Path) -> None:
+    text = (SPECS / "host" / "nvme.toml").read_text()
+    changed = re.sub(r'two_parities = ".*GB/s"', 'two_parities = "40 GB/s"', text)
+    (tmp_path / "nvme.toml").write_text(changed)
+    with pytest.raises(SpecError, match=r"two_parities = .*40 GB/s.*at most `parity`, 36.4 GB/s"):
+        load_device(tmp_path / "nvme.toml")
+
+
+def test_the_onboard_ports_of_a_usual_server_have_a_name() -> None:
+    assert host("onboard-sata") == host("generic")
+    assert "slow PC of two cores" in host("ahci").title

@@ -26,6 +26,7 @@ from tests.project.sources import ROOT
 TRACES = {
     "disksim-validate": "R Miss 12345 8 5021.3 1000.0\nW Hit 99 16 21.3 10.0\n",
     "disksim-ascii": "2.5 0 12345 8 1\n3.5 1 12 16 0\n",
+    "mqsim": "4851300 1 524288 16 0\n4864300 1 524304 16 1\n",
     "msr": "128166372003061629,usr,0,Read,7014609920,24576,41286\n",
     "spc": "0,20941264,8192,W,0.551706\n1,20,512,r,0.6\n",
     "systor17": "Timestamp,Response,IOType,LUN,Offset,Size\n1455592529.03,0.000243,R,1,9216,4096\n",

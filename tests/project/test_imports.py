@@ -27,9 +27,9 @@ ORDER = {
     ],
     "calibration": [
         {"measurements"},
-        {"fio", "disksim", "traces"},
+        {"fio", "disksim", "traces", "monitoring"},
         {"fitting"},
-        {"datasheets", "published"},
+        {"datasheets", "published", "discover"},
     ],
 }
 """Inside a package, lowest first; those of one set do not know each other."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -212,3 +213,27 @@ def test_every_page_is_reachable_from_the_index() -> None:
                 reached.add(path)
                 left.append(path)
     assert sorted(str(path.relative_to(ROOT)) for path in pages - reached) == []
+
+
+def _constants(tree: ast.Module) -> list[str]:
+    """The constants that a module assigns, each as often as it does so."""
+    names: list[str] = []
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        if isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            targets = [statement.target]
+        names += [each.id for each in targets if isinstance(each, ast.Name) and each.id.isupper()]
+    return names
+
+
+def test_a_constant_has_one_value() -> None:
+    # A rename once made one name of two, and fits compared fewer points from then on.
+    twice = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources()
+        if path.suffix == ".py"
+        for name, times in Counter(_constants(ast.parse(path.read_text()))).items()
+        if times > 1
+    ]
+    assert not twice, twice
+    assert Counter(_constants(ast.parse("_A = 8\n_B: int = 4\n_A = 4\n")))["_A"] == 2

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import resource
 import signal
 import sqlite3
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from raidlab.scenarios.running.store import Store
-from tests.project.sources import ROOT
 from tests.raidlab.test_cli import SCENARIO, STATION, command
 
 FULL = Path("/dev/full")
@@ -175,23 +173,6 @@ def test_a_store_that_cannot_be_used_is_named():
     line = command("store", "list")
     done = subprocess.run(line, env=environment, capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr == "error: /dev/null: no file\n"
-
-
-COMMANDS = ROOT / "raidlab" / "commands"
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        each
-        for each in sorted(COMMANDS.glob("*.py"))
-        if each.name != "outputs.py" and re.search(r"\b(deliver|give)\(", each.read_text())
-    ],
-    ids=lambda file: file.stem,
-)
-def test_every_command_that_writes_looks_at_its_files_first(file):
-    """Which says what cannot be written, and which folders will be made."""
-    assert "check_writable(" in file.read_text()
 
 
 def test_a_typo_in_the_path_of_an_output_is_said(folder):

@@ -24,7 +24,7 @@ pub struct HostParams {
     pub complete_ns: Nanos,
     /// CPU time for each command that RAID in the host issues to a drive.
     pub raid_command_ns: Nanos,
-    /// Bytes a second that a core takes in to make one parity, for RAID in the host; 0 for no limit.
+    /// Bytes a second that a core reads and makes for one parity, for RAID in the host; 0 for no limit.
     #[serde(default)]
     pub parity_bytes_per_s: u64,
     /// The same for two parities.

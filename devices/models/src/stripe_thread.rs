@@ -22,8 +22,8 @@ pub struct StripeThread {
 impl StripeThread {
     /// An idle thread.
     ///
-    /// `parity_bytes_per_s` is the rate at which it takes in what parity is made of, 0 for no time;
-    /// `page` its time for each page that a member reads or writes.
+    /// `parity_bytes_per_s` is the rate of what it reads for parity and the parity that it makes, 0
+    /// for no time; `page` its time for each page that a member reads or writes.
     pub fn new(parity_bytes_per_s: u64, page: Nanos) -> StripeThread {
         StripeThread {
             parity: Throughput::new(parity_bytes_per_s),
@@ -31,10 +31,10 @@ impl StripeThread {
         }
     }
 
-    /// Makes parity of `taken_in` bytes; members read and wrote so many pages for it, parts counted
-    /// as whole ones.
-    pub fn serve(&mut self, now: Time, taken_in: u64, pages: u64) -> Served {
-        self.parity.pass_beside(now, taken_in, self.page * pages)
+    /// Makes parity, of which and for which `passed` bytes are made and read; members read and wrote
+    /// so many pages for it, parts counted as whole ones.
+    pub fn serve(&mut self, now: Time, passed: u64, pages: u64) -> Served {
+        self.parity.pass_beside(now, passed, self.page * pages)
     }
 
     /// True if its work takes time.
@@ -52,15 +52,15 @@ impl StripeThread {
 mod tests {
     use super::*;
 
-    /// 4 KiB into RAID 5: 12 KiB are taken in at 1.2288 GB/s, 10 us, and four pages move, 2 us
+    /// 4 KiB into RAID 5: 12 KiB are read and 4 KiB made at 1.6384 GB/s, 10 us, and four pages move, 2 us
     /// each: 18 us. The next one waits for it.
     #[test]
     fn a_small_write_takes_parity_and_four_pages() {
-        let mut thread = StripeThread::new(1_228_800_000, Nanos(2000));
-        let first = thread.serve(Time::ZERO, 3 * 4096, 4);
+        let mut thread = StripeThread::new(1_638_400_000, Nanos(2000));
+        let first = thread.serve(Time::ZERO, 4 * 4096, 4);
         // The rate is kept in fractions of a nanosecond, rounded down.
         assert!((17_999..=18_000).contains(&first.end.0));
-        let second = thread.serve(Time::ZERO, 3 * 4096, 4);
+        let second = thread.serve(Time::ZERO, 4 * 4096, 4);
         assert_eq!(second.end.0, 2 * first.end.0);
         assert!(thread.takes_time());
     }

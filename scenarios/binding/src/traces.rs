@@ -45,11 +45,15 @@ fn watching(watch: Option<Py<PyAny>>, all: u64) -> impl FnMut(u64) -> bool + Sen
     })
 }
 
-/// The format of a trace by its first lines.
+/// The format of a trace by its first lines, and what its columns mean where their names say it.
 #[pyfunction]
-pub fn recognise_trace(py: Python<'_>, path: PathBuf) -> PyResult<&'static str> {
+pub fn recognise_trace(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, String)> {
     let found = py.detach(|| raidlab_traces::recognise(&path));
-    found.map_err(|fault| trace_error(vec![fault]))
+    let found = found.map_err(|fault| trace_error(vec![fault]))?;
+    let columns = found
+        .columns
+        .map_or(String::new(), |columns| columns.text());
+    Ok((found.format, columns))
 }
 
 /// What a trace holds (JSON): requests, disks, first and last time.

@@ -2,7 +2,7 @@
 
 use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, mirrored, times};
 use crate::common::result;
-use serde_json::json;
+use serde_json::{Value, json};
 
 #[test]
 fn a_spare_takes_over_and_then_another_drive_may_fail() {
@@ -251,4 +251,39 @@ fn a_run_ends_with_its_rebuild_whether_the_array_is_used_or_not() {
         (quiet.to_s - done.expect("it ends").t_s - 0.1).abs() < 1e-9,
         "{quiet:?}"
     );
+}
+
+/// 8 MiB at 4 MiB/s are 2 s, of which the last half second's part may come ahead of its pace. Without
+/// a limit the drives take a tenth of it.
+#[test]
+fn a_rebuild_keeps_to_its_pace() {
+    let mut value = mirrored(&[(100, "fail_drive", 0)]);
+    value["duration_ns"] = json!(4_000_000_000_u64);
+    let took = |value: &Value| {
+        let result = result(value);
+        let begun = times(&result, "rebuild on drive 2 begins")[0];
+        times(&result, "rebuild done")[0] - begun
+    };
+    let free = took(&value);
+    value["arrays"][0]["background_bytes_per_s"] = json!(4 << 20);
+    let limited = took(&value);
+    assert!(
+        free < 700 && (1490..=2010).contains(&limited),
+        "{free} {limited}"
+    );
+}
+
+/// What is done when recording begins and when it ends gives the rate between both.
+#[test]
+fn progress_at_both_ends_of_the_recording_is_reported() {
+    let mut value = mirrored(&[(100, "fail_drive", 0)]);
+    value["arrays"][0]["background_bytes_per_s"] = json!(4 << 20);
+    value["warm_up_ns"] = json!(600_000_000);
+    value["duration_ns"] = json!(1_000_000_000);
+    let result = result(&value);
+    let ([before], [after]) = (&result.rebuilding_before[..], &result.rebuilding[..]) else {
+        panic!("{:?} {:?}", result.rebuilding_before, result.rebuilding);
+    };
+    // 4 MiB of 8 MiB in a second, within a burst of half a second.
+    assert!((after - before - 0.5).abs() <= 0.25, "{before} {after}");
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from raidlab.scenarios.results.diagnostics.recorded import Recorded, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed, Row
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.sustained import GATHERED
 
@@ -25,13 +25,13 @@ def still_filling(rows: Sequence[Row]) -> list[str]:
 
 def points_still_filling(rows: Sequence[Row]) -> Collection[int]:
     """Points of which a run ended with a cache that was still filling."""
-    return {own[0]["point"] for own in Recorded(rows).runs() if still_filling(own)}
+    return {own[0]["point"] for own in Observed(rows).runs() if still_filling(own)}
 
 
-def cache_filling(recorded: Recorded) -> Iterator[str]:
+def cache_filling(observed: Observed) -> Iterator[str]:
     """A warning for each controller whose cache was not full yet, at any point."""
     gathered: dict[str, list[int]] = {}
-    for own in recorded.runs():
+    for own in observed.runs():
         for name in still_filling(own):
             gathered.setdefault(name, []).append(own[0]["outstanding"])
     for name, outstanding in gathered.items():

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from raidlab.scenarios.results.diagnostics.cache_filling import cache_filling
 from raidlab.scenarios.results.diagnostics.losses import failed_jobs, lost_writes, unrebuilt
-from raidlab.scenarios.results.diagnostics.recorded import Judge, Recorded
+from raidlab.scenarios.results.diagnostics.observed import Judge, Observed
 from raidlab.scenarios.results.diagnostics.short_runs import too_short
 from raidlab.scenarios.results.diagnostics.throttled import throttled_drives
 from raidlab.scenarios.results.diagnostics.traces import trace_doubts
@@ -29,6 +29,6 @@ ALL: tuple[Judge, ...] = (
 )
 
 
-def warnings_of(recorded: Recorded, judges: Sequence[Judge] = ALL) -> list[str]:
+def warnings_of(observed: Observed, judges: Sequence[Judge] = ALL) -> list[str]:
     """What judges say of what was recorded, each once."""
-    return list(dict.fromkeys(text for judge in judges for text in judge(recorded)))
+    return list(dict.fromkeys(text for judge in judges for text in judge(observed)))

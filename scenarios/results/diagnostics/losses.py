@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.spec.findings import Code, Coded
 
 
-def failed_jobs(recorded: Recorded) -> Iterator[str]:
+def failed_jobs(observed: Observed) -> Iterator[str]:
     """Jobs of fio that an error ended."""
-    yield from recorded.failed
+    yield from observed.failed
 
 
-def unrebuilt(recorded: Recorded) -> Iterator[str]:
+def unrebuilt(observed: Observed) -> Iterator[str]:
     """A warning for each drive that nobody replaces, and each array for which it is too late."""
     offline = {
-        event["subject"] for event in recorded.events if event.get("kind") == "array-offline"
+        event["subject"] for event in observed.events if event.get("kind") == "array-offline"
     }
-    planned = {} if recorded.scenario is None else recorded.scenario.unrebuilt
+    planned = {} if observed.scenario is None else observed.scenario.unrebuilt
     for name, warnings in planned.items():
         if name in offline:
             text = (
@@ -30,9 +30,9 @@ def unrebuilt(recorded: Recorded) -> Iterator[str]:
             yield from warnings
 
 
-def lost_writes(recorded: Recorded) -> Iterator[str]:
+def lost_writes(observed: Observed) -> Iterator[str]:
     """Acknowledged writes that were in drives' own caches when the power failed."""
-    count = recorded.data.get("lost_in_drive_caches", 0)
+    count = observed.data.get("lost_in_drive_caches", 0)
     if count:
         text = (
             f"{count} acknowledged writes were lost in the drives' own caches when the power failed"

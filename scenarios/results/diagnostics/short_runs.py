@@ -8,7 +8,7 @@ from typing import Any
 
 from raidlab.devices.units import format_duration
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
-from raidlab.scenarios.results.diagnostics.recorded import Recorded, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed, Row
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.spec.findings import Code, Coded
 
@@ -21,11 +21,11 @@ _WHOLE = 0.01
 """Part of a day by which a run may miss a whole number of days."""
 
 
-def too_short(recorded: Recorded) -> Iterator[str]:
+def too_short(observed: Observed) -> Iterator[str]:
     """A warning for each load with fewer than ten periods, and for each precision not reached."""
-    scenario = recorded.scenario
+    scenario = observed.scenario
     for load in () if scenario is None else scenario.workloads:
-        own = [row for row in recorded.rows if row["workload"] == load.name and row["ios"]]
+        own = [row for row in observed.rows if row["workload"] == load.name and row["ios"]]
         if scenario is None or not own or load.is_fio:
             continue
         for text in _periods(scenario, load, own):

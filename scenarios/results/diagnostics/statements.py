@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
-from raidlab.scenarios.results.diagnostics.recorded import Recorded, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed, Row
 from raidlab.scenarios.results.diagnostics.workloads import is_unsteady
 from raidlab.scenarios.spec.findings import Code
 
@@ -27,7 +27,7 @@ _WORDS = {
 
 def add_doubts(rows: Sequence[dict[str, object]], scenario: Scenario | None) -> None:
     """Gives each row its `doubts`: codes of what keeps it from carrying a statement."""
-    for run in Recorded(rows, scenario).runs():
+    for run in Observed(rows, scenario).runs():
         filling = bool(still_filling(run))
         for row in run:
             found = list(_doubts(row, scenario))

@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from raidlab.scenarios.results.bottleneck import behind
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.spec.findings import Code, Coded
 
 _LEAST = 0.001
 """Share of a run's time below which no figure differs."""
 
 
-def throttled_drives(recorded: Recorded) -> Iterator[str]:
+def throttled_drives(observed: Observed) -> Iterator[str]:
     """A warning for each array with drives that were slowed down: of the longest throttling."""
     longest: dict[str, tuple[float, str]] = {}
-    for row in recorded.rows:
+    for row in observed.rows:
         for found in _slowed(row):
             longest[row["target"]] = max(longest.get(row["target"], found), found)
     for array, (share, text) in longest.items():

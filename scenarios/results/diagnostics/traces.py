@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.overload import of_trace
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
 from raidlab.scenarios.spec.findings import Code, Coded
 
 
-def trace_doubts(recorded: Recorded) -> Iterator[str]:
+def trace_doubts(observed: Observed) -> Iterator[str]:
     """Warnings of what leaves response times of traces without meaning."""
-    scenario = recorded.scenario
-    for trace in recorded.traces:
+    scenario = observed.scenario
+    for trace in observed.traces:
         if scenario is not None and of_trace(scenario, trace):
             load = scenario.base["workloads"][trace["part"]]
             for text in _overload(trace, load["arrival"]["trace"]["slower"]):

@@ -7,7 +7,7 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import behind
-from raidlab.scenarios.results.diagnostics.recorded import Recorded
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.spec.findings import Code, Coded
 
 _LEAST = 0.001
@@ -36,15 +36,15 @@ def unwritten_note(
     ]
 
 
-def unwritten_reads(recorded: Recorded) -> Iterator[str]:
+def unwritten_reads(observed: Observed) -> Iterator[str]:
     """A warning for each array whose SSDs read what was never written: of its highest share."""
     met: dict[str, list[list[Mapping[str, Any]]]] = {}
-    for row in recorded.rows:
+    for row in observed.rows:
         own = behind(row["components"], row["target"], row["workload"])
         met.setdefault(row["target"], []).append(own)
     for array, points in met.items():
         most = max(points, key=of_components)
-        for text in unwritten_note(f"array {array}", most, remedy(recorded.scenario)):
+        for text in unwritten_note(f"array {array}", most, remedy(observed.scenario)):
             yield Coded(text, Code.UNWRITTEN_FLASH, array)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.asked import has_rates, is_served
+from raidlab.scenarios.results.diagnostics.observed import Observed, Row
 from raidlab.scenarios.results.diagnostics.overload import is_uneven
-from raidlab.scenarios.results.diagnostics.recorded import Recorded, Row
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.spec.findings import TIMED, Code, Coded
 
@@ -19,23 +19,23 @@ _INDEPENDENT = 6.0
 """Independent batches from which on an interval is no guess."""
 
 
-def of_loads(recorded: Recorded) -> Iterator[str]:
+def of_loads(observed: Observed) -> Iterator[str]:
     """A warning for each respect in which a workload falls short, for all points together."""
-    scenario = recorded.scenario
+    scenario = observed.scenario
     if scenario is None:
         return
     lowest = _let_through_of(scenario)
-    lists = {name for name, rows in recorded.loads() if has_rates(rows)}
-    for row in recorded.rows:
+    lists = {name for name, rows in observed.loads() if has_rates(rows)}
+    for row in observed.rows:
         yield from _nothing(row)
         if row["workload"] not in lists:
             yield from _overload(row, lowest[row["workload"]])
         yield from _of_statistics(row, scenario)
 
 
-def overloads(recorded: Recorded) -> Iterator[str]:
+def overloads(observed: Observed) -> Iterator[str]:
     """Of each load with a list of rates: those that are more than is served."""
-    for name, rows in recorded.loads():
+    for name, rows in observed.loads():
         own = [row for row in rows if row["duration_s"]]
         beyond = sorted(
             {row["offered_iops"] for row in own if has_rates(own) and not is_served(row)}
@@ -49,9 +49,9 @@ def overloads(recorded: Recorded) -> Iterator[str]:
             yield Coded(text, Code.OVERLOAD, name)
 
 
-def unused_limits(recorded: Recorded) -> Iterator[str]:
+def unused_limits(observed: Observed) -> Iterator[str]:
     """Limits for which no I/O ever waited."""
-    scenario, rows = recorded.scenario, recorded.rows
+    scenario, rows = observed.scenario, observed.rows
     if scenario is None:
         return
     for workload in scenario.workloads:

@@ -7,7 +7,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
-    /// Read or write: by words, or `digit` (0 and 1), or `scsi` (operation codes).
+    /// Read or write: by words, `digit` (0 is a read), `is-read` (1 is one), or `scsi` (codes).
     pub op: Column,
     /// Where it begins: in `B`, `sector`, `kB`, `KiB`, `4KiB`, `MB` or `MiB`.
     pub offset: Column,
@@ -61,6 +61,26 @@ impl Column {
 }
 
 impl Columns {
+    /// As `--columns` has them.
+    pub fn text(&self) -> String {
+        let order = ["time", "op", "offset", "size", "response", "unit"];
+        let all: Vec<_> = self.all().collect();
+        let words = order.iter().filter_map(|meaning| {
+            let (_, column) = all.iter().find(|(known, _)| known == meaning)?;
+            let plain = |letter: char| letter.is_alphanumeric() || "_-.".contains(letter);
+            let name = match column.name.chars().all(plain) {
+                true => column.name.clone(),
+                false => format!("\"{}\"", column.name),
+            };
+            let unit = match column.unit.as_str() {
+                "" => String::new(),
+                unit => format!(":{unit}"),
+            };
+            Some(format!("{meaning}={name}{unit}"))
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
     /// All that are there, with what each means.
     pub(crate) fn all(&self) -> impl Iterator<Item = (&'static str, &Column)> {
         let needed = [

@@ -26,8 +26,10 @@ pub(crate) const S: TimeUnit = unit("s", 1_000_000_000);
 pub(crate) const MS: TimeUnit = unit("ms", 1_000_000);
 /// Microseconds.
 pub(crate) const US: TimeUnit = unit("us", 1_000);
+/// Nanoseconds.
+pub(crate) const NS: TimeUnit = unit("ns", 1);
 /// All units of time.
-pub(crate) const TIME_UNITS: [TimeUnit; 5] = [S, MS, US, unit("ns", 1), unit("100ns", 100)];
+pub(crate) const TIME_UNITS: [TimeUnit; 5] = [S, MS, US, NS, unit("100ns", 100)];
 
 const fn unit(name: &'static str, ns: u64) -> TimeUnit {
     TimeUnit { name, ns }

@@ -171,6 +171,11 @@ impl Records {
         })
     }
 
+    /// Lines of commands that move no data, so far.
+    pub(crate) fn others(&self) -> u64 {
+        self.reader.others()
+    }
+
     /// The next record, or what is wrong with the next line; after a fault of a line the next
     /// call goes on behind it.
     pub(crate) fn next(&mut self) -> Option<Result<Record, Fault>> {

@@ -3,6 +3,7 @@
 
 use crate::beyond::{Beyond, Placement};
 use crate::fault::{Fault, Value};
+use crate::fields::SECTOR;
 use crate::formats::CLOSED;
 use crate::memo::{Key, Memo};
 use crate::reader::{Options, Record, Records};
@@ -56,6 +57,12 @@ pub struct Scan {
     pub closed: bool,
     /// Requests that end beyond the device.
     pub outside: u64,
+    /// Bytes of all requests.
+    pub bytes: u64,
+    /// Requests whose size is no multiple of 512 bytes.
+    pub odd_sizes: u64,
+    /// Lines of commands that move no data, which are left out.
+    pub others: u64,
 }
 
 /// Files that were read through.
@@ -96,6 +103,7 @@ fn read_through(options: &Options, mut go_on: impl FnMut() -> bool) -> Result<Co
             return Err(Vec::new());
         }
     }
+    found.others = records.others();
     if at_fault > SHOWN as u64 {
         let more = at_fault - SHOWN as u64;
         faults.push(Fault::of_file(format!(
@@ -123,6 +131,9 @@ struct Content {
     pauses: u64,
     last: u64,
     unsorted: bool,
+    bytes: u64,
+    odd_sizes: u64,
+    others: u64,
     /// By disk, in the order of the file.
     of_unit: Vec<Unit>,
 }
@@ -149,6 +160,8 @@ impl Content {
         }
         self.requests += 1;
         self.reads += u64::from(record.op == Op::Read);
+        self.bytes = self.bytes.saturating_add(record.bytes);
+        self.odd_sizes += u64::from(record.bytes % SECTOR != 0);
         self.measured += u64::from(!record.response_us.is_nan());
         let time = record.time_ns;
         if self.earliest.is_none_or(|(earliest, _)| time < earliest) {
@@ -220,6 +233,9 @@ impl Content {
             sorted: closed || !self.unsorted,
             closed,
             outside: 0,
+            bytes: self.bytes,
+            odd_sizes: self.odd_sizes,
+            others: self.others,
         })
     }
 }

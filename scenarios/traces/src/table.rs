@@ -4,6 +4,7 @@
 use crate::columns::{Column, Columns};
 use crate::fault::{Fault, Value};
 use crate::fields::{bytes, date, op, time, whole};
+use crate::header;
 use crate::reader::{Record, Units, Wrong};
 use raidlab_kernel::Op;
 
@@ -14,6 +15,8 @@ pub(crate) enum OpWords {
     Names,
     /// 0 is a read, 1 a write.
     Digit,
+    /// 1 is a read, 0 a write.
+    IsRead,
     /// By words, or the operation code of a SCSI command.
     Scsi,
 }
@@ -86,6 +89,10 @@ pub(crate) struct Table {
     first: bool,
     /// The name of the disk of the line, to be looked up.
     unit: String,
+    /// Of a known layout: the columns of operation, offset, size and time.
+    known: Option<[Column; 4]>,
+    /// Lines of SCSI commands that move no data.
+    others: u64,
 }
 
 impl Table {
@@ -113,6 +120,8 @@ impl Table {
             separator: b',',
             first: true,
             unit: String::new(),
+            known: Some([&layout.op, &layout.offset, &layout.size, &layout.time].map(Clone::clone)),
+            others: 0,
         }
     }
 
@@ -122,6 +131,7 @@ impl Table {
             places: None,
             words: match columns.op.unit.as_str() {
                 "digit" => OpWords::Digit,
+                "is-read" => OpWords::IsRead,
                 "scsi" => OpWords::Scsi,
                 _ => OpWords::Names,
             },
@@ -133,6 +143,8 @@ impl Table {
             separator: b',',
             first: true,
             unit: String::new(),
+            known: None,
+            others: 0,
         }
     }
 
@@ -155,9 +167,34 @@ impl Table {
             return Ok(None);
         }
         if first && is_header(line) {
+            self.check_names(line, number)?;
             return Ok(None);
         }
         Ok(self.request(line, number, units)?)
+    }
+
+    /// Lines of SCSI commands that move no data, so far.
+    pub(crate) fn others(&self) -> u64 {
+        self.others
+    }
+
+    /// A table of a known layout may name its columns, but not others.
+    fn check_names(&self, line: &str, number: u64) -> Result<(), Wrong> {
+        let (Some(places), Some(known)) = (&self.places, &self.known) else {
+            return Ok(());
+        };
+        let needed = known.each_ref().map(|column| (column, self.words));
+        if header::agrees(&names(line), &places.names, &needed) {
+            return Ok(());
+        }
+        let units = [&known[1], &known[2], &known[3]].map(|c| format!("{} in {}", c.name, c.unit));
+        let allowed = format!(
+            "the columns {}, {}; this line names others: leave the format out, so that the names \
+             decide, or say what they mean by csv and --columns",
+            places.names.join(","),
+            units.join(", ")
+        );
+        Err(Wrong::File(vec![Fault::of_line(number, line, allowed)]))
     }
 
     fn request(
@@ -187,7 +224,14 @@ impl Table {
         if self.blank_op && text(places.op).is_empty() {
             return Ok(None);
         }
-        let op = self.words.op(text(places.op))?;
+        let op = match self.words.op(text(places.op)) {
+            Ok(op) => op,
+            Err(_) if self.words.names(text(places.op)) => {
+                self.others += 1;
+                return Ok(None);
+            }
+            Err(allowed) => return Err(allowed),
+        };
         let (is_free, is_date) = (self.is_free, self.is_free && places.time.column.is_date());
         let bytes_at = |place: &Place| {
             let (text, unit) = (text(place.at), place.column.bytes());
@@ -236,24 +280,36 @@ impl OpWords {
             (OpWords::Digit, "0") => Ok(Op::Read),
             (OpWords::Digit, "1") => Ok(Op::Write),
             (OpWords::Digit, _) => Err("0 for a read or 1 for a write".into()),
+            (OpWords::IsRead, "1") => Ok(Op::Read),
+            (OpWords::IsRead, "0") => Ok(Op::Write),
+            (OpWords::IsRead, _) => Err("1 for a read or 0 for a write".into()),
             (OpWords::Names, _) => op(text),
             (OpWords::Scsi, _) => op(text).or_else(|_| scsi(text)),
         }
+    }
+
+    /// True if a text names an operation.
+    pub(crate) fn names(self, text: &str) -> bool {
+        self.op(text).is_ok() || self == OpWords::Scsi && scsi_code(text).is_some()
     }
 }
 
 /// The kind of I/O of a SCSI operation code, decimal or with 0x (SBC-3, SPC-4).
 fn scsi(text: &str) -> Result<Op, String> {
-    let code = match text.strip_prefix("0x") {
-        Some(digits) => u8::from_str_radix(digits, 16).ok(),
-        None => text.parse().ok(),
-    };
-    match code {
+    match scsi_code(text) {
         Some(0x08 | 0x28 | 0xa8 | 0x88) => Ok(Op::Read),
         Some(0x0a | 0x2a | 0xaa | 0x8a) => Ok(Op::Write),
         Some(0x42) => Ok(Op::Trim),
         Some(0x35 | 0x91) => Ok(Op::Flush),
         _ => Err("read, write, or the operation code of one: 40 or 0x28, 42 or 0x2a".into()),
+    }
+}
+
+/// An operation code, decimal or with 0x.
+fn scsi_code(text: &str) -> Option<u8> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u8::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
     }
 }
 
@@ -266,8 +322,17 @@ fn too_few(names: &[String], least: usize, found: usize) -> String {
     format!("{least} columns, {needed}{more}; here are {found}")
 }
 
-/// True for a line that names columns: its first field has letters alone.
+/// Columns that a trace needs: time, kind, offset and size.
+const LEAST_COLUMNS: usize = 4;
+
+/// True for a line that names columns: its first field has letters alone, or no field of several is
+/// a number.
 pub(crate) fn is_header(line: &str) -> bool {
+    let fields = names(line);
+    let is_number = |field: &String| field.is_empty() || field.parse::<f64>().is_ok();
+    if fields.len() >= LEAST_COLUMNS && !fields.iter().any(is_number) {
+        return true;
+    }
     let first = line
         .split(char::from(separator(line)))
         .next()
@@ -283,7 +348,7 @@ pub(crate) fn names(line: &str) -> Vec<String> {
 }
 
 /// What stands between the fields of a first line.
-fn separator(line: &str) -> u8 {
+pub(crate) fn separator(line: &str) -> u8 {
     // What is in quotes separates nothing.
     let bare: String = line.split('"').step_by(2).collect();
     let found = [b',', b';', b'\t'].into_iter();

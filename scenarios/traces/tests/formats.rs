@@ -9,12 +9,13 @@ use std::time::{Duration, SystemTime};
 use tempfile::NamedTempFile;
 
 /// Two or three requests of each format.
-const SAMPLES: [(&str, &str); 11] = [
+const SAMPLES: [(&str, &str); 12] = [
     (
         "disksim-validate",
         "R Miss 16 8 5000.0 1000.0\nW Hit 1000 16 800.0 0.0\n",
     ),
     ("disksim-ascii", "0.000 0 16 8 1\n2.500 0 1000 16 0\n"),
+    ("mqsim", "4851300 1 16 8 1\n7351300 1 1000 16 0\n"),
     (
         "blkparse",
         "  8,0 1 1 0.000010000 697 D R 16 + 8 [fio]\n\
@@ -90,7 +91,7 @@ fn every_format_has_a_sample_and_is_recognised() {
     for (format, text) in SAMPLES.iter().filter(|sample| sample.0 != "csv") {
         let file = file(text.as_bytes());
         let found = raidlab_traces::recognise(file.path());
-        assert_eq!(found.as_deref(), Ok(*format));
+        assert_eq!(found.map(|found| found.format), Ok(*format));
     }
 }
 
@@ -179,7 +180,7 @@ fn lines_that_cannot_be_are_refused_with_line_and_reason() {
 /// For each format a request of no bytes, one far behind the end of a small device, and a line that
 /// breaks off. Lines of blkparse that are none of its events are left out without a word, so that
 /// one breaks off in the middle of its numbers.
-const HAND_MADE: [(&str, &str, &str, &str); 11] = [
+const HAND_MADE: [(&str, &str, &str, &str); 12] = [
     (
         "disksim-validate",
         "R Miss 16 0 5000.0 10.0",
@@ -191,6 +192,12 @@ const HAND_MADE: [(&str, &str, &str, &str); 11] = [
         "3.0 0 16 0 1",
         "3.0 0 4000000 8 0",
         "3.0 0 16",
+    ),
+    (
+        "mqsim",
+        "7361300 1 16 0 1",
+        "7361300 1 4000000 8 0",
+        "7361300 1 16",
     ),
     (
         "blkparse",
@@ -306,7 +313,7 @@ fn a_time_that_goes_back_is_put_in_order() {
             .1;
         let early = match format {
             "csv" => lines[2],
-            "disksim-ascii" | "tencent" => lines[0],
+            "disksim-ascii" | "mqsim" | "tencent" => lines[0],
             _ => lines
                 .iter()
                 .copied()
@@ -384,7 +391,7 @@ fn a_quantity_that_cannot_be_is_named() {
 
 #[test]
 fn semicolons_and_tabs_separate_fields_where_the_first_line_has_no_comma() {
-    let (_, sample) = SAMPLES[10];
+    let (_, sample) = SAMPLES[11];
     let commas = file(sample.as_bytes());
     let expected = read(&options(commas.path(), "csv")).expect("a table");
     for separator in [";", "\t"] {
@@ -396,7 +403,7 @@ fn semicolons_and_tabs_separate_fields_where_the_first_line_has_no_comma() {
 
 #[test]
 fn trims_are_left_out_and_counted_where_the_device_has_none() {
-    let (_, sample) = SAMPLES[3];
+    let (_, sample) = SAMPLES[4];
     let file = file(sample.as_bytes());
     let options = options(file.path(), "fio-iolog");
     let (all, requests) = read(&options).expect("a log");

@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from raidlab.calibration.disksim.drive import import_disksim
+from raidlab.calibration.disksim.syntax import Word, read_parameters
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
@@ -264,3 +265,27 @@ def test_mutated_files_are_read_or_refused(
         _load(tmp_path / "small.parv")
     except SpecError as error:
         assert error.faults
+
+
+def test_ranges_of_names_stand_for_all_of_them(tmp_path: Path) -> None:
+    parv = files.write(tmp_path)
+    text = parv.read_text()
+    ranged = text.replace("[ disk0, disk1 ]", "[ disk0 .. disk1 ]")
+    assert ranged != text
+    parv.write_text(f"{ranged}\ndisksim_logorg org0 {{ devices = [ disk0 .. disk1 ] }}\n")
+    assert _load(parv).name == "small"
+    parameters = read_parameters(parv)
+    assert list(parameters.instances) == ["bus1", "disk0", "disk1"]
+    devices = parameters.blocks[-1].entries["devices"]
+    assert isinstance(devices, list)
+    assert [word.text for word in devices if isinstance(word, Word)] == ["disk0", "disk1"]
+
+
+@pytest.mark.parametrize("wrong", ["disk3 .. disk1", "disk0 .. tape3", "disk .. disk3"])
+def test_ranges_that_are_none_are_named(tmp_path: Path, wrong: str) -> None:
+    parv = files.write(tmp_path)
+    text = parv.read_text()
+    parv.write_text(text.replace("[ disk0, disk1 ]", f"[ {wrong} ]"))
+    assert "a range of names that differ in the number at their end" in _refused(parv)
+    parv.write_text(f"{text}\ndisksim_logorg org0 {{ devices = [ {wrong} ] }}\n")
+    assert "a range of names that differ in the number at their end" in _refused(parv)

@@ -1,7 +1,9 @@
 """fio's command line comes apart as fio itself takes it apart."""
 
 import json
+import re
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -66,6 +68,25 @@ def test_what_no_simulated_system_can_serve_is_refused_all_at_once():
     assert keys == ["--server", "--client", "--profile", "--idle-prof"]
 
 
+def test_what_would_act_on_this_machine_is_left_out_and_named():
+    line = split(["--trigger=reboot", "--trigger-file", "/tmp/go", "--aux-path=/srv", "job.fio"])
+    assert (line.program, line.files) == ([], ["job.fio"])
+    assert [each.partition(" ")[0] for each in line.left_out] == [
+        "--trigger",
+        "--trigger-file",
+        "--aux-path",
+    ]
+
+
+@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
+def test_every_option_of_the_installed_program_is_known():
+    done = subprocess.run(["fio", "--help"], capture_output=True, text=True, check=True)
+    names = set(re.findall(r"^  --([a-z-]+)", done.stdout, re.MULTILINE))
+    assert len(names) > 30
+    tables = command_line.PROGRAM, command_line.ALONE, command_line.LEFT_OUT, command_line.REFUSED
+    assert names <= set().union(*tables)
+
+
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
 def test_the_installed_fio_says_which_job_options_it_has():
     known = command_line.job_options(shutil.which("fio"))
@@ -83,6 +104,16 @@ def test_options_beside_a_job_file_hold_for_jobs_without_their_own(
     assert [each["read"]["total_ios"] for each in jobs] == [5, 7]
     with pytest.raises(SpecError, match="iodeph"):
         run_line([str(job), "--iodeph=5"], device="fivex")
+
+
+def test_only_the_named_sections_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job = tmp_path / "x.fio"
+    job.write_text("[global]\nrw=randread\nnumber_ios=5\nsize=1m\n[a]\n[b]\n[net]\nioengine=net\n")
+    run_line([str(job), "--section=b", "--section", "a"], device="fivex")
+    assert [each["jobname"] for each in json.loads(capsys.readouterr().out)["jobs"]] == ["a", "b"]
+    with pytest.raises(SpecError, match=r'--section = "nett": one of a, b, net') as caught:
+        run_line([str(job), "--section=nett"], device="fivex")
+    assert 'did you mean "net"?' in str(caught.value)
 
 
 def test_the_slowest_ios_have_their_job_and_what_they_waited_for(

@@ -258,7 +258,9 @@ def test_faults_of_a_measurement_file_are_all_reported(tmp_path: Path) -> None:
 
 
 def test_options_in_all_their_spellings() -> None:
-    assert size("4k") == size("4096") == size("4KiB") == 4096
+    assert size("4k") == size("4096") == size("0x1000") == 4096
+    # fio's own compatibility: binary units are decimal, unless kb_base says otherwise.
+    assert size("4KiB") == 4000 and size("4KiB", 1000) == 4096 and size("4k", 1000) == 4000
     assert load_of({"readwrite": "randrw", "rwmixwrite": "30", "blocksize": "8k"}).read_share == 0.7
     assert load_of({"rw": "randwrite", "bs": "4k,16k"}).bs == 16384
     assert load_of({"rw": "read", "ioengine": "psync", "iodepth": "32"}).iodepth == 1

@@ -24,10 +24,10 @@ def test_files_and_engines_are_replaced_and_nothing_else():
 
 def test_what_is_not_simulated_is_refused_all_at_once():
     with pytest.raises(SpecError) as caught:
-        simulate(fio_jobs.parse("[a]\nzonemode=zbd\ngtod_cpu=1\n"), "x.fio")
+        simulate(fio_jobs.parse("[a]\nzonemode=zbd\nfile_append=1\n"), "x.fio")
     text = str(caught.value)
     assert "x.fio: [a] zonemode" in text
-    assert "x.fio: [a] gtod_cpu" in text
+    assert "x.fio: [a] file_append" in text
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,12 @@ def test_what_is_not_simulated_is_refused_all_at_once():
         ("size=200g", "[a] size"),
         ("offset=60g\nsize=50g", "[a] size"),
         ("filesize=200g", "[a] filesize"),
+        ("offset=100", "[a] offset"),
+        ("offset_increment=1000", "[a] offset_increment"),
+        ("rw=read:100", "[a] rw"),
+        ("zonemode=strided\nzonesize=1000", "[a] zonesize"),
+        ("bs_unaligned=1", "[a] bs_unaligned"),
+        ("kb_base=1000\nbs=4k", "[a] bs"),
     ],
 )
 def test_what_no_direct_io_to_the_array_can_be_is_refused(options, reported):
@@ -55,6 +61,7 @@ def test_what_no_direct_io_to_the_array_can_be_is_refused(options, reported):
     [
         "bs=4k,64k", "bs=512", "bsrange=1k-64k", "bssplit=4k/50:64k/,8k/", "size=100%",
         "size=50g\noffset=40g", "size=4*1024*1024", "kb_base=1000\nsize=100g", "offset=50%",
+        "kb_base=1000\nbs=64KiB", "rw=read:60k", "rw=randread:7", "bs_unaligned=0",
     ],
 )  # fmt: skip
 def test_what_fio_can_do_is_left_to_it(options):
@@ -136,6 +143,71 @@ def test_what_files_were_named_is_left_out_and_said_once_for_all_jobs():
 def test_a_replayed_log_never_opens_the_files_that_it_names():
     changed, _ = simulate(fio_jobs.parse("[a]\nread_iolog=x.log\nreplay_redirect=/dev/sda\n"))
     assert changed[0].get("replay_redirect") == ARRAY_FILE
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "exec_prerun=blkdiscard /dev/sda",
+        "exec_postrun=nvme format /dev/nvme0",
+        "mem=mmap:/tmp/x",
+        "iomem=shmhuge",
+        "lockmem=64g",
+        "cpus_allowed=0-63",
+        "cpumask=0xffff",
+        "numa_cpu_nodes=0",
+        "numa_mem_policy=interleave:0-1",
+        "verify_async_cpus=7",
+        "log_compression_cpus=7,9-11",
+        "gtod_cpu=0",
+        "nice=-5",
+        "prio=3",
+        "cgroup=slow",
+        "uid=1000",
+        "ioscheduler=mq-deadline",
+        "pre_read=1",
+        "verify_dump=1",
+        "write_hint=short",
+    ],
+)
+def test_what_acts_on_this_machine_is_left_out_and_named(option):
+    changed, notes = simulate(fio_jobs.parse(f"[a]\nrw=read\ndirect=1\n{option}\n"))
+    name = fio_jobs.ALIASES.get(option.partition("=")[0], option.partition("=")[0])
+    assert changed[0].get(name) is None
+    assert any(note.startswith(f"[a]: {name} left out: ") for note in notes)
+
+
+def test_options_that_are_left_out_for_one_reason_are_named_together():
+    _, notes = simulate(fio_jobs.parse("[a]\ndirect=1\nexec_prerun=a\nexec_postrun=b\nprio=0\n"))
+    assert notes == ["[a]: exec_prerun, exec_postrun left out: no command is run"]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["cpus_allowed=all", "cpus_allowed=3-1", "cpumask=x", "gtod_cpu=-1", "numa_mem_policy=near"],
+)
+def test_a_value_that_fio_does_not_see_is_read_all_the_same(option):
+    (fault,) = refused(f"[a]\nrw=read\n{option}\n").values()
+    assert fault.key == f"[a] {option.partition('=')[0]}"
+
+
+def test_what_was_verified_is_written_to_no_file():
+    changed, _ = simulate(fio_jobs.parse("[a]\nrw=write\ndirect=1\nverify=md5\n"))
+    assert changed[0].get("verify_state_save") == "0"
+
+
+def test_a_log_replaces_no_file_of_another_kind(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "letter").write_text("Dear all")
+    (tmp_path / "old.log").write_text("fio version 2 iolog\n")
+    (tmp_path / "x_bw.1.log").symlink_to("/dev/null")
+    text = "[a]\nrw=read\ndirect=1\nioengine=libaio\n"
+    simulate(fio_jobs.parse(f"{text}write_iolog=old.log\nwrite_bw_log=new\nwrite_lat_log\n"))
+    for option in ("write_iolog=letter", "write_bw_log=x", "write_iolog=/dev/sda9"):
+        (fault,) = refused(f"{text}{option}\n").values()
+        assert fault.key == f"[a] {option.partition('=')[0]}" and fault.file == "x.fio"
+    (fault,) = refused(f"[global]\nwrite_hist_log=/dev/shm/x\n{text}").values()
+    assert fault.value == "/dev/shm/x"
 
 
 @pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")

@@ -13,11 +13,12 @@ from raidlab.calibration.traces.formats import read_trace
 from raidlab.calibration.traces.trace import FLUSH, READ, TRIM, WRITE, Trace
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.planning.trace_files import FORMATS, TraceFile, scan
+from raidlab.scenarios.planning.trace_files import FORMATS, TraceFile, notes, scan
 
 SAMPLES = {
     "disksim-validate": "R Miss 16 8 5000.0 1000.0\nW Hit 1000 16 800.0 0.0\n",
     "disksim-ascii": "0.000 0 16 8 1\n2.500 0 1000 16 0\n",
+    "mqsim": "4851300 1 16 8 1\n7351300 1 1000 16 0\n",
     "msr": (
         "128166372003061629,usr,0,Read,8192,4096,50000\n"
         "128166372003086629,usr,0,Write,512000,8192,8000\n"
@@ -87,7 +88,11 @@ def test_version_2_of_fio_waits_and_knows_syncs_and_trims(tmp_path: Path) -> Non
     )
     trace = read(tmp_path, "fio-iolog", text)
     assert trace.ops.tolist() == [READ, TRIM, FLUSH]
-    assert trace.times_ns.tolist() == [0, 250_000, 250_000]
+    # fio itself waits until so many milliseconds after its start, not for microseconds.
+    assert trace.times_ns.tolist() == [0, 250_000_000, 250_000_000]
+    # A time that has passed is not waited for.
+    trace = read(tmp_path, "fio-iolog", text.replace("f sync", "f wait 100\nf sync"))
+    assert trace.times_ns.tolist() == [0, 250_000_000, 250_000_000]
 
 
 def test_several_disks_lie_one_after_the_other_and_one_can_be_chosen(tmp_path: Path) -> None:
@@ -191,7 +196,7 @@ def test_names_with_spaces_are_in_quotes_and_times_may_be_dates(tmp_path: Path) 
         assert reported in str(error.value)
     path = tmp_path / "x.csv"
     path.write_text(text)
-    with pytest.raises(SpecError, match='--format csv --columns "time=NAME:s op=NAME'):
+    with pytest.raises(SpecError, match="Len, KB has no clear unit"):
         TraceFile(path).known()
 
 
@@ -268,9 +273,129 @@ def test_a_table_of_no_known_format_points_to_columns(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     for separator in ",;":
         path.write_text("ts,op,lba,size\n0.1,read,0,4096\n".replace(",", separator))
-        with pytest.raises(SpecError, match='--format csv --columns "time=NAME:s op=NAME'):
+        with pytest.raises(
+            SpecError, match="--format csv --columns 'time=ts:UNIT op=op offset=lba"
+        ):
             TraceFile(path).known()
     path.write_text("0.1,read,0,4096\n")
     asked = TraceFile(path, "csv", "time=ts:s op=op offset=lba:B size=size:B")
     with pytest.raises(SpecError, match="that line has no names: write them above it"):
         scan(asked)
+
+
+@pytest.mark.parametrize(
+    ("names", "line", "columns"),
+    [
+        (
+            "time_us,offset_bytes,length,is_read,vol",
+            "{us},8192,4096,1,7",
+            "time=time_us:us op=is_read:is-read offset=offset_bytes:B size=length:B unit=vol",
+        ),
+        (
+            "disk,op,off,len,time_ms",
+            "0,R,8192,4096,{ms}",
+            "time=time_ms:ms op=op offset=off:B size=len:B unit=disk",
+        ),
+        (
+            "time_s,op,lba,blocks,device",
+            "{s},R,16,8,0",
+            "time=time_s:s op=op offset=lba:sector size=blocks:sector unit=device",
+        ),
+        (
+            "Arrival (ns);LUN;RW;Start Sector;Sectors;Latency (us)",
+            "{ns};3;Read;16;8;120",
+            'time="Arrival (ns)":ns op=RW offset="Start Sector":sector size=Sectors:sector'
+            ' response="Latency (us)":us unit=LUN',
+        ),
+    ],
+)
+def test_names_and_units_of_a_first_line_decide(
+    tmp_path: Path, names: str, line: str, columns: str
+) -> None:
+    rows = [line.format(s=n, ms=n * 1000, us=n * 10**6, ns=n * 10**9) for n in range(20)]
+    path = tmp_path / "x.csv"
+    path.write_text("\n".join([names, *rows]) + "\n")
+    trace = TraceFile(path).known()
+    assert (trace.form, trace.columns) == ("csv", columns)
+    held = scan(trace)
+    assert (held["requests"], held["reads"], held["length_ns"]) == (20, 20, 19 * 10**9)
+    assert (held["bytes"], held["extent"]) == (20 * 4096, 8192 + 4096)
+
+
+@pytest.mark.parametrize(
+    ("names", "line", "reported"),
+    [
+        ("time,op,offset,len", "1,R,0,4096", "time has no clear unit"),
+        ("time_us,type,offset,len", "1,1,0,4096", "type does not say which number is a read"),
+        ("time_us,op,offset,size_kb", "1,R,0,4", "size_kb has no clear unit"),
+    ],
+)
+def test_names_that_leave_something_open_are_refused(
+    tmp_path: Path, names: str, line: str, reported: str
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"{names}\n{line}\n")
+    with pytest.raises(SpecError, match=reported):
+        TraceFile(path).known()
+
+
+@pytest.mark.parametrize(
+    ("form", "names"),
+    [
+        ("alibaba", "disk,op,off,len,time_ms"),
+        ("tencent", "time_us,offset_bytes,length,is_read,vol"),
+        ("spc", "ASU,LBA,SizeKiB,Opcode,Timestamp"),
+        ("msr", "a,b,c,d,e,f,g"),
+    ],
+)
+def test_a_format_whose_columns_the_first_line_contradicts_is_refused(
+    tmp_path: Path, form: str, names: str
+) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(f"{names}\n{SAMPLES[form]}")
+    with pytest.raises(SpecError, match=f'"{names}": the columns '):
+        scan(TraceFile(path, form))
+    known = {"alibaba": "Device_ID,opcode,offset,length,timestamp", "spc": "asu,lba,size,op,time_s"}
+    if form in known:
+        path.write_text(f"{known[form]}\n{SAMPLES[form]}")
+        assert scan(TraceFile(path, form))["requests"] == 2
+
+
+def test_whole_times_of_five_columns_are_mqsims_where_milliseconds_were_too_slow(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "x.trace"
+    path.write_text("".join(f"{13_000 * n} 1 {8 * n} 8 1\n" for n in range(20)))
+    assert TraceFile(path).known().form == "mqsim"
+    path.write_text("".join(f"{13 * n} 1 {8 * n} 8 1\n" for n in range(20)))
+    assert TraceFile(path).known().form == "disksim-ascii"
+
+
+def test_commands_that_move_no_data_are_left_out_of_scsi_traces(tmp_path: Path) -> None:
+    # Test unit ready, inquiry, report LUNs.
+    others = "1,0,0,0,0,2756778716700\n2,512,0,18,0,2756778716800\n3,64,1,0xa0,0,2756778716900\n"
+    path = tmp_path / "x.csv"
+    path.write_text(SAMPLES["vscsi"] + others)
+    held = scan(TraceFile(path, "vscsi"))
+    assert (held["requests"], held["others"]) == (2, 3)
+    assert notes(held) == ("3 lines of commands that move no data are left out",)
+
+
+@pytest.mark.parametrize(
+    ("form", "line", "reported"),
+    [
+        # Nanoseconds read as microseconds would be a thousandth; read as seconds, too slow.
+        ("csv", "{n}000,read,16,4096,5.0", "requests/s: times are likely in a unit 1,000"),
+        ("disksim-ascii", "0.00001{n} 0 16 8 1", "more than any system serves"),
+        ("csv", "{n},read,16,8,5.0", "sizes are likely in sectors or KiB"),
+        ("csv", "{n},read,16,134217728,5.0", "sizes are likely in bytes"),
+    ],
+)
+def test_rates_and_sizes_that_no_device_has_name_the_likely_unit(
+    tmp_path: Path, form: str, line: str, reported: str
+) -> None:
+    path = tmp_path / "x.trace"
+    head = "ts,kind,lba,bytes,took\n" if form == "csv" else ""
+    path.write_text(head + "".join(line.format(n=f"{n:02}") + "\n" for n in range(20)))
+    found = notes(scan(TraceFile(path, form, COLUMNS if form == "csv" else "")))
+    assert len(found) == 1 and reported in found[0], found

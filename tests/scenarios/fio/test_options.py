@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import shutil
-import subprocess
 from collections.abc import Callable
 
 import pytest
 
-from raidlab.scenarios.fio import options, values
+from raidlab.scenarios.fio import values
 from raidlab.scenarios.fio.values import OptionValueError, Share
-
-
-def test_an_option_is_in_one_table() -> None:
-    tables = [options.EFFECTIVE, set(options.WITHOUT_EFFECT), set(options.REFUSED)]
-    assert sum(map(len, tables)) == len(set().union(*tables))
-
-
-@pytest.mark.skipif(shutil.which("fio") is None, reason="fio is missing")
-def test_every_option_of_fio_is_known() -> None:
-    done = subprocess.run(["fio", "--cmdhelp=all"], capture_output=True, text=True, check=True)
-    names = set(re.findall(r"^\s*([\w-]+)\s*:", done.stdout, re.MULTILINE))
-    assert len(names) > 200
-    assert names <= options.KNOWN
 
 
 @pytest.mark.parametrize(
@@ -43,6 +27,15 @@ def test_every_option_of_fio_is_known() -> None:
 )
 def test_sizes(text: str, expected: int) -> None:
     assert values.size(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("4k", 4000), ("4kb", 4000), ("4kib", 4096), ("4ki", 4000), ("1MiB", 1 << 20)],
+)
+def test_with_decimal_units_binary_ones_have_names_of_their_own(text: str, expected: int) -> None:
+    """Read off fio 3.33 with kb_base=1000."""
+    assert values.size(text, 1000) == expected
 
 
 @pytest.mark.parametrize(

@@ -189,12 +189,18 @@ def test_a_scenario_has_a_risk_and_says_what_it_rests_on(drives):
         (Question(afr=1.5), "--afr"),
         (Question(shape=-1), "--shape"),
         (Question(infant=0.1), "--wear-out"),
-        (Question(), "--rebuild"),
     ],
 )
 def test_what_cannot_be_is_refused(drives, question, said):
     with pytest.raises(SpecError, match=said):
         assess(tree(drives), None, question)
+
+
+def test_without_a_load_the_rebuild_is_simulated_idle(drives):
+    """It was refused: "with a load alone"."""
+    found = assess(tree(drives), None, Question())
+    assert found.rebuild.value > 0
+    assert any("without a load" in str(each.values()) for each in found.assumptions)
 
 
 def test_rebuilds_are_simulated_under_the_load_and_miss_goals(drives, tmp_path):

@@ -12,6 +12,7 @@ from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import rebuild as study
 from raidlab.scenarios.studies.rebuild import rebuilds
+from raidlab.scenarios.studies.rebuild_limit import Cause
 from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
 
 SPECS = Path(__file__).parents[3] / "devices" / "specs" / "hdd"
@@ -68,11 +69,12 @@ def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario, where):
     assert fast.phases["during"].p99_ms >= slow.phases["during"].p99_ms
     assert set(slow.phases) == {"before", "during", "after"}
     assert slow.lost_writes == fast.lost_writes == 0
-    assert found.whole_drive_s(fast) == fast.hours * 3600
+    assert found.used_bytes == 4 << 20 and found.whole_drive_s(fast) > 1000 * 3600 * fast.hours
+    assert fast.mb_per_s == pytest.approx((4 << 20) / fast.hours / 3600 / 1e6)
     assert fast.hours_ci95[0] < fast.hours < fast.hours_ci95[1]
     assert slow.hours > fast.hours and slow.p99_us_before > 0
     page = rebuild_report(found)
-    assert "hours without redundancy, whole drives" in page and "users' p99" in answer(found)
+    assert "hours without redundancy" in page and "users' p99" in answer(found)
 
 
 IDLE = """
@@ -196,27 +198,29 @@ def test_hours_of_samples_are_those_of_a_rebuild_simulated_whole(small):
     assert high - low < 0.3 * found.hours
 
 
-def test_an_interrupted_study_shows_the_places_that_it_has_measured(scenario, monkeypatch):
+def test_an_interrupted_study_shows_the_places_that_it_has_measured(small, monkeypatch):
     real, calls = study.results_of, []
 
     def interrupted(*args, **settings):
         calls.append(args)
-        if len(calls) == 4:
+        if len(calls) == 5:
             raise KeyboardInterrupt
         return real(*args, **settings)
 
     monkeypatch.setattr(study, "results_of", interrupted)
-    reported = CliRunner().invoke(app, ["rebuild", str(scenario()), "--rates", "50", "--json"])
+    words = ["rebuild", str(small("50 IO/s")), "--rates", "50", "--json"]
+    reported = CliRunner().invoke(app, words)
     assert reported.exit_code == 130
     document = json.loads(reported.stdout)
     assert document["interrupted"]
     (found,) = document["rebuilds"]
+    # The first run is the load with all drives.
     assert found["samples"] == 3
     assert found["hours_ci95"][0] < found["hours"] < found["hours_ci95"][1]
-    assert "after 3 of 12 places" in reported.stderr
+    assert "after 3 places" in reported.stderr
     # Before the first place there is nothing to show.
     monkeypatch.setattr(study, "results_of", lambda *_, **__: interrupted_at_once())
-    reported = CliRunner().invoke(app, ["rebuild", str(scenario()), "--rates", "50", "--json"])
+    reported = CliRunner().invoke(app, words)
     assert (reported.exit_code, reported.stdout) == (130, "")
 
 
@@ -224,21 +228,96 @@ def interrupted_at_once():
     raise KeyboardInterrupt
 
 
-def test_a_run_that_ends_early_says_how_far_its_rebuild_came(scenario):
+def test_a_run_that_is_too_short_for_its_rebuild_is_left_out(scenario):
+    """Its column said that 0 % were done."""
     path = scenario()
     path.write_text(path.read_text().replace('"60 s"', '"1.02 s"'))
     reported = CliRunner().invoke(app, ["rebuild", str(path), "--rates", "20"])
     assert reported.exit_code == 0
-    assert "% done" in reported.stdout
+    assert "% done" not in reported.stdout and "own run" not in reported.stdout
     (found,) = rebuilds(path, (0.2,)).rebuilds
-    assert found.rebuild_s is None and 0 < found.done < 1 and found.hours > 0
+    assert found.rebuild_s is None and not found.phases and found.hours > 0
+
+
+UNLOADED = """
+title = "nobody waits"
+[host]
+model = "generic"
+[[array]]
+level = "raid6"
+software_raid = "os"
+bitmap = "none"
+drives = [{{ model = "{drive}", count = 6 }}]
+hot_spares = 1
+{more}
+[[event]]
+at = "1 s"
+action = "fail-drive"
+drive = 1
+"""
+
+
+def test_without_a_load_one_rate_is_run_and_the_disks_are_the_limit(small, tmp_path):
+    """12 GB as above in 78.1 s.
+
+    A share f of the tracks, from the outside, has 3800 f - 1000 f^2 of 2800 parts of the bytes: one
+    half of them is on f = 0.4134, which take 32.3 s.
+    """
+    path = tmp_path / "unloaded.toml"
+    small("1 IO/s")
+    path.write_text(UNLOADED.format(drive=tmp_path / "small.toml", more=""))
+    found = rebuilds(path, (0.3, 0.5, 1.0))
+    (rebuild,) = found.rebuilds
+    assert found.idle and rebuild.limit.cause is Cause.DRIVE
+    assert rebuild.hours * 3600 == pytest.approx(78.1, rel=0.02)
+    assert rebuild.mb_per_s == pytest.approx(12e9 / 78.1 / 1e6, rel=0.02)
+    assert rebuild.p99_us_before is None and rebuild.p99_us_during is None
+    said = answer(found)
+    assert said.startswith("Without a load a whole drive of 12.0 GB is rebuilt in 78")
+    assert "limited by drives, streaming" in said
+    half = UNLOADED.format(drive=tmp_path / "small.toml", more='used = "6 GB"')
+    path.write_text(half)
+    used = rebuilds(path, (0.3,))
+    assert used.rebuilds[0].hours * 3600 == pytest.approx(0.4134 * 78.1, rel=0.02)
+    assert used.whole_drive_s(used.rebuilds[0]) == pytest.approx(78.1, rel=0.02)
+
+
+def test_md_keeps_to_its_sync_speed(small, tmp_path):
+    """12 GB at 100 MB/s are 120 s; the disks would do with 78."""
+    path = tmp_path / "unloaded.toml"
+    small("1 IO/s")
+    limited = 'sync_speed_max = "100 MB/s"'
+    path.write_text(UNLOADED.format(drive=tmp_path / "small.toml", more=limited))
+    (rebuild,) = rebuilds(path, (0.3,)).rebuilds
+    assert rebuild.limit.cause is Cause.SYNC_SPEED
+    assert rebuild.hours * 3600 == pytest.approx(120, rel=0.03)
+
+
+def test_a_sync_speed_of_a_controller_is_refused(scenario):
+    path = scenario()
+    path.write_text(path.read_text().replace("used =", 'sync_speed_max = "1 GB/s"\nused ='))
+    with pytest.raises(SpecError, match=r"array.0.sync_speed_max = .*see also rebuild_rate"):
+        rebuilds(path)
+
+
+def test_a_rate_that_is_asked_for_twice_is_run_once(scenario):
+    found = rebuilds(scenario(), (0.5, 0.5))
+    assert [each.rate for each in found.rebuilds] == [0.5]
+
+
+def test_a_drive_without_a_spare_is_replaced_where_it_stood():
+    """A spare wants a port: a card of eight ports was refused nine drives."""
+    tree = {"array": [{"level": "raid5", "drives": [{"model": "five", "count": 8}]}]}
+    failing = study.with_failure(tree)
+    assert [event["action"] for event in failing["event"]] == ["fail-drive", "replace-drive"]
+    assert "hot_spares" not in failing["array"][0]
 
 
 def test_the_console_and_the_json_have_hours_their_interval_and_p99(scenario):
     path = str(scenario())
     shown = CliRunner().invoke(app, ["rebuild", path, "--rates", "30,100"], env={"COLUMNS": "80"})
     assert max(map(len, shown.stdout.splitlines())) <= 80
-    for column in ("whole drives,", "95 % interval,", "before, ms", "during, ms", "after, ms"):
+    for column in ("rebuilt in,", "95 % interval,", "before, ms", "during, ms", "after, ms"):
         assert column in shown.stdout, column
     document = CliRunner().invoke(app, ["rebuild", path, "--rates", "30,100", "--json"])
     for each in json.loads(document.stdout)["rebuilds"]:

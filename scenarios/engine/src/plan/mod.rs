@@ -325,6 +325,9 @@ pub struct ArrayPlan {
     /// Share of the time that work in the background has while the host wants the drives.
     #[serde(default = "third")]
     pub background_share: f64,
+    /// Bytes of a member that work in the background moves in a second at most; 0 for no limit.
+    #[serde(default)]
+    pub background_bytes_per_s: u64,
     /// How the controller's cache serves it; none if requests bypass it.
     #[serde(default)]
     pub cache: Option<PolicyPlan>,

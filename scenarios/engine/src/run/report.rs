@@ -396,6 +396,8 @@ pub struct RunResult {
     pub log: Vec<LogEntry>,
     /// Rebuilds that were not done at the end: what share of the array's rows was.
     pub rebuilding: Vec<f64>,
+    /// Rebuilds under way when recording began: what share of the array's rows was done.
+    pub rebuilding_before: Vec<f64>,
     /// Requests refused because data are lost, and cut off because the power failed.
     pub refused: u64,
     /// See `refused`.
@@ -441,6 +443,15 @@ impl RunResult {
         self.workloads.extend(loads);
         self.threads = threads;
         self
+    }
+
+    /// The recorded time and the rebuilds at its start; loads know the time themselves.
+    pub(crate) fn add_start(&mut self, from: Time, until: Time, rebuilding: Vec<f64>) {
+        self.rebuilding_before = rebuilding;
+        if self.workloads.is_empty() {
+            self.warm_up_s = from.since(Time::ZERO).seconds();
+            self.duration_s = until.since(from).seconds();
+        }
     }
 
     /// What loads and outside callers recorded of their tails, if the plan asks for it.
@@ -501,6 +512,7 @@ impl RunResult {
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),
+            rebuilding_before: Vec::new(),
             refused: system.layers.raid.stripes().refused(),
             abandoned: system.layers.loads.tally().abandoned,
             data: system.data_report(),

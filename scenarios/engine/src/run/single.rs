@@ -68,6 +68,7 @@ pub fn run_watched(
             after_rebuild: plan.after_rebuild_ns,
             before: Snapshot::take(&mut system, warm),
             in_flight: system.layers.loads.in_flight(),
+            rebuilding: system.layers.raid.rebuilding(),
         };
         let finished =
             drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
@@ -113,6 +114,7 @@ pub fn run_watched(
         breaches,
         unsaved,
     );
+    result.add_start(recording.from, until, recording.rebuilding);
     if let Some(observer) = observer {
         let traced = observer.finish(&mut system);
         result.add_ios(&system, &traced);
@@ -131,6 +133,8 @@ struct Recording {
     before: Snapshot,
     /// Requests issued before it and not completed.
     in_flight: u64,
+    /// The share that each rebuild has done before it.
+    rebuilding: Vec<f64>,
 }
 
 impl Recording {

@@ -1,6 +1,7 @@
-//! DiskSim's two: the traces of its validation, and its ASCII format.
+//! DiskSim's two, the traces of its validation and its ASCII format; and MQSim's, which has the
+//! columns of the latter in other units.
 
-use crate::fields::{MS, SECTOR, time, whole};
+use crate::fields::{MS, NS, SECTOR, time, whole};
 use crate::reader::{Record, Units};
 use raidlab_kernel::Op;
 
@@ -52,22 +53,57 @@ pub(super) fn validate(line: &str, number: u64, units: &mut Units) -> Result<Rec
 
 /// `arrival_ms device sector sectors flags`; bit 0 of the flags (hexadecimal) is a read.
 pub(super) fn ascii(line: &str, number: u64, units: &mut Units) -> Result<Record, String> {
-    let parts: Vec<&str> = line.split_whitespace().collect();
-    let &[arrival, device, sector, count, flags] = parts.as_slice() else {
-        let count = parts.len();
-        return Err(format!(
-            "five words: arrival_ms device sector sectors flags; here are {count}"
-        ));
-    };
+    let [arrival, device, sector, count, flags] =
+        five(line, "arrival_ms device sector sectors flags")?;
     let digits = flags.strip_prefix("0x").unwrap_or(flags);
     let flags = u64::from_str_radix(digits, 16);
     let flags = flags.map_err(|_| "flags in hexadecimal last; bit 0 set for a read")?;
+    let time_ns = time(arrival, MS, "the arrival in milliseconds first")?;
+    let op = if flags & 1 == 1 { Op::Read } else { Op::Write };
+    on_sectors([device, sector, count], op, time_ns, number, units)
+}
+
+/// `arrival_ns device sector sectors type`, 1 for a read and 0 for a write; times are whole.
+pub(super) fn mqsim(line: &str, number: u64, units: &mut Units) -> Result<Record, String> {
+    let [arrival, device, sector, count, kind] =
+        five(line, "arrival_ns device sector sectors type")?;
+    let op = match kind {
+        "1" => Op::Read,
+        "0" => Op::Write,
+        _ => return Err("1 for a read or 0 for a write last".into()),
+    };
+    let what = "the arrival in nanoseconds first";
+    whole(arrival, what)?;
+    on_sectors(
+        [device, sector, count],
+        op,
+        time(arrival, NS, what)?,
+        number,
+        units,
+    )
+}
+
+fn five<'a>(line: &'a str, names: &str) -> Result<[&'a str; 5], String> {
+    let parts: Vec<&str> = line.split_whitespace().collect();
+    let count = parts.len();
+    parts
+        .try_into()
+        .map_err(|_| format!("five words: {names}; here are {count}"))
+}
+
+fn on_sectors(
+    [device, sector, count]: [&str; 3],
+    op: Op,
+    time_ns: u64,
+    number: u64,
+    units: &mut Units,
+) -> Result<Record, String> {
     let sectors = |text, what| Ok::<u64, String>(whole(text, what)?.saturating_mul(SECTOR));
     Ok(Record {
-        op: if flags & 1 == 1 { Op::Read } else { Op::Write },
+        op,
         offset: sectors(sector, "a sector third")?,
         bytes: sectors(count, "a number of sectors fourth")?,
-        time_ns: time(arrival, MS, "the arrival in milliseconds first")?,
+        time_ns,
         response_us: f64::NAN,
         line: number,
         unit: units.find(&format!("device {device}"))?,

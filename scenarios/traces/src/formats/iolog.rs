@@ -1,7 +1,7 @@
 //! fio's `write_iolog`: version 3 with microseconds before each action, version 2 with waits.
 
 use crate::fault::Fault;
-use crate::fields::{US, op, time, whole};
+use crate::fields::{MS, US, op, time, whole};
 use crate::reader::{Record, Units, Wrong};
 use raidlab_kernel::Op;
 
@@ -45,10 +45,9 @@ impl IoLog {
             return Ok(None);
         }
         if action == "wait" {
-            let what = "microseconds to wait";
-            let pause = time(words.next().unwrap_or(""), US, what)?;
-            let until = self.waited_ns.checked_add(pause);
-            self.waited_ns = until.ok_or_else(|| format!("{what}, below 2^64 ns in all"))?;
+            let what = "milliseconds after the start to wait until";
+            let until = time(words.next().unwrap_or(""), MS, what)?;
+            self.waited_ns = self.waited_ns.max(until);
             return Ok(None);
         }
         let op = op(action)?;

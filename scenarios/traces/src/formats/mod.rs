@@ -14,9 +14,10 @@ use layouts::layout;
 use std::collections::VecDeque;
 
 /// All formats by name.
-pub const FORMATS: [&str; 11] = [
+pub const FORMATS: [&str; 12] = [
     "disksim-validate",
     "disksim-ascii",
+    "mqsim",
     "blkparse",
     "fio-iolog",
     "msr",
@@ -35,6 +36,7 @@ pub(crate) const CLOSED: &str = "disksim-validate";
 pub(crate) enum Reader {
     DiskSimValidate,
     DiskSimAscii,
+    MqSim,
     BlkParse(Box<BlkParse>),
     IoLog(IoLog),
     Table(Box<Table>),
@@ -47,6 +49,7 @@ impl Reader {
         Ok(match options.format.as_str() {
             CLOSED => Reader::DiskSimValidate,
             "disksim-ascii" => Reader::DiskSimAscii,
+            "mqsim" => Reader::MqSim,
             "blkparse" => Reader::BlkParse(Box::new(BlkParse::of(&options.path)?)),
             "fio-iolog" => Reader::IoLog(IoLog::default()),
             "csv" => {
@@ -77,11 +80,20 @@ impl Reader {
         match self {
             Reader::DiskSimValidate => ready.push_back(disksim::validate(line, number, units)?),
             Reader::DiskSimAscii => ready.push_back(disksim::ascii(line, number, units)?),
+            Reader::MqSim => ready.push_back(disksim::mqsim(line, number, units)?),
             Reader::BlkParse(reader) => reader.line(line, number, units, ready)?,
             Reader::IoLog(reader) => ready.extend(reader.line(line, number, units)?),
             Reader::Table(reader) => ready.extend(reader.line(line, number, units)?),
         }
         Ok(())
+    }
+
+    /// Lines of commands that move no data, so far.
+    pub(crate) fn others(&self) -> u64 {
+        match self {
+            Reader::Table(reader) => reader.others(),
+            _ => 0,
+        }
     }
 
     /// The end of the file: what is still to come, or what was missing.

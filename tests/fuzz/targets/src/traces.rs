@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 /// Bytes of the device, for those that are to lie on one.
 const CAPACITY: u64 = 1 << 30;
 /// Each format that is read without further options, and lines of a trace.
-const SOUND: [(&str, &str); 10] = [
+const SOUND: [(&str, &str); 11] = [
     (
         "disksim-validate",
         "R Miss 12345 8 5021.3 1000.0\nW Hit 99 16 21.3 10.0\n",
     ),
     ("disksim-ascii", "2.5 0 12345 8 1\n3.5 1 12 16 0\n"),
+    ("mqsim", "4851300 1 524288 16 0\n4864300 1 524304 16 1\n"),
     (
         "msr",
         "128166372003061629,usr,0,Read,7014609920,24576,41286\n128166372003061700,u,1,Write,0,512,9\n",

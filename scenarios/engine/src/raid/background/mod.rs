@@ -118,11 +118,43 @@ struct Stint {
 
 impl Stint {
     /// How long to pause behind it, so that the background has no more than its share of the time
-    /// that the host wants.
-    fn pause(&self, share: f64, now: Time) -> Nanos {
+    /// that the host wants, and moves no more than `pace` lets it.
+    fn pause(&self, share: f64, pace: Pace, now: Time) -> Nanos {
         let unasked = self.unasked as f64 / self.rows.max(1) as f64;
         let took = now.since(self.began).0 as f64;
-        Nanos((took * unasked * (1.0 - share) / share) as u64)
+        let for_host = (took * unasked * (1.0 - share) / share) as u64;
+        Nanos(for_host.max(pace.ahead(self.rows, took as u64)))
+    }
+
+    /// True if a stream may go on.
+    fn may_follow(&self, pace: Pace, now: Time) -> bool {
+        pace.ahead(self.rows, now.since(self.began).0) < Pace::SLEEP
+    }
+}
+
+/// How fast rows of an array may follow each other.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Time that each row has at least; 0 for no limit.
+    row_ns: u64,
+}
+
+impl Pace {
+    /// A stream that is so far ahead of its pace sleeps, as Linux' md does for half a second
+    /// (`md_do_sync` in drivers/md/md.c).
+    const SLEEP: u64 = 500_000_000;
+
+    fn of(array: &ArrayPlan) -> Pace {
+        let rate = array.background_bytes_per_s;
+        let row_ns = array.stripe_unit_bytes.saturating_mul(1_000_000_000) / rate.max(1);
+        Pace {
+            row_ns: if rate == 0 { 0 } else { row_ns },
+        }
+    }
+
+    /// Nanoseconds by which `rows` that took `took` are ahead.
+    fn ahead(self, rows: u64, took: u64) -> u64 {
+        rows.saturating_mul(self.row_ns).saturating_sub(took)
     }
 }
 
@@ -131,6 +163,7 @@ impl Stint {
 struct Tasks {
     /// Share of the time that they have while the host wants the drives.
     share: f64,
+    pace: Pace,
     /// How many rows are in progress.
     rows: Rows,
     /// Share of the rows that is in place when a rebuild begins.
@@ -152,6 +185,7 @@ impl Tasks {
         let rows = Rows::of_array(plan, array);
         Tasks {
             share: array.background_share,
+            pace: Pace::of(array),
             rows,
             rebuild_from: array.rebuild_from,
             by_urgency: Vec::new(),
@@ -420,7 +454,7 @@ impl Background {
         let tasks = self.tasks(array);
         if let Some(task) = tasks.by_urgency.first() {
             let done = task.row >= task_rows(stripes, array, task.task);
-            let pause = task.stint.pause(tasks.share, now);
+            let pause = task.stint.pause(tasks.share, tasks.pace, now);
             self.schedule_step(stripes, path, array, if done { now } else { now + pause });
         }
     }

@@ -184,8 +184,10 @@ impl Background {
         busy: bool,
         now: Time,
     ) {
-        let Tasks { rows, share, .. } = *self.tasks(array);
-        let free = !busy || share >= 1.0;
+        let Tasks {
+            rows, share, pace, ..
+        } = *self.tasks(array);
+        let unasked = !busy || share >= 1.0;
         while let Some(first) = self.first_mut(array) {
             if first.owed == 0 || first.next - first.row >= rows.most {
                 return;
@@ -194,6 +196,7 @@ impl Background {
             // What follows in a stream of its own has no priority.
             first.stint.ahead &= share >= 1.0;
             let (task, next) = (first.task, first.next);
+            let free = unasked && first.stint.may_follow(pace, now);
             if free && next < task_rows(stripes, array, task) {
                 let mark = path.agenda.mark();
                 self.begin_rows(stripes, path, array, 1, now);

@@ -186,7 +186,12 @@ impl Stripes {
             _ => io.moved + new,
         };
         let Some(controller) = path.arrays[array as usize].raid_controller() else {
-            return thread::compute(self, path, index, taken_in, now);
+            let made = if plain {
+                0
+            } else {
+                job.written.saturating_sub(new)
+            };
+            return thread::compute(self, path, index, taken_in + made, now);
         };
         let chip = &mut path.controllers[controller as usize].chip;
         let memory = chip.memory.pass(now, io.moved + job.written);

@@ -57,14 +57,9 @@ pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: u32, now: T
     path.calendar.push(now, Event::Job(next));
 }
 
-/// The host makes the parity of a job, of so many bytes, and sends the writes.
-pub(super) fn compute(
-    stripes: &mut Stripes,
-    path: &mut Path,
-    index: u32,
-    taken_in: u64,
-    now: Time,
-) {
+/// The host makes the parity of a job, for which a core reads and makes `passed` bytes, and sends the
+/// writes.
+pub(super) fn compute(stripes: &mut Stripes, path: &mut Path, index: u32, passed: u64, now: Time) {
     let Stripes { volumes, jobs, .. } = &mut *stripes;
     let job = &mut jobs[index];
     let pages = match job.flags.listed {
@@ -73,7 +68,7 @@ pub(super) fn compute(
         false => (path.ios[job.io].moved + job.written).div_ceil(STRIPE_PAGE),
     };
     let thread = volumes.of_mut(job.array).thread_mut();
-    let served = thread.serve(now, taken_in, pages);
+    let served = thread.serve(now, passed, pages);
     path.ios[job.io].charge(Part::Raid, served.end);
     if served.end > now {
         job.flags.served = std::mem::take(&mut job.flags.turn);

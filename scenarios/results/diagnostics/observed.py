@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Recorded:
+class Observed:
     """What runs have recorded."""
 
     rows: Sequence[Row]
@@ -40,5 +40,5 @@ class Recorded:
             yield name, [row for row in self.rows if row["workload"] == name]
 
 
-Judge = Callable[[Recorded], Iterable[str]]
+Judge = Callable[[Observed], Iterable[str]]
 """Gives warnings, each with its code."""

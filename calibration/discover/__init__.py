@@ -1,0 +1,1 @@
+"""What a machine's storage consists of, from the outputs of its tools."""

@@ -1,0 +1,53 @@
+"""A machine's facts from captured files, folders, or from the machine itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from raidlab.calibration.discover.facts import Facts
+from raidlab.calibration.discover.merging import merged
+from raidlab.calibration.discover.reading import Read, read_paths
+
+
+@dataclass(frozen=True)
+class Found:
+    """What the captures of one machine say."""
+
+    facts: Facts
+    readers: list[tuple[str, str | None]]
+    """Each file and the reader that took it; None if none knows it."""
+    refused: list[str]
+    """Files that cannot be read, each with the cause; empty if anything was read."""
+
+
+def find(paths: Sequence[Path]) -> Found:
+    """Facts of captured outputs.
+
+    Args:
+        paths: Files and folders.
+
+    Raises:
+        SpecError: A path cannot be read.
+    """
+    return found_of(read_paths(paths))
+
+
+def found_of(reads: Sequence[Read]) -> Found:
+    """The facts of some captures together."""
+    taken = [each.facts for each in reads if each.facts is not None and not each.facts.refused]
+    facts = merged(taken) if taken else Facts()
+    refused = []
+    for each in reads:
+        if each.facts is not None and each.facts.refused:
+            refused.append(f"{each.file}: {each.facts.refused}")
+        elif each.facts is None and len(reads) == 1:
+            refused.append(f"{each.file}: no reader knows this output")
+        elif each.facts is None:
+            facts.ignored.append(each.file)
+    if taken:
+        for refusal in refused:
+            facts.warn("refused", refusal)
+    readers = [(r.file, r.facts.source if r.facts is not None else None) for r in reads]
+    return Found(facts, readers, [] if taken else refused)

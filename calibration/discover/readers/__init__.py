@@ -1,0 +1,1 @@
+"""Readers of captured outputs, one for each tool."""

@@ -1,0 +1,275 @@
+"""arcconf `getconfig` for Adaptec and SmartRAID controllers, of several generations.
+
+MB are MiB. The part that saves the cache has had three names: ZMM, Cache Backup Unit, Green Backup.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from raidlab.calibration.discover.captures import Capture, Pairs, pair
+from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts, Link
+from raidlab.calibration.discover.quantities import (
+    binary_size,
+    flag,
+    interface,
+    known_text,
+    on_off,
+    pci_address,
+    pcie_generation,
+    raid_level,
+    size,
+    state,
+    whole,
+)
+
+_SECTION = re.compile(
+    r"^\s*(controller|logical (?:device|drive)|physical device|array|connector|maxcache"
+    r"|enclosure)s? information\s*$",
+    re.IGNORECASE,
+)
+_BACKUP = re.compile(
+    r"(zmm|cache backup unit|green backup|battery|supercap|capacitor|flash backup)", re.IGNORECASE
+)
+_VOLUME = re.compile(r"^\s*logical (?:device|drive) number\s*:?\s*(\d+)", re.IGNORECASE)
+_DEVICE = re.compile(r"^\s*(?:Device #(\d+)|Channel #\d+:?)\s*$", re.IGNORECASE)
+_SEGMENT = re.compile(r"^\s*(?:Group \d+,? )?Segment \d+\s*:\s*(?P<state>\w+)\s*(?P<rest>.*)$")
+
+
+@dataclass
+class _Part:
+    pairs: Pairs = field(default_factory=Pairs)
+    lines: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        self.lines.append(line)
+        if (each := pair(line)) is not None:
+            self.pairs.put(*each)
+
+
+@dataclass
+class _Unit:
+    """One controller's output."""
+
+    controller: _Part = field(default_factory=_Part)
+    backup: dict[str, _Part] = field(default_factory=dict)
+    volumes: list[_Part] = field(default_factory=list)
+    devices: list[_Part] = field(default_factory=list)
+
+
+def claims(capture: Capture) -> bool:
+    """True for what arcconf prints."""
+    text = capture.text
+    return bool(
+        re.search(r"^\s*Controllers found:", text, re.MULTILINE)
+        or re.search(r"^\s*(Logical|Physical) Device(s)? information\s*$", text, re.M | re.I)
+    ) and bool(re.search(r"Controller (Model|Status)|Reported Channel|Logical D", text))
+
+
+def read(capture: Capture) -> Facts:
+    """Controllers, volumes and drives."""
+    facts = Facts("arcconf")
+    counts = [int(each) for each in re.findall(r"Controllers found:\s*(\d+)", capture.text)]
+    units = _units(capture)
+    named = re.search(r"getconfig[_ -]*(\d+)", capture.name, re.IGNORECASE)
+    for place, unit in enumerate(units, 1):
+        if max(counts, default=1) == 1 or len(units) > 1:
+            index: int | None = place
+        else:
+            index = int(named[1]) if named else None
+        _take(unit, index, facts)
+    return facts
+
+
+def _units(capture: Capture) -> list[_Unit]:
+    units: list[_Unit] = []
+    section, at = "", _Part()
+    for line in capture.lines:
+        if re.fullmatch(r"\s*-{5,}\s*", line):
+            continue
+        if (match := _SECTION.match(line)) is not None:
+            section = match[1].lower()
+            if section == "controller":
+                units.append(_Unit())
+                at = units[-1].controller
+            elif not units:
+                units.append(_Unit())
+            else:
+                at = _Part()
+            continue
+        if not units:
+            continue
+        unit = units[-1]
+        heading = ":" not in line and line.strip() != ""
+        if section == "controller" and heading and "information" in line.lower():
+            at = unit.controller
+            if _BACKUP.search(line):
+                at = unit.backup.setdefault(line.strip().lower(), _Part())
+        elif section.startswith("logical") and _VOLUME.match(line):
+            at = _Part()
+            unit.volumes.append(at)
+        elif section == "physical device" and (match := _DEVICE.match(line)) is not None:
+            at = _Part()
+            if match[1] is not None:
+                unit.devices.append(at)
+        at.add(line)
+    return units
+
+
+def _take(unit: _Unit, index: int | None, facts: Facts) -> None:
+    controller = _controller(unit, index)
+    if controller.model or controller.cache or controller.state:
+        facts.controllers.append(controller)
+    for volume in unit.volumes:
+        facts.arrays.append(_array(volume, index))
+    for device in unit.devices:
+        words = " ".join(device.lines[:4]).lower()
+        if "enclosure" in words and "device is a" in words.replace("an ", "a "):
+            continue
+        drive = _drive(device)
+        if drive is not None:
+            drive.controller = index
+            facts.drives.append(drive)
+
+
+def _controller(unit: _Unit, index: int | None) -> Controller:
+    have = unit.controller.pairs
+    width = whole(have.find("Host bus link width", "PCIe Link Width", "Link Width"))
+    speed = have.find("Host bus speed", "PCIe Link Speed", "Link Speed")
+    mode = (have.find("Controller Mode") or "").lower()
+    found = Controller(
+        index=index,
+        model=known_text(have.find("Controller Model")),
+        firmware=known_text(have.find("Firmware")),
+        cache=binary_size(have.find("Installed memory", "Total Cache Size", "Cache Size")),
+        state=state(have.find("Controller Status")),
+        queue_depth=whole(have.find("Queue Depth", "Maximum outstanding commands")),
+        pci=_pci(have.find("PCI Address (Domain:Bus:Device:Function)", "PCI Address")),
+        driver=known_text(have.find("Driver Name")),
+        role="hba" if mode.startswith("hba") else "raid",
+    )
+    if speed or width:
+        found.link = Link(pcie_generation(speed, width), width, speed)
+    _backup(unit, found)
+    return found
+
+
+def _pci(text: str | None) -> str | None:
+    parts = re.findall(r"[0-9a-fA-F]+", text or "")
+    return pci_address(*(int(each, 16) for each in parts)) if len(parts) == 4 else None
+
+
+def _backup(unit: _Unit, controller: Controller) -> None:
+    have = unit.controller.pairs
+    for title, part in unit.backup.items():
+        stated = part.pairs.find(
+            "Overall Backup Unit Status", "Backup Power Status", "Status", "Supercap Status",
+            "Battery Status",
+        )  # fmt: skip
+        kind = "battery" if "battery" in title else "supercap flash"
+        word = re.sub(r"^zmm\s+", "", state(stated) or "") or None
+        absent = word is not None and re.search(r"not (present|installed|available)|absent", word)
+        if word is None or controller.backup not in (None, "none"):
+            continue
+        controller.backup = "none" if absent else kind
+        controller.backup_state = None if absent else word
+        controller.backup_model = known_text(part.pairs.find("Backup Unit Type"))
+    source = (have.find("Cache Backup Power Source", "Backup Power Source") or "").lower()
+    if controller.backup is None and source:
+        known = {"batter": "battery", "capacitor": "supercap flash", "supercap": "supercap flash",
+                 "none": "none", "not": "none"}  # fmt: skip
+        controller.backup = next((v for k, v in known.items() if k in source), None)
+
+
+def _policy(text: str | None) -> str | None:
+    """`write-back` or `write-through` of a setting or a state of the write cache."""
+    word = (text or "").lower()
+    if not word:
+        return None
+    if "write-through" in word or word.startswith(("off", "disabled")):
+        return "write-through"
+    if "write-back" in word or word.startswith(("on", "enabled")):
+        return "write-back"
+    return None
+
+
+def _array(part: _Part, index: int | None) -> Array:
+    have = part.pairs
+    segments = [match for line in part.lines if (match := _SEGMENT.match(line))]
+    setting = have.find("Write-cache setting", "Write-cache mode", "Write cache setting")
+    now = have.find("Write-cache status", "Write cache status")
+    caching = flag(have.find("Caching"))
+    groups = {line.strip().split(",")[0] for line in part.lines if re.match(r"\s*Group \d+,", line)}
+    missing = [each for each in segments if each["state"].lower() in ("missing", "failed")]
+    rest = [each for each in segments if "spare" not in each[0].lower()]
+    found = Array(
+        name=known_text(have.find("Logical Device name", "Logical Drive name")),
+        os_name=_disk_name(have.find("Disk Name")),
+        controller=index,
+        level=raid_level(have.find("RAID level")),
+        members=len(rest) or None,
+        missing=len(missing) or None,
+        spans=len(groups) if len(groups) > 1 else None,
+        state=state(have.find("Status of Logical Device", "Status of logical drive")),
+        stripe_unit=binary_size(have.find("Stripe-unit size", "Strip Size")),
+        full_stripe=binary_size(have.find("Full Stripe Size")),
+        bytes=size(have.find("Size")),
+        write_policy=_policy(setting),
+        write_policy_now=_policy(now or (setting if "when" not in (setting or "") else None)),
+        read_cache=flag(have.find("Read-cache status", "Read-cache setting", "Read-cache mode")),
+    )
+    if caching is not None and found.write_policy is None:
+        found.write_policy = "write-back" if caching else "write-through"
+    if "when protected" in (setting or "").lower():
+        found.write_back_without_battery = False
+    return found
+
+
+def _disk_name(text: str | None) -> str | None:
+    match = re.match(r"(/dev/\S+|\S+)", text or "")
+    return known_text(match[1]) if match else None
+
+
+def _drive(part: _Part) -> Drive | None:
+    have = part.pairs
+    place = re.match(r"(\d+,\d+)", have.find("Reported Channel,Device(T:L)",
+                                            "Reported Channel,Device") or "")  # fmt: skip
+    rate = have.find("Transfer Speed", "Negotiated Transfer Speed")
+    if place is None and have.find("Model") is None:
+        return None
+    solid = flag(have.find("SSD"))
+    text = " ".join(each for each in (rate, have.find("Interface Type"), have.find("Drive Type"),
+                                      " ".join(part.lines[:4])) if each)  # fmt: skip
+    rpm = whole(have.find("Rotational Speed"))
+    kind = {True: "ssd", False: "hdd"}.get(solid) if solid is not None else None
+    if kind is None:
+        words = text.lower()
+        kind = "ssd" if "ssd" in words or "solid state" in words else "hdd" if rpm else None
+    family = rate if rate and "unknown" not in rate.lower() else have.find("Interface Type")
+    most = have.find("Maximum Link Rate", "Maximum Physical Link Rate")
+    vendor = known_text(have.find("Vendor"))
+    stated = _state(have.find("State"))
+    logical = re.match(r"\s*(\d+)", have.find("Block Size", "Logical/Physical Block Size") or "")
+    return Drive(
+        slot=place[1] if place else None,
+        model=known_text(have.find("Model")),
+        vendor=None if vendor == "ATA" else vendor,
+        serial=known_text(have.find("Serial number")),
+        bytes=size(have.find("Total Size", "Size")) or None,
+        interface=interface(family, most or rate),
+        link_now=interface(family, rate) if family and rate else None,
+        kind=kind,
+        rpm=0 if kind == "ssd" else rpm,
+        state=stated,
+        drive_cache=on_off(have.find("Write Cache")),
+        ncq=flag(have.find("NCQ status")),
+        sector=int(logical[1]) or None if logical else None,
+    )
+
+
+def _state(text: str | None) -> str | None:
+    word = state(text)
+    if word is not None and ("spare" in word):
+        return "spare"
+    return word

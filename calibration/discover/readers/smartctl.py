@@ -1,0 +1,244 @@
+"""smartctl: JSON and text, of SATA, SAS and NVMe drives, also behind RAID controllers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from raidlab.calibration.discover.captures import Capture, Pairs, documents, pairs_of
+from raidlab.calibration.discover.facts import Drive, Facts
+from raidlab.calibration.discover.quantities import flag, interface, known_text, size, whole
+from raidlab.calibration.discover.readers import nvme
+from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, vendor_and_model
+
+_BEHIND = re.compile(r"(?P<kind>megaraid|cciss|areca|3ware|aacraid|hpt|sssraid),(?P<place>[\d,/]+)")
+_INFO = re.compile(r"\[(?P<kind>megaraid|cciss|areca|3ware|aacraid)_disk_(?P<place>\d+)\]")
+
+
+def claims(capture: Capture) -> bool:
+    """True for what smartctl prints."""
+    text = capture.text
+    return bool(
+        '"smartctl"' in text
+        or re.search(r"^smartctl (\d|version)", text, re.MULTILINE)
+        or ("START OF INFORMATION SECTION" in text)
+        or ('"nvme_smart_health_information_log"' in text)
+    )
+
+
+def read(capture: Capture) -> Facts:
+    """A drive for each output."""
+    facts = Facts("smartctl")
+    found = documents(capture.text)
+    if found is not None and any(isinstance(value, dict) and value for value in found.values):
+        facts.repaired = bool(found.repairs)
+        for repair in found.repairs:
+            facts.warn("repaired", repair)
+        for value in found.values:
+            _take(_of_json(value), facts)
+    else:
+        for part in _outputs(capture.text):
+            _take(_of_text(part, capture), facts)
+    return facts
+
+
+def _take(drive: Drive, facts: Facts) -> None:
+    if drive.model is None and drive.bytes is None:
+        facts.warn(
+            "unknown",
+            f"{drive.name or 'a drive'}: the capture holds no identity;"
+            " capture with smartctl -a or -x",
+        )
+    if is_controller_volume(drive.vendor, drive.model) and not drive.behind:
+        drive.volume_of_controller, drive.kind, drive.interface = True, None, None
+    elif is_virtual(drive.vendor, drive.model):
+        drive.virtual, drive.kind, drive.interface, drive.rpm = True, None, None, None
+    facts.drives.append(drive)
+
+
+def _name(device: str, text: str) -> tuple[str, str | None, int | None]:
+    """Name, what the drive is behind, and its number there."""
+    match = _BEHIND.search(text) or _INFO.search(text)
+    if match is None:
+        return device, None, None
+    place = match["place"].lstrip("0") or "0" if match["place"].isdigit() else match["place"]
+    did = int(place) if place.isdigit() else None
+    return f"{device} {match['kind']},{place}", match["kind"], did
+
+
+def _of_json(value: Mapping[str, Any]) -> Drive:
+    device = value.get("device", {})
+    called = " ".join(map(str, value.get("smartctl", {}).get("argv", [])))
+    text = f"{called} {device.get('type', '')} {device.get('info_name', '')}"
+    name, behind, did = _name(str(device.get("name") or ""), text)
+    stated_vendor = known_text(value.get("scsi_vendor") or value.get("vendor"))
+    full = known_text(value.get("model_name") or value.get("scsi_model_name"))
+    product = known_text(value.get("scsi_product") or value.get("product"))
+    scsi = device.get("protocol") == "SCSI"
+    model = product or (full if not scsi else vendor_and_model(full)[1])
+    health = value.get("nvme_smart_health_information_log")
+    drive = Drive(
+        name=name or None,
+        model=model,
+        vendor=None if stated_vendor == "ATA" else stated_vendor,
+        family=known_text(value.get("model_family")),
+        serial=known_text(value.get("serial_number")),
+        bytes=_capacity(value),
+        behind=behind,
+        did=did,
+        rpm=whole(value.get("rotation_rate")),
+        sector=whole(value.get("logical_block_size")),
+        physical_sector=whole(value.get("physical_block_size")),
+        protection=whole(value.get("scsi_protection_type")),
+        drive_cache=_switch(value.get("write_cache")),
+        power_on_hours=whole(value.get("power_on_time", {}).get("hours")),
+        temperature_c=whole(value.get("temperature", {}).get("current")),
+        percent_used=whole(value.get("scsi_percentage_used_endurance_indicator")),
+    )
+    _json_interface(drive, value)
+    if isinstance(health, dict):
+        have = Pairs()
+        for key, each in health.items():
+            have.put(key, str(each))
+        nvme.life(drive, have)
+    return drive
+
+
+def _capacity(value: Mapping[str, Any]) -> int | None:
+    stated = whole(value.get("user_capacity", {}).get("bytes"))
+    total = whole(value.get("nvme_total_capacity"))
+    spaces = [whole(each.get("capacity", each.get("size", {})).get("bytes")) or 0
+              for each in value.get("nvme_namespaces", [])]  # fmt: skip
+    return stated or total or sum(spaces) or None
+
+
+def _switch(value: object) -> str | None:
+    stated = flag(value.get("enabled")) if isinstance(value, dict) else None
+    return None if stated is None else "on" if stated else "off"
+
+
+def _json_interface(drive: Drive, value: Mapping[str, Any]) -> None:
+    protocol = str(value.get("device", {}).get("protocol") or "")
+    speed = value.get("interface_speed", {})
+    transport = value.get("scsi_transport_protocol", {}).get("name")
+    if protocol == "NVMe":
+        drive.interface, drive.kind = "nvme", "ssd"
+        return
+    if protocol == "ATA":
+        drive.interface = interface("sata", speed.get("max", {}).get("string"))
+        drive.link_now = (
+            interface("sata", speed["current"].get("string")) if "current" in speed else None
+        )
+    elif transport is not None:
+        drive.interface = interface(str(transport))
+        rates = re.findall(r"phy enabled; ([\d.]+ Gbps)", str(value))
+        if drive.interface and rates:
+            drive.link_now = interface(drive.interface, rates[0])
+    if drive.rpm is not None:
+        drive.kind = "hdd" if drive.rpm else "ssd"
+
+
+def _outputs(text: str) -> Iterator[str]:
+    """Each output of a file that holds several."""
+    starts = [m.start() for m in re.finditer(r"^smartctl (?:\d|version)", text, re.MULTILINE)]
+    if not starts:
+        yield text
+    for place, (begin, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True)):
+        # The command stands on the line before.
+        first = 0 if place == 0 else text.rfind("\n", 0, max(begin - 1, 0))
+        yield text[max(first, 0) : end]
+
+
+_TEXT_NAME = re.compile(r"(/dev/[\w/.-]+)")
+_FILE_NAME = re.compile(
+    r"dev[._/-](?P<name>(?:sd|hd|nvme|sg|bus)[\w.]*)|(?P<bare>\b(?:sd[a-z]+|nvme\d+)\b)"
+)
+
+
+def _of_text(text: str, capture: Capture) -> Drive:
+    have = pairs_of(text.splitlines())
+    old = re.search(r"^Device:\s+(\S+)\s+(\S+)\s+Version:", text, re.MULTILINE)
+    command = next(
+        (line for line in text.splitlines() if "smartctl" in line and "/dev/" in line), ""
+    )
+    named = _TEXT_NAME.search(command)
+    filed = _FILE_NAME.search(capture.name)
+    device = named[1] if named else ""
+    if not device and filed:
+        device = "/dev/" + (filed["name"] or filed["bare"] or "").removesuffix(".txt")
+    name, behind, did = _name(device, f"{command} {capture.name} {text[:400]}")
+    vendor = known_text(have.find("Vendor")) or (old[1] if old else None)
+    rotation = have.find("Rotation Rate") or ""
+    model = have.find("Device Model", "Product", "Model Number") or (old[2] if old else None)
+    drive = Drive(
+        name=name or None,
+        model=known_text(model),
+        vendor=None if vendor == "ATA" else vendor,
+        family=known_text(have.find("Model Family")),
+        serial=known_text(have.find("Serial Number", "Serial number")),
+        bytes=_stated_bytes(have),
+        behind=behind,
+        did=did,
+        rpm=0 if "solid state" in rotation.lower() else whole(rotation),
+        power_on_hours=_hours(text),
+        protection=whole((re.search(r"Formatted with type (\d) protection", text) or [0, None])[1]),
+    )
+    cache = have.find("Write cache is", "Writeback Cache is")
+    drive.drive_cache = None if flag(cache) is None else "on" if flag(cache) else "off"
+    _sectors(drive, have)
+    _text_interface(drive, have, text)
+    return drive
+
+
+def _stated_bytes(have: Pairs) -> int | None:
+    text = have.find("User Capacity", "Total NVM Capacity") or have.like(r"^namespace1size")
+    match = re.match(r"([\d.,'’\s  ]+?)\s*(bytes|\[|$)", text or "")
+    if match is None:
+        return size(text, decimal=True)
+    return whole(re.sub(r"\D", "", match[1])) or None
+
+
+def _hours(text: str) -> int | None:
+    match = re.search(r"(?:Power On Hours|number of hours powered up|Power_On_Hours.*?-)\s*[:=]?\s*"
+                      r"([\d.,]+)", text, re.IGNORECASE)  # fmt: skip
+    return (
+        whole(re.sub(r"[.,].*$", "", match[1]) if "." in match[1] else match[1]) if match else None
+    )
+
+
+def _sectors(drive: Drive, have: Pairs) -> None:
+    text = have.find("Sector Sizes", "Sector Size") or ""
+    logical = re.search(r"(\d+) bytes logical", text)
+    physical = re.search(r"(\d+) bytes (?:logical/)?physical", text)
+    drive.sector = (
+        int(logical[1])
+        if logical
+        else whole(have.find("Logical block size", "Namespace 1 Formatted LBA Size"))
+    )
+    drive.physical_sector = (
+        int(physical[1]) if physical else whole(have.find("Physical block size"))
+    )
+
+
+def _text_interface(drive: Drive, have: Pairs, text: str) -> None:
+    if have.find("NVMe Version", "Model Number", "Total NVM Capacity"):
+        drive.interface, drive.kind = "nvme", "ssd"
+        nvme.life(drive, have)
+        return
+    sata, sas = have.find("SATA Version is"), have.find("Transport protocol")
+    if sata is not None:
+        drive.interface = interface("sata", re.sub(r"\(.*", "", sata))
+        now = re.search(r"\(current:\s*([^)]*)\)", sata)
+        drive.link_now = interface("sata", now[1]) if now else None
+    elif have.find("ATA Version is") or have.find("Device Model"):
+        drive.interface = "sata"
+    elif sas is not None:
+        drive.interface = interface(sas)
+        rate = re.search(r"negotiated logical link rate:\s*phy enabled[;,]\s*(.*)", text)
+        if rate and drive.interface:
+            drive.link_now = interface(drive.interface, rate[1])
+    if drive.rpm is not None:
+        drive.kind = "hdd" if drive.rpm else "ssd"
+    used = have.find("Percentage used endurance indicator")
+    drive.percent_used = whole(used)

@@ -1,0 +1,1 @@
+"""Loads from what monitoring tools print: iostat, sar, Prometheus, perfmon and others."""

@@ -1,0 +1,147 @@
+"""dstat's CSV (`--output`), also pcp's and dool's: groups of columns under two headings.
+
+`dsk/` is bytes a second, `io/` requests a second. The first row covers the time since boot.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from raidlab.calibration.monitoring import clock
+from raidlab.calibration.monitoring.numbers import with_prefix
+from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.samples import (
+    Boot,
+    Capture,
+    Quantity,
+    Recorder,
+    RefusedError,
+)
+from raidlab.calibration.monitoring.source import Source
+
+Q = Quantity
+_TIMES = ("time", "epoch", "date/time", "system time")
+_SENSES = {
+    ("dsk", "read"): Q.READ_BYTES, ("dsk", "writ"): Q.WRITE_BYTES,
+    ("io", "read"): Q.READS, ("io", "writ"): Q.WRITES,
+}  # fmt: skip
+
+
+def _recognises(head: str) -> float:
+    low = head[:2000].lower()
+    if "csv output" in low and ("dstat" in low or "dool" in low):
+        return 0.95
+    return 0.7 if '"dsk/' in low or '"io/' in low else 0.0
+
+
+def _read(sources: Sequence[Source], options: Options) -> Capture:
+    capture = Capture("dstat", boot=Boot.OPEN)
+    recorder = Recorder()
+    firsts: list[dict[str, int]] = []
+    for source in sources:
+        _file(source, recorder, capture, firsts, options)
+    capture.series = recorder.series()
+    if not capture.series:
+        raise RefusedError("no column of a disk is in it (dstat -d -r)", source="dstat")
+    for series in capture.series.values():
+        capture.saw(series.at)
+    capture.runs = firsts
+    return capture
+
+
+def _file(
+    source: Source,
+    recorder: Recorder,
+    capture: Capture,
+    firsts: list[dict[str, int]],
+    options: Options,
+) -> None:
+    groups: list[str] = []
+    names: list[str] = []
+    columns: list[tuple[int, str, Quantity]] = []
+    rows: list[tuple[float, list[str]]] = []
+    time_at: int | None = None
+    step, interval = 0, options.interval_s
+    reader = csv.reader(line.lstrip("\ufeff") for line in source.lines())
+    for row in reader:
+        if not any(row):
+            continue
+        if row[0] == "Host:":
+            capture.host = row[1]
+        if row[0] == "Cmdline:":
+            words = row[1].split()
+            number = next((word for word in words[1:] if word.isdigit()), None)
+            interval = interval or (float(number) if number else None)
+        if any(cell.startswith(("dsk/", "io/")) for cell in row):
+            groups = _filled(row)
+            continue
+        if groups and any(cell in ("read", "writ", "write") for cell in row):
+            names = list(row)
+            columns = [
+                (at, group.partition("/")[2], _SENSES[key])
+                for at, (group, name) in enumerate(zip(groups, names, strict=False))
+                if (key := (group.partition("/")[0], name[:4])) in _SENSES
+            ]
+            time_at = next((at for at, name in enumerate(names) if name in _TIMES), None)
+            continue
+        if columns and len(row) >= len(names) - 1:
+            at = _time(row[time_at]) if time_at is not None and time_at < len(row) else math.nan
+            rows.append((at, row))
+            step += 1
+    _rows(rows, columns, recorder, firsts, interval)
+
+
+def _filled(row: Sequence[str]) -> list[str]:
+    found, last = [], ""
+    for cell in row:
+        last = cell or last
+        found.append(last)
+    return found
+
+
+def _time(text: str) -> float:
+    seconds = clock.epoch(text)
+    if seconds is not None:
+        return seconds
+    # dstat prints day and month, and no year.
+    day, _, of_day = text.strip().partition(" ")
+    parts = day.split("-")
+    if len(parts) == 2 and of_day:
+        month = parts[1] if parts[1].isdigit() else str(clock.month_of(parts[1]) or 1)
+        text = f"1970-{int(month):02d}-{int(parts[0]):02d} {of_day}"
+    stamp = clock.parse(text)
+    return math.nan if stamp is None else stamp.seconds
+
+
+def _rows(
+    rows: Sequence[tuple[float, list[str]]],
+    columns: Sequence[tuple[int, str, Quantity]],
+    recorder: Recorder,
+    firsts: list[dict[str, int]],
+    interval: float | None,
+) -> None:
+    begin = {name: len(recorder.rows.get(name, ())) for _, name, _ in columns}
+    firsts.append(begin)
+    last = math.nan
+    for index, (at, row) in enumerate(rows):
+        length = at - last if not math.isnan(at - last) else (interval or math.nan)
+        if index == 0:
+            length = math.nan
+        last = at
+        values: dict[str, dict[Quantity, float]] = {}
+        for where, name, quantity in columns:
+            try:
+                value = with_prefix(row[where]) if where < len(row) else math.nan
+            except ValueError:
+                value = math.nan
+            if not math.isnan(value):
+                values.setdefault(name, {})[quantity] = value
+        for name in begin:
+            recorder.add(name, at if not np.isnan(at) else math.nan, length, values.get(name, {}))
+
+
+READER = Reader("dstat", "dstat's CSV", _recognises, _read)

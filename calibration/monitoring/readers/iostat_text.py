@@ -1,0 +1,405 @@
+"""iostat as text: sysstat 9 to 12, and its kin on other systems.
+
+Columns are known by their names. Where a header stands first or last the device does. A report may
+have several tables (`-h` of sysstat 12 prints four); a header that comes again begins the next.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from raidlab.calibration.monitoring import clock
+from raidlab.calibration.monitoring.column_names import Meaning, is_column, meaning
+from raidlab.calibration.monitoring.numbers import KIB, decimals, with_prefix
+from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.reports import Reports, rows_of
+from raidlab.calibration.monitoring.samples import Array, Capture, Quantity, RefusedError
+from raidlab.calibration.monitoring.source import Source
+
+Q = Quantity
+_BATCH = 100_000
+_BANNER = re.compile(r"^(Linux|SunOS|FreeBSD|AIX|HP-UX)\s+(\S+)\s+\(?([^\s()]+)\)?")
+_TOTALS = {"kb_read": Q.READ_BYTES, "kb_wrtn": Q.WRITE_BYTES, "mb_read": Q.READ_BYTES,
+           "mb_wrtn": Q.WRITE_BYTES, "blk_read": Q.READ_BYTES, "blk_wrtn": Q.WRITE_BYTES,
+           "gb_read": Q.READ_BYTES, "gb_wrtn": Q.WRITE_BYTES}  # fmt: skip
+_TOTAL_SCALE = {"k": KIB, "m": KIB**2, "g": KIB**3, "b": 512.0}
+
+
+def header_of(line: str) -> tuple[list[str], bool] | None:
+    """Columns of a table of devices and whether the device stands last; None if it is no header."""
+    words = line.replace("% tm_act", "%tm_act").split()
+    if len(words) < 3 or len(words) > 40:
+        return None
+    known = [is_column(word) for word in words]
+    if known[-1] and not known[0] and all(known[1:]) and not _numeric(words[0]):
+        return words[1:], False
+    if known[0] and not known[-1] and all(known[:-1]) and not _numeric(words[-1]):
+        return words[:-1], True
+    # Columns of a version to come may stand among known ones.
+    if sum(known) >= 3 and not any(map(_numeric, words)) and "%idle" not in words:
+        return (words[:-1], True) if known[0] else (words[1:], False)
+    return None
+
+
+def _numeric(word: str) -> bool:
+    return word[:1].isdigit()
+
+
+@dataclass(frozen=True)
+class _Layout:
+    columns: tuple[str, ...]
+    device_last: bool
+    used: tuple[tuple[int, Meaning], ...]
+    totals: tuple[tuple[int, Quantity, float], ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[str], *, device_last: bool, pcp: bool) -> _Layout:
+        used = []
+        for at, name in enumerate(columns):
+            found = meaning(name)
+            if found is not None:
+                if pcp and name.lower() == "avgrq-sz":
+                    found = Meaning(Q.SIZE, KIB)
+                used.append((at, found))
+        totals = tuple(
+            (at, _TOTALS[name.lower()], _TOTAL_SCALE[name[0].lower()])
+            for at, name in enumerate(columns)
+            if name.lower() in _TOTALS
+        )
+        return cls(tuple(columns), device_last, tuple(used), totals)
+
+
+@dataclass
+class _Batch:
+    reports: list[int] = field(default_factory=list)
+    devices: list[int] = field(default_factory=list)
+    rows: list[str] = field(default_factory=list)
+
+
+@dataclass
+class IostatText:
+    """Reads lines one after the other."""
+
+    capture: Capture
+    pcp: bool = False
+    reports: Reports = field(default_factory=Reports)
+    names: dict[str, int] = field(default_factory=dict)
+    batches: dict[_Layout, _Batch] = field(default_factory=dict)
+    layouts: dict[tuple[tuple[str, ...], bool], _Layout] = field(default_factory=dict)
+    header: _Layout | None = None
+    batch: _Batch | None = None
+    seen: set[_Layout] = field(default_factory=set)
+    pending: str = ""
+    count: int = 0
+    cut: bool = False
+    step_known: set[tuple[_Layout, str]] = field(default_factory=set)
+
+    def line(self, line: str) -> None:
+        """One line."""
+        if self.batch is not None and self.header is not None:
+            if line and (line[0] != " " or line.strip()):
+                if self._row(line):
+                    return
+            else:
+                # A blank line ends the table.
+                self.header = self.batch = None
+                return
+        text = line.strip()
+        if not text:
+            return
+        self._other(text)
+
+    def _row(self, line: str) -> bool:
+        layout, batch = self.header, self.batch
+        if layout is None or batch is None:
+            return False
+        if layout.device_last:
+            rest, _, name = line.rstrip().rpartition(" ")
+        else:
+            parts = line.split(None, 1)
+            name, rest = parts[0], parts[1] if len(parts) > 1 else ""
+        if not rest:
+            if name.replace(".", "").replace(",", "").isdigit() or is_column(name):
+                return False
+            self.pending = name
+            return True
+        first = rest.lstrip()[:1]
+        if self.pending and _numeric(name):
+            name, rest, self.pending = self.pending, line, ""
+        elif not (first.isdigit() or first in "-."):
+            if header_of(line) or not any(map(_numeric, line.split()[1:])):
+                return False
+            name, rest = self._long_name(line, layout)
+        number = self.names.setdefault(name, len(self.names))
+        batch.reports.append(self.reports.at)
+        batch.devices.append(number)
+        batch.rows.append(rest)
+        self.count += 1
+        return True
+
+    @staticmethod
+    def _long_name(line: str, layout: _Layout) -> tuple[str, str]:
+        """A row whose name holds blanks."""
+        words = line.split()
+        many = len(words) - len(layout.columns)
+        if layout.device_last:
+            return " ".join(words[-many:]), " ".join(words[:-many])
+        return " ".join(words[:many]), " ".join(words[many:])
+
+    def _other(self, text: str) -> None:
+        """A line that is no row of a device."""
+        banner = _BANNER.match(text)
+        if banner and "(" in text:
+            self._banner(banner, text)
+            return
+        found = header_of(text)
+        if found is not None:
+            columns, last = found
+            key = (tuple(columns), last)
+            layout = self.layouts.get(key)
+            if layout is None:
+                layout = self.layouts[key] = _Layout.of(columns, device_last=last, pcp=self.pcp)
+            if not self.reports.stamps or layout in self.seen:
+                self._begin(None)
+            self.seen.add(layout)
+            self.header, self.batch = layout, self.batches.setdefault(layout, _Batch())
+            return
+        self.header = self.batch = None
+        if text.startswith("avg-cpu") or "%idle" in text:
+            if self.seen or not self.reports.stamps:
+                self._begin(None)
+            return
+        stamp = _stamp_line(text)
+        if stamp is not None:
+            if self.reports.stamps and not self.seen and self.reports.stamps[-1] is None:
+                self.reports.stamps[-1] = stamp
+            else:
+                self._begin(stamp)
+
+    def _begin(self, stamp: str | None) -> None:
+        if self.count >= _BATCH:
+            self.flush()
+        self.reports.begin(stamp)
+        self.seen = set()
+
+    def _banner(self, banner: re.Match[str], text: str) -> None:
+        self.header = self.batch = None
+        host = banner[3]
+        if self.capture.host not in (None, host):
+            raise RefusedError(
+                f"the file mixes hosts ({self.capture.host} and {host}): give one file a host"
+            )
+        self.capture.host = host
+        self.reports.begin_run()
+        # The banner may follow a line with the time of the report it begins.
+        if self.reports.stamps and not self.seen and self.reports.stamps[-1] is not None:
+            self.reports.runs[-1] = self.reports.at
+
+    def flush(self) -> None:
+        """Makes numbers of the rows so far."""
+        names = list(self.names)
+        for layout, batch in self.batches.items():
+            if batch.rows:
+                self._flush(layout, batch, names)
+                batch.reports, batch.devices, batch.rows = [], [], []
+        self.count = 0
+
+    def _flush(self, layout: _Layout, batch: _Batch, names: Sequence[str]) -> None:
+        matrix = _fast(batch.rows, len(layout.columns))
+        if matrix is None:
+            matrix = self._slow(layout, batch, names)
+        self._note_elapsed(layout, batch, matrix)
+        for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
+            columns: dict[Quantity, Array] = {}
+            for at, sense in layout.used:
+                values = rows[:, at] * sense.scale
+                if sense.adds and sense.quantity in columns:
+                    values = values + columns[sense.quantity]
+                elif sense.quantity in columns:
+                    continue
+                columns[sense.quantity] = values
+            self.reports.add(names[device], reports, columns)
+            key = (layout, names[device])
+            if key not in self.step_known:
+                self.step_known.add(key)
+                row = batch.rows[batch.devices.index(device)].split()
+                self.reports.coarse(names[device], _steps(layout, row))
+
+    def _slow(self, layout: _Layout, batch: _Batch, names: Sequence[str]) -> Array:
+        """Row by row: units behind numbers, decimal commas, cut rows."""
+        matrix = np.full((len(batch.rows), len(layout.columns)), np.nan)
+        bad: list[int] = []
+        for at, row in enumerate(batch.rows):
+            words = row.split()
+            if len(words) > len(layout.columns):
+                words = words[len(words) - len(layout.columns) :]
+            if len(words) < len(layout.columns):
+                bad.append(at)
+                continue
+            try:
+                matrix[at] = [_value(word, name) for word, name in
+                              zip(words, layout.columns, strict=True)]  # fmt: skip
+            except ValueError:
+                bad.append(at)
+        if bad:
+            self.cut = True
+            shown = ", ".join(sorted({names[batch.devices[at]] for at in bad})[:3])
+            many = "a row is" if len(bad) == 1 else f"{len(bad)} rows are"
+            self.capture.note("cut", shown, f"{many} cut off or unreadable, and left out")
+            self.capture.repaired = True
+        return matrix
+
+    def _note_elapsed(self, layout: _Layout, batch: _Batch, matrix: Array) -> None:
+        """Seconds of each report, from amounts beside rates: kB_wrtn / kB_wrtn/s."""
+        rates = {sense.quantity: (at, sense.scale) for at, sense in layout.used}
+        best: dict[int, tuple[float, float]] = {}
+        for at, quantity, scale in layout.totals:
+            if quantity not in rates:
+                continue
+            where, rate_scale = rates[quantity]
+            for report, total, rate in zip(
+                batch.reports, matrix[:, at] * scale, matrix[:, where] * rate_scale, strict=True
+            ):
+                if rate > 0 and total > best.get(report, (0.0, 0.0))[0]:
+                    best[report] = (float(total), float(total / rate))
+                    name = layout.columns[at]
+                    self.capture.interval_from = f"{name} / {name}/s"
+        for report, (_, seconds) in best.items():
+            self.reports.elapsed[report] = seconds
+
+    def finish(self) -> Capture:
+        """What was read.
+
+        Raises:
+            RefusedError: No row of a device was in it.
+        """
+        self.flush()
+        if not self.names:
+            raise RefusedError("no device has a row in it", source=self.capture.source)
+        self._leave_out_cut()
+        self.reports.finish(self.capture)
+        return self.capture
+
+    def _leave_out_cut(self) -> None:
+        """Drops the last report if devices lack in it that are in all others."""
+        last = self.reports.at
+        devices = self.reports.devices.values()
+        if last < 1:
+            return
+        counts = np.zeros(last + 1, dtype=int)
+        for device in devices:
+            for reports in device.reports:
+                counts[reports] += 1
+        most = counts[:-1].max(initial=0)
+        short = counts[-1] < most and bool((counts[:-1] == most).all())
+        if not (short and (self.cut or last >= 2)):
+            return
+        for device in devices:
+            device.reports = [each[each < last] for each in device.reports]
+            device.reports = [each for each in device.reports if len(each)]
+            for quantity, blocks in device.columns.items():
+                device.columns[quantity] = [
+                    (reports[reports < last], values[reports < last]) for reports, values in blocks
+                ]
+        self.reports.stamps.pop()
+        self.reports.elapsed.pop(last, None)
+        self.capture.repaired = True
+        self.capture.note(
+            "cut", "", f"the file ends inside report {last + 1}: that report is left out"
+        )
+
+
+def _value(word: str, column: str) -> float:
+    if column.lower().startswith("%") or "await" in column:
+        return with_prefix(word.rstrip("%"), comma="," in word)
+    value = with_prefix(word.rstrip("%"), comma="," in word)
+    if word[-1].isalpha():
+        # With --human the letter is the unit, whatever the heading says.
+        sense = meaning(column)
+        if sense is not None and sense.scale != 1.0:
+            return value / sense.scale
+    return value
+
+
+def _steps(layout: _Layout, words: Sequence[str]) -> dict[Quantity, float]:
+    found: dict[Quantity, float] = {}
+    for at, sense in layout.used:
+        if at < len(words):
+            word = words[at]
+            step = 10.0 ** -decimals(word)
+            if word[-1].isalpha():
+                step *= with_prefix(f"1{word[-1]}") / sense.scale
+            found.setdefault(sense.quantity, step * sense.scale)
+    return found
+
+
+def _fast(rows: Sequence[str], columns: int) -> Array | None:
+    """All rows at once; None if they are not plain numbers, so many in each row."""
+    text = " ".join(rows)
+    if "," in text:
+        text = text.replace(",", ".")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            numbers = np.fromstring(text, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    if len(numbers) != len(rows) * columns or any(
+        len(row.split()) != columns for row in (rows if len(rows) < 1000 else rows[:50])
+    ):
+        return None
+    return numbers.reshape(len(rows), columns)
+
+
+def _stamp_line(text: str) -> str | None:
+    """The time that a line is, if it is one and nothing else."""
+    if len(text) > 80 or not any(char.isdigit() for char in text):
+        return None
+    bare = text.strip("*#=- ").removeprefix("zzz").strip("*#=- ")
+    epoch = clock.epoch(bare.removeprefix("TS").strip())
+    if epoch is not None:
+        return f"{clock.written(epoch, 'Z')}"
+    return bare if clock.parse(bare) is not None else None
+
+
+def _recognises(head: str) -> float:
+    lines = head.splitlines()[:400]
+    for line in lines:
+        found = header_of(line.strip())
+        if found is not None:
+            first = line.split()[0]
+            if first == "DEV" or clock.parse(first) is not None:
+                return 0.0
+            return 0.2 if first.startswith("#") else 0.8
+    return 0.0
+
+
+def _read(sources: Sequence[Source], options: Options) -> Capture:
+    reader = IostatText(Capture("iostat"))
+    for source in sources:
+        for line in source.lines():
+            reader.line(line.lstrip("\ufeff"))
+    capture = reader.finish()
+    columns = {name for layout in reader.layouts.values() for name in layout.columns}
+    capture.version = version_of(columns)
+    return capture
+
+
+def version_of(columns: set[str]) -> str | None:
+    """The version of sysstat whose columns these are, as far as they show it."""
+    names = {name.lower() for name in columns}
+    if "d/s" in names or "f/s" in names or "kb_dscd/s" in names or "dkb/s" in names:
+        return "12"
+    if "rareq-sz" in names:
+        return "11.7" if "svctm" in names else "12"
+    if "avgrq-sz" in names:
+        return "10" if "r_await" in names else "9"
+    return None
+
+
+READER = Reader("iostat", "iostat as text (sysstat 9 to 12)", _recognises, _read)

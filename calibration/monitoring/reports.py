@@ -1,0 +1,184 @@
+"""Reports of several devices, one after the other, as series: iostat in text and in JSON.
+
+A report is a row of each device. What was not printed is filled in when all is read: a device that
+is missing from a report was idle, as with `-z`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from raidlab.calibration.monitoring.clock import Order, Stamp, order_of, parse
+from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, Series
+
+Q = Quantity
+RATES = (Q.READS, Q.WRITES, Q.IOS, Q.READ_BYTES, Q.WRITE_BYTES, Q.BYTES, Q.QUEUE, Q.UTIL,
+         Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES)  # fmt: skip
+"""What an idle device has zero of; sizes and latencies have no value then."""
+_RARE = {Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES, Q.D_AWAIT, Q.F_AWAIT}
+
+
+@dataclass
+class _Device:
+    reports: list[NDArray[np.int32]] = field(default_factory=list)
+    columns: dict[Quantity, list[tuple[NDArray[np.int32], NDArray[np.float32]]]] = field(
+        default_factory=dict
+    )
+    step: dict[Quantity, float] = field(default_factory=dict)
+
+
+@dataclass
+class Reports:
+    """Collects rows by report."""
+
+    devices: dict[str, _Device] = field(default_factory=dict)
+    stamps: list[str | None] = field(default_factory=list)
+    """The time of each report as it is printed."""
+    elapsed: dict[int, float] = field(default_factory=dict)
+    """Seconds that a report covers, where its own columns say so."""
+    runs: list[int] = field(default_factory=list)
+    """The report that each run of the tool begins with."""
+
+    def device(self, name: str) -> _Device:
+        """The rows of a device."""
+        found = self.devices.get(name)
+        if found is None:
+            found = self.devices[name] = _Device()
+        return found
+
+    def begin(self, stamp: str | None = None) -> None:
+        """Another report."""
+        self.stamps.append(stamp)
+
+    def begin_run(self) -> None:
+        """The next report is the first of a run."""
+        if not self.runs or self.runs[-1] != len(self.stamps):
+            self.runs.append(len(self.stamps))
+
+    @property
+    def at(self) -> int:
+        """The present report's number."""
+        return len(self.stamps) - 1
+
+    def add(self, name: str, reports: NDArray[np.int32], columns: Mapping[Quantity, Array]) -> None:
+        """Rows of a device, of the reports given."""
+        device = self.device(name)
+        device.reports.append(reports)
+        for quantity, values in columns.items():
+            device.columns.setdefault(quantity, []).append((reports, values.astype(np.float32)))
+
+    def coarse(self, name: str, steps: Mapping[Quantity, float]) -> None:
+        """The last digit's unit of each column."""
+        device = self.device(name)
+        for quantity, step in steps.items():
+            device.step[quantity] = max(step, device.step.get(quantity, 0.0))
+
+    def times(self) -> tuple[Array, str | None]:
+        """The time of each report, and the zone."""
+        texts = [stamp for stamp in self.stamps if stamp is not None]
+        order, _ = order_of(texts)
+        times = np.full(len(self.stamps), np.nan)
+        zone, first_zone = None, True
+        day = 0.0
+        last = -math.inf
+        for at, text in enumerate(self.stamps):
+            stamp = None if text is None else _quick(text, order)
+            if stamp is None:
+                continue
+            seconds = stamp.seconds
+            if not stamp.dated:
+                if seconds + day < last - 43_200:
+                    day += 86_400.0
+                seconds += day
+            times[at] = last = seconds
+            if first_zone:
+                zone, first_zone = stamp.zone, False
+        return times, zone
+
+    def finish(self, capture: Capture) -> None:
+        """Makes the series, fills what was idle, and says what was seen."""
+        count = len(self.stamps)
+        times, capture.zone = self.times()
+        length = self._lengths(times)
+        capture.saw(times[~np.isnan(times)])
+        renamed = self._renamed(count, capture)
+        idle: list[str] = []
+        for name, device in self.devices.items():
+            seen = np.zeros(count, dtype=bool)
+            for reports in device.reports:
+                seen[reports] = True
+            device.reports.clear()
+            columns: dict[Quantity, Array] = {}
+            for quantity in list(device.columns):
+                column = np.full(count, np.nan)
+                for reports, values in device.columns.pop(quantity):
+                    column[reports] = values
+                if quantity in RATES and name not in renamed:
+                    column[~seen] = 0.0
+                if quantity not in _RARE or bool((np.nan_to_num(column) != 0).any()):
+                    columns[quantity] = column
+            whole = Series(times, length, columns, dict(device.step))
+            if bool(seen.all()):
+                capture.series[name] = whole
+            elif name in renamed:
+                capture.series[name] = whole.kept(seen)
+            else:
+                idle.append(name)
+                capture.series[name] = whole
+        if idle:
+            names = ", ".join(idle[:5]) + (" ..." if len(idle) > 5 else "")
+            capture.note("idle", names, "missing from some reports (-z): counted as idle there")
+        capture.runs = [dict.fromkeys(capture.series, run) for run in self.runs or [0]]
+        capture.boot = Boot.OPEN
+
+    def _lengths(self, times: Array) -> Array:
+        length = np.full(len(times), np.nan)
+        for report, seconds in self.elapsed.items():
+            length[report] = seconds
+        if bool((~np.isnan(times)).sum() > 1):
+            length[1:] = np.where(np.isnan(np.diff(times)), length[1:], np.diff(times))
+        for run in self.runs:
+            # What came before another run of the tool is no interval of this one.
+            if 0 < run < len(length):
+                length[run] = self.elapsed.get(run, np.nan)
+        return length
+
+    def _renamed(self, count: int, capture: Capture) -> set[str]:
+        """Devices of which one ends where another begins."""
+        spans = {
+            name: (min(int(r[0]) for r in device.reports), max(int(r[-1]) for r in device.reports))
+            for name, device in self.devices.items()
+            if device.reports
+        }
+        found: set[str] = set()
+        for name, (_, last) in spans.items():
+            for other, (first, _) in spans.items():
+                if 0 < first == last + 1 < count - 1 and last > 0:
+                    found |= {name, other}
+                    text = f"begins where {name} ends: the same disk under another name?"
+                    capture.note("renamed", other, text)
+        return found
+
+
+def _quick(text: str, order: Order) -> Stamp | None:
+    return parse(text, order)
+
+
+def rows_of(
+    reports: Sequence[int], devices: Sequence[int], matrix: Array
+) -> list[tuple[int, NDArray[np.int32], Array]]:
+    """Rows of a matrix by device: its number, its reports, its rows."""
+    order = np.argsort(np.asarray(devices), kind="stable")
+    sorted_devices = np.asarray(devices)[order]
+    at = np.flatnonzero(np.diff(sorted_devices)) + 1
+    found = []
+    for rows in np.split(order, at):
+        found.append(
+            (int(devices[int(rows[0])]), np.asarray(reports, dtype=np.int32)[rows], matrix[rows])
+        )
+    return found

@@ -1,0 +1,169 @@
+"""`raidlab import monitoring`: what iostat, sar, Prometheus, perfmon ... printed."""
+
+from __future__ import annotations
+
+import json as json_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from raidlab.calibration.monitoring.boot import SinceBoot
+from raidlab.commands.again import again
+from raidlab.commands.common import BAD_INPUT, Html, Json, command, path, say
+from raidlab.commands.files_written import Reads
+from raidlab.commands.outputs import deliver
+from raidlab.commands.tables import Output, Wide, opening, print_table
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.output import echo
+
+if TYPE_CHECKING:
+    from raidlab.calibration.monitoring.importing import Imported
+    from raidlab.calibration.monitoring.readers.reader import Options
+
+FORMATS = (
+    "iostat", "iostat-json", "sar", "sadf", "diskstats", "node-exporter", "prometheus", "csv",
+    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl",
+)  # fmt: skip
+"""For the help, which is to come without the readers being loaded."""
+
+
+@command
+def monitoring(
+    files: Annotated[
+        list[Path],
+        typer.Argument(help="What a tool printed, or parts of it.", parser=path),
+        Reads(),
+    ],
+    format: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help=f"One of {', '.join(FORMATS)}; recognised if left out.",
+            show_default=False,
+        ),
+    ] = "",
+    since_boot: Annotated[
+        SinceBoot,
+        typer.Option("--since-boot", help="What to do with reports that begin at boot."),
+    ] = SinceBoot.AUTO,
+    device: Annotated[
+        list[str],
+        typer.Option("--device", help="Take this device; may be repeated.", show_default=False),
+    ] = [],  # noqa: B006
+    interval: Annotated[
+        str,
+        typer.Option(
+            "--interval", help='Between samples without times, such as "10 s".', show_default=False
+        ),
+    ] = "",
+    metric: Annotated[
+        str,
+        typer.Option(
+            "--metric", help="What series without a name are: read_iops ...", show_default=False
+        ),
+    ] = "",
+    columns: Annotated[
+        str,
+        typer.Option(
+            "--columns",
+            help="What columns of a CSV are: NAME=sda:read_iops, with commas between them.",
+            show_default=False,
+        ),
+    ] = "",
+    statistic: Annotated[
+        str,
+        typer.Option(
+            "--statistic", help="Of figures per period: sum or average.", show_default=False
+        ),
+    ] = "",
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+) -> None:
+    """Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time."""
+    from raidlab.calibration.monitoring import importing, report
+
+    options = _options(interval, metric, columns, statistic)
+    found = importing.import_monitoring(
+        files, format=format, since_boot=since_boot, options=options
+    )
+    _choose(found, device)
+    if found.refused is not None:
+        _refuse(found, json)
+    line = again("import monitoring")
+    output = Output.of(json=json, wide=wide)
+
+    def show() -> None:
+        if output is Output.JSON:
+            for warning in found.warnings:
+                say(f"warning: {warning}")
+            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+            return
+        name = files[0].name if len(files) == 1 else f"{len(files)} files"
+        opening(f"{name}: {found.capture.source}", report.answer(found), list(found.warnings))
+        for table in report.tables(found):
+            print_table(table, output)
+
+    deliver([{html: lambda: report.page(found, line)}], show)
+
+
+def _options(interval: str, metric: str, columns: str, statistic: str) -> Options:
+    from raidlab.calibration.monitoring.readers.delimited import KEYS, columns_of
+    from raidlab.calibration.monitoring.readers.reader import Options
+    from raidlab.devices.units import DURATION
+
+    faults = []
+    seconds: float | None = None
+    named: dict[str, str] = {}
+    if interval:
+        try:
+            seconds = DURATION.convert(interval) / 1e9
+            if seconds <= 0:
+                faults.append(Fault("--interval", interval, "above 0 s"))
+        except ValueError as error:
+            faults.append(Fault("--interval", interval, str(error)))
+    if columns:
+        try:
+            named = dict(columns_of(columns))
+        except ValueError as error:
+            faults.append(Fault("--columns", columns, str(error)))
+    if metric and metric not in KEYS:
+        faults.append(Fault("--metric", metric, f"one of {', '.join(KEYS)}", tuple(KEYS)))
+    if statistic and statistic.lower() not in ("sum", "average"):
+        choices = ("sum", "average")
+        faults.append(Fault("--statistic", statistic, f"one of {', '.join(choices)}", choices))
+    if faults:
+        raise SpecError(faults)
+    return Options(seconds, named, metric or None, statistic.lower() or None)
+
+
+def _choose(found: Imported, devices: list[str]) -> None:
+    """Takes the devices that are asked for instead of the usual ones."""
+    if not devices or found.refused is not None:
+        return
+    known = [*found.capture.series, *found.capture.histograms]
+    faults = [
+        Fault("--device", name, f"one of {', '.join(known[:20])}", known)
+        for name in devices
+        if name not in known
+    ]
+    if faults:
+        raise SpecError(faults)
+    found.default_devices = list(dict.fromkeys(devices))
+
+
+def _refuse(found: Imported, json: bool) -> None:
+    """Says why nothing can be read of the files.
+
+    Raises:
+        Exit: Always.
+    """
+    if found.refused is None:
+        return
+    for file in found.files[:1]:
+        more = f" (and {len(found.files) - 1} more)" if len(found.files) > 1 else ""
+        say(f"error: {file}{more}: {found.refused.reason}")
+    if json:
+        echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+    raise typer.Exit(BAD_INPUT)
