@@ -141,6 +141,11 @@ class Bound:
     """False if nothing is busy enough: the time of one I/O bounds the rate."""
 
     @property
+    def kinds(self) -> list[str]:
+        """Their kinds."""
+        return [each["kind"] for each in self.components]
+
+    @property
     def groups(self) -> list[str]:
         """What the components are, whichever of several alike is the busiest."""
         return [_group(each) for each in self.components]

@@ -34,6 +34,7 @@ class Code(StrEnum):
     BURSTY_TAIL = "bursty-tail"
     FEW_PERIODS = "few-periods"
     PRECISION = "precision"
+    PARTIAL_STRIPE = "partial-stripe"
     LIMIT_UNUSED = "limit-unused"
     NOTHING_RECORDED = "nothing-recorded"
     JOB_FAILED = "job-failed"

@@ -467,7 +467,7 @@ class RunTable(Table):
     it to either side; 0 for never."""
     after_rebuild: Duration = 0
     """Ends a run earlier, so long after the last rebuild is done; 0 for never."""
-    state: Literal["sustained"] | None = None
+    state: Literal["as-set", "sustained"] = "as-set"
     """"sustained": the warm-up lasts until controllers' caches are full, and flash drives are in
     their steady state unless `precondition` or `snapshot` says otherwise."""
     precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
@@ -486,7 +486,7 @@ class RunTable(Table):
     def begins(self) -> Literal["fresh", "filled", "steady-state"]:
         """The state in which flash drives begin, a snapshot aside."""
         said = "precondition" in self.model_fields_set or self.snapshot is not None
-        return self.precondition if said or self.state is None else "steady-state"
+        return self.precondition if said or self.state == "as-set" else "steady-state"
 
     @property
     def least_warm_up(self) -> int:
@@ -500,7 +500,7 @@ class RunTable(Table):
         0 if the warm-up is given and the sustained state is not asked for, and in a run that ends
         by itself or whose life is the question.
         """
-        given = self.warm_up is not None and self.state is None
+        given = self.warm_up is not None and self.state == "as-set"
         if given or self.time_lapse > 1 or self.after_rebuild:
             return 0
         return self.least_warm_up + _MOST_WARM_UP * self.duration

@@ -327,6 +327,8 @@ def figures_of(row: Row) -> Row:
         "utilization": max((each["utilization"] for each in row["components"]), default=None),
         "bottleneck": row["bottleneck"],
         "limit": limits(row),
+        "offered_iops": row.get("offered_iops"),
+        "doubts": " ".join(row.get("doubts", ())),
     }
 
 
@@ -334,6 +336,6 @@ COLUMNS = (
     "workload", "outstanding", "replications", "iops", "iops_low", "iops_high", "mb_per_s",
     *(f"latency_{name}_us" for name in LATENCIES), "latency_p99_low_us", "latency_p99_high_us",
     "read_iops", "write_iops", "write_amplification", "utilization", "bottleneck",
-    "limit", "usable_bytes", "why_not",
+    "limit", "offered_iops", "doubts", "usable_bytes", "why_not",
 )  # fmt: skip
 """Of every row, beside what varies."""

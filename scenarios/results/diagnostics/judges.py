@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from raidlab.scenarios.results.diagnostics.cache_filling import cache_filling
 from raidlab.scenarios.results.diagnostics.losses import failed_jobs, lost_writes, unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Judge, Observed
+from raidlab.scenarios.results.diagnostics.partial_stripes import partial_stripes
 from raidlab.scenarios.results.diagnostics.short_runs import too_short
 from raidlab.scenarios.results.diagnostics.throttled import throttled_drives
 from raidlab.scenarios.results.diagnostics.traces import trace_doubts
@@ -21,6 +22,7 @@ ALL: tuple[Judge, ...] = (
     of_loads,
     overloads,
     unused_limits,
+    partial_stripes,
     too_short,
     trace_doubts,
     failed_jobs,
