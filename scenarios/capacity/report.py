@@ -72,7 +72,7 @@ def _ties(found: Answer, best: Candidate) -> str:
     names = [each.name for each in alike if each is not best]
     if not names:
         return ""
-    return f" (a tie with {'; '.join(names)}, of which it has the lower p99)"
+    return f" (a tie with {'; '.join(names)}, of which none has a lower p99)"
 
 
 def prospects(found: Answer) -> list[str]:

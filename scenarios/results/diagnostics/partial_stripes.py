@@ -26,8 +26,8 @@ def partial_stripes(observed: Observed) -> Iterator[str]:
         if any((found := bound(row)) and found.is_full and "drive" in found.kinds for row in rows):
             yield Coded(
                 f"{load.name}: read-modify-write: the block of {format_size(plan['block_bytes'])}"
-                f" is no multiple of the stripe of {format_size(stripe)}, so drives read old data or"
-                f' parity before they write (block_size = "{format_size(stripe)}" fills stripes)',
+                f" is no multiple of the stripe of {format_size(stripe)}, so drives read old data"
+                f' or parity before they write (block_size = "{format_size(stripe)}" fills stripes)',
                 Code.PARTIAL_STRIPE,
                 load.name,
             )
@@ -43,5 +43,4 @@ def _stripe(array: Mapping[str, Any]) -> int:
     write_back = (array.get("cache") or {}).get("write") == "write_back"
     if not of_level.parities or write_back:
         return 0
-    in_span = len(array["drives"]) // of_level.spans
-    return int((in_span - of_level.parities) * array["stripe_unit_bytes"])
+    return int(of_level.data_columns(len(array["drives"])) * array["stripe_unit_bytes"])
