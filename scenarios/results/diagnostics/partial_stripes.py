@@ -24,10 +24,11 @@ def partial_stripes(observed: Observed) -> Iterator[str]:
         if not stripe or not _writes_in_sequence(plan) or plan["block_bytes"] % stripe == 0:
             continue
         if any((found := bound(row)) and found.is_full and "drive" in found.kinds for row in rows):
+            block, whole = format_size(plan["block_bytes"]), format_size(stripe)
             yield Coded(
-                f"{load.name}: read-modify-write: the block of {format_size(plan['block_bytes'])}"
-                f" is no multiple of the stripe of {format_size(stripe)}, so drives read old data"
-                f' or parity before they write (block_size = "{format_size(stripe)}" fills stripes)',
+                f"{load.name}: read-modify-write: the block of {block} is no multiple of the"
+                f" stripe of {whole}, so drives read old data or parity before they write"
+                f' (block_size = "{whole}" fills stripes)',
                 Code.PARTIAL_STRIPE,
                 load.name,
             )
