@@ -33,6 +33,7 @@ from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 from raidlab.devices.trees import get
 from raidlab.devices.volume import VolumeSpec
+from raidlab.devices.words import device_meant
 from raidlab.devices.xpoint import XpointSpec
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
@@ -118,7 +119,11 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
         ]
         few = f" ({', '.join(sorted(wanted))})" if len(wanted) <= _FEW else ""
         allowed = f"a {kind.role} of the catalogue{few}, or the path of a file"
-        raise SpecError([Fault("", name, allowed, tuple(wanted))])
+        known = names()
+        meant = device_meant(name, [(each, known[each]) for each in wanted])
+        if meant is not None:
+            allowed += f'; did you mean "{meant}"?'
+        raise SpecError([Fault("", name, allowed, () if meant else tuple(wanted))])
     return _of_catalogue(path)
 
 

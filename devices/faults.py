@@ -18,6 +18,7 @@ from pydantic_core import ErrorDetails
 
 from raidlab.devices.trees import get
 from raidlab.devices.units import bound_like
+from raidlab.devices.words import level_meant
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,9 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
             return Fault(key, None, "is required and missing")
         case "literal_error":
             choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
+            meant = level_meant(str(detail["input"])) if loc[-1] == "level" else ""
+            if meant:
+                return Fault(key, detail["input"], f"one of {', '.join(choices)}{meant}")
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
         case "model_type":
             return Fault(key, detail["input"], "a table" + f": [{key}]" * (len(loc) == 1))

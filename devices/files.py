@@ -33,6 +33,11 @@ def unwritable(path: Path, why: str | None) -> SpecError:
 def why_unwritable(path: Path) -> str | None:
     """Why a file could not be written whole, if that shows before there is anything to write."""
     try:
+        with suppress(FileNotFoundError):
+            # A loop of links, or a file where a folder should be, is none that does not exist yet.
+            path.stat()
+        if dangling := next((each for each in path.absolute().parents if _dangles(each)), None):
+            return f"{dangling} is a link to nothing"
         if path.is_dir():
             return "it is a folder"
         if path.exists() and not os.access(path, os.W_OK):
@@ -47,6 +52,10 @@ def why_unwritable(path: Path) -> str | None:
             return None
     except OSError as error:
         return reason(error)
+
+
+def _dangles(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
 
 
 def new_folders(paths: Iterable[Path]) -> list[str]:

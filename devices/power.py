@@ -99,7 +99,7 @@ class FlashPower(Table):
     erase: Energy = Field(le=1)
     """Of a block's erase."""
     byte: float = Field(ge=0, le=1e6)
-    """Nanojoules a byte on a channel, through the controller and over the link."""
+    """Nanojoules a byte of the host, through the controller and over the link."""
     limit: Power | None = None
     """Most that it may draw, as of a power state of NVMe: operations of the dies then wait for
     their energy; no limit if left out."""

@@ -73,7 +73,8 @@ def read_text(path: Path, limit: int, what: str) -> str:
         SpecError: It cannot be read, is larger than `limit` bytes, or no such text.
     """
     try:
-        return read_bytes(path, limit, what).decode("utf-8")
+        # Editors of Windows begin a file with a byte-order mark.
+        return read_bytes(path, limit, what).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise unreadable(path, f"not UTF-8 text at byte {error.start}") from None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -182,10 +183,32 @@ def read_toml(path: Path) -> dict[str, Any]:
     except RecursionError:
         raise unreadable(path, f"nested deeper than {DEEPEST} levels") from None
     except ValueError as error:
+        twice = _table_twice(text)
+        if twice is not None:
+            raise unreadable(path, twice) from None
         # Beside what TOML forbids: numbers of thousands of digits.
         raise unreadable(path, f"not TOML: {error}") from None
     check_depth(tree, str(path))
     return tree
+
+
+_HEAD = re.compile(r"^[ \t]*\[([A-Za-z0-9_.-]+)\]", re.MULTILINE)
+_SEVERAL = frozenset({"array", "workload", "event", "load", "candidates", "price"})
+"""Tables of which a file may have several."""
+
+
+def _table_twice(text: str) -> str | None:
+    """What to do about a table that stands twice, if one does."""
+    seen: set[str] = set()
+    for match in _HEAD.finditer(text):
+        name = match[1]
+        if name in seen:
+            line = text.count("\n", 0, match.end()) + 1
+            several = f"several are written [[{name}]], each of them"
+            one = f"a file has one [{name}]: put its keys together, or write a second file"
+            return f"line {line}: [{name}] stands twice: {several if name in _SEVERAL else one}"
+        seen.add(name)
+    return None
 
 
 def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> TableT | None:

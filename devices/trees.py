@@ -11,11 +11,18 @@ def put(tree: dict[str, Any], key: str, value: Any) -> None:
     *path, last = key.split(".")
     at: Any = tree
     for part in path:
-        at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
+        at = at[_place(part)] if isinstance(at, list) else at.setdefault(part, {})
     if isinstance(at, list):
-        at[int(last)] = value
+        at[_place(last)] = value
     else:
         at[last] = value
+
+
+def _place(part: str) -> int:
+    """A place in a list, from 0; none counts from the end."""
+    if not part.isdecimal():
+        raise ValueError(f"{part} is no place in a list")
+    return int(part)
 
 
 def get(tree: Mapping[str, Any], key: str) -> Any:

@@ -5,12 +5,14 @@ Nothing else prints: `ruff` refuses `print` elsewhere.
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 from raidlab.devices.printable import printable, printable_lines
 
@@ -43,9 +45,35 @@ def print_version() -> None:
     echo(_engine.version())
 
 
+def prepare_output() -> None:
+    """Makes standard streams take every text.
+
+    One that is closed goes nowhere; what an encoding lacks is written as its escape sequence.
+    """
+    for descriptor, name in ((1, "stdout"), (2, "stderr")):
+        stream = getattr(sys, name)
+        if stream is None:
+            # Files that are opened later would get the number of the closed one.
+            with suppress(OSError):
+                if not _is_open(descriptor):
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def guarded_output() -> Iterator[None]:
     """Ends the program without a traceback if standard output is full or its reader has gone."""
+    prepare_output()
     try:
         try:
             yield

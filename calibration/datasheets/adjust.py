@@ -17,6 +17,7 @@ from raidlab.devices.datasheet.flash import LEAST_US, Flash
 from raidlab.devices.datasheet.flash_device import device
 from raidlab.devices.datasheet.nand import spare_for
 from raidlab.devices.datasheet.sheet import Read
+from raidlab.devices.faults import Fault, SpecError
 
 CLOSE = 0.01
 """Relative error at which a figure needs no further step."""
@@ -113,6 +114,9 @@ def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
     best, least = flash, float("inf")
     for _ in range(_STEPS):
         simulated = bench.measure(device(flash, read), quantity)
+        if not simulated:
+            allowed = "a figure with which I/Os complete while it is measured; the others make none"
+            raise SpecError([Fault(quantity, f"{figure:g}", allowed, (), str(read.path))])
         error = abs(simulated / figure - 1)
         if error < least:
             best, least = flash, error

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from raidlab.calibration.discover.capture import read_machine
 from raidlab.calibration.discover.facts import Facts
 from raidlab.calibration.discover.merging import merged
 from raidlab.calibration.discover.reading import Read, read_paths
@@ -23,15 +24,15 @@ class Found:
 
 
 def find(paths: Sequence[Path]) -> Found:
-    """Facts of captured outputs.
+    """Facts of captured outputs, or of this machine.
 
     Args:
-        paths: Files and folders.
+        paths: Files and folders; this machine if there are none.
 
     Raises:
         SpecError: A path cannot be read.
     """
-    return found_of(read_paths(paths))
+    return found_of(read_paths(paths) if paths else read_machine())
 
 
 def found_of(reads: Sequence[Read]) -> Found:

@@ -40,6 +40,7 @@ class JobLoad:
     iodepth: int
     numjobs: int
     area_bytes: int | None
+    area_start_bytes: int
     buffered: bool
     """True if the kernel's page cache stands between, as it does unless `direct` is set."""
 
@@ -100,6 +101,7 @@ def _load(rw: str, known: Mapping[str, str]) -> JobLoad:
         1 if engine in engines.SYNCHRONOUS else _count(known, "iodepth"),
         _count(known, "numjobs"),
         _area(known),
+        _area_start(known),
         is_buffered(known),
     )
 
@@ -194,6 +196,21 @@ def _area(known: Mapping[str, str]) -> int | None:
     if isinstance(step, Share):
         return None
     return whole + step * (_count(known, "numjobs") - 1) or None
+
+
+def _area_start(known: Mapping[str, str]) -> int:
+    """Where that part begins.
+
+    Raises:
+        OptionError: It depends on the size of the device, which is not known.
+    """
+    text = known.get("offset", "0")
+    found = values.size_or_share(text, _kb_base(known))
+    if isinstance(found, Share):
+        if found.percent:
+            raise OptionError(f"offset = {text}: where that is on the drive is not known")
+        return 0
+    return found
 
 
 # -- why it is not plain -----------------------------------------------------------------------

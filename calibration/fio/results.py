@@ -363,6 +363,7 @@ def _point(
         iodepth=load.iodepth,
         numjobs=jobs,
         area_bytes=load.area_bytes,
+        area_start_bytes=load.area_start_bytes,
         state="steady-state" if all(_is_steady(entry) for entry in group) else None,
         buffered=load.buffered,
         runtime_s=max(runtimes, default=0.0) / 1000,

@@ -8,7 +8,14 @@ from statistics import fmean
 from typing import Any, Final
 
 from raidlab.calibration.fitting import ssd_state
-from raidlab.calibration.fitting.bench import Bench, Effort, Simulated, warm_up_ns, workload_of
+from raidlab.calibration.fitting.bench import (
+    Bench,
+    Effort,
+    Simulated,
+    area_start,
+    warm_up_ns,
+    workload_of,
+)
 from raidlab.calibration.measurements.measurement import WINDOWS, Point, rates_of, seconds_of
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import Fault, Faults, SpecError
@@ -34,12 +41,14 @@ class ScenarioBench(Bench):
             raise AssertionError("a bench of a scenario has one")
         plan = self.scenario.plan(0, 0, effort.seed)
         first = plan["workloads"][0]
-        area = min(point.area_bytes or self.capacity, self.capacity)
+        start = area_start(point, plan["devices"])
+        area = min(point.area_bytes or self.capacity, self.capacity - start)
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the scenario's load has {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
         load = workload_of(point, area // point.bs * point.bs)
         common = {key: first[key] for key in ("array", "area_start_bytes", "hot_spot")}
+        common["area_start_bytes"] += start
         over_time = self.over_time and bool(point.timeline)
         if over_time:
             length = self._whole(plan, point)

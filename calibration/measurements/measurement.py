@@ -117,6 +117,8 @@ class Point(_Checked):
     numjobs: Annotated[int, Field(ge=1)] = 1
     area_bytes: Annotated[int | None, Field(ge=1)] = None
     """Part of the device that was loaded; None for all of it, or if it is not known."""
+    area_start_bytes: Annotated[int, Field(ge=0)] = 0
+    """Where that part begins."""
     state: State | None = None
     """The drive before the run, where it is known."""
     runtime_s: Annotated[float, Field(ge=0)] = 0.0

@@ -53,7 +53,14 @@ def _mixed(points: Sequence[Point]) -> Iterator[str]:
     """A note if one load has rates that no drive in one state has, all points being one drive's."""
     rates: dict[tuple[object, ...], list[Point]] = {}
     for point in points:
-        load = (*point.load, point.iodepth, point.numjobs, point.area_bytes, point.state)
+        load = (
+            *point.load,
+            point.iodepth,
+            point.numjobs,
+            point.area_bytes,
+            point.area_start_bytes,
+            point.state,
+        )
         rates.setdefault(load, []).append(point)
     apart = []
     for same in rates.values():

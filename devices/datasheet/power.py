@@ -69,7 +69,12 @@ def energies(flash: Flash) -> Energies:
     byte = 1e9 * work / reads - 1e3 * read / page_set if reads else 0.5e9 * work / writes
     byte = max(0.0, byte)
     program = 1e6 * page_set * (work / writes - 1e-9 * byte)
-    array = priors.ARRAY_W.clamp(program / flash.program_us)
+    # In steady state all dies program, and what they move was read: no more than at work either.
+    moved = 1.0 - 1.0 / flash.write_amplification
+    most = 1e6 * work * page_set / flash.program_rate
+    most -= erase / flash.cell.pages_per_block + moved * read
+    most -= 1e-3 * (1.0 - moved) * page_set * byte
+    array = priors.ARRAY_W.clamp(min(program, most) / flash.program_us)
     return Energies(read, array * flash.program_us, erase, byte)
 
 

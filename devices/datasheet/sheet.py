@@ -21,7 +21,16 @@ from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.power import PowerState, state_faults
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import DURATION, IO_RATE, POWER, RATE, SIZE, SPEED, Dimension
+from raidlab.devices.units import (
+    DURATION,
+    IO_RATE,
+    POWER,
+    RATE,
+    SIZE,
+    SPEED,
+    Dimension,
+    format_duration,
+)
 
 _BYTES = replace(
     RATE, example="6500 MB/s", units={name: RATE.units[name] for name in RATE.units if "B" in name}
@@ -39,6 +48,7 @@ _LEAST_LOG = 10**9
 _XPOINT_READ_US = 2.0
 """A command, 4 KiB of 3D XPoint and an interrupt: what no read undercuts."""
 _LEAST_WRITE_US = 2.0
+_MOST_LATENCY_NS = 10_000_000
 """A command, its data and an interrupt over PCIe: what no write undercuts."""
 
 
@@ -167,6 +177,11 @@ class Sheet(Table):
         if self.active_power and self.idle_power and self.active_power < self.idle_power:
             allowed = f"at least the {self.idle_power:g} W of idle_power"
             yield Fault("active_power", f"{self.active_power:g} W", allowed)
+        for key in ("read_latency", "write_latency"):
+            latency = getattr(self, key)
+            if latency is not None and latency > _MOST_LATENCY_NS:
+                allowed = f"at most {format_duration(_MOST_LATENCY_NS)}: one 4 KiB I/O at depth 1"
+                yield Fault(key, format_duration(latency), allowed)
         yield from spread_faults(self)
         yield from self._beyond_the_link()
         yield from self._ssd_faults() if self.kind == "ssd" else self._hdd_faults()
@@ -221,6 +236,9 @@ class Sheet(Table):
             yield Fault("rpm", f"{self.rpm:g} rpm", "3600 to 20000 rpm")
         if self.heads and self.platters and self.heads > 2 * self.platters:
             allowed = f"at most {2 * self.platters}: two for each of {self.platters} platters"
+            yield Fault("heads", self.heads, allowed)
+        if self.heads and self.platters and self.heads < self.platters:
+            allowed = f"at least {self.platters}: one for each of {self.platters} platters"
             yield Fault("heads", self.heads, allowed)
         if self.media_cache is not None and not self.shingled:
             yield Fault("media_cache", f"{self.media_cache} B", "nothing without shingled = true")

@@ -50,10 +50,13 @@ class Guard:
         asked = HTTPConnection(scope)
         cookie = f"raidlab-lab-{asked.url.port}"
         given = parse_qs(asked.url.query).get(_TOKEN, [""])[0]
-        if self._right(SimpleCookie(asked.headers.get("cookie", "")).get(cookie)):
+        if scope["type"] == "websocket" and not _own_origin(asked):
+            await send({"type": "websocket.close", "code": 4403})
+        elif self._right(SimpleCookie(asked.headers.get("cookie", "")).get(cookie)):
             await self.app(scope, receive, send)
-        elif scope["type"] == "http" and secrets.compare_digest(given, self.token):
-            response = RedirectResponse(asked.url.path, status_code=303)
+        elif scope["type"] == "http" and _same(given, self.token):
+            # With two slashes a browser takes what follows for the name of another host.
+            response = RedirectResponse("/" + asked.url.path.lstrip("/\\"), status_code=303)
             response.set_cookie(cookie, self.token, httponly=True, samesite="strict")
             await response(scope, receive, send)
         elif scope["type"] == "http":
@@ -62,8 +65,17 @@ class Guard:
             await send({"type": "websocket.close", "code": 4403})
 
     def _right(self, morsel: object) -> bool:
-        value = getattr(morsel, "value", "")
-        return secrets.compare_digest(str(value).encode(), self.token.encode())
+        return _same(str(getattr(morsel, "value", "")), self.token)
+
+
+def _same(given: str, token: str) -> bool:
+    return secrets.compare_digest(given.encode(errors="surrogatepass"), token.encode())
+
+
+def _own_origin(asked: HTTPConnection) -> bool:
+    """Whether a page of this server asks; to a cookie other ports of the host are the same site."""
+    origin = asked.headers.get("origin")
+    return origin is None or origin == f"http://{asked.headers.get('host', '')}"
 
 
 def application(token: str) -> Starlette:

@@ -12,10 +12,13 @@ from raidlab.commands.common import BAD_INPUT, Json, command, path, say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.discover.machine import Found
+    from raidlab.calibration.discover.matching import Match
+    from raidlab.calibration.discover.scenario import Draft
 
 
 @command
@@ -34,37 +37,103 @@ def discover(
         typer.Option("--out", help="The scenario to write.", parser=path),
         Writes(FileKind.SCENARIO),
     ] = None,
+    capture: Annotated[
+        str,
+        typer.Option(
+            "--capture",
+            help="Capture this machine into a new folder; - prints the script that does it.",
+            show_default=False,
+        ),
+    ] = "",
     json: Json = False,
 ) -> None:
     """Find a machine's storage: controllers, arrays, drives, links; write its scenario.
 
     Reads captured outputs of its tools, or this machine.
     """
+    if capture:
+        _capture(capture, with_sources=bool(sources or out))
+        return
     from raidlab.calibration.discover.machine import find
+    from raidlab.calibration.discover.matching import match_facts
+    from raidlab.calibration.discover.scenario import draft, files
 
     found = find(sources or [])
+    matches = match_facts(found.facts)
+    made = draft(found.facts, out.stem) if out is not None else None
+    _warn_of(found, made, wanted=out is not None)
+    written = out if made is not None and not made.faults else None
 
     def shown() -> None:
         if json:
-            echo(json_module.dumps(_document(found, None), indent=2, allow_nan=False))
+            echo(json_module.dumps(_document(found, matches, written), indent=2, allow_nan=False))
         else:
-            _print(found)
+            _print(found, matches)
 
     for warning in found.facts.warnings:
         say(f"warning: {warning.text}")
-    deliver([], shown)
+    outputs: list[dict[Path | None, Any]] = []
+    if made is not None and written is not None:
+        texts = files(made, written)
+        outputs = [{at: (lambda text=text: text) for at, text in texts.items()}]
+    deliver(outputs, shown)
+    for refusal in found.refused:
+        say(f"error: {refusal}")
     if found.refused:
-        for refusal in found.refused:
-            say(f"error: {refusal}")
         raise typer.Exit(BAD_INPUT)
 
 
-def _document(found: Found, scenario: Path | None) -> dict[str, Any]:
+def _capture(folder: str, *, with_sources: bool) -> None:
+    """Prints the script, or runs it.
+
+    Raises:
+        SpecError: It cannot run, or other options stand beside it.
+    """
+    from raidlab.calibration.discover.capture import capture, script
+
+    if with_sources:
+        raise SpecError([Fault("--capture", folder, "given alone: it reads this machine")])
+    if folder == "-":
+        echo(script().rstrip("\n"))
+        return
+    names = capture(Path(folder))
+    echo(f"{folder}: {len(names)} files; read them with raidlab discover --from {folder}")
+
+
+def _warn_of(found: Found, made: Draft | None, *, wanted: bool) -> None:
+    """What the scenario leaves out or assumes."""
+    if not wanted:
+        return
+    if made is None:
+        text = "no scenario: no capture shows a drive or an array that can be simulated"
+        found.facts.warn("no-scenario", text)
+        return
+    for fault in made.faults:
+        found.facts.warn("no-scenario", f"no scenario: {fault}")
+    for each in made.assumed:
+        found.facts.warn("assumed", f"assumed: {each}")
+    for each in made.left_out:
+        found.facts.warn("left-out", f"not in the scenario: {each}")
+
+
+def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict[str, Any]:
     from raidlab.calibration.discover.facts import to_dict
 
     return {
         "facts": to_dict(found.facts),
-        "matches": [],
+        "matches": [
+            {
+                "drive": each.part,
+                "string": each.text,
+                "model": each.text,
+                "device": each.device,
+                "quality": each.quality,
+                "reason": each.reason,
+                "stand_in": each.stand_in,
+                "candidates": list(each.candidates),
+            }
+            for each in matches
+        ],
         "scenario": None if scenario is None else str(scenario),
         "files": [{"file": name, "reader": reader} for name, reader in found.readers],
         "refused": found.refused,
@@ -73,6 +142,22 @@ def _document(found: Found, scenario: Path | None) -> dict[str, Any]:
     }
 
 
-def _print(found: Found) -> None:
+def _print(found: Found, matches: list[Match]) -> None:
+    """Files, controllers, arrays, drives and matches as lines."""
+    from raidlab.devices.units import format_size
+
     for name, reader in found.readers:
         echo(f"{name}: {reader or 'no reader knows it'}")
+    facts = found.facts
+    for controller in facts.controllers:
+        parts = [controller.model or controller.chip or "controller", controller.cache,
+                 controller.backup, controller.backup_state]  # fmt: skip
+        echo("controller: " + ", ".join(each for each in parts if each))
+    for array in facts.arrays:
+        size = None if array.bytes is None else format_size(array.bytes)
+        parts = [array.name or array.os_name or "array", array.level, f"{array.members} drives",
+                 array.stripe_unit, size, array.state, array.write_policy_now]  # fmt: skip
+        echo("array: " + ", ".join(each for each in parts if each))
+    for match in matches:
+        like = match.device or match.stand_in or "no device"
+        echo(f"{match.part}: {match.text or 'no model'}: {match.quality} {like}: {match.reason}")

@@ -43,6 +43,8 @@ def lab(
         raise SpecError([Fault("", None, allowed)]) from None
     from raidlab.notebooks.frame import catalogue
 
+    if listing and site is not None:
+        raise SpecError([Fault("--list", None, "left out beside --site: one of them")])
     if name is not None:
         catalogue.notebook(name)
     if listing:

@@ -101,11 +101,15 @@ class CandidatesTable(Table):
     ssd_cache_counts: Counts = (2,)
 
 
+_MOST_COST = 1e12
+"""Of a device, in any currency: sums of such costs stay finite."""
+
+
 class PriceTable(Table):
     """`[[price]]`: what one device costs and takes."""
 
     device: str
-    cost: float = Field(ge=0)
+    cost: float = Field(ge=0, le=_MOST_COST)
     power: Power | None = None
     """Of a drive that says what it draws, by its activity under the load if left out."""
     rack_units: float | None = Field(default=None, ge=0)
@@ -114,7 +118,7 @@ class PriceTable(Table):
 class BaseTable(Table):
     """`[base]`: what every candidate has beside its devices, such as the server."""
 
-    cost: float = Field(default=0.0, ge=0)
+    cost: float = Field(default=0.0, ge=0, le=_MOST_COST)
     power: Power = 0.0
     rack_units: float | None = Field(default=None, ge=0)
 
@@ -128,7 +132,7 @@ class QuestionTable(Table):
     """Of which candidate that fits is recommended."""
     horizon: Years = 5.0
     currency: str = Field(default="", max_length=8)
-    energy_price: float = Field(default=0.0, ge=0)
+    energy_price: float = Field(default=0.0, ge=0, le=_MOST_COST)
     """Of a kWh."""
     load: tuple[dict[str, Any], ...] = Field(min_length=1)
     """As `[[workload]]` of a scenario."""
@@ -272,7 +276,12 @@ def _check_devices(
     for name, key in used.items():
         if not name.endswith(".toml"):
             _known(key, name, faults)
+    first: dict[str, int] = {}
     for at, price in enumerate(table.price):
+        before = first.setdefault(price.device, at)
+        if before != at:
+            allowed = f"a device that has no price yet: price.{before} has one"
+            faults.add(f"price.{at}.device", price.device, allowed)
         if price.device not in used and not price.device.endswith(".toml"):
             _known(f"price.{at}.device", price.device, faults)
     if prices:

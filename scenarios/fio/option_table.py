@@ -134,7 +134,7 @@ JOBS: tuple[_Row, ...] = (
     _Row("size filesize", H, H, J),
     _Row("direct buffered", I, H, J, _DIRECT),
     _Row("io_size number_ios loops offset_align", H, H, P),
-    _Row("offset offset_increment", H, H, P),
+    _Row("offset offset_increment", H, H, J),
     _Row(
         "percentage_random",
         H,

@@ -106,14 +106,25 @@ class Reader:
 
     def time(self, key: str) -> int:
         """A time in nanoseconds, 0 where it is not there; a note says what a fraction is."""
+        return self.read(key, lambda text: self._nanoseconds(key, text), 0)
+
+    def times(self, key: str) -> tuple[int, int]:
+        """Least and most of a time, which may be a range, in nanoseconds."""
+
+        def span(text: str) -> tuple[int, int]:
+            low, dash, high = text.partition("-")
+            found = [self._nanoseconds(key, part) for part in (low, high if dash else low)]
+            if found[0] > found[1]:
+                raise values.OptionValueError("a time, or LOW-HIGH with LOW at most HIGH")
+            return found[0], found[1]
+
+        return self.read(key, span, (0, 0))
+
+    def _nanoseconds(self, key: str, text: str) -> int:
         unit = values.TIMES[key]
-
-        def nanoseconds(text: str) -> int:
-            if (taken := values.cut(text, unit)) is not None:
-                self.findings.note(self.name, f"{key}: {taken}")
-            return values.duration(text, unit)
-
-        return self.read(key, nanoseconds, 0)
+        if (taken := values.cut(text, unit)) is not None:
+            self.findings.note(self.name, f"{key}: {taken}")
+        return values.duration(text, unit)
 
     def choice(self, key: str, default: str, choices: Iterable[str]) -> str:
         """One of some words."""

@@ -15,6 +15,7 @@ from raidlab.scenarios.fio import engines, options, sizes, values
 from raidlab.scenarios.fio.jobfile import Section, jobs_of
 from raidlab.scenarios.fio.places import Place, Places, Target, name_hash
 from raidlab.scenarios.fio.reader import Findings, Reader
+from raidlab.scenarios.fio.start_delay import start_delay_ns
 from raidlab.scenarios.fio.values import OptionValueError, Share
 
 DIRECTIONS = {
@@ -121,6 +122,7 @@ def resolve(
     for job in jobs:
         job.reader.check_names()
         job.reader.check_engine()
+        sizes.check_places(job.reader)
     clones = sum(job.clones for job in jobs)
     if clones > _MOST_THREADS:
         allowed = f"at most {_MOST_THREADS} threads of all jobs"
@@ -147,7 +149,7 @@ def resolve(
                 "after": after,
                 "file": 0,
                 "phase": phase,
-                "delay_ns": job.reader.time("startdelay"),
+                "delay_ns": start_delay_ns(job.reader, number, _seed(job.reader)),
                 "ends_others": job.reader.flag("exitall"),
             }
             threads.append(
@@ -323,11 +325,13 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
     mapped = law["kind"] == "uniform" and not reader.flag("norandommap")
     mapped = mapped and all(each["align"] == each["min"] for each in of_directions)
     files, size, array = _files(job, clone, places, of_directions)
+    if law["kind"] == "zoned_abs" and not reader.is_at_fault("size", "filesize", "offset"):
+        sizes.check_zones(reader, of_directions, min(file["io_bytes"] for file in files))
     if direction in _TRIMS and not places.takes_trim(array):
         reader.fault("rw", "reads and writes: the array has hard disks, which have no TRIM")
     ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
     seeded = "randseed" in reader
-    seed = reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
+    seed = _seed(reader)
     repeats = reader.flag("randrepeat", default=True)
     return {
         "array": array,
@@ -351,7 +355,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
             "same_sizes": _is_verified(reader),
         },
         "files": files,
-        **_file_service(reader),
+        **sizes.file_service(reader),
         "strides": _strides(reader),
         **_depth(reader),
         "caps": _caps(reader, of_directions),
@@ -362,6 +366,10 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "max_latency_ns": reader.time("max_latency"),
         "sample_ns": reader.whole("bwavgtime", 500) * _MSEC,
     }
+
+
+def _seed(reader: Reader) -> int:
+    return reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
 
 
 def _direction(reader: Reader) -> tuple[str, bool, dict[str, Any]]:
@@ -459,16 +467,6 @@ def _files(
     if not isinstance(size, Share) and size:
         total = min(size, total)
     return files, total, min(arrays)
-
-
-def _file_service(reader: Reader) -> dict[str, Any]:
-    kinds = {"roundrobin": "round_robin", "sequential": "sequential", "random": "random"}
-    word, _, number = reader.text("file_service_type", "roundrobin").partition(":")
-    if word not in kinds:
-        reader.fault("file_service_type", f"one of {', '.join(kinds)}", list(kinds))
-        word = "roundrobin"
-    at_once = int(number[:18]) if number.isdecimal() else 1
-    return {"file_service": kinds[word], "file_service_ios": at_once}
 
 
 def _strides(reader: Reader) -> dict[str, Any] | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from raidlab.scenarios.fio import values
@@ -13,6 +14,8 @@ _MOST_BLOCK = 1 << 30
 _SECTOR = 512
 _ZIPF, _PARETO = 1.1, 0.2
 """What fio takes where a distribution has no number."""
+_LAWS = {"zipf": "zipf", "pareto": "pareto", "normal": "normal", "gauss": "normal"}
+"""Skewed services of files, and the law of each."""
 _KINDS = ("random", "zipf", "pareto", "normal", "zoned", "zoned_abs")
 
 
@@ -114,27 +117,51 @@ def distribution(reader: Reader) -> dict[str, Any]:
         return {"kind": "uniform"}
     if kind in ("zoned", "zoned_abs"):
         return {"kind": kind}
+    return _law(reader, "random_distribution", kind, rest)
+
+
+def file_service(reader: Reader) -> dict[str, Any]:
+    """Which file comes next, how many I/Os it has at once, and which files have more of them."""
+    kinds = {"roundrobin": "round_robin", "sequential": "sequential", "random": "random"}
+    word, _, rest = reader.text("file_service_type", "roundrobin").partition(":")
+    law: dict[str, Any] | None = None
+    at_once = 1
+    if word in _LAWS:
+        law = _law(reader, "file_service_type", _LAWS[word], rest)
+        word = "random"
+    elif word not in kinds:
+        known = (*kinds, *_LAWS)
+        reader.fault("file_service_type", f"one of {', '.join(known)}", known)
+        word = "roundrobin"
+    elif rest.isdecimal():
+        at_once = int(rest[:18])
+    found: dict[str, Any] = {"file_service": kinds[word], "file_service_ios": at_once}
+    return found if law is None else found | {"file_distribution": law}
+
+
+def _law(reader: Reader, key: str, kind: str, rest: str) -> dict[str, Any]:
+    """Zipf's law, Pareto's or a normal one, with its number and its center."""
     first, _, second = rest.partition(":")
     try:
         value = values.number(first) if first else None
         center = values.number(second) if second else None
     except OptionValueError:
-        reader.fault("random_distribution", f"{kind}:NUMBER[:CENTER]")
+        reader.fault(key, f"{kind}:NUMBER[:CENTER]")
         return {"kind": "uniform"}
     if center is not None and center > 1:
-        reader.fault("random_distribution", "a center from 0 to 1")
+        reader.fault(key, "a center from 0 to 1")
     if kind == "zipf":
         theta = _ZIPF if value is None else value
         if theta in (0, 1) or theta > 20:
-            reader.fault("random_distribution", "zipf:THETA, above 0, not 1, at most 20")
+            reader.fault(key, "zipf:THETA, above 0, not 1, at most 20")
         return {"kind": "zipf", "theta": theta, "center": center}
     if kind == "pareto":
         power = _PARETO if value is None else value
         if not 0 < power < 1:
-            reader.fault("random_distribution", "pareto:H, above 0, below 1")
+            reader.fault(key, "pareto:H, above 0, below 1")
         return {"kind": "pareto", "h": power, "center": center}
     if (value or 0) >= 100:
-        reader.fault("random_distribution", "normal:DEVIATION, below 100 percent")
+        reader.fault(key, "normal:DEVIATION, below 100 percent")
     return {"kind": "normal", "deviation": value or 0.0, "center": center}
 
 
@@ -162,14 +189,40 @@ def _zones_of(text: str, allowed: str, *, absolute: bool) -> list[tuple[int, int
     ]
     missing = sum(one is None for one in sizes)
     known = sum(one or 0 for one in sizes)
-    if sum(accesses) != 100 or (not absolute and known > 100):
+    if sum(accesses) != 100 or (missing if absolute else known > 100):
         raise OptionValueError(allowed)
-    rest = (100 - known) // missing if missing and not absolute else 0
+    rest = (100 - known) // missing if missing else 0
     end, found = 0, []
     for access, one in zip(accesses, sizes, strict=True):
         end += rest if one is None else one
         found.append((access, end))
     return found
+
+
+_PLACES = "offset", "offset_increment", "offset_align", "zonesize", "zonerange", "zoneskip"
+
+
+def check_places(reader: Reader) -> None:
+    """Places of I/Os, and steps between them, that are no whole sectors."""
+    for key in _PLACES:
+        found = reader.bytes_or_share(key)
+        if isinstance(found, int) and found % _SECTOR:
+            reader.fault(key, f"a multiple of {_SECTOR} B: I/O is direct")
+    word, _, step = reader.text("rw", "read").partition(":")
+    with contextlib.suppress(OptionValueError):
+        # What is no size is named where it is read.
+        if not word.startswith("rand") and values.size(step.lstrip("-"), reader.kb_base) % _SECTOR:
+            reader.fault("rw", f"behind the colon, a multiple of {_SECTOR} B: I/O is direct")
+    if reader.flag("bs_unaligned") and reader.flag("direct"):
+        reader.fault("bs_unaligned", f"left out: blocks are multiples of {_SECTOR} B")
+
+
+def check_zones(reader: Reader, of_directions: Sequence[Mapping[str, Any]], used: int) -> None:
+    """Zones in bytes that end beyond what is used of a file, where fio stops at the first draw."""
+    ends = [end for each in of_directions for share, end in each["zones"] if share]
+    if max(ends, default=0) > used:
+        allowed = f"zones of at most {used} B in all, what is used of the file, not {max(ends)} B"
+        reader.fault("random_distribution", allowed)
 
 
 def compressed(reader: Reader) -> int | None:

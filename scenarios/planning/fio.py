@@ -105,7 +105,13 @@ def fio_workload(
             return None
         jobs = resolve(sections, file, offered, target, variables_of(workload))
     except SpecError as error:
-        parts.faults.extend(error.faults)
+        for fault in error.faults:
+            if fault.file == file and not fault.key and fault.value is None:
+                # The file itself, which the scenario names.
+                allowed = f"a job file that can be read; {file}: {fault.allowed}"
+                parts.faults.add(f"workload.{at}.fio", workload.fio, allowed)
+            else:
+                parts.faults.extend([fault])
         return None
     if workload.fio is None:
         jobs = _without_end(jobs, table.run.least_warm_up)

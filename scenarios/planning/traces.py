@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, notes, scan
@@ -147,11 +147,18 @@ def _planned(
                     fault,
                     key=f"{key}.{own}" if own else fault.key or f"{key}.trace",
                     value=fault.value if fault.key else str(workload.trace),
-                    allowed=fault.allowed.replace("--beyond", "trace_beyond"),
+                    allowed=_allowed(fault, path),
                     file=fault.file if fault.key and not own else "",
                 )
             ])  # fmt: skip
         return None
+
+
+def _allowed(fault: Fault, path: Path) -> str:
+    """What is allowed, in the scenario's words; of a file that cannot be read, which that is."""
+    if not fault.key:
+        return f"a trace that can be read; {path}: {fault.allowed}"
+    return fault.allowed.replace("--beyond", "trace_beyond")
 
 
 def timing_of(workload: WorkloadTable) -> Timing:

@@ -366,7 +366,8 @@ def make_row(
 
 def _side(side: Mapping[str, Any]) -> Row:
     """Reads or writes: without what only serves to put loads together."""
-    kept = {key: side[key] for key in side if key not in ("rank_half_widths", "bins")}
+    dropped = ("rank_half_widths", "past_half_widths", "bins")
+    kept = {key: side[key] for key in side if key not in dropped}
     return kept | {"uncertain": uncertain(side["ios"]), "bins": side["bins"]}
 
 
@@ -428,7 +429,11 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "ios": ios,
         "errors": sum(load["errors"] for load in loads),
         "iops": iops,
-        "iops_ci95": of_sum(iops, [load["iops_ci95"] for load in loads]),
+        "iops_ci95": of_sum(
+            iops,
+            [load["iops_ci95"] for load in loads],
+            [load.get("iops_past_half_width", 0.0) for load in loads],
+        ),
         "independent_batches": None if None in batches else min(batches),
         "steady": _all_steady([load["steady"] for load in loads]),
         "mib_per_s": sum(load["mib_per_s"] for load in loads),

@@ -28,6 +28,8 @@ from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
 from raidlab.scenarios.studies.size import Running, rebuilt
 
+_LEAST_SHAPE, _MOST_SHAPE = 0.1, 20.0
+_LEAST_AFR = 1e-9
 METHOD = "conditional Monte Carlo over periods of repairs, with forced failures"
 GIVEN = "given"
 
@@ -66,7 +68,6 @@ class Question:
         for name, value, most in (
             ("--years", self.years, 100.0),
             ("--afr", self.afr, 0.999),
-            ("--shape", self.shape, 20.0),
             ("--rebuild", self.rebuild_h, 1e5),
             ("--wear-out", self.wear_out_years, 100.0),
             ("--uber", self.uber, 1e-3),
@@ -82,6 +83,11 @@ class Question:
         ):
             if not 0 <= value <= most:
                 yield Fault(name, value, f"from 0 to {most:g}")
+        if not _LEAST_SHAPE <= self.shape <= _MOST_SHAPE:
+            allowed = f"from {_LEAST_SHAPE:g} to {_MOST_SHAPE:g}; lives of drives have 0.5 to 5"
+            yield Fault("--shape", self.shape, allowed)
+        if self.afr is not None and 0 < self.afr < _LEAST_AFR:
+            yield Fault("--afr", f"{100 * self.afr:g} %", f"at least {100 * _LEAST_AFR:g} %")
         if self.wear_out_years is not None and self.shape != 1:
             yield Fault("--shape", self.shape, "left out beside --wear-out, which is a bathtub")
         if self.infant and self.wear_out_years is None:

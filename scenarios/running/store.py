@@ -119,8 +119,10 @@ def default_path() -> Path:
     named = os.environ.get("RAIDLAB_STORE")
     if named:
         return Path(named)
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "raidlab" / "runs.sqlite"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    # The XDG base directory specification: a relative path is invalid and is ignored.
+    cache = cache if cache.is_absolute() else Path.home() / ".cache"
+    return cache / "raidlab" / "runs.sqlite"
 
 
 def default_limit() -> int:

@@ -25,6 +25,13 @@ from raidlab.devices.units import (
     format_duration,
     format_size,
 )
+from raidlab.devices.words import (
+    ARRAY_KEYS,
+    CONTROLLER_KEYS,
+    DRIVE_KEYS,
+    LOAD_KEYS,
+    SCENARIO_KEYS,
+)
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.loads import (
@@ -63,6 +70,8 @@ class HostTable(Table):
 class ControllerTable(Table):
     """`[controller]`."""
 
+    elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
+
     model: str
     write: Literal["write-through", "write-back", "always-write-back"] | None = None
     read_ahead: Literal["none", "adaptive", "always"] | None = None
@@ -75,6 +84,8 @@ class ControllerTable(Table):
 
 class DrivesTable(Table):
     """One entry of `drives`: so many of a model."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = DRIVE_KEYS
 
     model: str
     count: int = Field(default=1, ge=1, le=4096)
@@ -119,6 +130,8 @@ class PreconditioningTable(Table):
 
 class ArrayTable(Table):
     """`[[array]]`."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = ARRAY_KEYS
 
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     level: ArrayLevel = "jbod"
@@ -217,6 +230,7 @@ class WorkloadTable(Table):
         "thinktime": "think_time",
         "buffer_compress_percentage": "compressible",
         "runtime": "run.duration",
+        **LOAD_KEYS,
         "ramp_time": "run.warm_up",
     }
 
@@ -567,6 +581,8 @@ class EventTable(Table):
 
 class ScenarioTable(Table):
     """A whole scenario file."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = SCENARIO_KEYS
 
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()

@@ -7,6 +7,7 @@ An axis is written `PATH=VALUES`. The path has dots between its parts, lists by 
     2:24:2                in steps
     1:512:x2              by a factor
     1000:5000:500 IO/s    the same with a unit
+    16,64,256 KiB         the last one's unit holds for all
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MOST = 100_000
 _ALLOWED = 'PATH=VALUES, such as "array.0.drives.0.count=2:24:2" or "array.0.level=raid5,raid6"'
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER}):({_NUMBER})(?::(x?)({_NUMBER}))?(?:\s*([^\d\s:.,][^\s:,]*))?")
+_BARE = re.compile(_NUMBER)
+_QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-z%µμ°][^\s:,]*)")
 _ITEM = re.compile(r'(?:"[^"]*"|\[[^\]]*\]|[^,"\[])+')
 
 
@@ -105,7 +108,7 @@ def axes_of(texts: Sequence[str], option: str = "--vary") -> list[Axis]:
 def _axis(path: str, text: str) -> Axis:
     match = _RANGE.fullmatch(text)
     if match is None:
-        items = [each.strip() for each in _ITEM.findall(text)]
+        items = _with_last_unit([each.strip() for each in _ITEM.findall(text)])
         values = [value for item in items for value in _item(item)]
         return Axis(path, tuple(dict.fromkeys(values)))
     low, high = float(match[1]), float(match[2])
@@ -120,6 +123,14 @@ def _axis(path: str, text: str) -> Axis:
         values = range(int(low), int(high) + 1) if whole else ()  # type: ignore[assignment]
         return Axis(path, tuple(values), span)
     return Axis(path, tuple(_steps(span, float(match[4]), factor=match[3] == "x")))
+
+
+def _with_last_unit(items: list[str]) -> list[str]:
+    """The values of a list whose last one alone has a unit, which then holds for all."""
+    last = _QUANTITY.fullmatch(items[-1]) if items else None
+    if last is None or not all(_BARE.fullmatch(each) for each in items[:-1]):
+        return items
+    return [*(f"{each} {last[2]}" for each in items[:-1]), items[-1]]
 
 
 def _item(text: str) -> Iterator[Any]:

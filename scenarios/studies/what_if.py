@@ -48,7 +48,7 @@ def what_if(
             changed.append((words, "; ".join(str(fault) for fault in error.faults)))
     outcomes = results_of(
         [case for _, case in changed if not isinstance(case, str)],
-        result.seed, workers=workers, progress=progress, store=store,
+        result.seed, workers=workers, progress=progress, store=store, heeds_past=False,
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
     unfilled = points_still_filling(result.results)

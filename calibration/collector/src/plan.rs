@@ -46,6 +46,10 @@ const OWN_OPTIONS: &[(&str, &str)] = &[
     ("write_iops_log", "write `logs = true` in the step"),
     ("write_lat_log", "write `logs = true` in the step"),
     ("write_hist_log", "json+ has the whole histogram"),
+    ("write_iolog", "a plan writes no files but its logs"),
+    ("merge_blktrace_file", "a plan writes no files but its logs"),
+    ("lockmem", "the machine is measured as it is"),
+    ("ioscheduler", "the machine is measured as it is"),
     ("exec_prerun", "a plan runs nothing but fio"),
     ("exec_postrun", "a plan runs nothing but fio"),
     ("unlink", "the collector removes what it created"),
@@ -448,6 +452,27 @@ mod tests {
             assert!(all.contains(part), "{part} missing in:\n{all}");
         }
         assert!(faults.iter().all(|fault| fault.starts_with("mine.toml")));
+    }
+
+    #[test]
+    fn a_plan_acts_on_nothing_but_its_target() {
+        let acting = ["exec_prerun", "write_iolog", "lockmem", "ioscheduler"];
+        let lines: Vec<String> = acting
+            .iter()
+            .map(|name| format!("{name} = \"x\""))
+            .collect();
+        let text = format!(
+            "name = 'x'\ntitle = 'y'\narea = '1 GB'\n[options]\n{}\n[[stage]]\nname = 'a'\n\
+             [[stage.step]]\nname = 'b'\n",
+            lines.join("\n")
+        );
+        let Stop::Refused(faults) = Plan::parse(&text, "mine.toml").unwrap_err() else {
+            panic!("must be refused");
+        };
+        for name in acting {
+            let own = format!("`{name}` is not a plan's to set");
+            assert!(faults.iter().any(|fault| fault.contains(&own)), "{name}");
+        }
     }
 
     #[test]

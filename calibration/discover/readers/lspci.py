@@ -71,12 +71,13 @@ def read(capture: Capture) -> Facts:
         below = re.search(r"^\s*(?:Subsystem|DeviceName):\s*(.*)$", body, re.MULTILINE)
         device, system = _plain(head["device"]), _plain(below[1]) if below else None
         if _is_nvme(head):
-            chip = _nvme_chip(device)
+            chip, cloud = _nvme_chip(device), "Amazon" in head["device"]
             facts.drives.append(
                 Drive(
                     address=address, chip=chip, family=_family(chip, system), link=now,
                     link_possible=most, numa=numa,
-                    virtual=True if "Amazon" in head["device"] else None,
+                    virtual=True if cloud else None, interface=None if cloud else "nvme",
+                    kind=None if cloud else "ssd",
                 )
             )  # fmt: skip
             continue

@@ -1,7 +1,9 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
-use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, ReadUnits, Ssd, SsdParams, Written};
+use crate::ssd::{
+    Direct, DriveState, EraseBlocks, HostFtl, PastScatter, ReadUnits, Ssd, SsdParams, Written,
+};
 use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
@@ -334,6 +336,20 @@ impl Device {
         match self {
             Device::Ssd(ssd) => Some(ssd.written()),
             Device::HostFtl(ssd) => Some(ssd.written()),
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
+        }
+    }
+
+    /// How far write amplification over so many units differs between drives with the same history;
+    /// none of what has no such history.
+    pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
+        match self {
+            Device::Ssd(ssd) => ssd.past_scatter(host_units),
+            Device::HostFtl(ssd) => ssd.past_scatter(host_units),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)

@@ -47,7 +47,7 @@ pub struct FlashPowerParams {
     pub program_nj: f64,
     /// Energy of a block's erase.
     pub erase_nj: f64,
-    /// Energy of a byte on a channel, through the controller and over the link.
+    /// Energy of a byte of the host through the controller and over the link.
     pub byte_nj: f64,
     /// Most that the drive may draw, averaged over a millisecond.
     #[serde(default)]

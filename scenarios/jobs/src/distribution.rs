@@ -23,6 +23,8 @@ pub(crate) struct Skewed {
     shift: u64,
     law: Law,
     random: Taus88,
+    /// True if hot blocks lie scattered, not side by side.
+    scattered: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +91,11 @@ impl Skewed {
             Distribution::Normal { deviation, center } => {
                 let width = libm::ceil(blocks as f64 * deviation / 100.0);
                 let deviation = width.min((blocks / 2) as f64) as u32;
-                // Modulo 2^64, as a place left of the first block.
-                let from = |center: f64| (blocks as f64 * (center - 0.5)) as i64 as u64;
+                // fio adds a place left of the first block modulo 2^32.
+                let from = |center: f64| {
+                    let place = (blocks as f64 * (center - 0.5)) as i64;
+                    u64::from(place as u32)
+                };
                 (center.map_or(0, from), Law::Normal { deviation })
             }
             _ => return None,
@@ -100,7 +105,16 @@ impl Skewed {
             shift,
             law,
             random,
+            scattered: true,
         })
+    }
+
+    /// The same numbers, hot ones side by side.
+    pub(crate) fn side_by_side(self) -> Skewed {
+        Skewed {
+            scattered: false,
+            ..self
+        }
     }
 
     /// The next block.
@@ -127,7 +141,12 @@ impl Skewed {
             }
             Law::Normal { deviation } => self.normal(deviation),
         };
-        rank.wrapping_mul(GOLDEN).wrapping_add(self.shift) % self.blocks
+        let place = if self.scattered {
+            rank.wrapping_mul(GOLDEN)
+        } else {
+            rank
+        };
+        place.wrapping_add(self.shift) % self.blocks
     }
 
     fn share(&mut self) -> f64 {

@@ -6,6 +6,9 @@ use crate::map::Map;
 use crate::plan::{Direction, Distribution, FilePlan, FileService, JobPlan, RandomGenerator};
 use crate::random::{Purpose, Random, SeedTable};
 
+/// Numbers of a skewed service of files for each file, as a power of two: as fio has it.
+const RANGES_OF_A_FILE: u32 = 10;
+
 /// Nowhere yet.
 pub(crate) const NONE: u64 = u64::MAX;
 
@@ -95,6 +98,15 @@ pub(crate) struct Files {
     next: usize,
     current: Option<usize>,
     random: Random,
+    distribution: Distribution,
+    skewed: Option<Skewed>,
+}
+
+/// Numbers whose higher bits are files, of which some come more often; none if all are alike.
+fn skewed(distribution: Distribution, files: usize, seeds: &SeedTable) -> Option<Skewed> {
+    let ranges = (files as u64) << RANGES_OF_A_FILE;
+    let drawn = Skewed::new(distribution, ranges, seeds.of(Purpose::Files) as u32);
+    drawn.map(Skewed::side_by_side)
 }
 
 impl Files {
@@ -108,6 +120,8 @@ impl Files {
             next: 0,
             current: None,
             random: Random::new(seeds.of(Purpose::Files), wide),
+            distribution: plan.file_distribution,
+            skewed: skewed(plan.file_distribution, plan.files.len(), seeds),
         }
     }
 
@@ -120,6 +134,15 @@ impl Files {
         }
         self.current = None;
         self.random = Random::new(seeds.of(Purpose::Files), wide);
+        self.skewed = skewed(self.distribution, self.all.len(), seeds);
+    }
+
+    /// A file by chance.
+    fn any(&mut self) -> usize {
+        match &mut self.skewed {
+            Some(skewed) => (skewed.next() >> RANGES_OF_A_FILE) as usize,
+            None => self.random.below(self.all.len() as u64) as usize,
+        }
     }
 
     /// The file of the next I/O; none if all are done.
@@ -138,7 +161,7 @@ impl Files {
         }
         let found = loop {
             let at = match self.service {
-                FileService::Random => self.random.below(self.all.len() as u64) as usize,
+                FileService::Random => self.any(),
                 _ => {
                     let at = self.next;
                     self.next = (at + 1) % self.all.len();

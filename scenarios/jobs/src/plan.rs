@@ -107,6 +107,10 @@ pub enum Distribution {
     ZonedAbs,
 }
 
+fn uniform() -> Distribution {
+    Distribution::Uniform
+}
+
 /// The generator of random offsets.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -339,6 +343,9 @@ pub struct JobPlan {
     pub file_service: FileService,
     /// I/Os to a file before the next one.
     pub file_service_ios: u64,
+    /// Which files a random service takes more often.
+    #[serde(default = "uniform")]
+    pub file_distribution: Distribution,
     /// Strided zones.
     #[serde(default)]
     pub strides: Option<Strides>,

@@ -14,9 +14,6 @@ from raidlab.scenarios.spec.findings import Code, Coded
 
 _ENOUGH = 10
 """Periods from which on the mean of the arrivals shows: by chance alone it is then a third off."""
-_OVER = 2.5
-"""Times that an SSD is to be written over before the interval of a single run is believed: of runs
-that ended by their precision before 1.25 times it held the rate in 75 %, beyond 2.5 in 98 %."""
 _WHOLE = 0.01
 """Part of a day by which a run may miss a whole number of days."""
 
@@ -32,7 +29,10 @@ def too_short(observed: Observed) -> Iterator[str]:
             yield Coded(text, Code.FEW_PERIODS, load.name)
         wanted = scenario.base["precision"]
         if wanted:
-            for text in (*_precision(wanted, own), *_soon_reached(scenario.base, own)):
+            planned_s = scenario.base["duration_ns"] / 1e9
+            ended = [row for row in own if row["duration_s"] < planned_s]
+            late = [row for row in own if row not in ended]
+            for text in (*_precision(wanted, late), *_short_of_the_past(scenario.base, ended)):
                 yield Coded(text, Code.PRECISION, load.name)
 
 
@@ -97,30 +97,31 @@ def _precision(wanted: float, rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
-def _soon_reached(plan: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
-    """SSDs that collect garbage, of whose life a run that has reached its precision saw little."""
+def _short_of_the_past(plan: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+    """SSDs that collect garbage: what another past would change may be beyond the precision."""
     wanted = plan["precision"]
     single = [row for row in rows if row["replications"] == 1 and row["steady"] is not False]
-    reached = [row for row in single if (half := _half(row)) is not None and half <= wanted]
+    missed = [row for row in single if (half := _half(row)) is not None and half > wanted]
     sizes = {
         drive["name"]: plan["devices"][drive["device"]].get("capacity_bytes", 0)
         for drive in plan["drives"]
     }
     written = [
         (each["written"]["host_bytes"] / sizes[each["name"]], row, each["name"])
-        for row in reached
+        for row in missed
         for each in row["components"]
         if each["written"] and each["written"]["moved_units"] and sizes.get(each["name"])
     ]
     if not written:
         return
     share, row, drive = min(written, key=lambda each: each[0])
-    if share < _OVER:
-        yield (
-            f"{row['workload']}{_at(row)}: run.precision, {100 * wanted:g} %, was reached when"
-            f" {share:.2g} of {drive} was written: what changes slowly within a drive does not show"
-            " in the interval (run.replications = 4 shows it)"
-        )
+    half = _half(row) or 0.0
+    enough = max(4, math.ceil((half / wanted) ** 2))
+    yield (
+        f"{row['workload']}{_at(row)}: run.precision, {100 * wanted:g} %, was reached when"
+        f" {share:.2g} of {drive} was written, but with another past of the drive the rate may"
+        f" differ by {100 * half:.2g} % (run.replications = {enough} narrows that)"
+    )
 
 
 def _half(row: Mapping[str, Any]) -> float | None:

@@ -29,7 +29,7 @@ pub use batches::{Batches, Estimate, Side};
 pub use bits::Bits;
 pub use bitset::BitSet;
 pub use calendar::Calendar;
-pub use distribution::Distribution;
+pub use distribution::{Distribution, PERCENTILES};
 pub use divider::Divider;
 pub use histogram::Histogram;
 pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};

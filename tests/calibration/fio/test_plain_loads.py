@@ -162,6 +162,10 @@ def test_depth_and_jobs_may_have_units_and_clones_share_an_area() -> None:
         PLAIN | {"iodepth": "1k", "numjobs": "4", "size": "1g", "offset_increment": "2g"}
     )
     assert (load.iodepth, load.area_bytes) == (1024, 7 << 30)
+    inner = load_of(PLAIN | {"size": "10g", "offset": "90g"})
+    assert (inner.area_bytes, inner.area_start_bytes) == (10 << 30, 90 << 30)
+    with pytest.raises(OptionError, match="offset = 90%: where that is"):
+        load_of(PLAIN | {"offset": "90%"})
     with pytest.raises(OptionError, match="iodepth = many"):
         load_of(PLAIN | {"iodepth": "many"})
 

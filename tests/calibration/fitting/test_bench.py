@@ -14,6 +14,7 @@ from raidlab.calibration.fitting.scenario_bench import bench_of
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.cli import app
 from raidlab.devices.catalogue import find_for, load_device
+from raidlab.devices.faults import SpecError
 from raidlab.devices.spec_writer import device_toml
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
@@ -144,3 +145,20 @@ def test_reads_of_what_was_never_written_are_named(slowed, tmp_path):
 
     assert "reads what was never written" in warnings().replace("points read", "reads")
     assert "never written" not in warnings('[run]\nprecondition = "filled"\n')
+
+
+def test_a_point_of_inner_tracks_is_simulated_there(slowed):
+    """Its area was taken for the first bytes of the drive, where a disk is fastest."""
+    disk = on_bench("generic-7200rpm", "generic")
+    stream = load("read", 4, 1, 128 * 1024)
+    outer = stream.model_copy(update={"area_bytes": 1 << 30})
+    last = (disk.capacity - (1 << 30)) >> 20 << 20
+    inner = outer.model_copy(update={"area_start_bytes": last})
+    rates = [disk.run(point, Effort(ios=2000)).iops for point in (outer, inner)]
+    assert disk.plan(inner, EFFORT)["workloads"][0]["area_start_bytes"] == last
+    assert 0.4 < rates[1] / rates[0] < 0.7
+    with pytest.raises(SpecError, match="area_bytes"):
+        disk.plan(inner.model_copy(update={"area_start_bytes": disk.capacity}), EFFORT)
+    # Blocks of an SSD lie anywhere.
+    ssd = on_bench(slowed(1.0))
+    assert ssd.plan(inner, EFFORT)["workloads"][0]["area_start_bytes"] == 0

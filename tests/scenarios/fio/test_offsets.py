@@ -56,6 +56,14 @@ JOBS: Mapping[str, str] = {
     "trim and write": "rw=randtrimwrite\nbs=4k\nsize=4m",
     "sync": "rw=randwrite\nfsync=3\nbs=4k\nsize=4m",
     "by order": "rw=randread\npercentage_random=50\nbs=64k,4k\nbs_is_seq_rand=1\nsize=64m",
+    "zipf files": "rw=randread\nnrfiles=8\nfile_service_type=zipf:1.2\nsize=16m\nbs=4k",
+    "pareto files": "rw=randwrite\nnrfiles=5\nfile_service_type=pareto:0.3\nsize=20m\nbs=4k",
+    "normal files": "rw=randread\nnrfiles=7\nfile_service_type=normal:20:0.7\nsize=28m\nbs=4k",
+    "files by default": "rw=randread\nnrfiles=4\nfile_service_type=zipf\nsize=16m\nbs=4k",
+    "files left of the middle": (
+        "rw=randread\nnrfiles=7\nfile_service_type=normal:20:0.3\nsize=28m\nbs=4k"
+    ),
+    "left of the middle": "rw=randread\nrandom_distribution=normal:15:0.2\nbs=4k\nsize=60m",
 }
 
 

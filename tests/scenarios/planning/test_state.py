@@ -101,7 +101,7 @@ duration = "{duration}"
 def test_temperature_travels_with_the_state(tmp_path):
     """A drive that was throttled is throttled still, where one that was idle is cool and fast."""
     hot, cool = tmp_path / "hot.toml", tmp_path / "cool.toml"
-    load = {"rw": "write", "outstanding": 32, "duration": "12 s"}
+    load = {"rw": "write", "outstanding": 32, "duration": "13 s"}
     hot.write_text(HOT.format(**load, state='precondition = "filled"'))
     end = figures(simulate(load_scenario(hot), save_state=tmp_path / "hot.state"))
     assert end["temperature_c"] > 68

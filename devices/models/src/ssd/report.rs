@@ -4,8 +4,10 @@ use crate::fault::Fault;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::map::layout::Layout;
 use crate::ssd::nand::endurance;
 use crate::ssd::nand::temperature::Temperature;
+use crate::ssd::preconditioning::pace::PastScatter;
 use crate::ssd::snapshot::{self, DriveState};
 use crate::ssd::translation::erase_blocks::EraseBlocks;
 use crate::ssd::written::{ReadUnits, Written};
@@ -133,6 +135,16 @@ impl<F: Front> Ssd<F> {
         }
     }
 
+    /// How far write amplification over so many units of the host, from the begin of a run on,
+    /// differs between drives with the same history; none if there is no such history.
+    pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
+        let Layout::Tiled(tiles) = self.translation.map.layout() else {
+            return None;
+        };
+        let each = host_units as f64 / f64::from(tiles.tiles.get());
+        tiles.end.pace.scatter(each)
+    }
+
     /// Units that reads asked for so far.
     pub fn read_units(&self) -> ReadUnits {
         self.read_units
@@ -159,7 +171,7 @@ impl<F: Front> Ssd<F> {
         let nj = done.reads as f64 * power.read_nj
             + done.programs as f64 * power.program_nj
             + done.erases as f64 * power.erase_nj
-            + done.transferred_bytes as f64 * power.byte_nj;
+            + done.host_bytes as f64 * power.byte_nj;
         let idle = power.idle_w * now.since(Time::ZERO).seconds();
         Some(idle - self.idle_figures(now).map_or(0.0, |(saved, _)| saved) + nj * 1e-9)
     }

@@ -47,6 +47,10 @@ pub struct Plan {
     /// this share of the rate to either side; 0 for never.
     #[serde(default)]
     pub precision: f64,
+    /// True to run the begin of the recording once more after another past of its flash drives, so
+    /// that intervals hold what the past adds.
+    #[serde(default)]
+    pub heeds_past: bool,
     /// Ends the recording earlier, so long after the last rebuild is done; 0 for never.
     #[serde(default)]
     pub after_rebuild_ns: Nanos,

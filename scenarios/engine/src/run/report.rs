@@ -6,15 +6,16 @@ use crate::run::cache_report::CacheReport;
 use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
 use crate::run::io_trace::life::Life;
 use crate::run::io_trace::report::TracedIo;
+use crate::run::past::{Kept, LoadPast, SIDES};
 use crate::run::system::System;
 use crate::run::tail_report::{self, MapReport, SlowIo};
 use crate::run::trace_report::TraceReport;
 use crate::state::backlog::Arrived;
 use crate::state::log::LogEntry;
-use crate::state::measure::Meter;
+use crate::state::measure::{Meter, rate_interval};
 use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
-use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Spells, Time};
+use raidlab_kernel::{self as kernel, Batches, Nanos, Part, Parts, Spells, Time};
 use raidlab_models::{ReadUnits, Written};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -129,6 +130,9 @@ pub struct WorkloadResult {
     pub iops: f64,
     /// 95 % interval of the rate, by batch means; none where they are too few to say.
     pub iops_ci95: Ends,
+    /// What of its half the one past of the flash drives adds, in I/Os a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iops_past_half_width: Option<f64>,
     /// MiB (2^20) a second.
     pub mib_per_s: f64,
     /// MB (10^6) a second.
@@ -190,6 +194,22 @@ impl WorkloadResult {
         }
     }
 
+    /// Widens its intervals by what its drives' past may add.
+    pub(crate) fn heed_past(&mut self, kept: &Kept, past: &LoadPast) {
+        self.iops_ci95 = rate_ends(&kept.batches, past.rate, self.iops);
+        self.iops_past_half_width = Some(past.rate * self.iops);
+        let each = [
+            &mut self.intervals,
+            &mut self.read.intervals,
+            &mut self.write.intervals,
+        ];
+        for (at, intervals) in each.into_iter().enumerate() {
+            let (batches, histogram) = (&kept.batches, &kept.histograms[at]);
+            let past = Some(&past.sides[at]);
+            *intervals = LatencyIntervals::with_past(batches, SIDES[at], histogram, past);
+        }
+    }
+
     /// One for each load of fio's jobs, up to its end.
     pub(crate) fn of_jobs(
         system: &System,
@@ -240,9 +260,8 @@ impl WorkloadResult {
             ios: all.count(),
             errors: meter.errors,
             iops: rate(all.count() as f64),
-            iops_ci95: meter.rate_interval().map_or([None; 2], |ends| {
-                ends.map(|end| Some(end * rate(all.count() as f64)))
-            }),
+            iops_ci95: rate_ends(&meter.batches, 0.0, rate(all.count() as f64)),
+            iops_past_half_width: None,
             mib_per_s: rate(bytes) / f64::from(1 << 20),
             mb_per_s: rate(bytes) / 1e6,
             latency_us: Latency::of(&all),
@@ -260,6 +279,12 @@ impl WorkloadResult {
             trace: None,
         }
     }
+}
+
+/// The 95 % interval of a rate, to whose half width the drives' past adds a share.
+fn rate_ends(batches: &Batches, past: f64, rate: f64) -> Ends {
+    let ends = rate_interval(batches, past);
+    ends.map_or([None; 2], |ends| ends.map(|end| Some(end * rate)))
 }
 
 fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {

@@ -6,6 +6,7 @@ use crate::run::checks;
 use crate::run::fio;
 use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
+use crate::run::past::{Compared, Seen, Start};
 use crate::run::report::{Component, Power, RunResult, SpellReport};
 use crate::run::system::System;
 use raidlab_kernel::{Nanos, Time};
@@ -54,6 +55,7 @@ pub fn run_watched(
     let mut warm = Time::ZERO + plan.warm_up_ns;
     let mut steady_by = Time::ZERO + plan.warm_up_most_ns;
     let mut observer = Observer::of(plan, warm);
+    let mut seen;
     let recording = loop {
         let drove = drive(
             &mut system,
@@ -62,16 +64,16 @@ pub fn run_watched(
             &mut should_continue,
             |_| false,
         );
-        let recording = Recording {
-            from: warm,
-            end: warm + plan.duration_ns,
-            after_rebuild: plan.after_rebuild_ns,
-            before: Snapshot::take(&mut system, warm),
-            in_flight: system.layers.loads.in_flight(),
-            rebuilding: system.layers.raid.rebuilding(),
-        };
-        let finished =
-            drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
+        let recording = Recording::of(plan, &mut system, warm);
+        seen = Seen::of(plan, &system);
+        let finished = drove
+            && recording.drive(
+                &mut system,
+                &mut observer,
+                plan,
+                &mut should_continue,
+                &mut seen,
+            );
         let failure = system.failure();
         if let Some(fault) = failure.or_else(|| system.layers.loads.trace_fault()) {
             return Err(RunError::Plan(vec![fault]));
@@ -97,10 +99,8 @@ pub fn run_watched(
         loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
-    let unsaved = plan
-        .save_state
-        .as_ref()
-        .and_then(|path| save_state(&system, path));
+    let save_to = plan.save_state.as_ref();
+    let unsaved = save_to.and_then(|path| save_state(&system, path));
     let (handled, until) = recording.ended(&mut system);
     let components = recording.before.components(&system, until);
     let caches = recording.before.counts.reports(&system);
@@ -120,7 +120,34 @@ pub fn run_watched(
         result.add_ios(&system, &traced);
     }
     result.add_tails(&mut system, plan);
+    if let Some(compared) = seen.and_then(|seen| seen.ended(&system)) {
+        drop(system);
+        heed_past(&mut result, plan, &compared, warm, &mut should_continue)?;
+    }
     Ok(result)
+}
+
+/// Runs the begin of a recording once more after another past, and widens the result's intervals by
+/// what differs.
+fn heed_past(
+    result: &mut RunResult,
+    plan: &Plan,
+    compared: &Compared,
+    warm: Time,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
+) -> Result<(), RunError> {
+    let plan = compared.plan(plan, warm);
+    let mut system = System::new(&plan).map_err(RunError::Plan)?;
+    let drove = drive(&mut system, &mut None, |_| warm, should_continue, |_| false);
+    let start = Start::take(&system);
+    let recording = Recording::of(&plan, &mut system, warm);
+    let finished =
+        drove && recording.drive(&mut system, &mut None, &plan, should_continue, &mut None);
+    if !finished {
+        return Err(RunError::Stopped);
+    }
+    compared.widen(result, &system, &start);
+    Ok(())
 }
 
 /// A recording from the end of the warm-up on.
@@ -138,6 +165,18 @@ struct Recording {
 }
 
 impl Recording {
+    /// That of a plan, from the end of the warm-up on.
+    fn of(plan: &Plan, system: &mut System, from: Time) -> Recording {
+        Recording {
+            from,
+            end: from + plan.duration_ns,
+            after_rebuild: plan.after_rebuild_ns,
+            before: Snapshot::take(system, from),
+            in_flight: system.layers.loads.in_flight(),
+            rebuilding: system.layers.raid.rebuilding(),
+        }
+    }
+
     /// Handles events up to the end that the plan sets; false if the caller asked to stop.
     fn drive(
         &self,
@@ -145,6 +184,7 @@ impl Recording {
         observer: &mut Option<Observer>,
         plan: &Plan,
         should_continue: &mut impl FnMut(u64, u64) -> bool,
+        seen: &mut Option<Seen>,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
@@ -153,6 +193,9 @@ impl Recording {
             |system| self.limit(system),
             should_continue,
             |system| {
+                if let Some(seen) = seen {
+                    seen.look(system);
+                }
                 if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                     return true;
                 }

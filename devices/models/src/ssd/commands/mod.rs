@@ -51,6 +51,7 @@ impl<F: Front> Ssd<F> {
         self.start_background(port);
         match port.io(io).op {
             op @ (Op::Read | Op::Write) => {
+                self.nand.operations.host_bytes += port.io(io).bytes;
                 if self.front.admit(io, op, port.now()) {
                     self.start(port, io, op);
                 } else {

@@ -61,5 +61,8 @@ pub(crate) struct Operations {
     pub(crate) reads: u64,
     pub(crate) programs: u64,
     pub(crate) erases: u64,
+    /// Over the channels.
     pub(crate) transferred_bytes: u64,
+    /// Of the host's reads and writes.
+    pub(crate) host_bytes: u64,
 }

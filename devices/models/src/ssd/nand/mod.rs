@@ -370,9 +370,11 @@ impl Nand {
             return start;
         };
         let (nj, bytes) = match job {
-            Job::CollectRead { units, .. } => (budget.read_nj, units * self.unit_bytes),
+            // Bytes of the host alone cross the link.
+            Job::Program { host: true, .. } => (budget.program_nj, self.set_bytes),
+            Job::CollectRead { .. } => (budget.read_nj, 0),
             Job::Erase => (budget.erase_nj, 0),
-            _ => (budget.program_nj, self.set_bytes),
+            _ => (budget.program_nj, 0),
         };
         budget.begins(nj, bytes, start)
     }

@@ -39,7 +39,7 @@ pub struct TemperatureParams {
     pub program_nj: f64,
     /// Energy of a block's erase.
     pub erase_nj: f64,
-    /// Energy of a byte on a channel, through the controller and over the link.
+    /// Energy of a byte of the host through the controller and over the link.
     pub byte_nj: f64,
     /// Temperature at the start; the idle drive's if none is given.
     #[serde(default)]
@@ -163,7 +163,7 @@ impl Temperature {
         let energy = (done.reads - self.seen.reads) as f64 * p.read_nj
             + (done.programs - self.seen.programs) as f64 * p.program_nj
             + (done.erases - self.seen.erases) as f64 * p.erase_nj
-            + (done.transferred_bytes - self.seen.transferred_bytes) as f64 * p.byte_nj;
+            + (done.host_bytes - self.seen.host_bytes) as f64 * p.byte_nj;
         let joules = p.idle_w * seconds + energy * 1e-9;
         let settled = p.ambient_c + joules / seconds * p.resistance_k_per_w;
         let decay = libm::exp(-seconds / (p.resistance_k_per_w * p.capacity_j_per_k));

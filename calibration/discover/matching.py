@@ -1,0 +1,291 @@
+"""Drives and controllers of a machine beside the catalogue: which device, how alike, why.
+
+Qualities: `exact` is the same product and size; `family` the same line in another size or with
+another interface; `near` a neighbouring line, said so; `class` a generic device of the same kind;
+`ask` where not even the kind is known.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from raidlab.calibration.discover.facts import Controller, Drive, Facts, StatedDrive
+from raidlab.calibration.discover.part_numbers import (
+    CUT,
+    rule_of,
+    stated_capacity,
+    without_vendor,
+)
+from raidlab.devices.catalogue import catalogue
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.schema import DriveOptions, DriveSpec
+
+Quality = Literal["exact", "family", "near", "class", "ask"]
+
+_SAME_SIZE = 0.025
+"""Sizes of one product differ by at most this share: decimal names, spare sectors."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """A part of a machine and the device of the catalogue that is most like it."""
+
+    part: str
+    """Slot or name of the drive, index or slot of the controller."""
+    text: str
+    """The model as printed."""
+    device: str | None
+    """A device that is the same product, its family or its neighbour."""
+    quality: Quality
+    reason: str
+    stand_in: str | None = None
+    """A generic device of its kind, where `device` is None."""
+    candidates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A drive of the catalogue."""
+
+    name: str
+    title: str
+    family: str
+    """`sata`, `sas`, `nvme`."""
+    bytes: int
+    rpm: int | None
+
+
+@cache
+def _drives() -> tuple[_Known, ...]:
+    found = []
+    for device in catalogue():
+        spec = device.spec
+        if not isinstance(spec, DriveSpec) or spec.kind not in ("hdd", "ssd", "xpoint"):
+            continue
+        link = spec.link()
+        if link is None:
+            continue
+        family = {"pcie": "nvme"}.get(link.family, link.family)
+        rpm = None
+        if spec.kind == "hdd":
+            stated = re.match(r"[\d.]+", str(device.written.get("speed", "")))
+            rpm = round(float(stated[0])) if stated else None
+        capacity = spec.capacity_bytes(DriveOptions())
+        found.append(_Known(spec.name, spec.title, family, capacity, rpm))
+    return tuple(found)
+
+
+@cache
+def _controllers() -> Mapping[str, str]:
+    """Controllers of the catalogue with their titles."""
+    found = {}
+    for device in catalogue():
+        if isinstance(device.spec, ControllerSpec):
+            found[device.spec.name] = device.spec.title
+    return found
+
+
+def match_facts(facts: Facts) -> list[Match]:
+    """A match for each controller and each drive whose make can be known."""
+    found = [
+        match_controller(each, str(_first(each.index, each.slot, each.address, "controller")))
+        for each in facts.controllers
+        if each.model or each.chip
+    ]
+    for drive in facts.drives:
+        if not (drive.virtual or drive.volume_of_controller):
+            found.append(match_drive(drive))
+    return [*found, *match_stated(facts.stated)]
+
+
+def _first(*values: object) -> object:
+    return next(each for each in values if each is not None)
+
+
+def match_stated(stated: Iterable[StatedDrive]) -> list[Match]:
+    """Matches of a list of models."""
+    found = []
+    for each in stated:
+        if each.part == "controller":
+            found.append(match_controller(Controller(model=each.text), each.text))
+        else:
+            drive = Drive(
+                name=each.text, model=each.text, interface=each.interface, bytes=each.bytes,
+                rpm=each.rpm,
+            )  # fmt: skip
+            if each.rpm is not None:
+                drive.kind = "hdd" if each.rpm else "ssd"
+            found.append(match_drive(drive))
+    return found
+
+
+def match_drive(drive: Drive) -> Match:
+    """The drive of the catalogue that is most like one of the machine."""
+    part = str(_first(drive.slot, drive.name, drive.address, drive.model, "drive"))
+    text = drive.model or drive.family or ""
+    size = drive.bytes or (stated_capacity(text) if text else None)
+    family = re.split(r"-", drive.interface or "")[0] or None
+    titled = [each for each in _drives() if _in_title(without_vendor(text), each.title)]
+    if titled:
+        reason = "the catalogue's title has its part number"
+        return Match(part, text, titled[0].name, "exact", reason)
+    ruled = rule_of(text) if text else None
+    if ruled is not None:
+        rule, stems = ruled
+        line = _of_line(stems, family, size)
+        if line is not None:
+            quality, why = _quality(line, rule.neighbour, family, size)
+            return Match(part, text, line.name, quality, why)
+    names, may_be = _cut(text)
+    stand_in = _stand_in(drive, family, size)
+    if stand_in is None:
+        return Match(part, text, None, "ask", "neither kind nor interface is known")
+    if names:
+        why = f"the model is cut: it may be {may_be}"
+    elif text:
+        why = "not in the catalogue"
+    else:
+        why = "no model is stated"
+    reason = f"{why}; a generic drive of its interface, speed and size stands in"
+    return Match(part, text, None, "class", reason, stand_in, names)
+
+
+def _in_title(text: str, title: str) -> bool:
+    return len(text) >= 8 and re.search(rf"\b{re.escape(text)}\b", title) is not None
+
+
+def _of_line(stems: Sequence[str], family: str | None, size: int | None) -> _Known | None:
+    """The drive of a line with the interface and, of those, the nearest size."""
+
+    def distance(each: _Known) -> tuple[bool, float, str]:
+        wrong = family is not None and each.family != family
+        return wrong, 0.0 if size is None else abs(each.bytes / size - 1.0), each.name
+
+    for stem in stems:
+        own = [k for k in _drives() if k.name == stem or k.name.startswith(f"{stem}-")]
+        if re.fullmatch(r"\d{3}", stem):
+            own = [each for each in own if re.fullmatch(rf"{stem}-\d+", each.name)]
+        if own:
+            best = min(own, key=distance)
+            others = [each for each in own if size and abs(each.bytes / size - 1) <= _SAME_SIZE]
+            return (
+                best if stem == stems[-1] or others else _of_line(stems[1:], family, size) or best
+            )
+    return None
+
+
+def _quality(
+    known: _Known, neighbour: str | None, family: str | None, size: int | None
+) -> tuple[Quality, str]:
+    if neighbour is not None:
+        return (
+            "near",
+            f"it is a {neighbour}, which the catalogue lacks; {known.title} is its neighbour",
+        )
+    differs = []
+    if size is not None and abs(known.bytes / size - 1.0) > _SAME_SIZE:
+        differs.append("size")
+    if family is not None and known.family != family:
+        differs.append("interface")
+    if differs:
+        what = " and ".join(differs)
+        return "family", f"the same line as {known.title}, another {what}: the machine's own counts"
+    return "exact", f"its part number is that of {known.title}"
+
+
+def _cut(text: str) -> tuple[tuple[str, ...], str]:
+    """Candidates of a model that ends too early, and what it may be."""
+    plain = without_vendor(text)
+    for pattern, stems, may_be in CUT:
+        if re.match(pattern, plain):
+            names = [k.name for k in _drives() if any(k.name.startswith(f"{s}-") for s in stems)]
+            return tuple(names), may_be
+    return (), ""
+
+
+def _stand_in(drive: Drive, family: str | None, size: int | None) -> str | None:
+    """A generic drive of the same interface, kind and speed, and the nearest size."""
+    kind = drive.kind or ("ssd" if family == "nvme" or drive.rpm == 0 else None)
+    kind = kind or ("hdd" if drive.rpm else None)
+    if kind is None:
+        return None
+    generic = [
+        each
+        for each in _drives()
+        if each.name.startswith("generic-") and (each.rpm is not None) == (kind == "hdd")
+        and "client" not in each.name
+    ]  # fmt: skip
+    own = [each for each in generic if family is None or each.family == family] or generic
+    if not own:
+        return None
+
+    def distance(each: _Known) -> tuple[float, float]:
+        speed = abs((each.rpm or 0) - (drive.rpm or each.rpm or 0))
+        away = 0.0 if not size else abs(each.bytes - size) / max(each.bytes, size)
+        return float(speed), away
+
+    return min(own, key=distance).name
+
+
+_PRODUCT = re.compile(
+    r"\b(\d{4}W?-\d+[ie](?:\d?[ie])?|[HS]\d{3}[A-Z]?|[PE]\d{3,4}[ie]?(?:-[a-z])?)\b", re.IGNORECASE
+)
+_CHIP = re.compile(r"\bSAS-?(\d{4}W?)", re.IGNORECASE)
+_SAME_CHIP = {
+    "9211-8i": "2008", "9240-8i": "2008", "9240-4i": "2008", "H310": "2008", "H200": "2008",
+    "M1015": "2008", "9260-8i": "2108", "9260-4i": "2108", "9261-8i": "2108", "H700": "2108",
+    "9265-8i": "2208", "9266-8i": "2208", "9271-8i": "2208", "9271-4i": "2208", "9270-8i": "2208",
+    "H710": "2208", "H710P": "2208", "H810": "2208", "9217-8i": "2308", "H330": "3008",
+    "9341-8i": "3008", "9363-4i": "3108", "9380-8e": "3108", "H730P": "3108", "H830": "3108",
+    "9311-8i": "3008", "HBA330": "3008", "9305-16i": "3224", "9364-8i": "3108",
+}  # fmt: skip
+"""Chips of cards that the catalogue lacks, by the makers' guides."""
+
+
+def match_controller(controller: Controller, part: str) -> Match:
+    """The controller of the catalogue that is most like one of the machine."""
+    text = controller.model or controller.chip or ""
+    wanted = _PRODUCT.search(re.sub(r"\bGen\d+\+?|\bSR\b", "", text))
+    titles = {name: re.split(r"[:(]", title)[0] for name, title in _controllers().items()}
+    if wanted is not None:
+        product = wanted[1].lower()
+        products = {
+            name: found[1] for name, title in titles.items() if (found := _PRODUCT.search(title))
+        }
+        for name, own in products.items():
+            if own.lower() == product:
+                return Match(part, text, name, "exact", f"the product {wanted[1]}")
+        for name, own in products.items():
+            if own.lower().rstrip("pn") == product.rstrip("pn"):
+                reason = f"{wanted[1]} and {own} are one line; its own cache counts"
+                return Match(part, text, name, "family", reason)
+    named = _SAME_CHIP.get(wanted[1].upper().replace("I", "i")) if wanted else None
+    chip = _CHIP.search(controller.model or "") or _CHIP.search(controller.chip or "")
+    number = named or (chip[1] if chip and wanted is None else None)
+    alike = None if number is None else _of_chip(number, controller)
+    if alike is not None:
+        reason = f"only the chip SAS{number} is known to be the same"
+        return Match(part, text, alike, "family", reason)
+    reason = "not in the catalogue: its cache and link come from the capture"
+    return Match(part, text, None, "class", reason, _generic_controller(controller))
+
+
+def _of_chip(number: str, controller: Controller) -> str | None:
+    """A controller of the catalogue with a chip, with as much cache if that is known."""
+    own = [n for n, title in _controllers().items() if re.search(rf"\bSAS{number}\b", title)]
+    own.sort(reverse=True)
+    gib = {"512 MiB": "512", "1 GiB": "1g"}.get(controller.cache or "")
+    better = [name for name in own if gib is not None and gib in name]
+    return next(iter(better or own), None)
+
+
+def _generic_controller(controller: Controller) -> str:
+    """A card that stands in for an unknown one: with a cache if it has one, or plain."""
+    if not controller.cache:
+        return "hba-9400-8i" if (controller.device_interface or "") != "sas-6g" else "hba-9207-8i"
+    six = controller.device_interface == "sas-6g"
+    return "lsi2208-1g-3.0" if six else "megaraid-9361-8i"

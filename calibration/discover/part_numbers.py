@@ -1,0 +1,202 @@
+"""Part numbers of drives: which line of products a model as a machine prints it belongs to.
+
+A rule is a maker's scheme of part numbers: letters for the line, digits for capacity and
+generation. Where only the digit of the generation differs, the line is a neighbour of that of the
+catalogue.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Models of one line."""
+
+    pattern: str
+    stem: str
+    """Begin of the names of the catalogue's devices of this line."""
+    neighbour: str | None = None
+    """The line itself, where the catalogue has its neighbour only."""
+
+
+RULES = (
+    # Seagate: ST, gigabytes, two letters of the family, four digits or three and a letter.
+    Rule(r"^ST(10|12|14|16)000NM\d{3}G", "exos-x16"),
+    Rule(r"^ST(16|18)000NM\d{3}J", "exos-x18"),
+    Rule(r"^ST(18|20)000NM\d{3}D", "exos-x20"),
+    Rule(r"^ST(20|24)000NM\d{3}H", "exos-x24"),
+    Rule(r"^ST14000NM0001", "exos-2x14"),
+    Rule(r"^ST18000NM0092", "exos-2x18"),
+    Rule(r"^ST(600|1200|1800|2400)MM01[2-4]9", "exos-10e2400"),
+    Rule(r"^ST[2456]000NM00[0-4]4", "enterprise-capacity-v4"),
+    Rule(r"^ST8000VN\d+", "ironwolf"),
+    Rule(r"^ST\d+VN\d+", "ironwolf"),
+    Rule(r"^ST\d+AS0002", "archive"),
+    # Toshiba: MG, generation, A for SATA or S for SAS, capacity.
+    Rule(r"^MG04[AS]C[AP]\d+[TE]", "mg04"),
+    Rule(r"^MG08[AS]C[AP]\d+T", "mg08"),
+    Rule(r"^MG09[AS]C[AP]\d+T", "mg09"),
+    Rule(r"^MG10[AS]CA\d+T", "mg10"),
+    Rule(r"^MG11[AS]C[AP]\d+T", "mg11"),
+    Rule(r"^MK3001GRRB", "mk3001grrb"),
+    # HGST and WD: Ultrastar by form factor, generation, largest and own capacity.
+    Rule(r"^HUS726T\dTAL", "hc310"),
+    Rule(r"^WUH7220\d\dB?[A-Z]?[LE]", "hc560"),
+    Rule(r"^WUH7222\d\dB?[A-Z]?[LE]", "hc570"),
+    Rule(r"^WUH7224\d\dB?[A-Z]?[LE]", "hc580"),
+    Rule(r"^HUS7240\d\dALS", "7k4000"),
+    Rule(r"^HUC1018\d\dCS", "c10k1800"),
+    Rule(r"^HUC1560\d\dCS", "c15k600"),
+    Rule(r"^HTS72101", "hgst-hts72101"),
+    Rule(r"^WD\d+EF([BZP]X|PX)|^WD80EFAX", "red-plus"),
+    Rule(r"^WD_?BLACK SN850X|^WDS\d+T2X0E", "sn850x"),
+    # Intel, Solidigm: SSDPE2 or SSDPF2 on PCIe, SSDSC2 on SATA; the generation is last.
+    Rule(r"^SSDPE2KE\d{3}T8", "p4610"),
+    Rule(r"^SSDPE2KE\d{3}T7", "p4610", "P4600"),
+    Rule(r"^SSDPE2KX\d{3}T7", "p4500"),
+    Rule(r"^SSDPE2KX\d{3}T8", "p4500", "P4510"),
+    Rule(r"^SSDPE(2M|DM)D\d{3}[TG]4", "p3700"),
+    Rule(r"^SSDPF2KX\d{3}T9", "p5500"),
+    Rule(r"^SSDPF2KX\d{3}TZ", "p5500", "P5510"),
+    Rule(r"^SSDPF2KX\d{3}T1", "p5520"),
+    Rule(r"^SSDPF2KE\d{3}T9", "p5600"),
+    Rule(r"^SSDPF2KE\d{3}T1", "p5600", "P5620"),
+    Rule(r"^SSDPE[D2]1K\d{3}GA", "p4800x"),
+    Rule(r"^SBFPF[2W]BV", "p5336"),
+    Rule(r"^SSDSC2KB\d{3}[GT]7", "s4500"),
+    Rule(r"^SSDSC2KB\d{3}[GT]8", "s4500", "S4510"),
+    Rule(r"^SSDSC2KB\d{3}[GT]Z", "s4500", "S4520"),
+    Rule(r"^SSDSC2KG\d{3}[GT]7", "s4600"),
+    Rule(r"^SSDSC2KG\d{3}[GT]8", "s4610"),
+    Rule(r"^SSDSC2KG\d{3}[GT]Z", "s4610", "S4620"),
+    # Samsung: MZ, form factor, line, capacity.
+    Rule(r"^MZQL2", "pm9a3-u2|pm9a3"),
+    Rule(r"^MZ1L2", "pm9a3-m2|pm9a3"),
+    Rule(r"^MZ3L[2O6]", "pm9a3-e1s|pm9a3"),
+    Rule(r"^MZ(QLB|1LB)", "pm983"),
+    Rule(r"^MZWLJ", "pm1733"),
+    Rule(r"^MZWLR", "pm1733", "PM1733a"),
+    Rule(r"^MZWLO", "pm1743"),
+    Rule(r"^MZILT", "pm1643"),
+    Rule(r"^MZILG", "pm1653"),
+    Rule(r"^MZWLL\w{4}M", "pm1725a"),
+    Rule(r"^MZWLL\w{4}A", "pm1725a", "PM1725b"),
+    Rule(r"^MZPLL\w{4}M", "pm1725a-hhhl|pm1725a"),
+    # Kioxia: K, C and the line, its generation, endurance L or R for reads and V for mixed use.
+    Rule(r"^KCD6\w?[LR]U", "cd6-r"),
+    Rule(r"^KCD6\w?VU", "cd6-v"),
+    Rule(r"^KCD7\w?[LR]U", "cd7"),
+    Rule(r"^KCD8\w?[LR]U", "cd8"),
+    Rule(r"^KCM6\w?RU", "cm6-r"),
+    Rule(r"^KCM6\w?VU", "cm6-v"),
+    Rule(r"^KCM7\w?RU", "cm7-r"),
+    # Micron: MTFD, interface and form factor, capacity, three letters of line and endurance.
+    Rule(r"^MTFDDAK\w{3,4}TDS", "micron-5300-pro"),
+    Rule(r"^MTFDDAK\w{3,4}TDT", "micron-5300-max"),
+    Rule(r"^MTFDDAK\w{3,4}TGA", "micron-5400-pro"),
+    Rule(r"^MTFDDAK\w{3,4}TGB", "micron-5400-max"),
+    Rule(r"^MTFDH(BE|BA|BG)\w{3,4}TD[FG]", "micron-7300"),
+    Rule(r"^MTFDKB[AG]\w{3,4}TDZ", "micron-7400-m2|micron-7400"),
+    Rule(r"^MTFDK\w\w\w{3,4}TDZ", "micron-7400"),
+    Rule(r"^MTFDK\w\w\w{3,4}TFR", "micron-7450-pro"),
+    Rule(r"^MTFDK\w\w\w{3,4}TFS", "micron-7450-max"),
+    Rule(r"^MTFDHAL\w{3,4}TCU", "micron-9200-max"),
+    Rule(r"^MTFDHAL\w{3,4}TDP", "micron-9300"),
+    Rule(r"^MTFDK\w\w\w{3,4}TGH", "micron-9400"),
+    Rule(r"^MTFDL\w\w\w{3,4}THB", "micron-9550-max"),
+    # Kingston.
+    Rule(r"^SEDC600M", "dc600m"),
+    # Names of lines, as client drives and server makers' firmware print them.
+    Rule(r"\bPM9A3\b", "pm9a3"),
+    Rule(r"\bPM983\b", "pm983"),
+    Rule(r"\bPM1725a\b", "pm1725a"),
+    Rule(r"\bPM1725b\b", "pm1725a", "PM1725b"),
+    Rule(r"\bPM1733\b", "pm1733"),
+    Rule(r"\bPM1735\b", "pm1733", "PM1735"),
+    Rule(r"\bPM1743\b", "pm1743"),
+    Rule(r"\bPM1643\b", "pm1643"),
+    Rule(r"\bPM1643a\b", "pm1643", "PM1643a"),
+    Rule(r"\bPM1653\b", "pm1653"),
+    Rule(r"\bP(4500|4610|5500|5520|5600|5336|5810)\b", r"p\1"),
+    Rule(r"\bP4510\b", "p4500", "P4510"),
+    Rule(r"\bP4600\b", "p4610", "P4600"),
+    Rule(r"\bP5510\b", "p5500", "P5510"),
+    Rule(r"\bP5620\b", "p5600", "P5620"),
+    Rule(r"\bCM7\b.*\bRI\b|\bCM7-R\b", "cm7-r"),
+    Rule(r"\bCM6\b.*\bRI\b|\bCM6-R\b", "cm6-r"),
+    Rule(r"\bCM6\b.*\bMU\b|\bCM6-V\b", "cm6-v"),
+    Rule(r"\bCD6\b.*\bRI\b|\bCD6-R\b", "cd6-r"),
+    Rule(r"\bCD7\b", "cd7"),
+    Rule(r"\bCD8\b", "cd8"),
+    Rule(r"\b7450\b.*\b(RI|PRO)\b", "micron-7450-pro"),
+    Rule(r"\b7450\b.*\b(MU|MAX)\b", "micron-7450-max"),
+    Rule(r"\b7(300|400)\b.*\b(RI|PRO)\b", r"micron-7\1"),
+    Rule(r"\bPE8110\b", "pe8110"),
+    Rule(r"\bSN850X\b", "sn850x"),
+    Rule(r"Samsung SSD (\d{3}) (PRO|EVO Plus|EVO)\b", r"\1-\2"),
+    Rule(r"Samsung SSD (980)\b(?! PRO)", r"\1"),
+)  # fmt: skip
+"""Asked in this order."""
+
+CUT = (
+    (r"^SSDSC2KB\d{0,2}$", ("s4500",), "S4500, S4510 or S4520"),
+    (r"^SSDSC2KG\d{0,2}$", ("s4600", "s4610"), "S4600, S4610 or S4620"),
+    (r"^SSDPE2KX\d{0,3}$", ("p4500",), "P4500 or P4510"),
+    (r"^SSDPE2KE\d{0,3}$", ("p4610",), "P4600 or P4610"),
+)  # fmt: skip
+"""Models that end before the digit of the generation: pattern, candidates, what they may be."""
+
+_VENDOR = re.compile(
+    r"^(?:ATA|HGST|HITACHI|WDC|WD|TOSHIBA|KIOXIA|SAMSUNG|INTEL|SOLIDIGM|SEAGATE|KINGSTON|NVME"
+    r"|MICRON(?:_\d{4})?|DELL|HPE?|LENOVO)[ _]+",
+    re.IGNORECASE,
+)
+
+
+def without_vendor(text: str) -> str:
+    """A model without what stands before its part number."""
+    found = text.strip()
+    while (cut := _VENDOR.sub("", found, count=1)) != found:
+        if re.match(r"SSD \d{3}\b", cut):
+            # A client drive's name, `Samsung SSD 980`, is no part number.
+            return found
+        found = cut
+    return found
+
+
+def rule_of(text: str) -> tuple[Rule, list[str]] | None:
+    """The first rule that a model meets, and the stems of its line, the nearest first."""
+    for spelling in (without_vendor(text), text.strip()):
+        for rule in RULES:
+            match = re.search(rule.pattern, spelling, re.IGNORECASE)
+            if match is not None:
+                stems = match.expand(rule.stem) if "\\" in rule.stem else rule.stem
+                return rule, stems.lower().replace(" ", "-").split("|")
+    return None
+
+
+_STATED = re.compile(r"(\d+(?:\.\d+)?)\s?(TB|GB|T|G)\b", re.IGNORECASE)
+
+
+def stated_capacity(text: str) -> int | None:
+    """Bytes that a model's own text states: `3.84TB`, `480G`, `7T68` or `ST16000`; else None."""
+    plain = without_vendor(text)
+    seagate = re.match(r"ST(\d{3,5})[A-Z]{2}", plain)
+    if seagate is not None:
+        return int(seagate[1]) * 10**9
+    toshiba = re.match(r"MG\d\d[A-Z]{3}(\d+)T", plain)
+    if toshiba is not None:
+        return int(toshiba[1]) * 10**12
+    coded = re.search(r"(?<!\d)(\d{1,2})T(\d{1,2})(?=[A-Z]|$)", plain)
+    if coded is not None:
+        return round(float(f"{coded[1]}.{coded[2]}") * 10**12)
+    intel = re.match(r"SSD\w{5}(\d{3})([TG])", plain)
+    if intel is not None:
+        return int(intel[1]) * (10**11 if intel[2] == "T" else 10**9)
+    match = _STATED.search(text)
+    if match is None:
+        return None
+    return round(float(match[1]) * (10**12 if match[2].upper().startswith("T") else 10**9))

@@ -1,0 +1,411 @@
+"""A scenario of the facts: host, controller, arrays, drives, each with where it was read from.
+
+A scenario has one controller: where a machine has several, the one with the most drives in arrays
+stands in it. What a scenario cannot express is said in comments and as warnings.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
+from raidlab.calibration.discover.matching import match_controller, match_drive
+from raidlab.calibration.discover.merging import base_drive, device_name
+from raidlab.calibration.discover.sheets import (
+    Sheet,
+    backup_of,
+    controller_sheet,
+    drive_sheet,
+    host_sheet,
+)
+from raidlab.devices.catalogue import find
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.scenario import load_scenario
+
+_LEVELS = ("raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60")
+
+
+@dataclass
+class Draft:
+    """A scenario as it is put together."""
+
+    lines: list[str] = field(default_factory=list)
+    sheets: dict[str, Sheet] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    assumed: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    """Why it cannot be loaded; empty if it can."""
+
+    @property
+    def text(self) -> str:
+        """The scenario's file."""
+        notes = [f"# Not in this scenario: {each}" for each in self.left_out]
+        return "\n".join([*self.lines, *notes]) + "\n"
+
+
+@dataclass
+class _Group:
+    """An array of the scenario: an array of the machine, or drives on their own."""
+
+    name: str
+    level: str
+    drives: list[Drive]
+    array: Array | None = None
+
+
+def draft(facts: Facts, stem: str) -> Draft | None:
+    """A scenario that loads; None if no capture says anything of a drive or an array.
+
+    Args:
+        facts: What is known.
+        stem: Begin of the names of device files beside the scenario.
+    """
+    controller = _main_controller(facts)
+    groups, left_out = _groups(facts, controller)
+    if not groups:
+        return None
+    made = Draft()
+    made.left_out = left_out
+    for plainly in (False, True):
+        made.lines, made.sheets, made.assumed = [], {}, []
+        _write(made, facts, controller, groups, stem, plainly=plainly)
+        made.faults = check(made, stem)
+        if not made.faults:
+            break
+    return made
+
+
+def check(made: Draft, stem: str) -> list[str]:
+    """What keeps a draft from being loaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in files(made, Path(folder) / f"{stem}.toml").items():
+            path.write_text(text)
+        try:
+            load_scenario(Path(folder) / f"{stem}.toml")
+        except SpecError as error:
+            return [str(each).replace(f"{folder}/", "") for each in error.faults]
+    return []
+
+
+def files(made: Draft, path: Path) -> dict[Path, str]:
+    """The scenario's file and the device files beside it."""
+    return {path: made.text} | {
+        path.parent / f"{path.stem}-{name}.toml": sheet.text for name, sheet in made.sheets.items()
+    }
+
+
+def _main_controller(facts: Facts) -> Controller | None:
+    """The controller whose arrays have the most drives; the only one that is no AHCI else."""
+    own = [each for each in facts.controllers if each.role != "ahci" and (each.model or each.chip)]
+    counts = Counter[object]()
+    for array in facts.arrays:
+        if array.controller is not None:
+            counts[array.controller] += array.members or 1
+    for controller in own:
+        identity = controller.index if controller.index is not None else controller.slot
+        if counts and identity == counts.most_common(1)[0][0]:
+            return controller
+    managed = any(array.controller is not None for array in facts.arrays)
+    attached = any(d.interface is None or "nvme" not in d.interface for d in facts.drives)
+    if managed:
+        known = [each for each in facts.controllers if each.role != "ahci"]
+        first = next(each for each in facts.arrays if each.controller is not None)
+        return known[0] if known else _unnamed(first)
+    return own[0] if len(own) == 1 and attached and facts.drives else None
+
+
+def _unnamed(array: Array) -> Controller:
+    """The controller of an array where no capture shows it."""
+    index, slot = (array.controller, None) if isinstance(array.controller, int) else (None, None)
+    return Controller(index=index, slot=slot, role="raid", read_from=array.read_from)
+
+
+def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], list[str]]:
+    groups: list[_Group] = []
+    left_out: list[str] = []
+    used: set[int] = set()
+    identity = (
+        None
+        if controller is None
+        else (controller.index if controller.index is not None else controller.slot)
+    )
+    hardware = any(array.controller is not None for array in facts.arrays)
+    for array in facts.arrays:
+        name = array.name or array.os_name or "array"
+        if hardware and (array.controller is None or array.controller != identity):
+            left_out.append(f"array {name}: on another controller or in the host")
+            continue
+        drives = _drives_of(array, facts)
+        if not array.members or (array.level or "") not in (*_LEVELS, "jbod", "linear"):
+            left_out.append(f"array {name}: level {array.level}, {array.members} drives")
+            continue
+        if any(id(each) in used for each in drives):
+            left_out.append(f"volume {name}: it shares its drives with another volume")
+            continue
+        used |= {id(each) for each in drives}
+        groups.append(_Group(_name(name, len(groups)), _level(array), drives, array))
+    loose = [
+        each for each in facts.drives
+        if id(each) not in used and _usable(each) and not (hardware and each.state != "jbod")
+        and each.state not in ("spare", "failed", "missing", "unassigned", "foreign")
+    ]  # fmt: skip
+    if controller is not None:
+        flash = [each for each in loose if each.interface == "nvme"]
+        if flash:
+            left_out.append(f"{len(flash)} NVMe drives: they are not on the controller")
+        loose = [each for each in loose if each.interface != "nvme"]
+    kinds: dict[tuple[object, ...], list[Drive]] = {}
+    for drive in loose:
+        kinds.setdefault((drive.model, drive.interface, drive.bytes), []).append(drive)
+    for same in kinds.values():
+        groups.append(_Group(f"drives-{len(groups)}", "independent", same))
+    for drive in facts.drives:
+        if drive.virtual:
+            left_out.append(f"{drive.name or drive.model}: a virtual disk or LUN: its drives are"
+                            " out of sight")  # fmt: skip
+    for volume in facts.volumes:
+        left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")
+    return groups, left_out
+
+
+def _usable(drive: Drive) -> bool:
+    """True for a drive of which enough is known to stand in a scenario."""
+    if drive.virtual or drive.volume_of_controller:
+        return False
+    return bool(drive.kind or drive.interface or drive.model)
+
+
+def _drives_of(array: Array, facts: Facts) -> list[Drive]:
+    """The drives that an array's members are, as far as captures show them."""
+    found: dict[int, Drive] = {}
+    names = {name: d for d in facts.drives if (name := device_name(d.name)) is not None}
+    for member in array.drives or []:
+        slots = [d for d in facts.drives if d.slot == member and d.controller == array.controller]
+        base = base_drive(member, names)
+        drive = slots[0] if slots else names[base] if base else None
+        if drive is not None and drive.state not in ("missing", "failed"):
+            found[id(drive)] = drive
+    return list(found.values())
+
+
+def _level(array: Array) -> str:
+    level, members = array.level or "jbod", array.members or 1
+    if level in ("raid10", "raid1e") and members % 2:
+        return "raid1e"
+    if level == "raid10" and members == 2:
+        return "raid1"
+    return "jbod" if level == "linear" or members == 1 else level
+
+
+def _name(text: str, place: int) -> str:
+    return re.sub(r"[^A-Za-z0-9_.+-]+", "-", text.rpartition("/")[2]).strip("-") or f"array-{place}"
+
+
+def _write(
+    made: Draft, facts: Facts, controller: Controller | None, groups: Sequence[_Group],
+    stem: str, *, plainly: bool,
+) -> None:  # fmt: skip
+    title = f"{facts.host.name or 'A machine'}, as discovered"
+    made.lines += [f'title = "{title}"', ""]
+    _host(made, facts, groups, stem, plainly=plainly)
+    if controller is not None:
+        _controller(made, controller, groups, stem, plainly=plainly)
+    taken: Counter[str] = Counter()
+    for group in groups:
+        taken[group.name] += 1
+        if taken[group.name] > 1:
+            group.name = f"{group.name}-{taken[group.name]}"
+        _array(made, group, controller, stem, plainly=plainly)
+    for group in groups:
+        made.lines += [
+            "[[workload]]  # assumed: captures do not say what the machine is asked for",
+            f'target = "{group.name}"', 'rw = "randrw"', 'read_share = "70 %"',
+            'block_size = "4 KiB"', "outstanding = [1, 8, 32]", "",
+        ]  # fmt: skip
+    made.lines += ["[run]", 'warm_up = "1 s"', 'duration = "10 s"', "max_ios = 20000", ""]
+    for group in groups:
+        _degraded(made, group, len(groups))
+
+
+def _model(made: Draft, sheet: Sheet | None, name: str, stem: str) -> str:
+    """What `model` says: the catalogue's name, or the file of a device beside the scenario."""
+    if sheet is None:
+        return name
+    made.sheets[sheet.name] = sheet
+    return f"{stem}-{sheet.name}.toml"
+
+
+def _host(made: Draft, facts: Facts, groups: Sequence[_Group], stem: str, *, plainly: bool) -> None:
+    drives = [each for group in groups for each in group.drives]
+    flash = any(each.interface == "nvme" for each in drives)
+    base = "nvme" if flash else "generic"
+    sheet = None if plainly else host_sheet(facts.host, drives, base)
+    source = facts.host.read_from
+    made.lines += ["[host]", f'model = "{_model(made, sheet, base, stem)}"']
+    host = facts.host
+    for name, value in (("CPU", host.cpu), ("sockets", host.sockets), ("kernel", host.kernel)):
+        if value is not None:
+            made.lines.append(f"# {name}: {value}, read from {source}")
+    if source is None:
+        made.lines.append(f"# assumed: no capture says which CPU it has; {base} stands in")
+    made.lines.append("")
+
+
+def _controller(
+    made: Draft, controller: Controller, groups: Sequence[_Group], stem: str, *, plainly: bool
+) -> None:
+    arrays = [g.array for g in groups if g.array is not None and g.array.controller is not None]
+    match = match_controller(controller, "controller")
+    caching = any("back" in (each.write_policy or "") for each in arrays)
+    if match.device is None and caching and not controller.cache:
+        # A volume that writes back has a cache below it, though no capture says how large.
+        match = match_controller(replace(controller, cache="1 GiB"), "controller")
+        made.assumed.append("the controller's cache: no capture says its size")
+    levels = [g.level for g in groups if g.level != "independent" and g.array is not None
+              and g.array.controller is not None]  # fmt: skip
+    base = match.device or match.stand_in or "megaraid-9361-8i"
+    spec = find(base, kind=ControllerSpec).spec
+    sheet = controller_sheet(controller, match, sorted(set(levels)))
+    file = f"# read from {controller.read_from}"
+    made.lines += [
+        "[controller]",
+        f'model = "{_model(made, sheet, base, stem)}"  {file}: {match.quality}, {match.reason}',
+    ]
+    cached = isinstance(spec, ControllerSpec) and spec.cache is not None
+    if plainly or not arrays or not cached:
+        made.lines.append("")
+        return
+    first = arrays[0]
+    backup = backup_of(controller)
+    if backup is not None:
+        made.lines.append(f'backup = "{backup}"  {file}: {controller.backup_state}')
+    running = first.write_policy_now or first.write_policy
+    if running is not None:
+        planned = "" if first.write_policy in (None, running) else f"; set is {first.write_policy}"
+        made.lines.append(f'write = "{running}"  {file}{planned}')
+    ahead = {True: "always", False: "none", "adaptive": "adaptive"}.get(first.read_ahead or False)
+    if first.read_ahead is not None and ahead is not None:
+        made.lines.append(f'read_ahead = "{ahead}"  {file}')
+    if first.io_policy is not None:
+        made.lines.append(f'io_cache = "{first.io_policy}"  {file}')
+    if first.drive_cache in ("on", "off"):
+        made.lines.append(f"disk_cache = {str(first.drive_cache == 'on').lower()}  {file}")
+    if len({(each.write_policy_now, each.read_ahead) for each in arrays}) > 1:
+        made.left_out.append("cache policies of the other volumes: a scenario has one for all")
+    made.lines.append("")
+
+
+def _array(
+    made: Draft, group: _Group, controller: Controller | None, stem: str, *, plainly: bool
+) -> None:
+    array = group.array
+    members = len(group.drives) if array is None else array.members or 1
+    read = "" if array is None else f"  # read from {array.read_from}"
+    made.lines += ["[[array]]", f'name = "{group.name}"', f'level = "{group.level}"{read}',
+                   "drives = ["]  # fmt: skip
+    for model, count, remark in _models(made, group, members, stem, plainly=plainly):
+        made.lines.append(f'    {{ model = "{model}", count = {count} }},  # {remark}')
+    made.lines.append("]")
+    if array is not None:
+        _settings(made, group, array, controller, plainly=plainly)
+    made.lines.append("")
+
+
+def _models(
+    made: Draft, group: _Group, members: int, stem: str, *, plainly: bool
+) -> list[tuple[str, int, str]]:
+    """Models and counts of the drives; members that no capture shows are as the others."""
+    seen: Counter[tuple[str, str]] = Counter()
+    drives = group.drives or [_guess(group)]
+    for drive in drives[:members]:
+        match = match_drive(drive)
+        base = match.device or match.stand_in or "generic-sata-20tb"
+        sheet = None if plainly else drive_sheet(drive, match)
+        assumed = drive.read_from is None
+        where = (
+            "assumed: no capture shows the drives" if assumed else f"read from {drive.read_from}"
+        )
+        seen[_model(made, sheet, base, stem), f"{where}: {match.quality}, {match.reason}"] += 1
+        if assumed or match.quality in ("class", "ask"):
+            made.assumed.append(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
+    rest = members - sum(seen.values())
+    if rest > 0:
+        first = next(iter(seen))
+        seen[first] += rest
+    return [(model, count, remark) for (model, remark), count in seen.items()]
+
+
+def _guess(group: _Group) -> Drive:
+    """A drive for an array of which no capture shows the drives: by name and size of a member."""
+    array = group.array
+    flash = array is not None and any("nvme" in each for each in array.drives or [])
+    each = None if array is None else array.member_bytes
+    if each is None and array is not None and array.bytes and array.members:
+        parities = {"raid5": 1, "raid6": 2, "raid50": 2, "raid60": 4}.get(array.level or "", 0)
+        data = array.members - parities
+        if array.level in ("raid1",):
+            data = 1
+        elif array.level in ("raid10", "raid1e"):
+            data = array.members / 2  # type: ignore[assignment]
+        each = round(array.bytes / max(data, 1))
+    kind, interface = ("ssd", "nvme") if flash else ("hdd", "sata")
+    return Drive(kind=kind, interface=interface, bytes=each)
+
+
+def _settings(
+    made: Draft, group: _Group, array: Array, controller: Controller | None, *, plainly: bool
+) -> None:
+    file = f"# read from {array.read_from}"
+    software = array.controller is None and group.level != "jbod"
+    if software:
+        made.lines.append(f'software_raid = "os"  {file}')
+    if group.level in ("raid0", "raid10", "raid1e", "raid5", "raid6", "raid50", "raid60"):
+        if array.stripe_unit is not None:
+            made.lines.append(f'stripe_unit = "{array.stripe_unit}"  {file}')
+        else:
+            made.lines.append("# stripe_unit: assumed, no capture says it")
+    parity = group.level in ("raid1", "raid10", "raid1e", "raid5", "raid6")
+    if software and array.bitmap and parity and not plainly:
+        made.lines.append(f'bitmap = "internal"  {file}')
+        if array.bitmap_chunk is not None:
+            made.lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
+    if array.spares:
+        made.lines.append(
+            f"# {len(array.spares)} hot spare(s): {', '.join(array.spares)}, {file[2:]}"
+        )
+    if array.journal is not None:
+        made.left_out.append(f"journal {array.journal} of {group.name}: no model of it")
+    if array.layout in ("far", "offset"):
+        made.left_out.append(f"layout {array.layout} of {group.name}: copies are near ones here")
+    if controller is not None and array.controller is not None and not software:
+        rate = controller.rebuild_rate_percent
+        if rate and not plainly:
+            made.lines.append(f"rebuild_rate = {rate / 100:g}  # read from {controller.read_from}")
+
+
+def _degraded(made: Draft, group: _Group, arrays: int) -> None:
+    """The drives that an array lacks fail at the begin."""
+    array = group.array
+    if array is None or array.members is None or group.level not in _LEVELS:
+        return
+    lacking = array.missing or (array.members - array.present if array.present else 0)
+    lacking = lacking or len(array.failed or [])
+    if array.state in ("degraded", "rebuilding", "partially degraded"):
+        lacking = lacking or 1
+    bears = {"raid5": 1, "raid6": 2, "raid1": 1, "raid10": 1, "raid1e": 1, "raid50": 1, "raid60": 2}
+    for drive in range(min(lacking, bears.get(group.level, 0))):
+        made.lines += [
+            f"[[event]]  # {array.state}, read from {array.read_from}", 'at = "0 s"',
+            'action = "fail-drive"', f"drive = {drive}",
+        ]  # fmt: skip
+        if arrays > 1:
+            made.lines.append(f'array = "{group.name}"')
+        made.lines.append("")
+    if array.state == "rebuilding":
+        made.left_out.append(f"the rebuild of {group.name}: the array is degraded here")

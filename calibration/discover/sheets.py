@@ -1,0 +1,164 @@
+"""Device files of a machine: a like device of the catalogue with what captures state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from raidlab.calibration.discover.facts import Controller, Drive, Host
+from raidlab.calibration.discover.matching import Match
+from raidlab.calibration.discover.quantities import bytes_of
+from raidlab.devices.catalogue import find
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.hdd import HddSpec
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.ssd import SsdSpec
+
+Values = dict[str, "str | int | bool | list[str] | Mapping[str, object]"]
+
+
+@dataclass
+class Sheet:
+    """A device file to write beside a scenario."""
+
+    name: str
+    values: Values
+    sources: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    own: bool = False
+    """True if it has texts of its own."""
+
+    def put(self, key: str, value: object, file: str | None, source: str = "measured") -> None:
+        """Sets a value, `cache.size` too, with the file that it was read from."""
+        table, _, name = key.rpartition(".")
+        at: dict[str, object] = dict(self.values)
+        if table:
+            inner = dict(at.get(table) or {})  # type: ignore[call-overload]
+            inner[name] = value
+            at[table] = inner
+        else:
+            at[name] = value
+        self.values = at  # type: ignore[assignment]
+        if isinstance(value, list):
+            # Texts have no source in device files: a remark says where they come from.
+            self.remarks.append(f"{key}: read from {file}.")
+            self.own = True
+            return
+        note = f"read from {file}" if source == "measured" else "as the machine's size needs"
+        self.sources[key] = {"source": source, "note": note}
+
+    @property
+    def text(self) -> str:
+        """The file."""
+        return device_toml(self.values, self.sources, self.remarks)
+
+
+def slug(text: str) -> str:
+    """A name for a device file: small letters, digits, dashes."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:60] or "unknown"
+
+
+def drive_sheet(drive: Drive, match: Match) -> Sheet | None:
+    """The drive as the machine states it; None where the catalogue's device is the same."""
+    base = match.device or match.stand_in
+    if base is None or (match.quality == "exact" and drive.queue_depth is None):
+        return None
+    device = find(base, kind=DriveSpec)
+    spec = device.spec
+    if not isinstance(spec, HddSpec | SsdSpec):
+        return None
+    file = drive.read_from
+    name = slug(f"own-{drive.model or base}")
+    title = drive.model or f"{drive.kind or 'drive'} of {drive.bytes or 0} B"
+    sheet = Sheet(
+        name, {"kind": spec.kind, "name": name, "title": f"{title}, as discovered", "like": base}
+    )
+    sheet.remarks = [f"{title}: {match.reason}.", f"What is not here is {base}'s."]
+    own = drive.bytes
+    if own and abs(own / spec.capacity_bytes(DriveOptions()) - 1) > 0.025:
+        unit = 512 if isinstance(spec, HddSpec) else spec.mapping_unit
+        sheet.put("capacity", f"{own // unit * unit} B", file)
+        if isinstance(spec, SsdSpec):
+            ratio = own / spec.capacity_bytes(DriveOptions())
+            blocks = max(8, -(-spec.nand.blocks_per_plane * ratio // 1))
+            sheet.put("nand.blocks_per_plane", int(blocks), file, "derived")
+    if drive.queue_depth is not None and 1 <= drive.queue_depth <= 256:
+        sheet.put("queue_depth", drive.queue_depth, file)
+    if isinstance(spec, HddSpec) and drive.rpm:
+        sheet.put("speed", f"{drive.rpm} rpm", file)
+    interface = _interface(drive)
+    if interface is not None and interface != spec.interface:
+        sheet.put("interface", interface, file)
+    return sheet if sheet.sources or sheet.own else None
+
+
+def _interface(drive: Drive) -> str | None:
+    """The interface to simulate: what has been negotiated, as a drive cannot be faster today."""
+    text = drive.link_now or drive.interface or ""
+    if re.fullmatch(r"(sata|sas)-[\d.]+g", text):
+        return text
+    if drive.interface == "nvme" and drive.link is not None and drive.link.gen and drive.link.width:
+        return f"pcie-{drive.link.gen}.0-x{drive.link.width}"
+    return None
+
+
+_BACKUPS = {"bbu": "bbu", "battery": "bbu", "cachevault": "fbu", "capacitor": "fbu",
+            "supercap flash": "fbu", "energy pack": "fbu", "none": "none"}  # fmt: skip
+
+
+def backup_of(controller: Controller) -> str | None:
+    """`bbu`, `fbu` or `none` of what a capture calls the backup; None if it does not say."""
+    return _BACKUPS.get(controller.backup or "")
+
+
+def controller_sheet(controller: Controller, match: Match, levels: Sequence[str]) -> Sheet | None:
+    """The controller with its own cache, backup, link; None where the catalogue's is the same."""
+    base = match.device or match.stand_in
+    if base is None:
+        return None
+    spec = find(base, kind=ControllerSpec).spec
+    if not isinstance(spec, ControllerSpec):
+        return None
+    file = controller.read_from
+    name = slug(f"own-{controller.model or base}")
+    title = f"{controller.model or base}, as discovered"
+    sheet = Sheet(name, {"kind": "controller", "name": name, "title": title, "like": base})
+    sheet.remarks = [f"{controller.model}: {match.reason}.", f"What is not here is {base}'s."]
+    size = bytes_of(controller.cache)
+    if spec.cache is not None and size and size != spec.cache.size:
+        sheet.put("cache.size", controller.cache, file)
+    backup = backup_of(controller)
+    if spec.cache is not None and backup is not None and backup not in spec.cache.backup:
+        sheet.put("cache.backup", ["none", backup], file)
+    link = controller.link
+    if link is not None and link.gen and link.width:
+        trained = f"pcie-{link.gen}.0-x{link.width}"
+        if trained != spec.link:
+            sheet.put("link", trained, file)
+    lacking = [level for level in levels if level not in spec.levels]
+    if lacking:
+        sheet.put("levels", [*spec.levels, *lacking], file)
+    return sheet if sheet.sources or sheet.own else None
+
+
+def host_sheet(host: Host, drives: Sequence[Drive], base: str) -> Sheet | None:
+    """The host with its own threads, clock is the model's; the drives' scheduler and requests."""
+    spec = find(base, kind=HostSpec).spec
+    sheet = Sheet("own-host", {"kind": "host", "name": "own-host", "like": base})
+    sheet.values["title"] = f"{host.cpu or host.name or 'Host'}, as discovered"
+    sheet.remarks = [f"What is not here is {base}'s."]
+    if host.threads and isinstance(spec, HostSpec) and host.threads != spec.threads:
+        sheet.put("threads", min(host.threads, 1024), host.read_from)
+    names = {"mq-deadline": "deadline", "deadline": "deadline", "none": "none", "noop": "none",
+             "cfq": "fair", "bfq": "fair"}  # fmt: skip
+    stated = {names[d.scheduler] for d in drives if d.scheduler in names}
+    requests = {each.requests for each in drives if each.requests}
+    file = next((each.read_from for each in drives if each.scheduler), None)
+    if len(stated) == 1:
+        sheet.put("block_layer.scheduler", stated.pop(), file)
+        if len(requests) == 1:
+            sheet.put("block_layer.requests", requests.pop(), file)
+    return sheet if sheet.sources or sheet.own else None

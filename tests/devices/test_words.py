@@ -1,0 +1,89 @@
+"""The table of words, row by row: what people call things leads to the right key or device."""
+
+import pytest
+
+from raidlab.devices import words
+from raidlab.devices.catalogue import find
+from raidlab.devices.faults import SpecError
+from raidlab.devices.levels import LEVELS
+from raidlab.devices.schema import read_toml
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec import schema
+
+TABLES = {
+    schema.ArrayTable: words.ARRAY_KEYS,
+    schema.ControllerTable: words.CONTROLLER_KEYS,
+    schema.DrivesTable: words.DRIVE_KEYS,
+    schema.WorkloadTable: words.LOAD_KEYS,
+    schema.ScenarioTable: words.SCENARIO_KEYS,
+}
+
+
+def faults(**changes):
+    tree = {"array": [{"drives": [{"model": "generic-7200rpm"}]}], "workload": []} | changes
+    with pytest.raises(SpecError) as caught:
+        build_scenario(tree)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("table", "word", "ours"),
+    [(table, word, ours) for table, each in TABLES.items() for word, ours in each.items()],
+)
+def test_a_key_of_others_is_not_ours_and_leads_to_one_that_is(table, word, ours):
+    assert word not in table.model_fields
+    assert ours.split()[0].rstrip(",").partition(".")[0] in {
+        *table.model_fields,
+        *schema.ScenarioTable.model_fields,
+    }
+
+
+def test_a_key_is_answered_with_ours():
+    drives = [{"model": "generic-7200rpm"}]
+    assert "array.0.chunk: is named stripe_unit here" in faults(
+        array=[{"chunk": "64 KiB", "drives": drives}]
+    )
+    assert "hba: is named controller here" in faults(hba={"model": "x"})
+
+
+@pytest.mark.parametrize(("word", "ours"), words.LEVELS.items())
+def test_a_level_of_others_leads_to_ours(word, ours):
+    assert ours in LEVELS
+    drives = [{"model": "generic-7200rpm", "count": 4}]
+    assert ours in faults(array=[{"level": word, "drives": drives}]).rpartition(";")[2]
+
+
+@pytest.mark.parametrize(("word", "nearest"), words.NEAREST.items())
+def test_what_is_not_modelled_says_what_comes_nearest(word, nearest):
+    drives = [{"model": "generic-7200rpm", "count": 4}]
+    assert nearest in faults(array=[{"level": word.upper(), "drives": drives}])
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("samsung 870 evo 1tb", "870-evo-1000"),
+        ("Samsung SSD 870 EVO 1TB", "870-evo-1000"),
+        ("870_EVO 1.0 TB", "870-evo-1000"),
+        ("intel p3700 800gb", "p3700-800"),
+    ],
+)
+def test_a_drive_in_a_makers_words_is_found(written, meant):
+    with pytest.raises(SpecError, match=f'did you mean "{meant}"'):
+        find(written)
+
+
+@pytest.mark.parametrize("written", ["zzz", "1 TB", "ssd", "samsung 9999 evo 1tb"])
+def test_no_drive_is_guessed(written):
+    with pytest.raises(SpecError) as caught:
+        find(written)
+    assert "; did you mean" not in caught.value.faults[0].allowed
+
+
+def test_a_table_that_stands_twice_says_how_several_are_written(tmp_path):
+    file = tmp_path / "s.toml"
+    for name, said in (("controller", "one [controller]"), ("array", "written [[array]]")):
+        file.write_text(f'[{name}]\nmodel = "a"\n\n[{name}]\nmodel = "b"\n')
+        with pytest.raises(SpecError, match="line 4") as caught:
+            read_toml(file)
+        assert f"[{name}] stands twice" in str(caught.value) and said in str(caught.value)
