@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, WrapValidator
+from pydantic import Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
