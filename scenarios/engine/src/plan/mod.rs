@@ -11,7 +11,7 @@ mod workload;
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
-use raidlab_kernel::Nanos;
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
 pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
@@ -116,6 +116,13 @@ pub struct Filling {
 }
 
 impl Plan {
+    /// Up to when a steady state is looked for, where memories still filled up to `until`: with full
+    /// ones the search begins anew.
+    pub(crate) fn steady_by(&self, until: Time) -> Time {
+        let search = self.warm_up_most_ns.saturating_sub(self.warm_up_ns);
+        (until + search).min(Time::ZERO + self.last_begin())
+    }
+
     /// Up to when a recording may become part of the warm-up.
     pub(crate) fn last_begin(&self) -> Nanos {
         let filling = self.filling.map_or(Nanos::ZERO, |filling| filling.most_ns);

@@ -85,9 +85,7 @@ pub fn run_watched(
         system.layers.loads.compare_backlog(recording.in_flight);
         let fills = recording.fills(&system, plan, until);
         if fills {
-            // With full memories the search for a steady state begins anew.
-            steady_by = until + plan.warm_up_most_ns.saturating_sub(plan.warm_up_ns);
-            steady_by = steady_by.min(Time::ZERO + plan.last_begin());
+            steady_by = plan.steady_by(until);
         }
         let loads = &mut system.layers.loads;
         let drifts = until <= steady_by && loads.drift(until);
