@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Self
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
@@ -35,7 +37,7 @@ LATENCIES = ("mean", "p50", "p95", "p99", "p99_9")
 """Of which a row has columns."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """A scenario at many points."""
 
@@ -53,6 +55,22 @@ class Sweep:
     breaches: tuple[str, ...] = ()
     interrupted: bool = False
     """Ctrl-C came: some points have no rows."""
+
+    def __repr__(self) -> str:
+        """A line: what varies, how many points and rows, and the first warning."""
+        said = f"{', '.join(self.vary)}: {self.points} points, {len(self.rows)} rows"
+        warned = f", {len(self.warnings)} warnings: {self.warnings[0]}" if self.warnings else ""
+        cut = ", interrupted" * self.interrupted
+        return f"<Sweep {self.title!r}, {said}, seed {self.seed}{cut}{shorten(warned, 120)}>"
+
+    def to_pandas(self) -> Any:
+        """`table` as a pandas data frame; pandas must be installed.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        table = self.table()
+        return import_module("pandas").DataFrame(table.to_dict(as_series=False))
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `raidlab sweep --json`."""
