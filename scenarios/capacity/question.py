@@ -62,6 +62,16 @@ Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
 Growth = Annotated[float, BeforeValidator(_growth)]
 
 
+def time_of(years: float) -> str:
+    """A horizon in words: `1 month`, `18 months`, `5 years`."""
+    months = 12 * years
+    if abs(years - round(years)) < 1e-9 and years >= 1:
+        return "1 year" if round(years) == 1 else f"{years:g} years"
+    if abs(months - round(months)) < 1e-9:
+        return "1 month" if round(months) == 1 else f"{round(months)} months"
+    return f"{years:.3g} years"
+
+
 class GrowthTable(Table):
     """`[growth]`: shares in a year."""
 

@@ -507,7 +507,7 @@ def _page_cache(
         allowed = f"at most {threads}: each of the {threads} threads sleeps in its one call"
         faults.add(f"{key}.outstanding", list(workload.outstanding or ()), allowed)
     scale = 1.0 if table.host.clock is None else host.clock / table.host.clock
-    holds_end = table.run.precondition != "fresh"
+    holds_end = table.run.begins != "fresh"
     return {"page_cache": host.page_cache.to_plan(scale, holds_end=holds_end)}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
-from raidlab.scenarios.results.asked import queue_grows
+from raidlab.scenarios.results.asked import LEFT, queue_grows
 
 
 def is_uneven(load: Mapping[str, Any]) -> bool:
@@ -15,27 +15,36 @@ def is_uneven(load: Mapping[str, Any]) -> bool:
     return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
 
 
-def seconds_without_power(plan: Mapping[str, Any]) -> float:
-    """Recorded seconds in which nothing arrives, as the power is off."""
-    begin, end = plan["warm_up_ns"], plan["warm_up_ns"] + plan["duration_ns"]
-    outages = [event for event in plan["events"] if event["action"] == "power_fail"]
-    times = ((max(e["at_ns"], begin), min(e["at_ns"] + e["off_ns"], end)) for e in outages)
-    return float(sum(max(0, to - since) for since, to in times)) / 1e9
-
-
-def of_rate(scenario: Scenario, load: Loaded, row: Mapping[str, Any]) -> bool | None:
-    """Whether more of an open load arrives than is served; None where chance decides: in bursts.
+def of_rate(scenario: Scenario, load: Loaded, row: Mapping[str, Any]) -> bool:
+    """Whether more of an open load arrived than was served.
 
     Args:
         scenario: Of which the row is.
         load: Its load, which has rates.
-        row: With `offered_iops`.
+        row: Of one run.
     """
-    if any(is_uneven(scenario.base["workloads"][part]) for part in load.parts):
-        return None
-    # Power may be off for longer than was recorded.
-    seconds = max(0.0, row["duration_s"] - seconds_without_power(scenario.base))
-    return queue_grows(row["offered_iops"] * seconds, row["ios"] + row["errors"])
+    parts = (scenario.base["workloads"][part] for part in load.parts)
+    return of_arrivals(row, bursty=any(map(is_uneven, parts)))
+
+
+def of_arrivals(row: Mapping[str, Any], *, bursty: bool) -> bool:
+    """Whether more of an open load arrived in a run than was served.
+
+    What counts is what arrived in this run, not the mean of the arrivals. Of bursts, a queue at the
+    end is no sign by itself: even the fewest requests in flight have to grow from the first half of
+    the recording to the second.
+
+    Args:
+        row: With `arrived`, of one run.
+        bursty: Whether the rate in a short time is not the mean.
+    """
+    arrived, served = row["arrived"]["requests"], row["ios"] + row["errors"]
+    if not queue_grows(arrived, served):
+        return False
+    early, late = row["arrived"]["fewest_in_flight"]
+    if not bursty or early is None or late is None:
+        return True
+    return bool(2 * (late - early) > LEFT * arrived)
 
 
 def of_trace(scenario: Scenario, trace: Mapping[str, Any]) -> bool | None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import behind
+from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.spec.findings import Code, Coded
 
 _LEAST = 0.001
 """Share of the units read below which no figure differs."""
@@ -34,24 +36,16 @@ def unwritten_note(
     ]
 
 
-def unwritten_reads(scenario: Scenario | None, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A warning for each array whose SSDs read what was never written: of its highest share.
-
-    Args:
-        scenario: Of which the rows are; None for a live system made of a plan.
-        rows: Of any points and replications.
-    """
+def unwritten_reads(observed: Observed) -> Iterator[str]:
+    """A warning for each array whose SSDs read what was never written: of its highest share."""
     met: dict[str, list[list[Mapping[str, Any]]]] = {}
-    for row in rows:
+    for row in observed.rows:
         own = behind(row["components"], row["target"], row["workload"])
         met.setdefault(row["target"], []).append(own)
-    return [
-        note
-        for array, points in met.items()
-        for note in unwritten_note(
-            f"array {array}", max(points, key=of_components), remedy(scenario)
-        )
-    ]
+    for array, points in met.items():
+        most = max(points, key=of_components)
+        for text in unwritten_note(f"array {array}", most, remedy(observed.scenario)):
+            yield Coded(text, Code.UNWRITTEN_FLASH, array)
 
 
 def remedy(scenario: Scenario | None) -> str:

@@ -8,8 +8,9 @@ from typing import Any
 
 from raidlab.devices.units import format_duration
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
+from raidlab.scenarios.results.diagnostics.observed import Observed, Row
 from raidlab.scenarios.results.look import figure
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.spec.findings import Code, Coded
 
 _ENOUGH = 10
 """Periods from which on the mean of the arrivals shows: by chance alone it is then a third off."""
@@ -17,20 +18,22 @@ _WHOLE = 0.01
 """Part of a day by which a run may miss a whole number of days."""
 
 
-def too_short(scenario: Scenario, rows: Sequence[Row]) -> list[str]:
+def too_short(observed: Observed) -> Iterator[str]:
     """A warning for each load with fewer than ten periods, and for each precision not reached."""
-    found: list[str] = []
-    wanted = scenario.base["precision"]
-    for load in scenario.workloads:
-        own = [row for row in rows if row["workload"] == load.name and row["ios"]]
-        if own and not load.is_fio:
-            found += _periods(scenario, load, own)
-            if wanted:
-                planned_s = scenario.base["duration_ns"] / 1e9
-                ended = [row for row in own if row["duration_s"] < planned_s]
-                found += _precision(wanted, [row for row in own if row not in ended])
-                found += _short_of_the_past(scenario.base, ended)
-    return found
+    scenario = observed.scenario
+    for load in () if scenario is None else scenario.workloads:
+        own = [row for row in observed.rows if row["workload"] == load.name and row["ios"]]
+        if scenario is None or not own or load.is_fio:
+            continue
+        for text in _periods(scenario, load, own):
+            yield Coded(text, Code.FEW_PERIODS, load.name)
+        wanted = scenario.base["precision"]
+        if wanted:
+            planned_s = scenario.base["duration_ns"] / 1e9
+            ended = [row for row in own if row["duration_s"] < planned_s]
+            late = [row for row in own if row not in ended]
+            for text in (*_precision(wanted, late), *_short_of_the_past(scenario.base, ended)):
+                yield Coded(text, Code.PRECISION, load.name)
 
 
 def _periods(scenario: Scenario, load: Loaded, rows: Sequence[Row]) -> Iterator[str]:
@@ -119,11 +122,6 @@ def _short_of_the_past(plan: Mapping[str, Any], rows: Sequence[Row]) -> Iterator
         f" {share:.2g} of {drive} was written, but with another past of the drive the rate may"
         f" differ by {100 * half:.2g} % (run.replications = {enough} narrows that)"
     )
-
-
-def is_of_precision(warning: str) -> bool:
-    """True for one of a precision not reached: no news to whoever asked for as much as there is."""
-    return ": run.precision, " in warning
 
 
 def _half(row: Mapping[str, Any]) -> float | None:

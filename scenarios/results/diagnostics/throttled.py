@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from raidlab.scenarios.results.bottleneck import behind
+from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.spec.findings import Code, Coded
 
 _LEAST = 0.001
 """Share of a run's time below which no figure differs."""
 
 
-def throttled_drives(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A warning for each array with drives that were slowed down: of the longest throttling.
-
-    Args:
-        rows: Of any points and replications.
-    """
+def throttled_drives(observed: Observed) -> Iterator[str]:
+    """A warning for each array with drives that were slowed down: of the longest throttling."""
     longest: dict[str, tuple[float, str]] = {}
-    for row in rows:
+    for row in observed.rows:
         for found in _slowed(row):
             longest[row["target"]] = max(longest.get(row["target"], found), found)
-    return [text for share, text in longest.values() if share > _LEAST]
+    for array, (share, text) in longest.items():
+        if share > _LEAST:
+            yield Coded(text, Code.THROTTLED, array)
 
 
 def throttled_note(what: str, seconds: float, warmest: float, whole: float = 0.0) -> str:
