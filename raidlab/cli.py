@@ -158,6 +158,11 @@ COMMANDS = {
         "store",
         "List what the store of finished runs has, or clear it.",
     ),
+    "record": Lazy(
+        "record",
+        "record",
+        "Record the load of this machine's disks from /proc/diskstats, for scenarios.",
+    ),
     "lab": Lazy(
         "lab",
         "lab",

@@ -14,11 +14,11 @@ from raidlab.devices.files import unwritable, whole
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.fio import failed_jobs
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
-from raidlab.scenarios.results.cache_filling import GATHERED, still_filling
-from raidlab.scenarios.results.overload import of_rate, with_traces
+from raidlab.scenarios.results.diagnostics.judges import warnings_of
+from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.results.diagnostics.overload import of_rate, with_traces
+from raidlab.scenarios.results.diagnostics.statements import add_doubts
 from raidlab.scenarios.results.result import Recorded, Result, Row, make_row
-from raidlab.scenarios.results.trace_warnings import trace_doubts
-from raidlab.scenarios.results.warnings import shortfalls, unrebuilt
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
 from raidlab.scenarios.running.details import Details, plan_of, traced_of, traced_parts, traces_of
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
@@ -303,7 +303,6 @@ def result_of(
     breaches: list[str] = []
     events: list[dict[str, Any]] = []
     data: dict[str, int] = {}
-    gathered: dict[str, list[int]] = {}
     traced: list[dict[str, Any]] | None = None
     failed: list[str] = []
     traces: list[dict[str, Any]] = []
@@ -324,25 +323,15 @@ def result_of(
             found = traced_of(scenario, point, replication, outcome)
             traced = traced if found is None else (traced or []) + found
             traces += traces_of(scenario, point, replication, outcome)
-            for name in still_filling(own) if own else ():
-                gathered.setdefault(name, []).append(own[0]["outstanding"])
-    in_drives = data.get("lost_in_drive_caches", 0)
-    lost = (
-        f"{in_drives} acknowledged writes were lost in the drives' own caches"
-        " when the power failed",
-    )
     with_traces(scenario, rows, traces)
-    warnings = [_not_full(name, steps) for name, steps in gathered.items()]
-    warnings += shortfalls(scenario, rows)
-    warnings += trace_doubts(scenario, traces)
-    warnings += dict.fromkeys(failed)
-    warnings += unrebuilt(scenario, events)
+    add_doubts(rows, scenario)
+    observed = Observed(rows, scenario, traces, events, data, failed)
     return Result(
         title=scenario.title,
         seed=scenario.seed if seed is None else seed,
         version=_engine.version(),
         results=tuple(rows),
-        warnings=(*scenario.warnings, *warnings, *(lost if in_drives else ())),
+        warnings=(*scenario.warnings, *warnings_of(observed)),
         breaches=tuple(breaches),
         events=tuple(events),
         data=data or None,
@@ -360,14 +349,4 @@ def result_of(
         ios=None if traced is None else tuple(traced),
         traces=tuple(traces),
         recorded=tuple(recorded),
-    )
-
-
-def _not_full(name: str, outstanding: Sequence[int]) -> str:
-    steps = ", ".join(str(step) for step in dict.fromkeys(outstanding) if step)
-    where = f" at {steps} outstanding" if steps else ""
-    return (
-        f"the cache of {name} was not full yet{where}: it held more than {GATHERED:.0%} of what"
-        " was written meanwhile, so rates are the cache's and not the drives'; a longer run.warm_up"
-        " fills it first"
     )

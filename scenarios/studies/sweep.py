@@ -27,6 +27,7 @@ from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
@@ -239,7 +240,9 @@ def sweep(
 
 
 def _counted(count: int, of: int, warning: str) -> str:
-    return warning if count == of else f"{warning} ({count:,} of {of:,} points)"
+    if count == of:
+        return warning
+    return about(warning, f"{warning} ({count:,} of {of:,} points)")
 
 
 class _Built:
@@ -342,6 +345,8 @@ def figures_of(row: Row) -> Row:
         "utilization": max((each["utilization"] for each in row["components"]), default=None),
         "bottleneck": row["bottleneck"],
         "limit": limits(row),
+        "offered_iops": row.get("offered_iops"),
+        "doubts": " ".join(row.get("doubts", ())),
     }
 
 
@@ -349,6 +354,6 @@ COLUMNS = (
     "workload", "outstanding", "replications", "iops", "iops_low", "iops_high", "mb_per_s",
     *(f"latency_{name}_us" for name in LATENCIES), "latency_p99_low_us", "latency_p99_high_us",
     "read_iops", "write_iops", "write_amplification", "utilization", "bottleneck",
-    "limit", "usable_bytes", "why_not",
+    "limit", "offered_iops", "doubts", "usable_bytes", "why_not",
 )  # fmt: skip
 """Of every row, beside what varies."""

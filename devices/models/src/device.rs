@@ -8,7 +8,7 @@ use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Time};
+use raidlab_kernel::{IoId, Nanos, Spells, Time};
 use serde::Deserialize;
 
 /// A device model in the plan: its kind and that kind's parameters.
@@ -382,6 +382,19 @@ impl Device {
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
+    }
+
+    /// When something held that changes in time, by its name in the result.
+    pub fn spells(&self) -> impl Iterator<Item = (&'static str, &Spells)> {
+        let found: Vec<(&'static str, &Spells)> = match self {
+            Device::Volume(volume) => volume.spells().map(|it| ("burst-credits", it)).collect(),
+            Device::Ssd(ssd) => ssd.spells().collect(),
+            Device::HostFtl(ssd) => ssd.spells().collect(),
+            Device::Station(_) | Device::Xpoint(_) | Device::Hdd(_) | Device::External { .. } => {
+                Vec::new()
+            }
+        };
+        found.into_iter()
     }
 
     /// Named figures for the report, beyond utilisation: hits, moves, wear.

@@ -11,7 +11,7 @@ use crate::ssd::preconditioning::pace::PastScatter;
 use crate::ssd::snapshot::{self, DriveState};
 use crate::ssd::translation::erase_blocks::EraseBlocks;
 use crate::ssd::written::{ReadUnits, Written};
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Spells, Time};
 
 impl<F: Front> Ssd<F> {
     /// Bytes that the host can address.
@@ -174,6 +174,14 @@ impl<F: Front> Ssd<F> {
             + done.host_bytes as f64 * power.byte_nj;
         let idle = power.idle_w * now.since(Time::ZERO).seconds();
         Some(idle - self.idle_figures(now).map_or(0.0, |(saved, _)| saved) + nj * 1e-9)
+    }
+
+    /// When something held that changes in time, by its name in the result.
+    pub fn spells(&self) -> impl Iterator<Item = (&'static str, &Spells)> {
+        let slc = self.nand.slc_full().map(|it| ("slc-cache-full", it));
+        let warm = self.temperature.as_ref();
+        let warm = warm.map(|it| ("temperature", it.spells()));
+        slc.into_iter().chain(warm)
     }
 
     /// Figures for the report.

@@ -10,11 +10,12 @@ use crate::run::past::{Kept, LoadPast, SIDES};
 use crate::run::system::System;
 use crate::run::tail_report::{self, MapReport, SlowIo};
 use crate::run::trace_report::TraceReport;
+use crate::state::backlog::Arrived;
 use crate::state::log::LogEntry;
 use crate::state::measure::{Meter, rate_interval};
 use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
-use raidlab_kernel::{self as kernel, Batches, Nanos, Part, Parts, Time};
+use raidlab_kernel::{self as kernel, Batches, Nanos, Part, Parts, Spells, Time};
 use raidlab_models::{ReadUnits, Written};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -146,6 +147,9 @@ pub struct WorkloadResult {
     pub independent_batches: Option<f64>,
     /// Whether what was recorded had a steady state; none if that cannot be said.
     pub steady: Option<bool>,
+    /// What arrived in the recorded time, of a load that does not wait for its own I/Os.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrived: Option<Arrived>,
     /// Reads.
     pub read: Side,
     /// Writes.
@@ -185,6 +189,7 @@ impl WorkloadResult {
                 .filter(|_| trace.is_none())
                 .map(|steady| steady && !open),
             trace: trace.map(|trace| Box::new(TraceReport::of(trace))),
+            arrived: workload.is_open().then(|| workload.backlog.report()),
             ..found
         }
     }
@@ -263,6 +268,7 @@ impl WorkloadResult {
             intervals: LatencyIntervals::of(&meter.batches, kernel::Side::All, &all),
             independent_batches: meter.batches.gap().map(|gap| gap.independent),
             steady: meter.is_steady(until).filter(|_| plan.time_lapse <= 1),
+            arrived: None,
             read: Side::new(meter, kernel::Side::Reads, seconds),
             write: Side::new(meter, kernel::Side::Writes, seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
@@ -347,9 +353,36 @@ pub struct Component {
     /// What it drew in the recorded time, if its data sheet says what it draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// When something held that changes in time, such as an empty bucket of credit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spells: Vec<SpellReport>,
     /// The model's own figures, over the whole run.
     #[serde(serialize_with = "as_map")]
     pub figures: Vec<(&'static str, f64)>,
+}
+
+/// A time in which something held at a component: a limit that changes in time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpellReport {
+    /// What, by its name in the result: `burst-credits`.
+    pub kind: &'static str,
+    /// Its begin, in seconds of simulated time; warm-up included.
+    pub from_s: f64,
+    /// Its end, or that of the run.
+    pub to_s: f64,
+}
+
+impl SpellReport {
+    /// All of a kind up to `until`.
+    pub(crate) fn of(kind: &'static str, spells: &Spells, until: Time) -> Vec<SpellReport> {
+        let seconds = |at: Time| at.since(Time::ZERO).seconds();
+        let report = |(from, to)| SpellReport {
+            kind,
+            from_s: seconds(from),
+            to_s: seconds(to),
+        };
+        spells.until(until).map(report).collect()
+    }
 }
 
 /// What a component drew in the recorded time.
@@ -499,9 +532,8 @@ impl RunResult {
                 .log
                 .iter()
                 .map(|entry| LogEntry {
-                    at: entry.at,
                     t_s: plan.lapsed(entry.t_s),
-                    what: entry.what.clone(),
+                    ..entry.clone()
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),

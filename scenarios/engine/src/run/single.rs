@@ -7,7 +7,7 @@ use crate::run::fio;
 use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::past::{Compared, Seen, Start};
-use crate::run::report::{Component, Power, RunResult};
+use crate::run::report::{Component, Power, RunResult, SpellReport};
 use crate::run::system::System;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Counted, Fault, Limits, ReadUnits, Written, write_states};
@@ -53,6 +53,7 @@ pub fn run_watched(
     }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
+    let mut steady_by = Time::ZERO + plan.warm_up_most_ns;
     let mut observer = Observer::of(plan, warm);
     let mut seen;
     let recording = loop {
@@ -82,9 +83,13 @@ pub fn run_watched(
         }
         let (_, until) = recording.ended(&mut system);
         system.layers.loads.compare_backlog(recording.in_flight);
-        let may_go_on = until <= Time::ZERO + plan.warm_up_most_ns;
+        let fills = recording.fills(&system, plan, until);
+        if fills {
+            steady_by = plan.steady_by(until);
+        }
         let loads = &mut system.layers.loads;
-        if !may_go_on || loads.over().is_some() || !loads.drift(until) {
+        let drifts = until <= steady_by && loads.drift(until);
+        if loads.over().is_some() || !(fills || drifts) {
             break recording;
         }
         warm = until;
@@ -213,6 +218,21 @@ impl Recording {
             Some(at) => self.end.min(self.from.max(at + self.after_rebuild)),
             None => self.end,
         }
+    }
+
+    /// Whether a controller's memory has kept much of what was written, and may go on to fill.
+    fn fills(&self, system: &System, plan: &Plan, until: Time) -> bool {
+        let Some(filling) = plan.filling else {
+            return false;
+        };
+        let loads = system.layers.loads.workloads().iter();
+        let written: u64 = loads.map(|load| load.meter.bytes[1]).sum();
+        let most = filling.share * written as f64;
+        let caches = self.before.counts.reports(system);
+        until <= Time::ZERO + filling.most_ns
+            && caches
+                .iter()
+                .any(|cache| cache.gathered_bytes as f64 > most)
     }
 
     /// Up to when every event has been handled, and the end of what was recorded.
@@ -373,6 +393,7 @@ impl Snapshot {
                     power: station
                         .joules
                         .map(|now| Power::new(now - before.joules.unwrap_or_default(), span)),
+                    spells: station.spells,
                     figures: station.figures,
                 }
             })
@@ -391,6 +412,7 @@ pub(crate) struct StationReport<'a> {
     written: Option<Written>,
     read_units: Option<ReadUnits>,
     joules: Option<f64>,
+    spells: Vec<SpellReport>,
     figures: Vec<(&'static str, f64)>,
 }
 
@@ -407,6 +429,7 @@ impl StationReport<'_> {
             written: None,
             read_units: None,
             joules: None,
+            spells: Vec::new(),
             figures: Vec::new(),
         }
     }
@@ -448,6 +471,9 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
             written: drive.device.written(),
             read_units: drive.device.read_units(),
             joules: drive.device.joules(at),
+            spells: (drive.device.spells())
+                .flat_map(|(kind, spells)| SpellReport::of(kind, spells, at))
+                .collect(),
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)
         });
@@ -463,14 +489,18 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
 /// The limits of the loads.
 fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
     let of_load = move |(name, limits): (&str, Option<&Limits>)| {
-        let busy = limits.into_iter();
-        let busy = busy.flat_map(|limits| limits.busy_until(at));
-        let reports = busy.map(|(counted, busy)| {
+        let used = limits.into_iter();
+        let used = used.flat_map(|limits| limits.busy_until(at).zip(limits.spells_of_each()));
+        let reports = used.map(|((counted, busy), spent)| {
             let of = match counted {
                 Counted::Ios => "IOPS",
                 Counted::Bytes => "bandwidth",
             };
-            StationReport::new(format!("{name} {of} limit"), "limit", busy)
+            let spells = spent.map(|it| SpellReport::of("burst-credits", it, at));
+            StationReport {
+                spells: spells.unwrap_or_default(),
+                ..StationReport::new(format!("{name} {of} limit"), "limit", busy)
+            }
         });
         reports.collect::<Vec<_>>()
     };
