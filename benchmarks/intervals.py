@@ -1,12 +1,15 @@
 """Do 95 % intervals of single runs cover the true value? By system, over hundreds of seeds.
 
     python benchmarks/intervals.py [SYSTEM ...] [--seeds 200] [--first 1] [--replications 4]
+    python benchmarks/intervals.py short/s4610 [--batches-alone]
 
-Each system of `benchmarks/intervals` runs once a seed. True is the value of all seeds together:
+Each system of `benchmarks/intervals` runs once a seed; those in `short` are SSDs that run as long
+as people run them, and are asked for by name. True is the value of all seeds together:
 the mean of the rates, the mean of all I/Os, the quantiles of all I/Os. A figure is covered where it
 lies within the interval that its own run gives; one without an upper end has none. Runs that give
 no interval, or an uncertain percentile, are counted apart. With `--replications` each interval is
-that of so many runs together, as of `run.replications`.
+that of so many runs together, as of `run.replications`. With `--batches-alone` intervals leave out
+what another past of flash drives would change.
 """
 
 from __future__ import annotations
@@ -29,17 +32,21 @@ from raidlab.scenarios.results.intervals import (
     students,
     uncertain,
 )
+from raidlab.scenarios.running.simulate import HEEDS_PAST
 
 HERE = Path(__file__).parent / "intervals"
 FIGURES = ("iops", "mean", "p50", "p90", "p99", "p99_9")
 
 
-def runs_of(system: str, seeds: Sequence[int], workers: int) -> list[dict[str, Any]]:
+def runs_of(
+    system: str, seeds: Sequence[int], workers: int, *, heeds_past: bool = True
+) -> list[dict[str, Any]]:
     """Rate, latencies, intervals and bins of a system's only workload, one entry a seed."""
     scenario = load_scenario(HERE / f"{system}.toml")
 
     def one(seed: int) -> dict[str, Any]:
-        found = json.loads(_engine.run(json.dumps(scenario.plan(0, 0, seed)), lambda *_: False))
+        plan = json.dumps(scenario.plan(0, 0, seed) | (HEEDS_PAST if heeds_past else {}))
+        found = json.loads(_engine.run(plan, lambda *_: False))
         (load,) = found["workloads"]
         bins = [tuple(pair) for side in ("read", "write") for pair in load[side]["bins"]]
         return {
@@ -91,10 +98,15 @@ def together(runs: Sequence[dict[str, Any]], each: int) -> list[dict[str, Any]]:
 
 
 def coverage(
-    system: str, seeds: Sequence[int], workers: int, replications: int = 1
+    system: str,
+    seeds: Sequence[int],
+    workers: int,
+    replications: int = 1,
+    *,
+    heeds_past: bool = True,
 ) -> list[dict[str, Any]]:
     """A row a figure: how many runs have an interval, and how many cover the true value."""
-    runs = runs_of(system, seeds, workers)
+    runs = runs_of(system, seeds, workers, heeds_past=heeds_past)
     true_values, rows = true_values_of(runs), []
     if replications > 1:
         runs = together(runs, replications)
@@ -149,7 +161,9 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     known = sorted(path.stem for path in HERE.glob("*.toml"))
-    parser.add_argument("systems", nargs="*", choices=[[], *known], default=[])
+    short = sorted(f"short/{path.stem}" for path in (HERE / "short").glob("*.toml"))
+    parser.add_argument("systems", nargs="*", choices=[[], *known, *short], default=[])
+    parser.add_argument("--batches-alone", action="store_true")
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--replications", type=int, default=1)
@@ -159,7 +173,9 @@ def main() -> None:
     seeds = range(given.first, given.first + given.seeds)
     rows: list[dict[str, Any]] = []
     for system in given.systems or known:
-        rows += coverage(system, seeds, given.workers, given.replications)
+        rows += coverage(
+            system, seeds, given.workers, given.replications, heeds_past=not given.batches_alone
+        )
     print(json.dumps(rows, indent=2) if given.json else _table(rows))
 
 

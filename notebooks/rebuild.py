@@ -80,7 +80,7 @@ def answer(values, seed):
     """How long the rebuild takes, and what users feel meanwhile."""
     result = run(scenario(values), seed)
     row = result.rows[0]
-    done = next((e["t_s"] for e in result.events if e["what"].startswith("rebuild done")), None)
+    done = next((e["t_s"] for e in result.events if e["kind"] == "rebuild-done"), None)
     end = row.timeline.t_s[-1] if done is None else done
     took = end - FAILS_S
     periods = {period["from_s"]: period["latency_us"] for period in result.results[0]["periods"]}

@@ -105,6 +105,11 @@ COMMANDS = {
         "sensitivity",
         "Rank the numbers that are open by what they do to a latency or rate.",
     ),
+    "why": Lazy(
+        "why",
+        "why",
+        "Say why a system is slow: each usual cause is removed by itself and ranked by its gain.",
+    ),
     "risk": Lazy(
         "risk",
         "risk",
@@ -152,6 +157,11 @@ COMMANDS = {
         "store",
         "store",
         "List what the store of finished runs has, or clear it.",
+    ),
+    "record": Lazy(
+        "record",
+        "record",
+        "Record the load of this machine's disks from /proc/diskstats, for scenarios.",
     ),
     "lab": Lazy(
         "lab",

@@ -115,7 +115,9 @@ def pair(line: str, sign: str = ":") -> tuple[str, str] | None:
 
     A colon inside a key, as in `PCI Address (Domain:Bus:Device.Function)`, is no separator.
     """
-    pattern = r"\s*(\S.*?)\s*" + (r":(?:\s+|$)" if sign == ":" else re.escape(sign)) + r"\s*(.*)"
+    pattern = (
+        r"\s*([^\s=:].*?)\s*" + (r":(?:\s+|$)" if sign == ":" else re.escape(sign)) + r"\s*(.*)"
+    )
     match = re.match(pattern, line)
     if match is None and sign == ":":
         match = re.match(r"\s*([A-Za-z][^:=]*?)\s*:(.*)", line)
@@ -166,11 +168,13 @@ def pairs_of(lines: Sequence[str], sign: str = ":") -> Pairs:
 def ruled_tables(lines: Sequence[str]) -> Iterator[list[dict[str, str]]]:
     """Tables between lines of dashes: a header, and rows below the next line of dashes."""
     rules = [at for at, line in enumerate(lines) if _RULE.match(line)]
+    past = -1
     for first, second in pairwise(rules):
-        if second != first + 2 or not lines[first + 1].strip():
+        if first < past or second != first + 2 or not lines[first + 1].strip():
             continue
         end = next((at for at in rules if at > second), len(lines))
         rows = [line for line in lines[second + 1 : end] if line.strip()]
+        past = end + 1
         if rows:
             yield table(lines[first + 1], rows)
 
@@ -184,10 +188,23 @@ def table(header: str, rows: Sequence[str]) -> list[dict[str, str]]:
     spans = _columns(header, rows)
     found = []
     for row in rows:
-        cells = [row[begin:end].strip() for begin, end in spans]
+        own = _at_words(row, spans)
+        cells = [row[begin:end].strip() for begin, end in own]
         names = [header[begin:end].strip() for begin, end in spans]
         found.append(dict(zip(names, cells, strict=True)))
     return found
+
+
+def _at_words(row: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The columns of one row: a word across a boundary goes where more of it lies."""
+    cuts = [begin for begin, _ in spans]
+    for place, cut in enumerate(cuts):
+        if 0 < cut < len(row) and row[cut - 1] != " " and row[cut] != " ":
+            begin = row.rfind(" ", 0, cut) + 1
+            end = row.find(" ", cut)
+            end = len(row) if end < 0 else end
+            cuts[place] = end if cut - begin >= end - cut else begin
+    return list(zip(cuts, [*cuts[1:], max(len(row), spans[-1][1])], strict=True))
 
 
 def _columns(header: str, rows: Sequence[str]) -> list[tuple[int, int]]:

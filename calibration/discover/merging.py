@@ -56,6 +56,7 @@ def merged(parts: Sequence[Facts]) -> Facts:
     _drop_paths(whole)
     _without_identity(whole)
     _check_members(whole)
+    _check_names(whole)
     return whole
 
 
@@ -99,10 +100,16 @@ def _same_drive(one: Drive, other: Drive) -> bool:
         return one.did == other.did and behind
     names = device_name(one.name), device_name(other.name)
     if None not in names:
-        return names[0] == names[1]
+        return names[0] == names[1] and _alike(one.model, other.model)
     if one.slot and other.slot:
         return one.slot == other.slot and one.controller == other.controller
     return bool(one.address and one.address == other.address)
+
+
+def _alike(one: str | None, other: str | None) -> bool:
+    """True if two models may be one: some tools cut them, some put the vendor before."""
+    first, second = (re.sub(r"\W+", "", each or "").lower() for each in (one, other))
+    return first in second or second in first
 
 
 def _same_controller(one: Controller, other: Controller) -> bool:
@@ -163,6 +170,18 @@ def base_drive(name: str, names: Iterable[str]) -> str | None:
         if (named := device_name(each)) in known:
             return named
     return None
+
+
+def _check_names(whole: Facts) -> None:
+    """Two models under one name: the captures are of two machines, or of two times."""
+    models: dict[str, str] = {}
+    for drive in whole.drives:
+        name = device_name(drive.name)
+        if name is not None and drive.model is not None:
+            first = models.setdefault(name, drive.model)
+            if not _alike(first, drive.model):
+                text = f"{name} is a {first} in one capture and a {drive.model} in another"
+                whole.warn("contradiction", text)
 
 
 def _check_members(whole: Facts) -> None:

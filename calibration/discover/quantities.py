@@ -148,7 +148,7 @@ def raid_level(text: str | None, spans: int | None = None) -> str | None:
         return "jbod"
     if "concat" in word or word == "span":
         return "linear"
-    match = re.match(r"(?:raid|level)?[\s_-]*(1e0?|5ee|[0-6]0?|1\+0|5\+0|6\+0)(?![\d.])", word)
+    match = re.match(r"(?:raid|level)?[\s_-]*(1e0?|5ee|[156]\+0|[0-6]0?)(?![\d.+])", word)
     if match is None:
         return {"mirror": "raid1", "striped": "raid0", "stripe": "raid0"}.get(word)
     level = match[1].replace("+", "")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 from raidlab.calibration.discover.captures import Capture
 from raidlab.calibration.discover.facts import Facts
@@ -83,7 +84,9 @@ def read_text(name: str, text: str) -> Read:
         name: Of the file; the contents decide first.
         text: What the tool printed.
     """
-    capture = Capture(name, text.lstrip("\ufeff").replace("\r\n", "\n"))
+    # What was pasted may be indented as a whole.
+    plain = dedent(text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
+    capture = Capture(name, plain)
     for reader in READERS:
         if reader.claims(capture):
             facts = reader.read(capture)

@@ -16,6 +16,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.units import is_quantity
 
 Values = dict[str, "str | int | bool | list[str] | Mapping[str, object]"]
 
@@ -42,7 +43,7 @@ class Sheet:
         else:
             at[name] = value
         self.values = at  # type: ignore[assignment]
-        if isinstance(value, list):
+        if not isinstance(value, int) and not is_quantity(str(value)):
             # Texts have no source in device files: a remark says where they come from.
             self.remarks.append(f"{key}: read from {file}.")
             self.own = True

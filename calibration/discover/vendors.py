@@ -15,6 +15,9 @@ VENDORS = (
 )  # fmt: skip
 """Vendors of drives as SCSI inquiries have them."""
 
+SAS_VENDORS = frozenset(each.upper() for each in VENDORS if each != "ATA" and len(each) <= 8)
+"""What stands in the first eight characters of a SAS drive's inquiry."""
+
 _VENDOR = re.compile(
     r"^(?P<vendor>" + "|".join(re.escape(each) for each in sorted(VENDORS, key=len, reverse=True))
     + r")(?P<gap>\s+)(?P<model>\S.*)$",

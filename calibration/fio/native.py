@@ -22,7 +22,8 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results.drive_warnings import drive_warnings
+from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.slow_ios import cause
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
@@ -85,7 +86,7 @@ def run_native(
     about = {
         "name": checked.title,
         "seed": plan["seed"],
-        "notes": [*checked.warnings, *drive_warnings(checked, rows)],
+        "notes": [*checked.warnings, *warnings_of(Observed(rows, checked), DRIVES)],
         "version": _engine.version(),
         "slowest": _slowest(checked.jobs[0].loads, outcome["workloads"]),
     }

@@ -32,8 +32,8 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import OF_THIS_MACHINE
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_scenario
-from raidlab.scenarios.results.throttled import throttled_note
-from raidlab.scenarios.results.unwritten import remedy, unwritten_note
+from raidlab.scenarios.results.diagnostics.throttled import throttled_note
+from raidlab.scenarios.results.diagnostics.unwritten import remedy, unwritten_note
 from raidlab.scenarios.running.engine_faults import capacities
 
 DEFAULT: Mapping[str, Any] = {

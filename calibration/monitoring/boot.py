@@ -68,7 +68,9 @@ def _is_since_boot(capture: Capture) -> bool:
         if len(others):
             return bool(length[0] > _OTHER_LENGTH * float(np.median(others)))
     return any(
-        _apart(capture.series[name], at) for name, at in first.items() if len(capture.series[name])
+        _apart(capture.series[name], at)
+        for name, at in first.items()
+        if at < len(capture.series[name])
     )
 
 

@@ -179,7 +179,7 @@ def _date(year: int, month: int, day: int) -> float | None:
 
 
 def _zone_of(text: str) -> str | None:
-    found = re.search(r"(?<![\d-])([+-]\d\d:?\d\d)(?!\d)", text)
+    found = re.search(r"(?<![\w-])([+-]\d\d:?\d\d)(?!\d)", text)
     if found:
         return _zone_text(found[1])
     for word in re.findall(r"[A-Za-z]{1,4}", text):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -195,11 +196,26 @@ def import_monitoring(
             raise RefusedError(f"the files are of several tools ({names}): import them apart")
         reader = next(iter(readers))
         capture.source = reader.name
-        capture = reader.read(sources, options or Options())
+        capture = _read(reader, sources, options or Options())
         return _finished(tuple(paths), capture, since_boot, options or Options())
     except RefusedError as error:
         capture.source = error.source or capture.source
         return Imported(tuple(paths), capture, refused=error)
+
+
+def _read(reader: Reader, sources: Sequence[Source], options: Options) -> Capture:
+    """What a reader gets; damage that it does not know is a refusal.
+
+    Raises:
+        RefusedError: The files cannot be read.
+    """
+    try:
+        return reader.read(sources, options)
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, csv.Error) as error:
+        if isinstance(error, SpecError):
+            raise
+        why = f"looks like {reader.what}, but is damaged: {error}"
+        raise RefusedError(why, source=reader.name) from error
 
 
 def _finished(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from raidlab.calibration.monitoring.counters import Counter
 from raidlab.calibration.monitoring.layers import layer_of
 from raidlab.calibration.monitoring.numbers import KIB, MIB
+from raidlab.calibration.monitoring.pdh_names import perfmon_counter, perfmon_layer
 from raidlab.calibration.monitoring.points import Key
 from raidlab.calibration.monitoring.samples import Quantity
 
@@ -145,7 +146,7 @@ def of_zabbix(key: str) -> Named | None:
     """A key of Zabbix: `vfs.dev.read.rate[sda]`, `vfs.dev.write[sda,sectors]`."""
     found = _KEY.search(key)
     if found is None:
-        return None
+        return _of_windows(key)
     name, device, kind = found[1], found[2].removeprefix("/dev/") or "all", found[3]
     if name in ("read", "write"):
         # Without a type the agent gives operations a second.
@@ -153,6 +154,22 @@ def of_zabbix(key: str) -> Named | None:
         name = f"{name}:{kind}"
     sense = _ZABBIX.get(name)
     return None if sense is None else Named(device, sense[0], sense[1])
+
+
+_WINDOWS = re.compile(
+    r"perf_counter(?:_en)?\[\s*\"*\\([^\\(]+)\(([^)]*)\)\\([^\",\]]+)", re.IGNORECASE
+)
+
+
+def _of_windows(key: str) -> Named | None:
+    """A performance counter as a key of Zabbix."""
+    found = _WINDOWS.search(key)
+    if found is None or perfmon_layer(found[1]) is None:
+        return None
+    what = perfmon_counter(found[3])
+    if what is None or what.quantity is None or what.rest:
+        return None
+    return Named(found[2], what.quantity, what.scale)
 
 
 _READ = re.compile(r"(?i)(?<![a-z])(reads?|rd|lesen|lectura|lecture|r)(?![a-z])|read(?=_|$)|_read")

@@ -115,8 +115,9 @@ def over_time(series: Series) -> OverTime:
 
     mean = None
     if rate is not None:
-        known = ~np.isnan(rate)
-        mean = float((rate[known] * weight[known]).sum() / weight[known].sum())
+        known = ~np.isnan(rate) & (weight > 0)
+        total = float(weight[known].sum())
+        mean = float((rate[known] * weight[known]).sum()) / total if total else None
     by_hour: list[float | None] = []
     by_weekday: list[float | None] = []
     growth = busiest = None

@@ -10,7 +10,7 @@ import typer
 
 from raidlab.commands.common import BAD_INPUT, Json, command, path, say
 from raidlab.commands.file_kinds import FileKind
-from raidlab.commands.files_written import Reads, Writes
+from raidlab.commands.files_written import Reads, Writes, also_writes
 from raidlab.commands.outputs import deliver
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
@@ -63,6 +63,9 @@ def discover(
     made = draft(found.facts, out.stem) if out is not None else None
     _warn_of(found, made, wanted=out is not None)
     written = out if made is not None and not made.faults else None
+    if made is not None and written is not None:
+        beside = [at for at in files(made, written) if at != written]
+        also_writes("--out", dict.fromkeys(beside, FileKind.DEVICE), say)
 
     def shown() -> None:
         if json:

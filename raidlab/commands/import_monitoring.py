@@ -11,7 +11,8 @@ import typer
 from raidlab.calibration.monitoring.boot import SinceBoot
 from raidlab.commands.again import again
 from raidlab.commands.common import BAD_INPUT, Html, Json, command, path, say
-from raidlab.commands.files_written import Reads
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Wide, opening, print_table
 from raidlab.devices.faults import Fault, SpecError
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 FORMATS = (
     "iostat", "iostat-json", "sar", "sadf", "diskstats", "node-exporter", "prometheus", "csv",
-    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl",
+    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl", "pcp",
+    "atop",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
 
@@ -35,6 +37,11 @@ def monitoring(
         typer.Argument(help="What a tool printed, or parts of it.", parser=path),
         Reads(),
     ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the load, for scenarios.", parser=path),
+        Writes(FileKind.LOAD),
+    ] = None,
     format: Annotated[
         str,
         typer.Option(
@@ -83,6 +90,7 @@ def monitoring(
 ) -> None:
     """Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time."""
     from raidlab.calibration.monitoring import importing, report
+    from raidlab.calibration.monitoring.load import load_of
 
     options = _options(interval, metric, columns, statistic)
     found = importing.import_monitoring(
@@ -105,7 +113,14 @@ def monitoring(
         for table in report.tables(found):
             print_table(table, output)
 
-    deliver([{html: lambda: report.page(found, line)}], show)
+    load = None if out is None else load_of(found)
+    deliver(
+        [
+            {html: lambda: report.page(found, line)},
+            {out: lambda: "" if load is None else load.to_json()},
+        ],
+        show,
+    )
 
 
 def _options(interval: str, metric: str, columns: str, statistic: str) -> Options:

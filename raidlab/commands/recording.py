@@ -79,6 +79,34 @@ Goals = Annotated[
 ]
 
 
+Iostat = Annotated[
+    bool,
+    typer.Option("--iostat", help="Print the run over time as iostat would, and nothing else."),
+]
+TimelineCsv = Annotated[
+    Path | None,
+    typer.Option("--timeline-csv", help="Write the run over time as CSV.", parser=path),
+    Writes(FileKind.TIMELINE),
+]
+OpenMetrics = Annotated[
+    Path | None,
+    typer.Option(
+        "--open-metrics", help="Write the run over time as counters in OpenMetrics.", parser=path
+    ),
+    Writes(FileKind.METRICS),
+]
+
+
+def sampled(result: Result, timeline_csv: Path | None, open_metrics: Path | None) -> list[Texts]:
+    """Files of the run over time, if they are asked for."""
+    from raidlab.scenarios.results import sampled as over_time
+
+    return [
+        {timeline_csv: lambda: over_time.timeline_csv(result)},
+        {open_metrics: lambda: over_time.open_metrics(result)},
+    ]
+
+
 def details_of(trace_ios: int, trace_from: str, trace_json: Path | None, slowest: int) -> Details:
     """What a run records, by the options.
 

@@ -28,21 +28,26 @@ from raidlab.commands.common import (
 from raidlab.commands.outputs import deliver
 from raidlab.commands.recording import (
     Goals,
+    Iostat,
+    OpenMetrics,
     Out,
     SaveState,
     Slowest,
+    TimelineCsv,
     TraceFrom,
     TraceIos,
     TraceJson,
     details_of,
     document,
     files,
+    sampled,
     traced,
 )
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.results import answers
+from raidlab.scenarios.results import sampled as over_time
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary
@@ -78,6 +83,9 @@ def run(
     trace_json: TraceJson = None,
     slowest: Slowest = 0,
     goal: Goals = None,
+    iostat: Iostat = False,
+    timeline_csv: TimelineCsv = None,
+    open_metrics: OpenMetrics = None,
     wide: Wide = False,
     workers: Workers = None,
 ) -> None:
@@ -133,8 +141,16 @@ def run(
         result = replace(result, interrupted=True)
     line = again("run")
     deliver(
-        [*files(result, html, out, line), traced(result, trace_json)],
-        lambda: _show(result, Output.of(json=json, wide=wide), fresh, slowest),
+        [
+            *files(result, html, out, line),
+            traced(result, trace_json),
+            *sampled(result, timeline_csv, open_metrics),
+        ],
+        lambda: (
+            echo(over_time.iostat(result))
+            if iostat
+            else _show(result, Output.of(json=json, wide=wide), fresh, slowest)
+        ),
         partial=interrupted,
     )
     broken = tell_breaches(result.breaches)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from raidlab.devices.draws import correlated, open_numbers
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.capacity.question import Question, time_of
 from raidlab.scenarios.results.goals import Source
 
 REBUILD_SHARE = 0.3
@@ -21,7 +21,7 @@ def assumptions(
     """What the answer rests on, that of the candidates that are shown included."""
     table = question.table
     found = [
-        f"Loads and capacity are those at the end of {table.horizon:g} years: rates"
+        f"Loads and capacity are those at the end of {time_of(table.horizon)}: rates"
         f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's."
         if (question.growth, question.grown_capacity) != (1.0, 1.0)
         else "Loads and capacity do not grow.",
@@ -30,7 +30,7 @@ def assumptions(
             if question.grown_capacity != 1.0
             else []
         ),
-        "SSDs are in their steady state, unless [run] says otherwise.",
+        "SSDs are in their steady state and controllers' caches full, unless [run] says otherwise.",
         f"A rebuild takes {100 * REBUILD_SHARE:.0f} % of a drive's sequential rate half way, where"
         " no goal asks for it; then it is simulated under the load.",
         "Failures of drives and unreadable sectors are at published rates"
@@ -42,6 +42,14 @@ def assumptions(
             "RAID in the host has a write-intent bitmap, as mdadm makes it: a bit for 64 MiB."
         )
     found += _prices(question, shown)
+    volumes = [
+        name
+        for name in dict.fromkeys(each.drive for each in shown)
+        if (source := question.device(name).sources.get("latency.read")) is not None
+        and source.source == "assumed"
+    ]
+    if volumes:
+        found.append(f"Latencies of {_listed(volumes)} are assumed: their provider states none.")
     active = sorted(set[str]().union(*(each.bill.by_activity for each in shown)))
     if active:
         found.append(f"Watts of {', '.join(active)} are by activity at the end of the horizon.")

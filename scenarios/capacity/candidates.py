@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -69,6 +70,8 @@ class Candidate:
     level: str
     spares: int
     bill: Bill
+    devices: dict[str, int]
+    """How many of each device it has, by the names that the question has for them."""
     choices: dict[str, str]
     """What was chosen of each thing that a question offers: `drives`, `level`, `controller` ..."""
     scenario: Scenario | None = None
@@ -83,6 +86,8 @@ class Candidate:
     """Of successive halving: how far it was simulated; -1 for not at all."""
     dominated_by: str = ""
     falls_behind: bool = False
+    unsettled: str = ""
+    """Why its whole run carries no statement; empty if it does, or was not simulated."""
     overload: float = 0.0
     """Share by which the load is beyond what it serves, as far as is known."""
     loss: Measured = field(default_factory=lambda: Measured(None))
@@ -117,7 +122,7 @@ class Candidate:
     @property
     def out(self) -> bool:
         """True if it does not fit, as far as is known."""
-        return bool(self.why_not or self.falls_behind or self.failing)
+        return bool(self.why_not or self.falls_behind or self.unsettled or self.failing)
 
     def judge(self, goal: Goal, measured: Measured) -> None:
         """Notes what is known of a goal."""
@@ -210,8 +215,7 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             array["cache_tier"] = {"drives": [{"model": cache[0], "count": cache[1]}]}
             parts.append(f"cache of {cache[1]} x {cache[0]}")
         tree |= {"array": [array], "workload": [dict(load) for load in question.table.load]}
-        flash = any(is_flash(name, question) for name in (drive, cache[0]) if name)
-        tree["run"] = ({"precondition": "steady-state"} if flash else {}) | question.table.run
+        tree["run"] = {"state": "sustained"} | question.table.run
         tree = scaled(question, tree, question.growth)
         choices = {
             "host": host, "controller": controller, "drive": drive, "level": level,
@@ -222,8 +226,9 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
         yield Candidate(
-            ", ".join(parts), tree, drive, count, level, spares, _bill(question, devices), choices
-        )
+            ", ".join(parts), tree, drive, count, level, spares, _bill(question, devices),
+            dict(Counter(devices)), choices,
+        )  # fmt: skip
 
 
 def is_flash(name: str, question: Question) -> bool:

@@ -10,7 +10,7 @@ from raidlab.devices.units import DURATION
 from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.studies.size import Running, Search, searched
+from raidlab.scenarios.studies.size import Running, Search, Tried, searched
 
 DURATION_DEFAULT = "10 s"
 """Of a run that says nothing of it."""
@@ -43,6 +43,8 @@ class Headroom:
     """More I/Os a second than today."""
     limit: str
     """What bounds the next step."""
+    reason: str
+    """Why the next step is one too many: not served, no settled run, or goals that are missed."""
     beyond_search: bool
     """True if it bears more than was searched."""
     curve: tuple[Step, ...] = ()
@@ -69,11 +71,23 @@ def headroom_of(
         found, beyond = 0, None
     factor = search.values[found]
     limit = "" if beyond is None else search.tried[beyond].limit
+    reason = "" if beyond is None else _reason(search.tried[beyond])
     tried = sorted(search.tried.values(), key=lambda each: float(each.value))
     curve = tuple(
         Step(each.value, each.value * today, each.p99_us, not each.falls_behind) for each in tried
     )
-    return Headroom(factor, (factor - 1) * today, limit, found == _STEPS - 1, curve)
+    return Headroom(factor, (factor - 1) * today, limit, reason, found == _STEPS - 1, curve)
+
+
+def _reason(tried: Tried) -> str:
+    if tried.falls_behind:
+        return "more arrives than is served"
+    missed = [each for each in tried.judged if not each.holds]
+    said = [
+        f"{each.goal.text} is missed, with {each.goal.shown(each.measured.value)}"
+        for each in missed
+    ]
+    return ", ".join(said) or tried.unsettled
 
 
 def at_rates(

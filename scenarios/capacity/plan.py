@@ -25,6 +25,7 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.diagnostics.statements import why_not
 from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source, without_effect
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
@@ -125,6 +126,8 @@ class Answer:
             {"goal": one.goal.text, "by": one.by, "value": one.measured.value}
             for one in each.failing
         ]
+        if each.unsettled:
+            fails.insert(0, {"goal": "a settled run", "by": None, "value": each.unsettled})
         if each.falls_behind:
             fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
         if each.why_not:
@@ -165,6 +168,14 @@ def per_watt(candidate: Candidate) -> float | None:
 
 def _per_year(loss: float | None, years: float) -> float | None:
     return None if loss is None else -math.expm1(math.log1p(-min(loss, 1 - 1e-16)) / years)
+
+
+def refusal(faults: Sequence[Fault]) -> str:
+    """Why a candidate cannot be simulated, with the remedy where memory is what lacks."""
+    text = "; ".join(dict.fromkeys(f"{f.key} = {f.value}: {f.allowed}" for f in faults))
+    if any(fault.key.endswith("memory") for fault in faults):
+        text += " (fewer or smaller drives, or a machine with more memory)"
+    return text
 
 
 def fits(candidate: Candidate) -> bool:
@@ -315,7 +326,7 @@ class _Planning:
             if which[at].falls_behind:
                 which[at].limit = faults[0].allowed
                 continue
-            which[at].why_not = "; ".join(f"{f.key} = {f.value}: {f.allowed}" for f in faults)
+            which[at].why_not = refusal(faults)
             self.refused += faults
 
     def judge(self, candidate: Candidate, scenario: Scenario, result: Result) -> None:
@@ -324,6 +335,9 @@ class _Planning:
         self.warnings[candidate.name] = result.warnings
         self.breaches |= set(result.breaches)
         candidate.falls_behind = falls_behind(scenario, rows)
+        # A short run of the first rungs may well be too short for a statement.
+        whole = scenario.base["duration_ns"] == _whole_run(candidate)
+        candidate.unsettled = why_not(rows) if whole and not candidate.falls_behind else ""
         served = sum(row["iops"] for row in rows)
         candidate.iops = served
         candidate.overload = self.asked / served - 1 if candidate.falls_behind and served else 0.0
@@ -350,7 +364,14 @@ class _Planning:
         """Judges goals about rebuilds and losses of those that meet all others."""
         for each in sorted(finals, key=price):
             if not each.out:
-                self.failures_of(each)
+                self.try_failures_of(each)
+
+    def try_failures_of(self, candidate: Candidate) -> None:
+        """`failures_of`; a candidate that this machine cannot simulate is set aside by name."""
+        try:
+            self.failures_of(candidate)
+        except SpecError as error:
+            candidate.why_not = refusal(error.faults)
 
     def failures_of(self, candidate: Candidate) -> None:
         """Judges goals about rebuilds and losses of a candidate."""
@@ -377,8 +398,10 @@ class _Planning:
         for change in changes:
             changed = by_name[change.candidate]
             if failures and changed.loss.value is None:
-                self.failures_of(changed)
-            if not any(one.goal.source not in _SERVED for one in changed.failing):
+                self.try_failures_of(changed)
+            if not changed.why_not and not any(
+                one.goal.source not in _SERVED for one in changed.failing
+            ):
                 found.append(change)
         return found
 
@@ -393,6 +416,11 @@ class _Planning:
         )  # fmt: skip
         found = assess(candidate.tree, self.question.path, question, seed=self.seed)
         return Measured(found.loss, *found.ci95)
+
+
+def _whole_run(candidate: Candidate) -> int:
+    """Nanoseconds that the run of a candidate records."""
+    return 0 if candidate.scenario is None else int(candidate.scenario.base["duration_ns"])
 
 
 def _clear(each: Candidate) -> bool:
@@ -455,14 +483,20 @@ def _measures(each: Candidate) -> tuple[float, ...]:
     )
 
 
-def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int]]:
+def preferred(question: Question, each: Candidate) -> float:
     """What the recommended candidate has the least of."""
     match question.table.prefer:
         case "latency":
-            return math.inf if each.p99_us is None else each.p99_us, price(each)
+            return math.inf if each.p99_us is None else each.p99_us
         case "rate per cost":
-            return -(each.iops or 0.0) / max(price(each)[0], 1e-9), price(each)
-    return price(each)[0], price(each)
+            return -(each.iops or 0.0) / max(price(each)[0], 1e-9)
+    return price(each)[0]
+
+
+def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int], float]:
+    """The same; of a tie the one of the lowest price, then of the lowest p99."""
+    p99 = math.inf if each.p99_us is None else each.p99_us
+    return preferred(question, each), price(each), p99
 
 
 def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
@@ -509,16 +543,20 @@ def plan(
     planning.clear(finals)
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
-    recommended = min(fitting, key=lambda each: _preference(question, each), default=None)
     for each in fitting:
         better = (o.name for o in fitting if o is not each and _beats(o, each, 0.0))
         each.dominated_by = next(better, "")
     front = [each for each in fitting if not each.dominated_by]
+    recommended = min(front, key=lambda each: _preference(question, each), default=None)
     headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
+    unknown: list[str] = []
     if recommended is not None:
         own = planning.running
-        headroom = headroom_of(question, recommended, own, seed)
-        more = planning.helpful(recommended, headroom)
+        try:
+            headroom = headroom_of(question, recommended, own, seed)
+            more = planning.helpful(recommended, headroom)
+        except SpecError as error:
+            unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
         drawn = draws_of(question, first, draws, own, seed) if draws else []
     months, ended_by = ended(question, recommended, headroom)
@@ -540,6 +578,7 @@ def plan(
         drawn=tuple(drawn),
         warnings=(
             *without_effect(question.goals),
+            *unknown,
             *(() if shown is None else planning.warnings.get(shown.name, ())),
         ),
         breaches=tuple(sorted(planning.breaches)),

@@ -16,6 +16,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, Power, Share
+from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.studies.vary import axes_of
 
@@ -59,6 +60,16 @@ def _growth(value: Any) -> float:
 Years = Annotated[float, BeforeValidator(_years)]
 Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
 Growth = Annotated[float, BeforeValidator(_growth)]
+
+
+def time_of(years: float) -> str:
+    """A horizon in words: `1 month`, `18 months`, `5 years`."""
+    months = 12 * years
+    if abs(years - round(years)) < 1e-9 and years >= 1:
+        return "1 year" if round(years) == 1 else f"{years:g} years"
+    if abs(months - round(months)) < 1e-9:
+        return "1 month" if round(months) == 1 else f"{round(months)} months"
+    return f"{years:.3g} years"
 
 
 class GrowthTable(Table):
@@ -235,6 +246,7 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     """
     file = "" if path is None else str(path)
     faults = Faults(file)
+    tree = expanded(tree, path, faults, key="load").tree
     table = check(QuestionTable, tree, faults)
     goals: list[Goal] = []
     if isinstance(tree.get("goals"), list):

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.load import bill_of, load_of
 from raidlab.scenarios.capacity.pictures import pictures
-from raidlab.scenarios.capacity.plan import Answer, fits, misses, per_watt, price
+from raidlab.scenarios.capacity.plan import Answer, fits, misses, per_watt, preferred, price
+from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.goals import Judged, Source
 from raidlab.scenarios.results.look import (
@@ -49,9 +51,11 @@ def recommendation(found: Answer) -> str:
         return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
-    most = {"cost": "is the cheapest", "latency": "has the lowest p99"}
+    cheapest = "is the cheapest" if found.question.prices else "needs the fewest drives"
+    most = {"cost": cheapest, "latency": "has the lowest p99"}
     words = most.get(found.question.table.prefer, "gives the highest rate for its cost")
     text = f"{best.name} {words} of {total} that fit{'s' if words[:2] == 'is' else ''}{cost}"
+    text += _ties(found, best)
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
     met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
@@ -61,6 +65,16 @@ def recommendation(found: Answer) -> str:
     return text + "."
 
 
+def _ties(found: Answer, best: Candidate) -> str:
+    """Which others have as little of what is preferred."""
+    own = preferred(found.question, best)
+    alike = [each for each in found.front if preferred(found.question, each) == own]
+    names = [each.name for each in alike if each is not best]
+    if not names:
+        return ""
+    return f" (a tie with {'; '.join(names)}, of which none has a lower p99)"
+
+
 def prospects(found: Answer) -> list[str]:
     """What the recommended bears, until when, what would help, how sure it is: sentences."""
     said = []
@@ -68,7 +82,9 @@ def prospects(found: Answer) -> list[str]:
         more = "more than" if found.headroom.beyond_search else "up to"
         text = f"It bears {more} {times(found.headroom.factor)} today's rates"
         if found.headroom.limit and not found.headroom.beyond_search:
-            text += f"; beyond, {_busiest(found.headroom.limit)}"
+            text += f"; beyond, {found.headroom.reason}"
+            if found.headroom.limit:
+                text += f" (limit: {found.headroom.limit})"
         said.append(text + ".")
     if found.months is not None:
         end = (
@@ -83,13 +99,6 @@ def prospects(found: Answer) -> list[str]:
     if found.drawn:
         said.append(f"It fits in {percent(found.drawn[0].share)} of draws.")
     return said
-
-
-def _busiest(limit: str) -> str:
-    """What bounds the next step; where nothing is busy throughout, a goal ends it by itself."""
-    if limit.startswith("none"):
-        return f"a latency goal is missed{limit.removeprefix('none')}"
-    return limit
 
 
 def _gives(found: Answer, each: Upgrade) -> str:
@@ -169,7 +178,9 @@ def why(each: Candidate) -> str:
         parts.append(f"cannot serve the load ({each.limit})")
     for one in each.failing:
         parts.append(f"{one.goal.name} {_value(one)}".rstrip() + _beyond_goal(one))
-    if each.failing and each.limit and each.rung >= 0 and not each.limit.startswith("none"):
+    if each.unsettled:
+        parts.append(f"its run carries no statement: {each.unsettled}")
+    if each.failing and each.limit and each.rung >= 0:
         parts.append(f"limit: {each.limit}")
     if not parts and each.dominated_by:
         return f"{each.dominated_by} is as good in everything"
@@ -210,7 +221,7 @@ def table(found: Answer) -> Table:
         Column("power", "W", priority=2),
         Column("IO/s for 1", "W", priority=4),
         Column("energy", found.question.table.currency, priority=4),
-        Column(f"loss in {found.question.table.horizon:g} years", kind=Kind.TEXT, priority=2),
+        Column(f"loss in {time_of(found.question.table.horizon)}", kind=Kind.TEXT, priority=2),
         Column("life", "years", priority=3),
         Column("rack", "units", priority=4),
         Column("limit", kind=Kind.TEXT, priority=3, width=12),
@@ -243,7 +254,7 @@ def risks(found: Answer, best: Candidate) -> list[str]:
     if best.loss.value is not None:
         years = found.question.table.horizon
         said.append(
-            f"Data are lost within {years:g} years with a probability of {best.loss.value:.2g}."
+            f"Data are lost within {time_of(years)} with a probability of {best.loss.value:.2g}."
         )
     if best.life_years is not None and best.life_years <= _LONG:
         said.append(f"At this load its drives wear out after {figure(best.life_years, 'years')}.")
@@ -270,11 +281,12 @@ def plan_report(found: Answer, command: str = "") -> str:
         if found.headroom is not None:
             more, end = ("> ", "and more") if found.headroom.beyond_search else ("", "at most")
             boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", f"today's rates, {end}"))
-    evidence: list[Evidence] = []
+    evidence: list[Evidence] = [Text("The load", load_of(found.question))]
     if found.front:
         evidence.append(table(found))
     evidence += [each for each in (changes(found), doubts(found)) if each.rows]
     if found.recommended is not None:
+        evidence.append(Text("What it costs", bill_of(found.question, found.recommended)))
         evidence.append(Text("Risks", risks(found, found.recommended)))
     evidence.append(Folded("Why the others are no answer", others(found)))
     evidence.append(Text("What it rests on", found.assumptions))

@@ -461,7 +461,7 @@ class Parts:
 
     def _writes(self, array: str, usable: int) -> Iterator[Writes]:
         """What the loads on an array write, where that decides the state of its drives."""
-        if self.scenario.run.precondition != "steady-state":
+        if self.scenario.run.begins != "steady-state":
             return
         table = self.scenario
         on_it = [w for at, w in enumerate(table.workload) if table.target_name(at) == array]

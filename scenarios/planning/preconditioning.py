@@ -72,7 +72,7 @@ def drive_histories(
         capacities: Bytes of each drive that it may use.
     """
     history = [_stated(entry, usable) for entry in array.history]
-    precondition = scenario.run.precondition
+    precondition = scenario.run.begins
     if precondition != "fresh":
         fill = min(scenario.run.filled or usable, usable)
         history.insert(0, PreconditioningLoad("sequential", 0, fill, _FILL_BLOCK, fill))

@@ -31,6 +31,7 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings, without_threads
+from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -224,7 +225,8 @@ def build_scenario(
     """
     path = None if path is None else Path(path)
     faults = Faults("" if path is None else str(path))
-    table = check(ScenarioTable, tree, faults)
+    monitored = expanded(tree, path, faults)
+    table = check(ScenarioTable, monitored.tree, faults)
     if table is None:
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
@@ -236,7 +238,7 @@ def build_scenario(
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
-    parts.warnings += [*check_sharing(table, faults), *without_threads(table)]
+    parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
         faults.add(
@@ -357,7 +359,7 @@ def _workloads(
             allowed = f"the name of an array: {', '.join(parts.offered)}"
             parts.faults.add(f"{key}.target", target or None, allowed, parts.offered)
             continue
-        if workload.job_file is not None or any(True for _ in workload.faults()):
+        if planned_elsewhere(workload) or any(True for _ in workload.faults()):
             continue
         arrays, usable = parts.offered[target]
         if workload.trace is not None:
@@ -405,10 +407,7 @@ def _per_faults(workload: WorkloadTable, level: str) -> Iterator[Fault]:
 
 
 def _fio_workloads(
-    table: ScenarioTable,
-    parts: Parts,
-    folder: Path | None,
-    sections: Sequence[Section] | None,
+    table: ScenarioTable, parts: Parts, folder: Path | None, sections: Sequence[Section] | None
 ) -> list[FioWorkload]:
     """Every workload that a job file says."""
     found = []
@@ -500,7 +499,7 @@ def _page_cache(
         allowed = f"at most {threads}: each of the {threads} threads sleeps in its one call"
         faults.add(f"{key}.outstanding", list(workload.outstanding or ()), allowed)
     scale = 1.0 if table.host.clock is None else host.clock / table.host.clock
-    holds_end = table.run.precondition != "fresh"
+    holds_end = table.run.begins != "fresh"
     return {"page_cache": host.page_cache.to_plan(scale, holds_end=holds_end)}
 
 

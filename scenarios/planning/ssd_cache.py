@@ -178,7 +178,7 @@ def _history(parts: Parts, name: str, line: int, usable: int) -> tuple[Precondit
     The loads of the array reach as many lines as their hot spots, or areas, have; the tier
     fills its slots from the first one on.
     """
-    if parts.scenario.run.precondition != "steady-state":
+    if parts.scenario.run.begins != "steady-state":
         return ()
     reached = sum(
         load.hot_spot or load.area or usable

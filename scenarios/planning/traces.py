@@ -11,6 +11,7 @@ from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, notes, scan
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
+from raidlab.scenarios.spec.sustained import filling_plan
 
 _OPTIONS = {
     "--format": "trace_format",
@@ -171,7 +172,7 @@ def timing_of(workload: WorkloadTable) -> Timing:
     )
 
 
-def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, int]:
+def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, Any]:
     """When the recording begins and ends: with the traces, where the file does not say."""
     run, lapse = table.run, table.run.time_lapse
     warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
@@ -189,7 +190,15 @@ def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, int]:
         "warm_up_most_ns": 0 if table.event else most,
         "duration_ns": duration // lapse,
         "timeline_step_ns": max(1, step // lapse),
+        **_filling(table, warm_up, duration),
     }
+
+
+def _filling(table: ScenarioTable, warm_up: int, duration: int) -> dict[str, Any]:
+    """Whether the warm-up waits for full caches: not where events have their times, or traces."""
+    waits = table.run.state == "sustained" and not table.event and table.run.time_lapse == 1
+    traced = any(load.trace is not None for load in table.workload)
+    return filling_plan(warm_up, duration) if waits and not traced else {}
 
 
 def timeline_step(trace_lengths_ns: list[int]) -> int:

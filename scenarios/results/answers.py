@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
-from raidlab.scenarios.results.bottleneck import limits, longest_part
+from raidlab.scenarios.results.bottleneck import bound, busiest_words, limits, longest_part
+from raidlab.scenarios.results.diagnostics.statements import FEW, may_carry, why_not
 from raidlab.scenarios.results.intervals import BEYOND
 from raidlab.scenarios.results.look import (
     Column,
@@ -19,6 +20,7 @@ from raidlab.scenarios.results.look import (
     figure,
     spread,
 )
+from raidlab.scenarios.results.over_time import changes, in_words
 from raidlab.scenarios.results.page import Box
 
 if TYPE_CHECKING:
@@ -28,8 +30,6 @@ ENOUGH = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
 _SENTENCES = 2
 """Workloads that the answer speaks of."""
-_FEW = 10
-"""I/Os from which on a run says something of a rate, as intervals do."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,18 @@ class Curve:
     rows: Sequence[Row]
 
     @property
+    def carrying(self) -> Sequence[Row]:
+        """The points that may carry a statement."""
+        return [row for row in self.rows if may_carry(row)]
+
+    @property
     def best(self) -> Row:
-        """The point of the highest rate."""
-        return max(self.rows, key=lambda row: row["iops"])
+        """The point of the highest rate, of those that may carry a statement if there are any.
+
+        Of an open load at several rates, what is served at most: where more arrives.
+        """
+        rows = self.rows if self.has_rates else self.carrying or self.rows
+        return max(rows, key=lambda row: row["iops"])
 
     @property
     def knee(self) -> Row:
@@ -51,9 +60,11 @@ class Curve:
         Of an open load the highest rate that is served; the lowest one if none is.
         """
         if self.has_rates:
-            return max((r for r in self.rows if is_served(r)), key=asked, default=self.rows[0])
+            served = self.carrying or [row for row in self.rows if is_served(row)]
+            return max(served, key=asked, default=self.rows[0])
         enough = ENOUGH * self.best["iops"]
-        return next(row for row in self.rows if row["iops"] >= enough)
+        rows = self.carrying or self.rows
+        return next(row for row in rows if row["iops"] >= enough)
 
     @property
     def follows(self) -> bool:
@@ -68,7 +79,8 @@ class Curve:
     @property
     def rises(self) -> bool:
         """True if the rate still grows at the last point."""
-        return self.knee is self.rows[-1] and len(self.rows) > 1
+        known = self.rows if self.has_rates else self.carrying or self.rows
+        return self.knee is self.rows[-1] and len(known) > 1
 
 
 def curves(summary: Sequence[Row]) -> list[Curve]:
@@ -103,7 +115,7 @@ def _sentence(curve: Curve, subject: str, *, others: bool) -> str:
     knee = curve.knee
     if not curve.best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
-    if len(curve.rows) == 1 and knee["ios"] < _FEW:
+    if len(curve.rows) == 1 and knee["ios"] < FEW:
         return f"{_upper(subject + _of_few(knee))}."
     changed = knee.get("around_events")
     if len(curve.rows) == 1 and changed is not None:
@@ -116,9 +128,24 @@ def _sentence(curve: Curve, subject: str, *, others: bool) -> str:
         text = _of_equal_depths(curve, others=others)
     else:
         text = _of_depths(curve)
+    text += _left_out(curve)
     if changed is not None:
         text += f"; these are means over events {when(changed)}, no steady rates"
     return f"{_upper(subject + text)}. {_upper(_reasons(curve))}."
+
+
+def _left_out(curve: Curve) -> str:
+    """Which points carry no statement, and why."""
+    doubtful = [row for row in curve.rows if not may_carry(row) and row["outstanding"]]
+    if not doubtful:
+        return ""
+    why = why_not(doubtful)
+    if len(curve.rows) == 1:
+        return f" ({why})"
+    if not curve.carrying:
+        return f"; no point carries a statement ({why})"
+    depths = ", ".join(str(row["outstanding"]) for row in doubtful)
+    return f"; left out: {depths} outstanding ({why})"
 
 
 def _of_few(row: Row) -> str:
@@ -140,9 +167,9 @@ def _of_events(row: Row) -> str:
 
 def _after_events(row: Row) -> str:
     """The limit over the whole recording, if there is one."""
-    limit = limits(row)
-    named = limit != "–" and not limit.startswith("none")
-    return f" The limit, in the mean: {limit}." if named else ""
+    found = bound(row)
+    named = found is not None and found.is_full
+    return f" The limit, in the mean: {limits(row)}." if named else ""
 
 
 def _of_open(row: Row) -> str:
@@ -189,15 +216,10 @@ def _reasons(curve: Curve) -> str:
     knee, last = curve.knee, curve.rows[-1]
     if curve.has_rates and not curve.rises:
         return _reason(last)
-    at_knee, at_last = limits(knee), limits(last)
-    if knee is last or curve.follows or _names(at_knee) == _names(at_last):
+    ends = [None if (found := bound(row)) is None else found.groups for row in (knee, last)]
+    if knee is last or curve.follows or ends[0] == ends[1]:
         return _reason(knee)
-    return f"{_reason(knee)}; at {last['outstanding']} outstanding {at_last}"
-
-
-def _names(limit: str) -> list[str]:
-    """What a limit names, without the shares."""
-    return [part.rpartition(" ")[0].rpartition(" ")[0] for part in limit.split(", ")]
+    return f"{_reason(knee)}; at {last['outstanding']} outstanding {limits(last)}"
 
 
 def _of_rates(curve: Curve) -> str:
@@ -216,13 +238,15 @@ def _of_rates(curve: Curve) -> str:
 
 
 def _reason(row: Row) -> str:
-    limit = limits(row)
-    if limit == "–":
+    found, held = bound(row), in_words(row)
+    if found is None:
         return "no component is in use"
-    if not limit.startswith("none"):
-        return f"the limit: {limit}"
-    busiest = limit.removeprefix("none (").removesuffix(")")
-    spare = f"nothing is busy for 80 % of the time ({busiest} at most)"
+    if found.is_full:
+        return f"the limit: {limits(row)}{held and f'; {held}'}"
+    if changes(row):
+        return f"the limit changes in time: {held} (otherwise {busiest_words(row)} at most)"
+    spare = f"nothing is busy for 80 % of the time ({busiest_words(row)} at most)"
+    spare += held and f"; {held}"
     if not row["outstanding"]:
         return spare
     return f"{spare}: the time of one I/O bounds the rate, {longest_part(row)}"

@@ -12,7 +12,7 @@ Row = Mapping[str, Any]
 
 _DEVIATIONS = 5
 """Standard deviations of Poisson arrivals that are no sign of anything."""
-_LEFT = 0.01
+LEFT = 0.01
 """Share of the arrivals that may be under way at the end."""
 
 
@@ -36,10 +36,9 @@ def has_rates(rows: Sequence[Row]) -> bool:
 
 def queue_grows(arrived: float, served: int) -> bool:
     """True if so many more requests arrived than were served that it is no chance."""
-    return arrived - served > max(_LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))
+    return arrived - served > max(LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))
 
 
 def is_served(row: Row) -> bool:
     """True if an open load's I/Os are served as they arrive."""
-    arrived = (row.get("offered_iops") or 0.0) * row["duration_s"]
-    return not queue_grows(arrived, row["ios"] + row["errors"])
+    return not row.get("overloaded")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.look import figure, part_name
+from raidlab.scenarios.results.over_time import spells
+from raidlab.scenarios.spec.findings import Limit
 
 Component = Mapping[str, Any]
 
@@ -121,17 +124,72 @@ def limits(row: Mapping[str, Any]) -> str:
     "–" if nothing worked. Two that are both nearly full are both named: doubling one of them alone
     may change little.
     """
-    found = leading(met_by(row))
-    if not found or not found[0]["utilization"]:
+    found = bound(row)
+    if found is None:
         return "–"
+    named = ", ".join(_short(each, row) for each in found.components)
+    return named if found.is_full else f"none ({named})"
+
+
+@dataclass(frozen=True)
+class Bound:
+    """What bounds a row's rate."""
+
+    components: tuple[Component, ...]
+    """The one or two busiest."""
+    is_full: bool
+    """False if nothing is busy enough: the time of one I/O bounds the rate."""
+
+    @property
+    def kinds(self) -> list[str]:
+        """Their kinds."""
+        return [each["kind"] for each in self.components]
+
+    @property
+    def groups(self) -> list[str]:
+        """What the components are, whichever of several alike is the busiest."""
+        return [_group(each) for each in self.components]
+
+
+def bound(row: Mapping[str, Any]) -> Bound | None:
+    """What bounds a row's rate; None if nothing worked."""
+    return _bound(met_by(row), row["breakdown_us"])
+
+
+def _bound(met: Sequence[Component], breakdown_us: Mapping[str, float]) -> Bound | None:
+    found = leading(met)
+    if not found or not found[0]["utilization"]:
+        return None
     first, *rest = found
     if first["utilization"] < _FULL:
-        return f"none ({_short(first, row)})"
+        return Bound((first,), is_full=False)
     named = [first, *(each for each in rest[:1] if min(_of(first), _of(each)) >= _BOTH)]
-    parts = row["breakdown_us"]
-    if parts.get("controller_wait", 0.0) >= max(parts.values(), default=0.0):
+    if breakdown_us.get("controller_wait", 0.0) >= max(breakdown_us.values(), default=0.0):
         named.sort(key=lambda each: each["kind"] != "queue")
-    return ", ".join(_short(each, row) for each in named)
+    return Bound(tuple(named), is_full=True)
+
+
+def busiest_words(row: Mapping[str, Any]) -> str:
+    """The components that `bound` names, with their shares: `drives 98 %`."""
+    found = bound(row)
+    return "" if found is None else ", ".join(_short(each, row) for each in found.components)
+
+
+def limits_of(
+    met: Sequence[Component], breakdown_us: Mapping[str, float], recorded: tuple[float, float]
+) -> list[Limit]:
+    """What bounds the rate of a load, and what held for a time.
+
+    Args:
+        met: The components that the load can meet.
+        breakdown_us: Mean time of its I/Os by part.
+        recorded: Begin and end of what was recorded, in seconds.
+    """
+    felt_by = felt(met, breakdown_us)
+    found = _bound(felt_by, breakdown_us)
+    full = found.components if found is not None and found.is_full else ()
+    own = [Limit(each["kind"], each["name"], _of(each), *recorded) for each in full]
+    return own + spells(met, *recorded)
 
 
 def _of(component: Component) -> float:

@@ -10,8 +10,8 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from raidlab.scenarios.results.cache_filling import GATHERED
 from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.spec.sustained import GATHERED
 
 Figures = Mapping[str, float]
 

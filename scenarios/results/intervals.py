@@ -130,9 +130,18 @@ def _bucket(middle: int) -> tuple[float, float]:
     return (middle - width / 2 if width > 1 else float(middle)), width
 
 
-def of_sum(total: float, each: Sequence[Sequence[float | None]]) -> Interval:
-    """Around a sum of independent figures: the squares of the half widths add up."""
-    return _around(total, [(1.0, interval) for interval in each])
+def of_sum(
+    total: float, each: Sequence[Sequence[float | None]], pasts: Sequence[float] = ()
+) -> Interval:
+    """Around a sum of independent figures: the squares of the half widths add up.
+
+    Args:
+        total: The sum.
+        each: Its summands' intervals.
+        pasts: What of their half widths the past of flash drives adds. All drives of a run share
+            it, so these add up themselves.
+    """
+    return _around(total, [(1.0, interval) for interval in each], pasts)
 
 
 def of_latencies(
@@ -144,7 +153,8 @@ def of_latencies(
 
     Args:
         merged: The latencies of all loads together, microseconds.
-        loads: `ios`, `latency_us`, `latency_ci95_us` and `rank_half_widths` of each.
+        loads: `ios`, `latency_us`, `latency_ci95_us` and `rank_half_widths` of each, and
+            `past_half_widths`: what of these the past of flash drives adds, which they share.
         counted: Buckets of all loads together: nanoseconds and count, ascending.
     """
     busy = [load for load in loads if load["ios"]]
@@ -155,22 +165,43 @@ def of_latencies(
     shares = [load["ios"] / total for load in busy]
     found: dict[str, Interval] = {key: [None, None] for key in merged}
     means = [load["latency_ci95_us"]["mean"] for load in busy]
-    found["mean"] = _around(merged["mean"], list(zip(shares, means, strict=True)))
+    found["mean"] = _around(
+        merged["mean"], list(zip(shares, means, strict=True)), _pasts(busy, shares, "mean")
+    )
     for name, percent in PERCENTILES.items():
         halves = [load["rank_half_widths"][name] for load in busy]
         if None not in halves:
-            squares = ((s * half) ** 2 for s, half in zip(shares, halves, strict=True))
-            found[name] = _by_rank(counted, percent / 100, math.sqrt(sum(squares)), merged[name])
+            own = [s * half for s, half in zip(shares, halves, strict=True)]
+            half = _added(own, _pasts(busy, shares, name))
+            found[name] = _by_rank(counted, percent / 100, half, merged[name])
     return found
 
 
-def _around(middle: float, each: Sequence[tuple[float, Sequence[float | None]]]) -> Interval:
-    squares = 0.0
+def _pasts(loads: Sequence[Mapping[str, Any]], shares: Sequence[float], key: str) -> list[float]:
+    """What the past adds to each load's half width of a figure, by its share of the I/Os."""
+    each = [load.get("past_half_widths", {}).get(key, 0.0) for load in loads]
+    return [s * half for s, half in zip(shares, each, strict=True)]
+
+
+def _added(halves: Sequence[float], pasts: Sequence[float]) -> float:
+    """The half width of a sum: what is independent adds up in squares, what is shared itself."""
+    pasts = pasts or [0.0] * len(halves)
+    own = (max(0.0, half**2 - past**2) for half, past in zip(halves, pasts, strict=True))
+    return math.sqrt(sum(own) + sum(pasts) ** 2)
+
+
+def _around(
+    middle: float,
+    each: Sequence[tuple[float, Sequence[float | None]]],
+    pasts: Sequence[float] = (),
+) -> Interval:
+    halves = []
     for share, (low, high) in each:
         if low is None or high is None:
             return [None, None]
-        squares += (share * (high - low) / 2) ** 2
-    return [max(0.0, middle - math.sqrt(squares)), middle + math.sqrt(squares)]
+        halves.append(share * (high - low) / 2)
+    half = _added(halves, pasts)
+    return [max(0.0, middle - half), middle + half]
 
 
 def _by_rank(counted: Sequence[tuple[int, int]], share: float, half: float, own: float) -> Interval:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results import around_events
 from raidlab.scenarios.results.around_events import around
-from raidlab.scenarios.results.bottleneck import behind, busiest, felt
+from raidlab.scenarios.results.bottleneck import behind, busiest, felt, limits_of
 from raidlab.scenarios.results.intervals import (
     PERCENTILES,
     of_latencies,
@@ -26,6 +26,8 @@ from raidlab.scenarios.results.intervals import (
     uncertain,
 )
 from raidlab.scenarios.results.latency_map import merge_maps
+from raidlab.scenarios.results.over_time import typed_events
+from raidlab.scenarios.spec.findings import Event, Warning, typed_warnings
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -120,13 +122,25 @@ class Result:
                 "corrupt_stripes": None,
                 **(self.data or {}),
             },
+            "events_typed": [each.to_dict() for each in self.events_typed],
             "warnings": list(self.warnings),
+            "warnings_typed": [each.to_dict() for each in self.warnings_typed],
             "breaches": list(self.breaches),
             "interrupted": self.interrupted,
             **({} if self.what_if is None else {"what_if": list(self.what_if)}),
             **({} if self.goals is None else {"goals": list(self.goals)}),
             **({} if self.ios is None else {"ios": list(self.ios)}),
         }
+
+    @property
+    def warnings_typed(self) -> tuple[Warning, ...]:
+        """`warnings` with their codes and subjects."""
+        return typed_warnings(self.warnings)
+
+    @property
+    def events_typed(self) -> tuple[Event, ...]:
+        """What happened, and what held for a time: by time, kinds and subjects of the field."""
+        return typed_events(self.events, self.results)
 
     def to_json(self, indent: int | None = 2) -> str:
         """`to_dict` as text; the same seed gives the same bytes."""
@@ -247,6 +261,12 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         "uncertain": uncertain(sum(row["ios"] for row in rows)),
         **{side: _mean_side([row[side] for row in rows]) for side in ("read", "write")},
         "steady": _all_steady([row["steady"] for row in rows]),
+        "doubts": list(dict.fromkeys(code for row in rows for code in row.get("doubts", ()))),
+        **(
+            {"overloaded": any(row["overloaded"] for row in rows)}
+            if first.get("overloaded") is not None
+            else {}
+        ),
         **_around_all(rows),
         "breakdown_us": {
             part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
@@ -297,10 +317,13 @@ def make_row(
         replication: Which replication.
     """
     loads = [run["workloads"][part] for part in parts]
-    merged = ({"slowest": None} | loads[0]) if len(loads) == 1 else merge_loads(loads)
+    merged = (
+        ({"slowest": None, "arrived": None} | loads[0]) if len(loads) == 1 else merge_loads(loads)
+    )
     met = behind(run["components"], target, name)
     busy = busiest(felt(met, merged["breakdown_us"]))
     bottleneck, runner_up, *_ = [*busy, None, None]
+    recorded = (run["warm_up_s"], run["warm_up_s"] + run["duration_s"])
     between = around(run["log"], merged["periods"], run["warm_up_s"])
     return {
         "workload": name,
@@ -328,6 +351,7 @@ def make_row(
         "power": _power(run["components"]),
         "bottleneck": bottleneck,
         "runner_up": runner_up,
+        "limits": [each.to_dict() for each in limits_of(met, merged["breakdown_us"], recorded)],
         "timeline": merged["timeline"],
         "periods": merged["periods"],
         **({} if between is None else {"around_events": between}),
@@ -335,13 +359,15 @@ def make_row(
         "warm_up_s": run["warm_up_s"],
         "duration_s": run["duration_s"],
         "steady": merged["steady"],
+        **({} if merged["arrived"] is None else {"arrived": merged["arrived"]}),
         **({} if merged["slowest"] is None else {"slowest": merged["slowest"]}),
     }
 
 
 def _side(side: Mapping[str, Any]) -> Row:
     """Reads or writes: without what only serves to put loads together."""
-    kept = {key: side[key] for key in side if key not in ("rank_half_widths", "bins")}
+    dropped = ("rank_half_widths", "past_half_widths", "bins")
+    kept = {key: side[key] for key in side if key not in dropped}
     return kept | {"uncertain": uncertain(side["ios"]), "bins": side["bins"]}
 
 
@@ -403,7 +429,11 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "ios": ios,
         "errors": sum(load["errors"] for load in loads),
         "iops": iops,
-        "iops_ci95": of_sum(iops, [load["iops_ci95"] for load in loads]),
+        "iops_ci95": of_sum(
+            iops,
+            [load["iops_ci95"] for load in loads],
+            [load.get("iops_past_half_width", 0.0) for load in loads],
+        ),
         "independent_batches": None if None in batches else min(batches),
         "steady": _all_steady([load["steady"] for load in loads]),
         "mib_per_s": sum(load["mib_per_s"] for load in loads),
@@ -420,6 +450,7 @@ def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
         "periods": loads[0]["periods"] if len(loads) == 1 else [],
         "timeline": _merge_timelines([load["timeline"] for load in loads]),
         "slowest": _merge_slowest([load.get("slowest") for load in loads]),
+        "arrived": _merge_arrived([load.get("arrived") for load in loads]),
     }
 
 
@@ -428,6 +459,18 @@ def _merge_slowest(lists: Sequence[list[Row] | None]) -> list[Row] | None:
     known = [each for each in lists if each is not None]
     every = sorted((io for each in known for io in each), key=lambda io: -io["latency_us"])
     return every[: max(len(each) for each in known)] if known else None
+
+
+def _merge_arrived(each: Sequence[Mapping[str, Any] | None]) -> Row | None:
+    """Arrivals of several loads: sums."""
+    known = [one for one in each if one is not None]
+    if not known or len(known) < len(each):
+        return None
+    halves = zip(*(one["fewest_in_flight"] for one in known), strict=True)
+    return {
+        "requests": sum(one["requests"] for one in known),
+        "fewest_in_flight": [None if None in half else sum(half) for half in halves],
+    }
 
 
 def _all_steady(each: Sequence[bool | None]) -> bool | None:

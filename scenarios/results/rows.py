@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from raidlab.scenarios.spec.findings import Limit
+
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
@@ -85,6 +87,15 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True)
+class Spell:
+    """A time in which a limit held: credit was spent, an SLC cache full, a drive throttled."""
+
+    kind: str
+    from_s: float
+    to_s: float
+
+
+@dataclass(frozen=True, slots=True)
 class Component:
     """One part of the system and how busy it was."""
 
@@ -102,6 +113,8 @@ class Component:
     """Counters of the model over the whole run."""
     power: Power | None = None
     """What it drew; None where its data sheet does not say."""
+    spells: tuple[Spell, ...] = ()
+    """When something held that changes in time."""
     read_units: ReadUnits | None = None
     """None for what is no flash."""
 
@@ -204,6 +217,15 @@ class AroundEvents:
 
 
 @dataclass(frozen=True, slots=True)
+class Arrived:
+    """Requests of an open load in the recorded time."""
+
+    requests: int
+    fewest_in_flight: tuple[int | None, int | None]
+    """The fewest at a time, in each half; None where nothing came and nothing was served."""
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One workload at one point in one replication."""
 
@@ -256,7 +278,13 @@ class Row:
     offered_iops: float | None = None
     """Rate at which I/Os of an open load arrive; None for a closed one."""
     overloaded: bool | None = None
-    """Whether more of an open load arrives than is served; None of others, and of bursts."""
+    """Whether more of an open load arrived than was served; None of others."""
+    arrived: Arrived | None = None
+    """What arrived of an open load; None of others."""
+    limits: tuple[Limit, ...] = ()
+    """What bounds the rate, and when; nothing where the time of one I/O does."""
+    doubts: tuple[str, ...] = ()
+    """Codes of what keeps the row from being a best rate, a size or a recommendation."""
     around_events: AroundEvents | None = None
     """The load before and after events; None where none was recorded."""
 

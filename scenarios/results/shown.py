@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios.results import answers
@@ -12,6 +13,8 @@ from raidlab.scenarios.results.look import LINES, between, digits, figure, joine
 if TYPE_CHECKING:
     from raidlab.scenarios.results.result import Result
 
+_WIDEST = 90
+"""Characters of the first warning."""
 _LINES = 4
 """Workloads that are named; further ones are counted."""
 _WIDTH, _HEIGHT = 360, 150
@@ -42,7 +45,8 @@ def text(result: Result) -> str:
         lines.append(f"  and {len(found) - _LINES} more workloads")
     for what, entries in (("warning", result.warnings), ("failed self-check", result.breaches)):
         if entries:
-            lines.append(f"  {len(entries)} {what}{'s' * (len(entries) > 1)}")
+            first = shorten(entries[0], _WIDEST, placeholder=" ...")
+            lines.append(f"  {len(entries)} {what}{'s' * (len(entries) > 1)}: {first}")
     return "\n".join(lines) + ">"
 
 

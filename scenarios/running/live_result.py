@@ -7,7 +7,9 @@ from typing import Any
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario
-from raidlab.scenarios.results.drive_warnings import drive_warnings
+from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
+from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.results.diagnostics.statements import add_doubts
 from raidlab.scenarios.results.result import Result, Row, make_row
 from raidlab.scenarios.running.simulate import rows_of
 
@@ -31,13 +33,15 @@ def live_result(
     used = [at for at in others if _is_used(outcome["workloads"][at])]
     # Without any I/O all arrays are shown: their components have worked, or not.
     rows += [_row(outcome, plan, at) | once for at in (used if rows or used else others)]
+    add_doubts(rows, scenario)
+    seen = warnings_of(Observed(rows, scenario), DRIVES)
     happened = {"point": 0, "replication": 0}
     return Result(
         title="" if scenario is None else scenario.title,
         seed=seed,
         version=_engine.version(),
         results=tuple(rows),
-        warnings=(*(scenario.warnings if scenario else ()), *drive_warnings(scenario, rows)),
+        warnings=(*(scenario.warnings if scenario else ()), *seen),
         breaches=tuple(outcome["breaches"]),
         events=tuple(happened | entry for entry in outcome["log"]),
         data=outcome["data"],

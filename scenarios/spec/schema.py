@@ -6,11 +6,11 @@ What several tables together show (drives against ports, area against array) is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, WrapValidator
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
@@ -44,6 +44,8 @@ from raidlab.scenarios.spec.loads import (
     Rw,
     profile_file,
 )
+from raidlab.scenarios.spec.monitored import MonitoredKeys
+from raidlab.scenarios.spec.run import RunTable as RunTable
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
@@ -214,7 +216,7 @@ _BESIDE_TRACE = {
 """Keys of a workload that mean something beside a trace."""
 
 
-class WorkloadTable(Durable):
+class WorkloadTable(Durable, MonitoredKeys):
     """`[[workload]]`."""
 
     elsewhere: ClassVar[Mapping[str, str]] = {
@@ -329,6 +331,10 @@ class WorkloadTable(Durable):
 
     def faults(self) -> Iterator[Fault]:
         """Statements of the load that contradict each other."""
+        if self.monitoring is not None:
+            # Planning makes plain loads of it, which are checked then.
+            return
+        yield from self.monitoring_faults()
         if self.job_file is not None:
             yield from self._rate_faults()
             yield from self._limit_faults()
@@ -450,88 +456,6 @@ class WorkloadTable(Durable):
         if share is None:
             share = 0.5 if self.read_share is None else self.read_share
         return Load(access, share, self.block_size)
-
-
-def _duration_or_auto(value: Any, duration: Callable[[Any], int]) -> int | None:
-    if value == "auto":
-        return None
-    try:
-        return duration(value)
-    except ValidationError as error:
-        allowed = f'{error.errors()[0]["msg"]}, or "auto"'
-        raise PydanticCustomError("warm_up", "{allowed}", {"allowed": allowed}) from None
-
-
-_LEAST_WARM_UP = 2_000_000_000
-_MOST_WARM_UP = 4
-"""Durations after which no further recording is taken for a warm-up."""
-
-
-class RunTable(Table):
-    """`[run]`."""
-
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        "runtime": "duration",
-        "ramp_time": "warm_up",
-        "randseed": "seed",
-    }
-
-    warm_up: Annotated[Duration | None, WrapValidator(_duration_or_auto)] = None
-    """None for "auto": 2 s, and whatever was recorded then without a steady state."""
-    duration: Duration = Field(default=10_000_000_000, gt=0)
-    max_ios: int = Field(default=0, ge=0, lt=2**63)
-    """Ends a run earlier, after this many recorded I/Os of all workloads; 0 for no limit."""
-    precision: Share = 0.0
-    """Ends a run earlier, once the 95 % interval of every workload's rate is within this share of
-    it to either side; 0 for never."""
-    after_rebuild: Duration = 0
-    """Ends a run earlier, so long after the last rebuild is done; 0 for never."""
-    precondition: Literal["fresh", "filled", "steady-state"] = "fresh"
-    filled: Size | None = None
-    """What `precondition` fills of each array, from its start; all of it if left out."""
-    snapshot: str | None = Field(default=None, min_length=1)
-    """A file of `raidlab run --save-state`: the state in which flash drives begin."""
-    replications: int = Field(default=1, ge=1, le=1000)
-    seed: int = Field(default=1, ge=0, le=2**63 - 1)
-    time_lapse: int = Field(default=1, ge=1, le=1000)
-    """How many seconds of the life of a `cache_tier` each simulated second stands for."""
-    timeline_step: Duration | None = None
-    """Step of the rate and latency over time; a fiftieth of the run if left out."""
-
-    @property
-    def least_warm_up(self) -> int:
-        """Nanoseconds in which nothing is recorded."""
-        return _LEAST_WARM_UP if self.warm_up is None else self.warm_up
-
-    @property
-    def most_warm_up(self) -> int:
-        """Nanoseconds up to which a recording can become part of the warm-up.
-
-        0 if the warm-up is given, and in a run that ends by itself or whose life is the question.
-        """
-        if self.warm_up is not None or self.time_lapse > 1 or self.after_rebuild:
-            return 0
-        return self.least_warm_up + _MOST_WARM_UP * self.duration
-
-    def faults(self) -> Iterator[Fault]:
-        """Two states at once, runs longer than the clock can count."""
-        if self.snapshot is not None and self.precondition != "fresh":
-            allowed = 'left out, or "fresh": the snapshot is the state that the drives begin in'
-            yield Fault("precondition", self.precondition, allowed)
-        if self.least_warm_up + self.duration < 100:
-            yield Fault("duration", f"{self.duration} ns", "at least 100 ns with the warm_up")
-        elif self.time_lapse * 100 > self.least_warm_up + self.duration:
-            yield Fault("time_lapse", self.time_lapse, "less: too little of the run would be left")
-        if self.filled == 0:
-            yield Fault("filled", "0 B", "above 0 B")
-        elif self.filled is not None and self.precondition == "fresh":
-            yield Fault("filled", None, "left out: it has no effect without `precondition`")
-        for key in ("warm_up", "duration"):
-            if (getattr(self, key) or 0) > 10 * 365 * 86400 * 10**9:
-                yield Fault(key, f"{getattr(self, key)} ns", "at most ten years")
-        step = self.timeline_step
-        if step is not None and step * 100_000 < self.least_warm_up + self.duration:
-            yield Fault("timeline_step", f"{step} ns", "at least a hundred-thousandth of the run")
 
 
 class EventTable(Table):

@@ -19,9 +19,9 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.short_runs import is_of_precision
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import Code, code_of
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
 from raidlab.scenarios.spec.schema import SECTOR
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
@@ -252,7 +252,7 @@ def compare_controllers(
             sorted(
                 warning
                 for warning in {each for result in results for each in result.warnings}
-                if not is_of_precision(warning)
+                if code_of(warning) is not Code.PRECISION
             )
         ),
         breaches=tuple(sorted({breach for result in results for breach in result.breaches})),

@@ -52,7 +52,11 @@ def draws(
     for at in range(count):
         own = {name: drawn(device, at, result.seed) for name, device in scenario.models.items()}
         cases.append(build_scenario(scenario.written, scenario.path or None, own))
-    found = list(results_of(cases, result.seed, workers=workers, progress=progress, store=store))
+    found = list(
+        results_of(
+            cases, result.seed, workers=workers, progress=progress, store=store, heeds_past=False
+        )
+    )
     rows = tuple(
         row | _spread(row, [outcome.results[at] for outcome in found])
         for at, row in enumerate(result.results)

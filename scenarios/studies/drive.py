@@ -232,7 +232,9 @@ def measure(
     cases = list(_cases(device, spec))
     ordered = sorted(cases, key=lambda case: case.state)
     built = [case.scenario for case in ordered]
-    results = results_of(built, SEED, workers=workers, progress=progress, store=store)
+    results = results_of(
+        built, SEED, workers=workers, progress=progress, store=store, heeds_past=False
+    )
     found: dict[_Case, Point] = {}
     breaches: list[str] = []
     for case, result in zip(ordered, results, strict=True):

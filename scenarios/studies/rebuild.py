@@ -11,8 +11,9 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.diagnostics.losses import unrebuilt
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result, Row
-from raidlab.scenarios.results.warnings import unrebuilt
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -196,7 +197,8 @@ def rebuilds_of(
         if not found:
             raise
         interrupted = True
-    after = [warning for result in own for warning in unrebuilt(scenario, result.events)]
+    observed = [Observed((), scenario, events=result.events) for result in own]
+    after = [warning for each in observed for warning in unrebuilt(each)]
     return Rebuilds(
         title=scenario.title,
         used_bytes=used,

@@ -221,6 +221,7 @@ def sensitivity(
     results = results_of(
         [scenario, *(each for each in built if each is not None)],
         seed, workers=running.workers, progress=running.progress, store=running.store,
+        heeds_past=False,
     )  # fmt: skip
     warnings, breaches, values = dict.fromkeys(scenario.warnings), set[str](), list[float]()
     warnings |= dict.fromkeys(_exact(scenario))

@@ -12,7 +12,6 @@ it holds and that its neighbour does not.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -23,6 +22,7 @@ from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.diagnostics.statements import why_not
 from raidlab.scenarios.results.endurance import endurance
 from raidlab.scenarios.results.goals import (
     CLEAR,
@@ -51,10 +51,6 @@ _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "u
 """Last words of paths of which one asks for the most."""
 _BACKLOG = "a rate that the system serves"
 """What the engine asks for where so many I/Os wait that no memory is left."""
-_FALLS_BEHIND = 0.02
-"""Share of an open load that is not served, from which on its queue is taken to grow."""
-_SIGMAS = 4.0
-"""Standard errors of a count of arrivals by which fewer may come by chance."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
 
 
@@ -74,6 +70,8 @@ class Tried:
     replications: int
     falls_behind: bool = False
     """An open load is not served as fast as it comes, so its latencies grow for ever."""
+    unsettled: str = ""
+    """Why the run carries no statement about latencies and rates; empty if it does."""
     limit: str = ""
     """What bounds the rate."""
     p99_us: float | None = None
@@ -82,12 +80,15 @@ class Tried:
     @property
     def holds(self) -> bool:
         """Whether it meets every goal."""
-        return not self.falls_behind and all(each.holds for each in self.judged)
+        settled = not self.falls_behind and not self.unsettled
+        return settled and all(each.holds for each in self.judged)
 
     @property
     def confidence(self) -> float:
         """Probability that `holds` is right: of all goals, or of the surest one that fails."""
         if self.falls_behind:
+            return 1.0
+        if self.unsettled and all(each.holds for each in self.judged):
             return 1.0
         if not self.holds:
             return max(each.confidence for each in self.judged if not each.holds)
@@ -103,6 +104,7 @@ class Tried:
             "holds": self.holds,
             "confidence": self.confidence,
             "falls_behind": self.falls_behind,
+            "unsettled": self.unsettled,
             "replications": self.replications,
             "limit": self.limit,
             "goals": [each.to_dict() for each in self.judged],
@@ -362,14 +364,22 @@ class Search:
         if not is_backlog(faults):
             raise SpecError(faults)
         unknown = tuple(judged(goal, Measured(None)) for goal in self._goals)
-        return Tried(self.values[at], unknown, _REPLICATIONS[-1], True, faults[0].allowed)
+        why = faults[0].allowed
+        return Tried(self.values[at], unknown, _REPLICATIONS[-1], falls_behind=True, limit=why)
 
     def _judged(self, at: int, scenario: Scenario, result: Result) -> Tried:
         rows = result.summary()
         each = tuple(judged(goal, self._measured(goal, at, rows, result)) for goal in self._goals)
         behind = falls_behind(scenario, rows)
+        by_run = any(goal.source in (Source.LATENCY, Source.RATE) for goal in self._goals)
         return Tried(
-            self.values[at], each, scenario.replications, behind, limits(rows[0]), slowest_p99(rows)
+            self.values[at],
+            each,
+            scenario.replications,
+            falls_behind=behind,
+            unsettled=why_not(rows) if by_run and not behind else "",
+            limit=limits(rows[0]),
+            p99_us=slowest_p99(rows),
         )
 
     def _measured(self, goal: Goal, at: int, rows: Sequence[Row], result: Result) -> Measured:
@@ -451,13 +461,9 @@ def is_backlog(faults: Sequence[Fault]) -> bool:
 
 
 def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:
-    """Whether an open load is served more slowly than it comes."""
-    for workload, row in zip(scenario.workloads, rows, strict=True):
-        asked = workload.arrives_per_s
-        chance = _SIGMAS / math.sqrt(max(1, row["ios"]))
-        if asked and row["iops"] < (1 - max(_FALLS_BEHIND, chance)) * asked:
-            return True
-    return False
+    """Whether more of an open load arrived than was served."""
+    loads = zip(scenario.workloads, rows, strict=True)
+    return any(load.arrives_per_s and row.get("overloaded") for load, row in loads)
 
 
 def searched(search: Search, order: Sequence[int]) -> tuple[int | None, int | None]:

@@ -41,6 +41,7 @@ def answer(found: Sized) -> str:
             if not each.holds
         )
         behind = "it falls behind its load; " if nearest.falls_behind else ""
+        behind += f"its run carries no statement ({nearest.unsettled}); " * bool(nearest.unsettled)
         return (
             f"No {short(found.path)} that was tried meets every goal. The nearest is"
             f" {nearest.value}: {behind}{lacks}."
@@ -148,6 +149,7 @@ def table(found: Sized) -> Table:
     for each in found.tried:
         values: list[Cell] = [_cell(one) for one in each.judged]
         holds = "falls behind" if each.falls_behind else "yes" if each.holds else "no"
+        holds = each.unsettled or holds
         rows.append(
             [
                 str(each.value),

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Self
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
@@ -25,6 +27,7 @@ from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
@@ -34,7 +37,7 @@ LATENCIES = ("mean", "p50", "p95", "p99", "p99_9")
 """Of which a row has columns."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """A scenario at many points."""
 
@@ -52,6 +55,22 @@ class Sweep:
     breaches: tuple[str, ...] = ()
     interrupted: bool = False
     """Ctrl-C came: some points have no rows."""
+
+    def __repr__(self) -> str:
+        """A line: what varies, how many points and rows, and the first warning."""
+        said = f"{', '.join(self.vary)}: {self.points} points, {len(self.rows)} rows"
+        warned = f", {len(self.warnings)} warnings: {self.warnings[0]}" if self.warnings else ""
+        cut = ", interrupted" * self.interrupted
+        return f"<Sweep {self.title!r}, {said}, seed {self.seed}{cut}{shorten(warned, 120)}>"
+
+    def to_pandas(self) -> Any:
+        """`table` as a pandas data frame; pandas must be installed.
+
+        Raises:
+            ModuleNotFoundError: pandas is not installed.
+        """
+        table = self.table()
+        return import_module("pandas").DataFrame(table.to_dict(as_series=False))
 
     def to_dict(self) -> dict[str, Any]:
         """The document of `raidlab sweep --json`."""
@@ -221,7 +240,9 @@ def sweep(
 
 
 def _counted(count: int, of: int, warning: str) -> str:
-    return warning if count == of else f"{warning} ({count:,} of {of:,} points)"
+    if count == of:
+        return warning
+    return about(warning, f"{warning} ({count:,} of {of:,} points)")
 
 
 class _Built:
@@ -324,6 +345,8 @@ def figures_of(row: Row) -> Row:
         "utilization": max((each["utilization"] for each in row["components"]), default=None),
         "bottleneck": row["bottleneck"],
         "limit": limits(row),
+        "offered_iops": row.get("offered_iops"),
+        "doubts": " ".join(row.get("doubts", ())),
     }
 
 
@@ -331,6 +354,6 @@ COLUMNS = (
     "workload", "outstanding", "replications", "iops", "iops_low", "iops_high", "mb_per_s",
     *(f"latency_{name}_us" for name in LATENCIES), "latency_p99_low_us", "latency_p99_high_us",
     "read_iops", "write_iops", "write_amplification", "utilization", "bottleneck",
-    "limit", "usable_bytes", "why_not",
+    "limit", "offered_iops", "doubts", "usable_bytes", "why_not",
 )  # fmt: skip
 """Of every row, beside what varies."""

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _ROWS = 40
 """Rows that a terminal shows unless it is asked for all."""
 _LINES = 5
+_ALIKE = 1.02
+"""Times the other figure up to which two are a tie."""
+_NAMED = 3
+"""Others of a tie that are named."""
 _APART = 0.08
 """Least distance of labels at the lines' ends, as a share of the highest value."""
 
@@ -50,16 +54,35 @@ def answer(found: Sweep) -> str:
         text += f", {len(refused):,} cannot be built"
     if not rows:
         return f"{text}."
-    rates = [row["iops"] for row in rows]
-    if not found.open and max(rates) > 1.02 * min(rates):
-        best = max(rows, key=lambda row: row["iops"])
-        return f"{text}. The highest rate is {figure(best['iops'], 'IO/s')}: {place(found, best)}."
-    known = [row for row in rows if row["latency_p99_us"] is not None]
+    carrying = [row for row in rows if not row["doubts"]]
+    if len(carrying) < len(rows):
+        points = len({row["point"] for row in rows if row["doubts"]})
+        text += f", {points:,} of them without a statement (column `doubts`)"
+    closed = [row for row in carrying if row["offered_iops"] is None]
+    rates = [row["iops"] for row in closed]
+    if not found.open and rates and max(rates) > _ALIKE * min(rates):
+        best = max(closed, key=lambda row: row["iops"])
+        alike = [row for row in closed if row is not best and row["iops"] * _ALIKE >= best["iops"]]
+        rate = figure(best["iops"], "IO/s")
+        return f"{text}. The highest rate is {rate}: {place(found, best)}{_tie(found, alike)}."
+    known = [row for row in carrying if row["latency_p99_us"] is not None]
     if not known:
         return f"{text}."
     least = min(known, key=lambda row: row["latency_p99_us"])
-    p99 = figure(least["latency_p99_us"], "us")
-    return f"{text}. The lowest p99 is {p99}: {place(found, least)}."
+    p99 = least["latency_p99_us"]
+    alike = [row for row in known if row is not least and row["latency_p99_us"] <= _ALIKE * p99]
+    said = f"The lowest p99 is {figure(p99, 'us')}: {place(found, least)}"
+    return f"{text}. {said}{_tie(found, alike)}."
+
+
+def _tie(found: Sweep, alike: Sequence[Row]) -> str:
+    """Points that do as well as the best one."""
+    others = dict.fromkeys(place(found, row) for row in alike)
+    if not others:
+        return ""
+    if len(others) > _NAMED:
+        return f" (a tie within 2 % with {len(others)} others)"
+    return f" (a tie within 2 % with {'; '.join(others)})"
 
 
 def place(found: Sweep, row: Row) -> str:
@@ -144,7 +167,7 @@ def sweep_report(found: Sweep, command: str = "") -> str:
     rows = ran(found)
     boxes = [Box(f"{found.points:,}", "points")]
     if rows:
-        boxes.append(Box(figure(max(row["iops"] for row in rows), "IO/s"), "highest rate"))
+        boxes += _highest(rows)
     return Page(
         kind="sweep",
         question=found.title,
@@ -170,6 +193,12 @@ def sweep_report(found: Sweep, command: str = "") -> str:
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}, {found.design}."],
         command=command,
     ).html()
+
+
+def _highest(rows: Sequence[Row]) -> list[Box]:
+    """The highest rate of rows that may carry a statement."""
+    rates = [row["iops"] for row in rows if not row["doubts"]]
+    return [Box(figure(max(rates), "IO/s"), "highest rate")] if rates else []
 
 
 def _picture(found: Sweep, what: str) -> go.Figure:

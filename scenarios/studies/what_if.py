@@ -18,10 +18,11 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.levels import facts
 from raidlab.devices.units import FREQUENCY
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.cache_filling import points_still_filling
+from raidlab.scenarios.results.diagnostics.cache_filling import points_still_filling
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import about
 
 Plan = dict[str, Any]
 
@@ -47,7 +48,7 @@ def what_if(
             changed.append((words, "; ".join(str(fault) for fault in error.faults)))
     outcomes = results_of(
         [case for _, case in changed if not isinstance(case, str)],
-        result.seed, workers=workers, progress=progress, store=store,
+        result.seed, workers=workers, progress=progress, store=store, heeds_past=False,
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
     unfilled = points_still_filling(result.results)
@@ -65,7 +66,7 @@ def what_if(
             ]
             changes.append({"change": words, "why_not": None, "results": gains})
             warnings += [
-                f"with {words}: {warning}"
+                about(warning, f"with {words}: {warning}")
                 for warning in outcome.warnings
                 if warning not in result.warnings
             ]

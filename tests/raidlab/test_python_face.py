@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import raidlab
+from raidlab.scenarios.studies.vary import axes_of
 
 DISK = {
     "title": "One <disk>",
@@ -177,6 +178,7 @@ def test_the_real_pandas_takes_it(disk):
 
 PROCESSES = """
 import raidlab
+from raidlab.scenarios.studies.vary import axes_of
 
 def worker(env, system):
     while True:
@@ -243,3 +245,15 @@ def test_processes_clean_up_when_the_program_ends():
     """What `finally` does may be the first use of a module: it runs before modules are gone."""
     found = python(CLEAN_UP)
     assert (found.returncode, found.stdout, found.stderr) == (0, "0\n", "")
+
+
+def test_a_sweep_shows_itself_in_a_line_and_as_a_table():
+    axes = axes_of(["array.0.stripe_unit=16,64 KiB"])
+    found = raidlab.sweep(raidlab.Experiment(DISK, axes))
+    assert len(repr(found)) < 400 and "array.0.stripe_unit: 2 points, 6 rows" in repr(found)
+    assert len(found.to_pandas()) == len(found.rows)
+
+
+def test_a_result_says_which_warning_it_has(disk):
+    warned = dataclasses.replace(disk, warnings=("the cache was not full", "another"))
+    assert "2 warnings: the cache was not full" in repr(warned)

@@ -34,7 +34,11 @@ _BACKUP = re.compile(
 )
 _VOLUME = re.compile(r"^\s*logical (?:device|drive) number\s*:?\s*(\d+)", re.IGNORECASE)
 _DEVICE = re.compile(r"^\s*(?:Device #(\d+)|Channel #\d+:?)\s*$", re.IGNORECASE)
-_SEGMENT = re.compile(r"^\s*(?:Group \d+,? )?Segment \d+\s*:\s*(?P<state>\w+)\s*(?P<rest>.*)$")
+_SEGMENT = re.compile(
+    r"^\s*(?:Group \d+,? )?(?:Segment|Device) \d+\s*:\s*"
+    r"(?P<state>Present|Missing|Inconsistent|Failed|Rebuilding|Offline)\b\s*(?P<rest>.*)$",
+    re.IGNORECASE,
+)
 
 
 @dataclass
@@ -135,7 +139,8 @@ def _take(unit: _Unit, index: int | None, facts: Facts) -> None:
 
 def _controller(unit: _Unit, index: int | None) -> Controller:
     have = unit.controller.pairs
-    width = whole(have.find("Host bus link width", "PCIe Link Width", "Link Width"))
+    # Some versions misspell it as "Hot bus link width".
+    width = whole(have.like(r"(bus|pcie)linkwidth$"))
     speed = have.find("Host bus speed", "PCIe Link Speed", "Link Speed")
     mode = (have.find("Controller Mode") or "").lower()
     found = Controller(
@@ -197,8 +202,11 @@ def _policy(text: str | None) -> str | None:
 def _array(part: _Part, index: int | None) -> Array:
     have = part.pairs
     segments = [match for line in part.lines if (match := _SEGMENT.match(line))]
-    setting = have.find("Write-cache setting", "Write-cache mode", "Write cache setting")
-    now = have.find("Write-cache status", "Write cache status")
+    setting = have.find("Write-cache setting", "Write cache setting")
+    # Older versions call what runs the mode, and some of them have nothing but the mode.
+    mode = have.find("Write-cache mode", "Write cache mode")
+    now = have.find("Write-cache status", "Write cache status") or mode
+    setting = setting or mode
     caching = flag(have.find("Caching"))
     groups = {line.strip().split(",")[0] for line in part.lines if re.match(r"\s*Group \d+,", line)}
     missing = [each for each in segments if each["state"].lower() in ("missing", "failed")]
@@ -249,6 +257,7 @@ def _drive(part: _Part) -> Drive | None:
     family = rate if rate and "unknown" not in rate.lower() else have.find("Interface Type")
     most = have.find("Maximum Link Rate", "Maximum Physical Link Rate")
     vendor = known_text(have.find("Vendor"))
+    vendor = None if (vendor or "").startswith("*") else vendor
     stated = _state(have.find("State"))
     logical = re.match(r"\s*(\d+)", have.find("Block Size", "Logical/Physical Block Size") or "")
     return Drive(

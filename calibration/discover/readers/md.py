@@ -53,6 +53,8 @@ def read_mdstat(capture: Capture) -> Facts:
         return facts
     lines = capture.lines
     starts = [at for at, line in enumerate(lines) if _HEAD.match(line)]
+    if not starts:
+        return facts
     for begin, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         body = []
         for line in lines[begin + 1 : end]:

@@ -23,7 +23,7 @@ from raidlab.calibration.discover.quantities import (
     whole,
 )
 from raidlab.calibration.discover.readers import megaraid
-from raidlab.calibration.discover.vendors import vendor_and_model
+from raidlab.calibration.discover.vendors import SAS_VENDORS, vendor_and_model
 
 _ADAPTER = re.compile(r"^\s*Adapter\s*[:#]?\s*#?(\d+)|status for Adapter:?\s*(\d+)", re.IGNORECASE)
 _VOLUME = re.compile(r"^\s*(?:CacheCade )?Virtual (?:Drive|Disk)\s*:\s*(\d+)", re.IGNORECASE)
@@ -44,6 +44,8 @@ class _Block:
 def claims(capture: Capture) -> bool:
     """True for what MegaCli prints."""
     text = capture.text
+    if re.search(r"^Adapter \d+: Get BBU Status Failed", text, re.MULTILINE):
+        return True
     if "Enclosure Device ID" in text and "Firmware state" in text:
         return True
     return any(
@@ -56,6 +58,8 @@ def read(capture: Capture) -> Facts:
     """Controllers, volumes and drives."""
     facts = Facts("megacli")
     adapters, volumes, drives = _blocks(capture)
+    for failure in re.findall(r"^(Adapter \d+: .*\bfailed\b.*)$", capture.text, re.M | re.I):
+        facts.warn("tool-failure", f"the tool said {failure}")
     for block in adapters:
         _controller(block, facts)
     for block in volumes:
@@ -237,11 +241,12 @@ def inquiry(text: str, firmware: str) -> tuple[str | None, str | None, str | Non
     SAS: vendor (8 characters), product (16), revision (4), serial number. SATA: serial number
     (20), model (40), firmware (8). Blanks may be lost, so the fields' ends decide where they can.
     """
-    known, _ = vendor_and_model(text[:25])
-    if known is not None and known != "ATA" and len(text) >= 24:
-        model = text[8:24].strip()
-        if firmware and not model.endswith(firmware):
-            return known, model.split("  ")[0] or None, text[28:].strip() or None
+    known = text[:8].strip()
+    if known.upper() in SAS_VENDORS and len(text.rstrip()) >= 12:
+        model = text[8:24].split("  ")[0].strip()
+        if firmware and len(model) > len(firmware):
+            model = model.removesuffix(firmware)
+        return known, model or None, text[28:].strip() or None
     parts = [part for part in re.split(r"\s{2,}", text.strip()) if part and part != firmware]
     words = text.split()
     if len(parts) >= 2:

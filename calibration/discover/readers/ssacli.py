@@ -201,6 +201,9 @@ def _backup(controller: Controller, have: Pairs) -> None:
             controller.backup = "battery"
     stated = state(have.find("Battery/Capacitor Status", "Battery Status", "Battery Pack Status"))
     controller.backup_state = stated
+    if stated is not None:
+        whole_text = have.find("Battery/Capacitor Status", "Battery Status") or ""
+        controller.replace = "replace" in whole_text.lower() or None
 
 
 def _link(have: Pairs) -> Link | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from raidlab.calibration.monitoring.readers import (
+    atop,
     azure,
     cloudwatch,
     collectl,
@@ -14,6 +15,7 @@ from raidlab.calibration.monitoring.readers import (
     iostat_json,
     iostat_text,
     nmon,
+    pcp_text,
     pdh,
     prometheus,
     sadf,
@@ -41,5 +43,7 @@ READERS: tuple[Reader, ...] = (
     nmon.READER,
     dstat.READER,
     collectl.READER,
+    pcp_text.READER,
+    atop.READER,
 )
 """All formats; of two that are as sure the first."""

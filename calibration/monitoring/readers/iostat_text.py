@@ -18,7 +18,7 @@ from raidlab.calibration.monitoring.column_names import Meaning, is_column, mean
 from raidlab.calibration.monitoring.numbers import KIB, decimals, with_prefix
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.reports import Reports, rows_of
-from raidlab.calibration.monitoring.samples import Array, Capture, Quantity, RefusedError
+from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
 
 Q = Quantity
@@ -50,7 +50,7 @@ def _numeric(word: str) -> bool:
     return word[:1].isdigit()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Layout:
     columns: tuple[str, ...]
     device_last: bool
@@ -91,18 +91,22 @@ class IostatText:
     names: dict[str, int] = field(default_factory=dict)
     batches: dict[_Layout, _Batch] = field(default_factory=dict)
     layouts: dict[tuple[tuple[str, ...], bool], _Layout] = field(default_factory=dict)
+    headings: dict[str, _Layout] = field(default_factory=dict)
+    """Layouts by the line that is their heading: it comes again in every report."""
     header: _Layout | None = None
     batch: _Batch | None = None
     seen: set[_Layout] = field(default_factory=set)
     pending: str = ""
     count: int = 0
     cut: bool = False
+    simulated: bool = False
+    """True if `raidlab run --iostat` printed it: that has no report since boot."""
     step_known: set[tuple[_Layout, str]] = field(default_factory=set)
 
     def line(self, line: str) -> None:
         """One line."""
         if self.batch is not None and self.header is not None:
-            if line and (line[0] != " " or line.strip()):
+            if line and not line.isspace():
                 if self._row(line):
                     return
             else:
@@ -118,6 +122,16 @@ class IostatText:
         layout, batch = self.header, self.batch
         if layout is None or batch is None:
             return False
+        if not self.pending and not layout.device_last:
+            parts = line.split(None, 1)
+            number = self.names.get(parts[0]) if len(parts) == 2 else None
+            if number is not None and parts[1][0] in "0123456789":
+                # The usual row: of a device that is known.
+                batch.reports.append(len(self.reports.stamps) - 1)
+                batch.devices.append(number)
+                batch.rows.append(parts[1])
+                self.count += 1
+                return True
         if layout.device_last:
             rest, _, name = line.rstrip().rpartition(" ")
         else:
@@ -157,13 +171,18 @@ class IostatText:
         if banner and "(" in text:
             self._banner(banner, text)
             return
-        found = header_of(text)
-        if found is not None:
-            columns, last = found
-            key = (tuple(columns), last)
-            layout = self.layouts.get(key)
-            if layout is None:
-                layout = self.layouts[key] = _Layout.of(columns, device_last=last, pcp=self.pcp)
+        layout = self.headings.get(text)
+        if layout is None:
+            found = header_of(text)
+            if found is not None:
+                columns, last = found
+                key = (tuple(columns), last)
+                layout = self.layouts.get(key)
+                if layout is None:
+                    layout = _Layout.of(columns, device_last=last, pcp=self.pcp)
+                    self.layouts[key] = layout
+                self.headings[text] = layout
+        if layout is not None:
             if not self.reports.stamps or layout in self.seen:
                 self._begin(None)
             self.seen.add(layout)
@@ -195,6 +214,7 @@ class IostatText:
                 f"the file mixes hosts ({self.capture.host} and {host}): give one file a host"
             )
         self.capture.host = host
+        self.simulated |= banner[2].endswith("-raidlab")
         self.reports.begin_run()
         # The banner may follow a line with the time of the report it begins.
         if self.reports.stamps and not self.seen and self.reports.stamps[-1] is not None:
@@ -213,6 +233,8 @@ class IostatText:
         matrix = _fast(batch.rows, len(layout.columns))
         if matrix is None:
             matrix = self._slow(layout, batch, names)
+        if not batch.rows:
+            return
         self._note_elapsed(layout, batch, matrix)
         for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
             columns: dict[Quantity, Array] = {}
@@ -234,7 +256,15 @@ class IostatText:
         """Row by row: units behind numbers, decimal commas, cut rows."""
         matrix = np.full((len(batch.rows), len(layout.columns)), np.nan)
         bad: list[int] = []
+        whole = [at for at, row in enumerate(batch.rows) if len(row.split()) == matrix.shape[1]]
+        plain = _fast([batch.rows[at] for at in whole], matrix.shape[1])
+        if plain is not None:
+            # Only some rows are damaged.
+            matrix[whole] = plain
+        done = set() if plain is None else set(whole)
         for at, row in enumerate(batch.rows):
+            if at in done:
+                continue
             words = row.split()
             if len(words) > len(layout.columns):
                 words = words[len(words) - len(layout.columns) :]
@@ -252,6 +282,9 @@ class IostatText:
             many = "a row is" if len(bad) == 1 else f"{len(bad)} rows are"
             self.capture.note("cut", shown, f"{many} cut off or unreadable, and left out")
             self.capture.repaired = True
+            for at in reversed(bad):
+                del batch.rows[at], batch.reports[at], batch.devices[at]
+            matrix = np.delete(matrix, bad, axis=0)
         return matrix
 
     def _note_elapsed(self, layout: _Layout, batch: _Batch, matrix: Array) -> None:
@@ -283,6 +316,8 @@ class IostatText:
             raise RefusedError("no device has a row in it", source=self.capture.source)
         self._leave_out_cut()
         self.reports.finish(self.capture)
+        if self.simulated:
+            self.capture.boot = Boot.NEVER
         return self.capture
 
     def _leave_out_cut(self) -> None:
@@ -332,7 +367,7 @@ def _steps(layout: _Layout, words: Sequence[str]) -> dict[Quantity, float]:
         if at < len(words):
             word = words[at]
             step = 10.0 ** -decimals(word)
-            if word[-1].isalpha():
+            if word[-1] in "kMGTP":
                 step *= with_prefix(f"1{word[-1]}") / sense.scale
             found.setdefault(sense.quantity, step * sense.scale)
     return found

@@ -17,7 +17,7 @@ import numpy as np
 
 from raidlab.calibration.monitoring import clock
 from raidlab.calibration.monitoring.numbers import plain
-from raidlab.calibration.monitoring.readers.pdh_names import (
+from raidlab.calibration.monitoring.pdh_names import (
     Counted,
     esxtop_counter,
     esxtop_layer,

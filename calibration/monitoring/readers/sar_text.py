@@ -88,8 +88,7 @@ class _State:
             self.columns = [word for word in words if word != "DEV"]
             self.old |= "rd_sec/s" in low or "avgrq-sz" in low
         if self.columns is not None:
-            days = clock.Midnight(self.days.date, self.days.last)
-            self.previous = days.at(of_day)
+            self.previous = self.days.at(of_day)
             self.at = math.nan
 
     def _row(self, words: list[str], of_day: float) -> None:

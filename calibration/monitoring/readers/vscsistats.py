@@ -20,7 +20,7 @@ from raidlab.calibration.monitoring.samples import (
 from raidlab.calibration.monitoring.source import Source
 
 _TITLE = re.compile(
-    r"Histogram:\s*(?P<title>.*?)\s*,\s*virtual machine worldGroupID\s*[,:]\s*(?P<world>\d+)\s*,"
+    r"Histogram:\s*(?P<title>.*?)\s*(?:,|\bfor)\s*virtual machine worldGroupID\s*[,:]\s*\d+\s*,?"
     r"\s*virtual disk handleID\s*[,:]\s*(?P<handle>\d+)\s*[,(]?\s*\(?(?P<disk>[\w:.]+)?"
 )
 _MEAN = re.compile(r"^\s*(min|max|mean|count)\s*[,:]\s*(-?[\d.]+)")

@@ -1,12 +1,14 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
-use crate::ssd::{Direct, DriveState, EraseBlocks, HostFtl, ReadUnits, Ssd, SsdParams, Written};
+use crate::ssd::{
+    Direct, DriveState, EraseBlocks, HostFtl, PastScatter, ReadUnits, Ssd, SsdParams, Written,
+};
 use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Time};
+use raidlab_kernel::{IoId, Nanos, Spells, Time};
 use serde::Deserialize;
 
 /// A device model in the plan: its kind and that kind's parameters.
@@ -342,6 +344,20 @@ impl Device {
         }
     }
 
+    /// How far write amplification over so many units differs between drives with the same history;
+    /// none of what has no such history.
+    pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
+        match self {
+            Device::Ssd(ssd) => ssd.past_scatter(host_units),
+            Device::HostFtl(ssd) => ssd.past_scatter(host_units),
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => None,
+        }
+    }
+
     /// What reads asked for so far; only SSDs count it.
     pub fn read_units(&self) -> Option<ReadUnits> {
         match self {
@@ -366,6 +382,19 @@ impl Device {
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
+    }
+
+    /// When something held that changes in time, by its name in the result.
+    pub fn spells(&self) -> impl Iterator<Item = (&'static str, &Spells)> {
+        let found: Vec<(&'static str, &Spells)> = match self {
+            Device::Volume(volume) => volume.spells().map(|it| ("burst-credits", it)).collect(),
+            Device::Ssd(ssd) => ssd.spells().collect(),
+            Device::HostFtl(ssd) => ssd.spells().collect(),
+            Device::Station(_) | Device::Xpoint(_) | Device::Hdd(_) | Device::External { .. } => {
+                Vec::new()
+            }
+        };
+        found.into_iter()
     }
 
     /// Named figures for the report, beyond utilisation: hits, moves, wear.

@@ -42,8 +42,8 @@ pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
     BackEndParams, BlockState, BufferParams, CollectionParams, CompressionParams, Direct,
     DriveState, EraseBlocks, FirmwareParams, HistoryAccess, HistoryLoad, HostFtl, NandParams,
-    Policy, PrefetchParams, ReadUnits, Ssd, SsdParams, TemperatureParams, ThrottleStep, Written,
-    read_states, write_states,
+    PastScatter, Policy, PrefetchParams, ReadUnits, Ssd, SsdParams, TemperatureParams,
+    ThrottleStep, Written, read_states, write_states,
 };
 pub use station::{FixedStation, ServiceTime, StationParams};
 pub use volume::{Volume, VolumeParams};

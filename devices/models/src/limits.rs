@@ -3,7 +3,7 @@
 //!
 //! An I/O passes when every bucket has its tokens, and takes them from all of them then.
 
-use raidlab_kernel::{Nanos, Time, TokenBucket};
+use raidlab_kernel::{Nanos, Spells, Time, TokenBucket};
 use serde::Deserialize;
 
 /// A bucket that holds more than what flows in within this time saves credit.
@@ -44,8 +44,8 @@ impl LimitParams {
 struct Limit {
     counts: Counted,
     bucket: TokenBucket,
-    /// True if it saves credit: while there is some, it holds nothing up.
-    saves: bool,
+    /// Of one that saves credit, when I/Os were held up: while there is some, it holds nothing up.
+    spent: Option<Spells>,
     /// For how long I/Os were held up by it.
     held: Nanos,
 }
@@ -64,7 +64,7 @@ impl Limits {
         let limit = |params: &LimitParams| Limit {
             counts: params.counts,
             bucket: TokenBucket::new(params.milli_per_s, params.burst_ns),
-            saves: params.burst_ns > CREDIT,
+            spent: (params.burst_ns > CREDIT).then(|| Spells::new(CREDIT)),
             held: Nanos::ZERO,
         };
         Limits {
@@ -94,6 +94,11 @@ impl Limits {
         for limit in self.all.iter_mut().filter(|limit| counted(limit)) {
             let ready = limit.bucket.ready(tokens(limit.counts), at);
             limit.held += ready - at;
+            if let Some(spent) = &mut limit.spent
+                && ready > at
+            {
+                spent.add(at, ready);
+            }
             at = ready;
         }
         for limit in self.all.iter_mut().filter(|limit| counted(limit)) {
@@ -113,11 +118,21 @@ impl Limits {
     /// while it held I/Os up.
     pub fn most_used_until(&self, now: Time) -> Nanos {
         let ahead = self.last.since(self.last.min(now));
-        let used = |limit: &Limit| match limit.saves {
-            true => limit.held.saturating_sub(ahead),
-            false => limit.bucket.busy_until(now),
+        let used = |limit: &Limit| match limit.spent {
+            Some(_) => limit.held.saturating_sub(ahead),
+            None => limit.bucket.busy_until(now),
         };
         self.all.iter().map(used).max().unwrap_or(Nanos::ZERO)
+    }
+
+    /// For each limit, when its credit was spent and it held I/Os up; none where it saves no credit.
+    pub fn spells_of_each(&self) -> impl Iterator<Item = Option<&Spells>> {
+        self.all.iter().map(|limit| limit.spent.as_ref())
+    }
+
+    /// The same of those that save credit.
+    pub fn spells(&self) -> impl Iterator<Item = &Spells> {
+        self.spells_of_each().flatten()
     }
 
     /// All that waits is gone, and every bucket full.
@@ -192,6 +207,12 @@ mod tests {
         assert_eq!(
             limits.most_used_until(Time(4_000_000_000)),
             Nanos(1_000_000_000)
+        );
+        // Two pass at once, the third waits from 0 to 1 s.
+        let spells = limits.spells().flat_map(|it| it.until(Time(9_000_000_000)));
+        assert_eq!(
+            spells.collect::<Vec<_>>(),
+            [(Time::ZERO, Time(1_000_000_000))]
         );
         let mut limits = Limits::spent(&params);
         let at: Vec<u64> = (0..2).map(|_| limits.pass(1, 512, Time::ZERO).0).collect();

@@ -7,7 +7,7 @@
 
 use crate::limits::{LimitParams, Limits};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Stream, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stream, Time};
 use serde::Deserialize;
 
 /// A volume in the plan.
@@ -80,6 +80,11 @@ impl Volume {
         let served = Served { start, end };
         port.io(io).charge_stay(Part::Queue, Part::Service, served);
         port.done(io, end, Nanos::ZERO);
+    }
+
+    /// When its credit for bursts was spent and held commands up; one for each limit with credit.
+    pub fn spells(&self) -> impl Iterator<Item = &Spells> {
+        self.limits.spells()
     }
 
     /// Bytes that it holds.

@@ -26,5 +26,6 @@ pub use run::report;
 pub use run::simulation::Simulation;
 pub use run::single::{RunError, run, run_watched};
 pub use run::system::System;
-pub use state::log::LogEntry;
+pub use state::backlog::Arrived;
+pub use state::log::{EventKind, LogEntry, TaskKind, TaskPhase};
 pub use state::records::{Outcome, Outside};

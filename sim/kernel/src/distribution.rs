@@ -81,7 +81,35 @@ impl Distribution {
         let value = from + (to - from) * ((wanted - below) / inside).clamp(0.0, 1.0);
         Some(value.clamp(self.least as f64, self.most as f64))
     }
+
+    /// The share of the latencies below so many nanoseconds, those of a bucket evenly spread over
+    /// its width; 0 if there are none.
+    pub fn rank(&self, latency: f64) -> f64 {
+        let ends = |each: &Stretch| Histogram::edges(each.bucket, self.most);
+        let at = self
+            .stretches
+            .partition_point(|each| ends(each).1 <= latency);
+        let seen = at
+            .checked_sub(1)
+            .map_or(0, |before| self.stretches[before].seen);
+        let inside = self.stretches.get(at).map_or(0.0, |each| {
+            let (from, to) = ends(each);
+            let part = ((latency - from) / (to - from).max(1.0)).clamp(0.0, 1.0);
+            part * each.count as f64
+        });
+        (seen as f64 + inside) / (self.count() as f64).max(1.0)
+    }
 }
+
+/// Percentiles of every result: key and share of the I/Os.
+pub const PERCENTILES: [(&str, f64); 6] = [
+    ("p50", 0.5),
+    ("p90", 0.9),
+    ("p95", 0.95),
+    ("p99", 0.99),
+    ("p99_9", 0.999),
+    ("p99_99", 0.9999),
+];
 
 #[cfg(test)]
 mod tests {
@@ -113,6 +141,23 @@ mod tests {
         let found = [0.0, 12.5, 12.6, 50.0, 50.1, 75.0, 87.5, 87.6, 100.0].map(at);
         assert_eq!(found, [2, 2, 4, 4, 5, 5, 7, 9, 9].map(Some));
         assert_eq!(Histogram::default().distribution().percentile(50.0), None);
+    }
+
+    #[test]
+    fn a_rank_is_the_share_below() {
+        let mut histogram = Histogram::default();
+        (1024..1040).for_each(|value| histogram.record(Nanos(value)));
+        (4096..4112).for_each(|value| histogram.record(Nanos(value)));
+        let found = histogram.distribution();
+        for share in [0.1, 0.25, 0.5, 0.6] {
+            let at = found.quantile(share).unwrap();
+            assert!((found.rank(at) - share).abs() < 1e-9, "{share}: {at}");
+        }
+        assert_eq!(
+            (found.rank(10.0), found.rank(2000.0), found.rank(1e6)),
+            (0.0, 0.5, 1.0)
+        );
+        assert_eq!(Histogram::default().distribution().rank(5.0), 0.0);
     }
 
     #[test]

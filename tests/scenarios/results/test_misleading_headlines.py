@@ -84,7 +84,7 @@ def test_an_overloaded_open_load_says_so():
     assert served.results[0]["overloaded"] is False
     assert answers.answer(served).startswith("An open load of ")
     bursts = {"rate": "50 IO/s", "arrivals": {"kind": "on-off", "on": "100 ms", "off": "100 ms"}}
-    assert _disks(bursts).results[0]["overloaded"] is None
+    assert _disks(bursts).results[0]["overloaded"] is False
 
 
 def test_equal_points_are_no_other_loads():

@@ -1,7 +1,8 @@
 """Drives that were slowed down by their temperature are named, on each path of a run."""
 
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results.throttled import throttled_drives
+from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.results.diagnostics.throttled import throttled_drives
 from raidlab.scenarios.running.simulate import simulate
 
 
@@ -37,5 +38,5 @@ def test_a_drive_that_became_too_warm_is_named_with_its_time_and_temperature():
 
 def test_a_drive_that_stays_cool_is_not():
     result = result_of("normal")
-    assert throttled_drives(result.results) == []
+    assert list(throttled_drives(Observed(result.results))) == []
     assert not any("temperature" in each for each in result.warnings)

@@ -14,7 +14,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.intervals import PERCENTILES, uncertain
 from raidlab.scenarios.results.result import merge_loads
-from raidlab.scenarios.running.simulate import Interrupted, run_plans, simulate
+from raidlab.scenarios.running.simulate import HEEDS_PAST, Interrupted, run_plans, simulate
 from raidlab.scenarios.running.store import Store, run_key
 
 
@@ -300,7 +300,7 @@ def test_an_interrupted_simulation_keeps_what_is_done_and_goes_on(drives, tmp_pa
         # What is complete stays: the third time nothing is run.
         simulate(built, progress=lambda *at: progress.append(at), store=store)
         assert progress[-1] == (8, 8) and progress[-2] == (8, 8)
-        assert store.get(run_key(json.dumps(built.plan(0, 0)))) is not None
+        assert store.get(run_key(json.dumps(built.plan(0, 0) | HEEDS_PAST))) is not None
 
 
 def test_a_run_stops_when_it_is_asked_to(drives):

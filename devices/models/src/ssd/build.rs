@@ -18,6 +18,7 @@ use crate::ssd::nand::Nand;
 use crate::ssd::nand::compression::Engine;
 use crate::ssd::nand::temperature::{SavedTemperature, Temperature};
 use crate::ssd::params::SsdParams;
+use crate::ssd::preconditioning::Names;
 use crate::ssd::translation::background::Background;
 use crate::ssd::translation::{Shape, Translation};
 use crate::ssd::written::ReadUnits;
@@ -112,7 +113,11 @@ fn starting_state(
         None => {
             let unit = u64::from(params.unit_bytes);
             let (collection, history) = (params.collection, &params.history);
-            let names = (seed, name);
+            let names = Names {
+                seed,
+                name,
+                another: params.another_past,
+            };
             if !history.is_empty() && preconditioning::is_too_much(shape, &collection) {
                 let allowed = "smaller blocks, or no preconditioning: it writes all of the flash";
                 let pages = params.nand.pages_per_block;

@@ -43,6 +43,7 @@ pub use nand::params::NandParams;
 pub use nand::temperature::{TemperatureParams, ThrottleStep};
 pub use params::{BufferParams, SsdParams};
 pub use preconditioning::load::{HistoryAccess, HistoryLoad};
+pub use preconditioning::pace::PastScatter;
 pub use snapshot::{DriveState, read_states, write_states};
 pub use translation::erase_blocks::{BlockState, EraseBlocks};
 pub use translation::policy::{CollectionParams, Policy};

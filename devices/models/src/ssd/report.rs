@@ -4,12 +4,14 @@ use crate::fault::Fault;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
+use crate::ssd::map::layout::Layout;
 use crate::ssd::nand::endurance;
 use crate::ssd::nand::temperature::Temperature;
+use crate::ssd::preconditioning::pace::PastScatter;
 use crate::ssd::snapshot::{self, DriveState};
 use crate::ssd::translation::erase_blocks::EraseBlocks;
 use crate::ssd::written::{ReadUnits, Written};
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Spells, Time};
 
 impl<F: Front> Ssd<F> {
     /// Bytes that the host can address.
@@ -133,6 +135,16 @@ impl<F: Front> Ssd<F> {
         }
     }
 
+    /// How far write amplification over so many units of the host, from the begin of a run on,
+    /// differs between drives with the same history; none if there is no such history.
+    pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
+        let Layout::Tiled(tiles) = self.translation.map.layout() else {
+            return None;
+        };
+        let each = host_units as f64 / f64::from(tiles.tiles.get());
+        tiles.end.pace.scatter(each)
+    }
+
     /// Units that reads asked for so far.
     pub fn read_units(&self) -> ReadUnits {
         self.read_units
@@ -162,6 +174,14 @@ impl<F: Front> Ssd<F> {
             + done.host_bytes as f64 * power.byte_nj;
         let idle = power.idle_w * now.since(Time::ZERO).seconds();
         Some(idle - self.idle_figures(now).map_or(0.0, |(saved, _)| saved) + nj * 1e-9)
+    }
+
+    /// When something held that changes in time, by its name in the result.
+    pub fn spells(&self) -> impl Iterator<Item = (&'static str, &Spells)> {
+        let slc = self.nand.slc_full().map(|it| ("slc-cache-full", it));
+        let warm = self.temperature.as_ref();
+        let warm = warm.map(|it| ("temperature", it.spells()));
+        slc.into_iter().chain(warm)
     }
 
     /// Figures for the report.

@@ -170,6 +170,7 @@ fn params() -> SsdParams {
             then_rests: false,
         }],
         snapshot: None,
+        another_past: false,
     }
 }
 

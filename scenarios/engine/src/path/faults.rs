@@ -8,12 +8,18 @@ use crate::state::owner::{Owner, OwnerOf};
 use raidlab_kernel::Time;
 use raidlab_kernel::{Io, IoId};
 
-use crate::state::log::LogEntry;
+use crate::state::log::{EventKind, LogEntry};
 
 impl Path {
-    pub(crate) fn log(&mut self, now: Time, what: String) {
-        let t_s = now.since(Time::ZERO).seconds();
-        self.log.push(LogEntry { at: now, t_s, what });
+    /// Notes what happened to `subject`, a name; an empty one stands for the whole system.
+    pub(crate) fn log(&mut self, now: Time, kind: EventKind, subject: String, what: String) {
+        self.log.push(LogEntry {
+            at: now,
+            t_s: now.since(Time::ZERO).seconds(),
+            what,
+            kind,
+            subject,
+        });
     }
 
     /// Commands in flight to a drive of this place do not reach its content any more.

@@ -13,7 +13,7 @@ pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
-use raidlab_kernel::Nanos;
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams};
 use serde::Deserialize;
 pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
@@ -35,6 +35,9 @@ pub struct Plan {
     /// recording begins; 0 for never.
     #[serde(default)]
     pub warm_up_most_ns: Nanos,
+    /// What is recorded while a controller's memory still fills becomes part of the warm-up as well.
+    #[serde(default)]
+    pub filling: Option<Filling>,
     /// Simulated time recorded after the warm-up; from [`UNTIL_OVER`] on as long as it takes until
     /// the loads that have an end are over.
     pub duration_ns: Nanos,
@@ -46,6 +49,10 @@ pub struct Plan {
     /// this share of the rate to either side; 0 for never.
     #[serde(default)]
     pub precision: f64,
+    /// True to run the begin of the recording once more after another past of its flash drives, so
+    /// that intervals hold what the past adds.
+    #[serde(default)]
+    pub heeds_past: bool,
     /// Ends the recording earlier, so long after the last rebuild is done; 0 for never.
     #[serde(default)]
     pub after_rebuild_ns: Nanos,
@@ -100,10 +107,33 @@ fn one() -> u32 {
     1
 }
 
+/// When the memory of a controller counts as filling, and for how long the warm-up waits for that.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Filling {
+    /// Share of what loads write in a recording that may stay in a memory.
+    pub share: f64,
+    /// What is recorded beyond this time is the result, full or not.
+    pub most_ns: Nanos,
+}
+
 impl Plan {
+    /// Up to when a steady state is looked for, where memories still filled up to `until`: with full
+    /// ones the search begins anew.
+    pub(crate) fn steady_by(&self, until: Time) -> Time {
+        let search = self.warm_up_most_ns.saturating_sub(self.warm_up_ns);
+        (until + search).min(Time::ZERO + self.last_begin())
+    }
+
+    /// Up to when a recording may become part of the warm-up.
+    pub(crate) fn last_begin(&self) -> Nanos {
+        let filling = self.filling.map_or(Nanos::ZERO, |filling| filling.most_ns);
+        self.warm_up_most_ns.max(filling)
+    }
+
     /// Steps of the timeline of each load; those of a recording without an end of its own double.
     pub(crate) fn timeline_steps(&self) -> u64 {
-        let length = self.warm_up_ns.max(self.warm_up_most_ns) + self.duration_ns;
+        let length = self.warm_up_ns.max(self.last_begin()) + self.duration_ns;
         let steps = length.0.checked_div(self.timeline_step_ns.0);
         match steps {
             Some(_) if self.duration_ns >= UNTIL_OVER => STEPS_UNTIL_OVER,

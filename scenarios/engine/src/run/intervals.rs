@@ -1,20 +1,11 @@
 //! Latencies and their 95 % intervals, in microseconds.
 
-use raidlab_kernel::{Batches, Distribution, Histogram, Nanos, Side};
+use crate::run::past::SidePast;
+use raidlab_kernel::{Batches, Distribution, Histogram, Nanos, PERCENTILES, Side};
 use serde::{Serialize, Serializer};
 
 /// Lower and upper end; none where too little was recorded to say.
 pub type Ends = [Option<f64>; 2];
-
-/// Percentiles of every result: key and share of the I/Os.
-const PERCENTILES: [(&str, f64); 6] = [
-    ("p50", 0.5),
-    ("p90", 0.9),
-    ("p95", 0.95),
-    ("p99", 0.99),
-    ("p99_9", 0.999),
-    ("p99_99", 0.9999),
-];
 
 /// Latency statistics in microseconds.
 #[derive(Clone, Debug, Serialize)]
@@ -60,6 +51,10 @@ pub struct LatencyIntervals {
     /// The 95 % interval of each percentile's rank, its longer side, as a share of the I/Os.
     #[serde(serialize_with = "as_map")]
     pub rank_half_widths: Vec<(&'static str, Option<f64>)>,
+    /// What of both the one past of the flash drives adds: microseconds of the mean, shares of the
+    /// I/Os of percentiles. Loads that are put together share it. Empty where it adds nothing.
+    #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    pub past_half_widths: Vec<(&'static str, f64)>,
 }
 
 impl LatencyIntervals {
@@ -69,8 +64,22 @@ impl LatencyIntervals {
     /// Confidence intervals for medians and other position measures, 1952). It holds the
     /// percentile itself, which stands for its bucket.
     pub fn of(batches: &Batches, side: Side, histogram: &Histogram) -> LatencyIntervals {
+        LatencyIntervals::with_past(batches, side, histogram, None)
+    }
+
+    /// The same with what the drives' past adds: independent of what varies within the run, so
+    /// squares add up.
+    pub(crate) fn with_past(
+        batches: &Batches,
+        side: Side,
+        histogram: &Histogram,
+        past: Option<&SidePast>,
+    ) -> LatencyIntervals {
         let mean = batches.latency(side).map(|found| {
-            let ends = [found.mean - found.half, found.mean + found.half];
+            let half = found
+                .half
+                .hypot(past.map_or(0.0, |past| past.mean * found.mean));
+            let ends = [found.mean - half, found.mean + half];
             ends.map(|end| Some(end.max(0.0) / 1e3))
         });
         let unknown = [None; 2];
@@ -81,14 +90,16 @@ impl LatencyIntervals {
         ];
         let mut ranks = Vec::new();
         let distribution = histogram.distribution();
-        for (key, share) in PERCENTILES {
+        for (at, (key, share)) in PERCENTILES.into_iter().enumerate() {
+            let more = past.map_or(0.0, |past| past.ranks[at]);
             let rank = batches.rank(side, share);
             let rank = rank.filter(|rank| rank.above.is_finite() && rank.below.is_finite());
-            ranks.push((key, rank.map(|rank| rank.below.max(rank.above))));
+            let sides = rank.map(|rank| [rank.below, rank.above].map(|half| half.hypot(more)));
+            ranks.push((key, sides.map(|[below, above]| below.max(above))));
             let own = distribution.percentile(100.0 * share).map(Nanos::float);
-            let found = rank.zip(own);
-            let interval = found.map(|(rank, own)| {
-                rank_ends(&distribution, [share - rank.below, share + rank.above], own)
+            let found = sides.zip(own);
+            let interval = found.map(|([below, above], own)| {
+                rank_ends(&distribution, [share - below, share + above], own)
             });
             ends.push((key, interval.unwrap_or(unknown)));
         }
@@ -96,6 +107,13 @@ impl LatencyIntervals {
         LatencyIntervals {
             latency_ci95_us: ends,
             rank_half_widths: ranks,
+            past_half_widths: past.map_or_else(Vec::new, |past| {
+                let mean = past.mean * histogram.mean().unwrap_or(0.0) / 1e3;
+                let keys = PERCENTILES.iter().map(|each| each.0);
+                std::iter::once(("mean", mean))
+                    .chain(keys.zip(past.ranks))
+                    .collect()
+            }),
         }
     }
 

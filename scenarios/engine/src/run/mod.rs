@@ -11,6 +11,7 @@ pub mod intervals;
 pub mod io_trace;
 pub(crate) mod layers;
 pub(crate) mod livelock;
+pub(crate) mod past;
 pub(crate) mod power;
 pub(crate) mod prefetch;
 pub mod report;

@@ -4,16 +4,16 @@ use crate::path::agenda::Up;
 use crate::run::layers::Layers;
 use crate::run::system::System;
 use crate::state::event::Event;
+use crate::state::log::EventKind;
 use raidlab_kernel::Time;
 
 impl System {
     /// The power fails now and is back at `back`.
     pub(crate) fn power_fails(&mut self, back: Time, now: Time) {
         if now < self.layers.path.off_until {
-            return self
-                .layers
-                .path
-                .log(now, "no second power failure: the power is off".into());
+            let what = "no second power failure: the power is off".into();
+            let path = &mut self.layers.path;
+            return path.log(now, EventKind::Ignored, String::new(), what);
         }
         // Completions that wait for their thread are taken: nothing but the host has them any more.
         self.reap_all(now);
@@ -37,12 +37,19 @@ impl System {
             integrity.power_failed(safe, &preserved);
         }
         raid.stripes_mut().preserve(preserved);
-        path.log(now, "power failed".into());
+        path.log(
+            now,
+            EventKind::PowerFailed,
+            String::new(),
+            "power failed".into(),
+        );
         path.calendar.push(back, Event::PowerBack);
     }
 
     pub(crate) fn power_back(&mut self, now: Time) {
-        self.layers.path.log(now, "power back".into());
+        let what = "power back".into();
+        let path = &mut self.layers.path;
+        path.log(now, EventKind::PowerBack, String::new(), what);
         for job in self.layers.raid.stripes().preserved_heads() {
             let Layers { path, raid, .. } = &mut self.layers;
             raid.write_again(path, job, now);

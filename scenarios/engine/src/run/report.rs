@@ -6,14 +6,16 @@ use crate::run::cache_report::CacheReport;
 use crate::run::intervals::{Ends, Latency, LatencyIntervals, as_map};
 use crate::run::io_trace::life::Life;
 use crate::run::io_trace::report::TracedIo;
+use crate::run::past::{Kept, LoadPast, SIDES};
 use crate::run::system::System;
 use crate::run::tail_report::{self, MapReport, SlowIo};
 use crate::run::trace_report::TraceReport;
+use crate::state::backlog::Arrived;
 use crate::state::log::LogEntry;
-use crate::state::measure::Meter;
+use crate::state::measure::{Meter, rate_interval};
 use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
-use raidlab_kernel::{self as kernel, Nanos, Part, Parts, Time};
+use raidlab_kernel::{self as kernel, Batches, Nanos, Part, Parts, Spells, Time};
 use raidlab_models::{ReadUnits, Written};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -128,6 +130,9 @@ pub struct WorkloadResult {
     pub iops: f64,
     /// 95 % interval of the rate, by batch means; none where they are too few to say.
     pub iops_ci95: Ends,
+    /// What of its half the one past of the flash drives adds, in I/Os a second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iops_past_half_width: Option<f64>,
     /// MiB (2^20) a second.
     pub mib_per_s: f64,
     /// MB (10^6) a second.
@@ -142,6 +147,9 @@ pub struct WorkloadResult {
     pub independent_batches: Option<f64>,
     /// Whether what was recorded had a steady state; none if that cannot be said.
     pub steady: Option<bool>,
+    /// What arrived in the recorded time, of a load that does not wait for its own I/Os.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrived: Option<Arrived>,
     /// Reads.
     pub read: Side,
     /// Writes.
@@ -181,7 +189,24 @@ impl WorkloadResult {
                 .filter(|_| trace.is_none())
                 .map(|steady| steady && !open),
             trace: trace.map(|trace| Box::new(TraceReport::of(trace))),
+            arrived: workload.is_open().then(|| workload.backlog.report()),
             ..found
+        }
+    }
+
+    /// Widens its intervals by what its drives' past may add.
+    pub(crate) fn heed_past(&mut self, kept: &Kept, past: &LoadPast) {
+        self.iops_ci95 = rate_ends(&kept.batches, past.rate, self.iops);
+        self.iops_past_half_width = Some(past.rate * self.iops);
+        let each = [
+            &mut self.intervals,
+            &mut self.read.intervals,
+            &mut self.write.intervals,
+        ];
+        for (at, intervals) in each.into_iter().enumerate() {
+            let (batches, histogram) = (&kept.batches, &kept.histograms[at]);
+            let past = Some(&past.sides[at]);
+            *intervals = LatencyIntervals::with_past(batches, SIDES[at], histogram, past);
         }
     }
 
@@ -235,15 +260,15 @@ impl WorkloadResult {
             ios: all.count(),
             errors: meter.errors,
             iops: rate(all.count() as f64),
-            iops_ci95: meter.rate_interval().map_or([None; 2], |ends| {
-                ends.map(|end| Some(end * rate(all.count() as f64)))
-            }),
+            iops_ci95: rate_ends(&meter.batches, 0.0, rate(all.count() as f64)),
+            iops_past_half_width: None,
             mib_per_s: rate(bytes) / f64::from(1 << 20),
             mb_per_s: rate(bytes) / 1e6,
             latency_us: Latency::of(&all),
             intervals: LatencyIntervals::of(&meter.batches, kernel::Side::All, &all),
             independent_batches: meter.batches.gap().map(|gap| gap.independent),
             steady: meter.is_steady(until).filter(|_| plan.time_lapse <= 1),
+            arrived: None,
             read: Side::new(meter, kernel::Side::Reads, seconds),
             write: Side::new(meter, kernel::Side::Writes, seconds),
             breakdown_us: breakdown(&meter.parts, all.count()),
@@ -254,6 +279,12 @@ impl WorkloadResult {
             trace: None,
         }
     }
+}
+
+/// The 95 % interval of a rate, to whose half width the drives' past adds a share.
+fn rate_ends(batches: &Batches, past: f64, rate: f64) -> Ends {
+    let ends = rate_interval(batches, past);
+    ends.map_or([None; 2], |ends| ends.map(|end| Some(end * rate)))
 }
 
 fn breakdown(parts: &Parts, ios: u64) -> BTreeMap<&'static str, f64> {
@@ -322,9 +353,36 @@ pub struct Component {
     /// What it drew in the recorded time, if its data sheet says what it draws.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<Power>,
+    /// When something held that changes in time, such as an empty bucket of credit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spells: Vec<SpellReport>,
     /// The model's own figures, over the whole run.
     #[serde(serialize_with = "as_map")]
     pub figures: Vec<(&'static str, f64)>,
+}
+
+/// A time in which something held at a component: a limit that changes in time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SpellReport {
+    /// What, by its name in the result: `burst-credits`.
+    pub kind: &'static str,
+    /// Its begin, in seconds of simulated time; warm-up included.
+    pub from_s: f64,
+    /// Its end, or that of the run.
+    pub to_s: f64,
+}
+
+impl SpellReport {
+    /// All of a kind up to `until`.
+    pub(crate) fn of(kind: &'static str, spells: &Spells, until: Time) -> Vec<SpellReport> {
+        let seconds = |at: Time| at.since(Time::ZERO).seconds();
+        let report = |(from, to)| SpellReport {
+            kind,
+            from_s: seconds(from),
+            to_s: seconds(to),
+        };
+        spells.until(until).map(report).collect()
+    }
 }
 
 /// What a component drew in the recorded time.
@@ -474,9 +532,8 @@ impl RunResult {
                 .log
                 .iter()
                 .map(|entry| LogEntry {
-                    at: entry.at,
                     t_s: plan.lapsed(entry.t_s),
-                    what: entry.what.clone(),
+                    ..entry.clone()
                 })
                 .collect(),
             rebuilding: system.layers.raid.rebuilding(),

@@ -6,7 +6,8 @@ use crate::run::checks;
 use crate::run::fio;
 use crate::run::io_trace::Observer;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
-use crate::run::report::{Component, Power, RunResult};
+use crate::run::past::{Compared, Seen, Start};
+use crate::run::report::{Component, Power, RunResult, SpellReport};
 use crate::run::system::System;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Counted, Fault, Limits, ReadUnits, Written, write_states};
@@ -52,7 +53,9 @@ pub fn run_watched(
     }
     let mut system = System::new(plan).map_err(RunError::Plan)?;
     let mut warm = Time::ZERO + plan.warm_up_ns;
+    let mut steady_by = Time::ZERO + plan.warm_up_most_ns;
     let mut observer = Observer::of(plan, warm);
+    let mut seen;
     let recording = loop {
         let drove = drive(
             &mut system,
@@ -61,16 +64,16 @@ pub fn run_watched(
             &mut should_continue,
             |_| false,
         );
-        let recording = Recording {
-            from: warm,
-            end: warm + plan.duration_ns,
-            after_rebuild: plan.after_rebuild_ns,
-            before: Snapshot::take(&mut system, warm),
-            in_flight: system.layers.loads.in_flight(),
-            rebuilding: system.layers.raid.rebuilding(),
-        };
-        let finished =
-            drove && recording.drive(&mut system, &mut observer, plan, &mut should_continue);
+        let recording = Recording::of(plan, &mut system, warm);
+        seen = Seen::of(plan, &system);
+        let finished = drove
+            && recording.drive(
+                &mut system,
+                &mut observer,
+                plan,
+                &mut should_continue,
+                &mut seen,
+            );
         let failure = system.failure();
         if let Some(fault) = failure.or_else(|| system.layers.loads.trace_fault()) {
             return Err(RunError::Plan(vec![fault]));
@@ -80,9 +83,13 @@ pub fn run_watched(
         }
         let (_, until) = recording.ended(&mut system);
         system.layers.loads.compare_backlog(recording.in_flight);
-        let may_go_on = until <= Time::ZERO + plan.warm_up_most_ns;
+        let fills = recording.fills(&system, plan, until);
+        if fills {
+            steady_by = plan.steady_by(until);
+        }
         let loads = &mut system.layers.loads;
-        if !may_go_on || loads.over().is_some() || !loads.drift(until) {
+        let drifts = until <= steady_by && loads.drift(until);
+        if loads.over().is_some() || !(fills || drifts) {
             break recording;
         }
         warm = until;
@@ -90,10 +97,8 @@ pub fn run_watched(
         loads.begin_recording(warm, warm + plan.duration_ns);
     };
     // What was simulated is reported even where its state finds no space.
-    let unsaved = plan
-        .save_state
-        .as_ref()
-        .and_then(|path| save_state(&system, path));
+    let save_to = plan.save_state.as_ref();
+    let unsaved = save_to.and_then(|path| save_state(&system, path));
     let (handled, until) = recording.ended(&mut system);
     let components = recording.before.components(&system, until);
     let caches = recording.before.counts.reports(&system);
@@ -113,7 +118,34 @@ pub fn run_watched(
         result.add_ios(&system, &traced);
     }
     result.add_tails(&mut system, plan);
+    if let Some(compared) = seen.and_then(|seen| seen.ended(&system)) {
+        drop(system);
+        heed_past(&mut result, plan, &compared, warm, &mut should_continue)?;
+    }
     Ok(result)
+}
+
+/// Runs the begin of a recording once more after another past, and widens the result's intervals by
+/// what differs.
+fn heed_past(
+    result: &mut RunResult,
+    plan: &Plan,
+    compared: &Compared,
+    warm: Time,
+    should_continue: &mut impl FnMut(u64, u64) -> bool,
+) -> Result<(), RunError> {
+    let plan = compared.plan(plan, warm);
+    let mut system = System::new(&plan).map_err(RunError::Plan)?;
+    let drove = drive(&mut system, &mut None, |_| warm, should_continue, |_| false);
+    let start = Start::take(&system);
+    let recording = Recording::of(&plan, &mut system, warm);
+    let finished =
+        drove && recording.drive(&mut system, &mut None, &plan, should_continue, &mut None);
+    if !finished {
+        return Err(RunError::Stopped);
+    }
+    compared.widen(result, &system, &start);
+    Ok(())
 }
 
 /// A recording from the end of the warm-up on.
@@ -131,6 +163,18 @@ struct Recording {
 }
 
 impl Recording {
+    /// That of a plan, from the end of the warm-up on.
+    fn of(plan: &Plan, system: &mut System, from: Time) -> Recording {
+        Recording {
+            from,
+            end: from + plan.duration_ns,
+            after_rebuild: plan.after_rebuild_ns,
+            before: Snapshot::take(system, from),
+            in_flight: system.layers.loads.in_flight(),
+            rebuilding: system.layers.raid.rebuilding(),
+        }
+    }
+
     /// Handles events up to the end that the plan sets; false if the caller asked to stop.
     fn drive(
         &self,
@@ -138,6 +182,7 @@ impl Recording {
         observer: &mut Option<Observer>,
         plan: &Plan,
         should_continue: &mut impl FnMut(u64, u64) -> bool,
+        seen: &mut Option<Seen>,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
         drive(
@@ -146,6 +191,9 @@ impl Recording {
             |system| self.limit(system),
             should_continue,
             |system| {
+                if let Some(seen) = seen {
+                    seen.look(system);
+                }
                 if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
                     return true;
                 }
@@ -170,6 +218,21 @@ impl Recording {
             Some(at) => self.end.min(self.from.max(at + self.after_rebuild)),
             None => self.end,
         }
+    }
+
+    /// Whether a controller's memory has kept much of what was written, and may go on to fill.
+    fn fills(&self, system: &System, plan: &Plan, until: Time) -> bool {
+        let Some(filling) = plan.filling else {
+            return false;
+        };
+        let loads = system.layers.loads.workloads().iter();
+        let written: u64 = loads.map(|load| load.meter.bytes[1]).sum();
+        let most = filling.share * written as f64;
+        let caches = self.before.counts.reports(system);
+        until <= Time::ZERO + filling.most_ns
+            && caches
+                .iter()
+                .any(|cache| cache.gathered_bytes as f64 > most)
     }
 
     /// Up to when every event has been handled, and the end of what was recorded.
@@ -330,6 +393,7 @@ impl Snapshot {
                     power: station
                         .joules
                         .map(|now| Power::new(now - before.joules.unwrap_or_default(), span)),
+                    spells: station.spells,
                     figures: station.figures,
                 }
             })
@@ -348,6 +412,7 @@ pub(crate) struct StationReport<'a> {
     written: Option<Written>,
     read_units: Option<ReadUnits>,
     joules: Option<f64>,
+    spells: Vec<SpellReport>,
     figures: Vec<(&'static str, f64)>,
 }
 
@@ -364,6 +429,7 @@ impl StationReport<'_> {
             written: None,
             read_units: None,
             joules: None,
+            spells: Vec::new(),
             figures: Vec::new(),
         }
     }
@@ -405,6 +471,9 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
             written: drive.device.written(),
             read_units: drive.device.read_units(),
             joules: drive.device.joules(at),
+            spells: (drive.device.spells())
+                .flat_map(|(kind, spells)| SpellReport::of(kind, spells, at))
+                .collect(),
             figures: drive.device.figures(),
             ..StationReport::new(drive.name.clone(), "drive", busy)
         });
@@ -420,14 +489,18 @@ fn add_drives<'a>(system: &'a System, at: Time, all: &mut Vec<StationReport<'a>>
 /// The limits of the loads.
 fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> {
     let of_load = move |(name, limits): (&str, Option<&Limits>)| {
-        let busy = limits.into_iter();
-        let busy = busy.flat_map(|limits| limits.busy_until(at));
-        let reports = busy.map(|(counted, busy)| {
+        let used = limits.into_iter();
+        let used = used.flat_map(|limits| limits.busy_until(at).zip(limits.spells_of_each()));
+        let reports = used.map(|((counted, busy), spent)| {
             let of = match counted {
                 Counted::Ios => "IOPS",
                 Counted::Bytes => "bandwidth",
             };
-            StationReport::new(format!("{name} {of} limit"), "limit", busy)
+            let spells = spent.map(|it| SpellReport::of("burst-credits", it, at));
+            StationReport {
+                spells: spells.unwrap_or_default(),
+                ..StationReport::new(format!("{name} {of} limit"), "limit", busy)
+            }
         });
         reports.collect::<Vec<_>>()
     };

@@ -6,6 +6,7 @@ use crate::raid::background::Task;
 use crate::run::layers::Layers;
 use crate::run::system::System;
 use crate::state::event::Event;
+use crate::state::log::EventKind;
 use crate::state::owner::OwnerOf;
 use raidlab_kernel::Nanos;
 use raidlab_kernel::Time;
@@ -35,32 +36,35 @@ impl System {
         let load = self.layers.loads.workload_mut(workload);
         load.load.move_hot_spot(start);
         let what = format!("hot spot of {} moves to byte {start}", load.name);
+        let name = load.name.clone();
         let array = load.array;
         self.layers
             .ssd_caches
             .move_shadow_spot(array, workload, start);
-        self.layers.path.log(now, what);
+        let path = &mut self.layers.path;
+        path.log(now, EventKind::HotSpotMoved, name, what);
     }
 
     /// Something happens.
     pub(crate) fn happen(&mut self, action: Action, now: Time) {
         if let Some(name) = self.has_failed_already(&action) {
-            return self.layers.path.log(
-                now,
-                format!("nothing more happens to {name}: it has failed"),
-            );
+            let what = format!("nothing more happens to {name}: it has failed");
+            let path = &mut self.layers.path;
+            return path.log(now, EventKind::Ignored, name, what);
         }
         match action {
             Action::FailDrive { drive } => self.fail_drive(drive, now),
             Action::SlowDrive { drive, extra_ns } => {
                 self.layers.path.drives[drive as usize].health.slow = extra_ns;
-                let name = &self.layers.path.drives[drive as usize].name;
-                let what = if extra_ns == Nanos::ZERO {
-                    format!("drive {name} is as fast as ever")
+                let name = self.layers.path.drives[drive as usize].name.clone();
+                let (kind, what) = if extra_ns == Nanos::ZERO {
+                    let what = format!("drive {name} is as fast as ever");
+                    (EventKind::DriveRecovered, what)
                 } else {
-                    format!("drive {name} is slow: {extra_ns} a command more")
+                    let what = format!("drive {name} is slow: {extra_ns} a command more");
+                    (EventKind::DriveSlow, what)
                 };
-                self.layers.path.log(now, what);
+                self.layers.path.log(now, kind, name, what);
             }
             Action::UnreadableSectors {
                 drive,
@@ -69,11 +73,10 @@ impl System {
             } => {
                 let unreadable = &mut self.layers.path.drives[drive as usize].health.unreadable;
                 unreadable.insert(offset_bytes, offset_bytes + bytes);
-                let name = &self.layers.path.drives[drive as usize].name;
-                self.layers.path.log(
-                    now,
-                    format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable"),
-                );
+                let name = self.layers.path.drives[drive as usize].name.clone();
+                let what = format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable");
+                let path = &mut self.layers.path;
+                path.log(now, EventKind::UnreadableSectors, name, what);
             }
             Action::ReplaceDrive { drive } => self.replace_drive(drive, now),
             Action::PowerFail { off_ns } => self.power_fails(now + off_ns, now),
@@ -92,11 +95,13 @@ impl System {
                 start_bytes,
             } => self.move_hot_spot(workload, start_bytes, now),
             Action::BackupReady { controller, ready } => {
-                let state = if ready { "ready" } else { "not ready" };
-                self.layers
-                    .path
-                    .log(now, format!("backup of the cache {state}"));
+                let (kind, state) = match ready {
+                    true => (EventKind::BackupReady, "ready"),
+                    false => (EventKind::BackupNotReady, "not ready"),
+                };
                 let Layers { path, raid, .. } = &mut self.layers;
+                let name = path.controllers[controller as usize].name.clone();
+                path.log(now, kind, name, format!("backup of the cache {state}"));
                 if raid.set_safe(controller, ready) && now >= path.off_until {
                     raid.admit_waiting(path, controller, now);
                     self.layers.settle(Up::None, now);
@@ -141,7 +146,9 @@ impl System {
     pub(crate) fn fail_drive(&mut self, drive: u32, now: Time) {
         self.layers.path.drives[drive as usize].health.failed = true;
         let name = self.layers.path.drives[drive as usize].name.clone();
-        self.layers.path.log(now, format!("drive {name} failed"));
+        let what = format!("drive {name} failed");
+        let path = &mut self.layers.path;
+        path.log(now, EventKind::DriveFailed, name, what);
         let lost = self.layers.raid.lose(&mut self.layers.path, drive, now);
         self.layers.settle(Up::None, now);
         if let Some(place) = lost {
@@ -161,7 +168,9 @@ impl System {
             integrity.empty(drive);
         }
         let name = self.layers.path.drives[drive as usize].name.clone();
-        self.layers.path.log(now, format!("drive {name} replaced"));
+        let what = format!("drive {name} replaced");
+        let path = &mut self.layers.path;
+        path.log(now, EventKind::DriveReplaced, name, what);
         self.layers
             .raid
             .fill(&mut self.layers.path, drive, lost, now);

@@ -330,20 +330,22 @@ impl Meter {
         self.from
     }
 
-    /// The rate's 95 % interval as shares of the rate: that of the gap between completions, turned
-    /// over. None if I/Os are too few, or their gaps too uneven, for an upper end.
-    pub fn rate_interval(&self) -> Option<[f64; 2]> {
-        let gap = self.batches.gap()?;
-        let (low, high) = (gap.mean - gap.half, gap.mean + gap.half);
-        let measured = low > gap.mean / VAGUE;
-        measured.then(|| [gap.mean / high, gap.mean / low])
-    }
-
     /// Half of the 95 % interval of the gap between completions as a share of the gap.
     pub fn relative_error(&self) -> f64 {
         let gap = self.batches.gap().filter(|gap| gap.mean > 0.0);
         gap.map_or(f64::INFINITY, |gap| gap.half / gap.mean)
     }
+}
+
+/// The 95 % interval of the rate of batches as shares of the rate: that of the gap between
+/// completions, to whose half width `past` adds a share of the gap, turned over. None if I/Os are too
+/// few, or their gaps too uneven, for an upper end.
+pub fn rate_interval(batches: &Batches, past: f64) -> Option<[f64; 2]> {
+    let gap = batches.gap()?;
+    let half = gap.half.hypot(past * gap.mean);
+    let (low, high) = (gap.mean - half, gap.mean + half);
+    let measured = low > gap.mean / VAGUE;
+    measured.then(|| [gap.mean / high, gap.mean / low])
 }
 
 #[cfg(test)]
@@ -434,15 +436,19 @@ mod tests {
         meter
     }
 
+    fn rate_of(gaps: &[u64]) -> Option<[f64; 2]> {
+        rate_interval(&meter_of(gaps).batches, 0.0)
+    }
+
     #[test]
     fn few_ios_or_uneven_ones_say_nothing_of_the_rate() {
-        assert_eq!(meter_of(&[]).rate_interval(), None);
-        assert_eq!(meter_of(&[100; 9]).rate_interval(), None);
+        assert_eq!(rate_of(&[]), None);
+        assert_eq!(rate_of(&[100; 9]), None);
         assert!(meter_of(&[100; 9]).relative_error().is_infinite());
-        assert_eq!(meter_of(&[100; 10]).rate_interval(), Some([1.0, 1.0]));
+        assert_eq!(rate_of(&[100; 10]), Some([1.0, 1.0]));
         let mut gaps = [1; 20];
-        assert_eq!(meter_of(&gaps).rate_interval(), Some([1.0, 1.0]));
+        assert_eq!(rate_of(&gaps), Some([1.0, 1.0]));
         gaps[7] = 10_000;
-        assert_eq!(meter_of(&gaps).rate_interval(), None);
+        assert_eq!(rate_of(&gaps), None);
     }
 }

@@ -1,6 +1,7 @@
 //! What a run is made of: drives, arrays, controllers, loads and their records.
 
 pub(crate) mod arrivals;
+pub(crate) mod backlog;
 pub(crate) mod block_layer;
 pub(crate) mod drive;
 pub(crate) mod event;

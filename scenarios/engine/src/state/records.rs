@@ -3,6 +3,7 @@
 use crate::layout::{Layout, Run};
 use crate::plan::Arrival;
 use crate::state::arrivals::Arrivals;
+use crate::state::backlog::Backlog;
 use crate::state::drive::Drive;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
@@ -137,6 +138,8 @@ pub struct Workload {
     pub(crate) syncs: bool,
     /// When the I/Os of an open load come.
     pub(crate) arrivals: Option<Arrivals>,
+    /// What of them waits; used of an open load alone.
+    pub(crate) backlog: Backlog,
     /// What its I/Os wait for before they reach the host's CPU.
     pub(crate) limits: Option<Box<Limits>>,
     pub(crate) threads: u32,

@@ -13,6 +13,7 @@
 
 use crate::ssd::map::log_order::LogOrder;
 use crate::ssd::map::slot::{Found, Frontier, NONE};
+use crate::ssd::preconditioning::pace::Pace;
 use crate::ssd::translation::Shape;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
@@ -155,6 +156,27 @@ impl LaidBlock<'_> {
 }
 
 impl Tiles {
+    /// A drive of so many tiles, each as `end`.
+    pub(crate) fn of(
+        shape: Shape,
+        tiles: u32,
+        log_order: Option<LogOrder>,
+        end: Arc<TileEnd>,
+    ) -> Tiles {
+        Tiles {
+            units: shape.units,
+            dies: Divider::new(shape.dies),
+            blocks_per_die: Divider::new(shape.blocks_per_die),
+            blocks: Divider::new(end.blocks.len() as u32),
+            units_per_block: shape.units_per_block(),
+            homes: Divider::new(end.units.len() as u32),
+            chunk: Divider::new(shape.units_per_set),
+            tiles: Divider::new(tiles),
+            log_order,
+            end,
+        }
+    }
+
     /// True if the tiles make up a drive of this shape, and each unit has a home of its own.
     fn agree(&self, shape: Shape) -> bool {
         let per_block = shape.units_per_block();
@@ -332,6 +354,9 @@ pub(crate) struct TileEnd {
     /// True if garbage collection could free nothing any more.
     #[serde(skip)]
     pub(crate) stuck: bool,
+    /// Of the history's last loads, if they went on at random until nothing changed.
+    #[serde(skip)]
+    pub(crate) pace: Pace,
 }
 
 impl TileEnd {

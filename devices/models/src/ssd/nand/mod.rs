@@ -22,7 +22,7 @@ use die::{Die, PageTimes};
 pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
 use params::NandParams;
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Spells, Time};
 use slc_cache::{SlcCache, SlcCacheParams};
 use suspension::Suspension;
 
@@ -128,6 +128,11 @@ impl Nand {
         let cache = self.slc_cache.as_ref()?;
         let held = self.dies.iter().map(|die| u64::from(die.in_slc)).sum();
         Some((cache.folded, held))
+    }
+
+    /// When the SLC cache had no room.
+    pub(crate) fn slc_full(&self) -> Option<&Spells> {
+        self.slc_cache.as_ref().map(|cache| &cache.full)
     }
 
     #[inline]
@@ -326,7 +331,7 @@ impl Nand {
                 let mut time = self.program.of(set);
                 if let Some(cache) = &mut self.slc_cache {
                     if matches!(job, Job::Program { host: true, .. }) {
-                        time = cache.program(&mut self.dies[die as usize], time);
+                        time = cache.program(&mut self.dies[die as usize], time, loaded);
                     }
                 }
                 loaded + self.stretched(time)

@@ -9,8 +9,11 @@
 use crate::fault::Fault;
 use crate::ssd::nand::die::Die;
 use crate::ssd::nand::params::NandParams;
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Spells, Time};
 use serde::{Deserialize, Serialize};
+
+/// A cache that had room for less than this time in between was full all the while.
+const FULL: Nanos = Nanos(1_000_000_000);
 
 /// What the host's data meet when the cache is full.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
@@ -64,6 +67,8 @@ pub(super) struct SlcCache {
     fold: Nanos,
     /// Page sets folded so far.
     pub(super) folded: u64,
+    /// When it had no room for what the host wrote.
+    pub(super) full: Spells,
 }
 
 impl SlcCache {
@@ -88,6 +93,7 @@ impl SlcCache {
             when_full: params.when_full,
             fold,
             folded: 0,
+            full: Spells::new(FULL),
         }
     }
 
@@ -96,19 +102,24 @@ impl SlcCache {
         self.room
     }
 
-    /// What programming a page set of the host takes, where it takes `usual` without a cache.
-    pub(super) fn program(&mut self, die: &mut Die, usual: Nanos) -> Nanos {
+    /// What programming a page set of the host takes from `start` on, where it takes `usual` without
+    /// a cache.
+    pub(super) fn program(&mut self, die: &mut Die, usual: Nanos, start: Time) -> Nanos {
         if die.in_slc < self.room {
             die.in_slc += 1;
             return self.program;
         }
-        match self.when_full {
+        let took = match self.when_full {
             WhenFull::Fold if self.room > 0 => {
                 self.folded += 1;
                 self.fold + self.program
             }
             _ => usual,
+        };
+        if self.room > 0 {
+            self.full.add(start, start + took);
         }
+        took
     }
 
     /// What a die has folded since it has no job, which ends at `now`.

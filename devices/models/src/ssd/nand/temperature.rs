@@ -8,7 +8,7 @@
 
 use crate::fault::Fault;
 use crate::ssd::nand::job::{Operations, UNTHROTTLED};
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Spells, Time};
 use serde::{Deserialize, Serialize};
 
 /// A throttling step in the plan.
@@ -107,6 +107,8 @@ pub(crate) struct Temperature {
     updated: Time,
     /// Time spent throttled.
     throttled: Nanos,
+    /// When.
+    spells: Spells,
     joules: f64,
 }
 
@@ -122,6 +124,7 @@ impl Temperature {
             seen: Operations::default(),
             updated: Time::ZERO,
             throttled: Nanos::ZERO,
+            spells: Spells::new(Nanos::ZERO),
             joules: 0.0,
             params: params.clone(),
         }
@@ -169,6 +172,7 @@ impl Temperature {
         self.joules += joules;
         if self.level > 0 {
             self.throttled += now.since(self.updated);
+            self.spells.add(self.updated, now);
         }
         self.seen = *done;
         self.updated = now;
@@ -185,6 +189,11 @@ impl Temperature {
             0 => UNTHROTTLED,
             level => (UNTHROTTLED as f64 / self.params.steps[level - 1].speed) as u64,
         }
+    }
+
+    /// When it was throttled.
+    pub(crate) fn spells(&self) -> &Spells {
+        &self.spells
     }
 
     /// (temperature now, highest so far, seconds throttled, joules)

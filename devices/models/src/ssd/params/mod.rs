@@ -96,6 +96,9 @@ pub struct SsdParams {
     /// A file with the state in which the drive begins, instead of a history.
     #[serde(default)]
     pub snapshot: Option<String>,
+    /// True for another end of the same history, as of another seed: what a run owes to its own.
+    #[serde(skip)]
+    pub another_past: bool,
 }
 
 fn one() -> u32 {

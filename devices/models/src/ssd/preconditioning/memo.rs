@@ -9,7 +9,7 @@ use crate::ssd::map::layout::TileEnd;
 use crate::ssd::preconditioning::tile::TileHistory;
 use std::sync::Arc;
 
-static ENDS: Memo<TileHistory, TileEnd> = Memo::new(32 << 20);
+static ENDS: Memo<TileHistory, TileEnd> = Memo::new(128 << 20);
 
 /// The tile at the end of `history`.
 pub(super) fn end_of(history: &TileHistory) -> Arc<TileEnd> {

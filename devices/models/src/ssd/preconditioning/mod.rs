@@ -8,6 +8,7 @@
 pub mod load;
 mod log_order;
 mod memo;
+pub(crate) mod pace;
 mod settle;
 mod tile;
 mod tiling;
@@ -17,7 +18,6 @@ use crate::ssd::map::layout::{Layout, Tiles};
 use crate::ssd::translation::policy::{CollectionParams, Placement};
 use crate::ssd::translation::{Shape, Translation};
 use load::{HistoryAccess, HistoryLoad, groups};
-use raidlab_kernel::Divider;
 use raidlab_kernel::Stream;
 use tile::TileHistory;
 use tiling::Tiling;
@@ -26,16 +26,41 @@ use writer::Area;
 /// Flash of a tile, in units, that is too much to write several times: some ten seconds.
 const TOO_MUCH: u32 = 1 << 26;
 
+/// What the random streams of a history depend on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Names<'a> {
+    pub(crate) seed: u64,
+    /// The drive's.
+    pub(crate) name: &'a str,
+    /// True for another end that the same history could have had.
+    pub(crate) another: bool,
+}
+
+impl<'a> From<(u64, &'a str)> for Names<'a> {
+    fn from((seed, name): (u64, &'a str)) -> Names<'a> {
+        Names {
+            seed,
+            name,
+            another: false,
+        }
+    }
+}
+
 /// The drive after `history`. `tile_units` bounds the size of the simulated tile, 0 for the
 /// usual one.
-pub(crate) fn prepare(
+pub(crate) fn prepare<'a>(
     shape: Shape,
     params: CollectionParams,
     history: &[HistoryLoad],
     unit_bytes: u64,
     tile_units: u32,
-    (seed, name): (u64, &str),
+    names: impl Into<Names<'a>>,
 ) -> Translation {
+    let Names {
+        seed,
+        name,
+        another,
+    } = names.into();
     let draws = Stream::new(seed, name, "victims");
     if history.is_empty() {
         return Translation::new(shape, params, Layout::Empty, draws);
@@ -53,22 +78,13 @@ pub(crate) fn prepare(
         loads: history.to_vec(),
         unit_bytes,
         seed,
+        another,
     });
-    let tiles = Tiles {
-        units: shape.units,
-        dies: Divider::new(shape.dies),
-        blocks_per_die: Divider::new(shape.blocks_per_die),
-        blocks: Divider::new(end.blocks.len() as u32),
-        units_per_block: shape.units_per_block(),
-        homes: Divider::new(end.units.len() as u32),
-        chunk: Divider::new(shape.units_per_set),
-        tiles: Divider::new(tiling.count),
-        log_order: match params.placement {
-            Placement::Log => log_order::after(history, shape.units, unit_bytes, seed),
-            Placement::Address => None,
-        },
-        end,
+    let log_order = match params.placement {
+        Placement::Log => log_order::after(history, shape.units, unit_bytes, seed),
+        Placement::Address => None,
     };
+    let tiles = Tiles::of(shape, tiling.count, log_order, end);
     debug_assert!(tiles.blocks.get() * tiling.layers <= shape.blocks_per_die);
     // Once collection has worked, dies that were written at random are out of step.
     let collected = tiles.end.blocks.iter().any(|block| block.erases > 0);

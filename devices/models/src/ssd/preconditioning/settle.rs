@@ -2,6 +2,7 @@
 
 use crate::patience;
 use crate::ssd::preconditioning::load::HistoryLoad;
+use crate::ssd::preconditioning::pace::Pace;
 use crate::ssd::preconditioning::tiling::Tiling;
 use crate::ssd::preconditioning::writer::Writer;
 use crate::ssd::translation::Translation;
@@ -19,24 +20,29 @@ const MOST_BLOCKS_MORE: u32 = 64;
 /// Units after which it is asked whether to go on.
 const ASKED_AFTER: u64 = 1 << 14;
 
-/// Applies to the tile its share of a load, or of several that run at the same time.
+/// Applies to the tile its share of a load, or of several that run at the same time. Gives the pace
+/// of collection at the end, if they have settled.
 pub(super) fn apply(
     tile: &mut Translation,
     loads: &[HistoryLoad],
     tiling: Tiling,
     unit_bytes: u64,
     draws: &mut Stream,
-) {
-    let mut writers: Vec<Writer> = loads
-        .iter()
-        .map(|load| Writer::of(load, tiling, unit_bytes))
-        .collect();
+) -> Pace {
+    let mut pace = Pace::default();
+    let mut writers = Writer::of_all(loads, tiling, unit_bytes);
     let area: u64 = writers.iter().map(|writer| writer.area.units).sum();
     let rarest = rarest_share(&writers);
-    let mut round = |tile: &mut Translation, writes| write(tile, &mut writers, writes, draws);
     let stated = match loads {
         [only] => only.written_bytes,
         _ => 0,
+    };
+    if stated == 0 {
+        let area = area.min(u64::from(tiling.shape.units));
+        pace = Pace::of_rounds(round_units(tile, area));
+    }
+    let mut round = |tile: &mut Translation, writes| {
+        write(tile, &mut writers, writes, draws, &mut pace);
     };
     if stated > 0 {
         let share = stated.div_ceil(u64::from(tiling.count) * unit_bytes);
@@ -51,26 +57,66 @@ pub(super) fn apply(
     if stated == 0 || most_worn > 0 {
         end_with_full_blocks(tile, &mut round);
     }
+    pace
+}
+
+/// The same loads for `units` more and, with `to_the_end`, until the tile may end there.
+pub(super) fn go_on(
+    tile: &mut Translation,
+    writers: &mut [Writer],
+    (units, to_the_end): (u64, bool),
+    draws: &mut Stream,
+) {
+    let mut unseen = Pace::default();
+    let mut round = |tile: &mut Translation, writes| {
+        write(tile, writers, writes, draws, &mut unseen);
+    };
+    round(tile, units);
+    if to_the_end {
+        end_with_full_blocks(tile, &mut round);
+    }
 }
 
 /// So many units of a load or, block by block, of several in the proportion of their weights.
-fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut Stream) {
+fn write(
+    tile: &mut Translation,
+    writers: &mut [Writer],
+    units: u64,
+    draws: &mut Stream,
+    pace: &mut Pace,
+) {
     let mut left = units;
+    pace.resume(tile.counts());
+    let looked_after = match pace.piece_units() {
+        0 => ASKED_AFTER,
+        piece => piece.min(ASKED_AFTER),
+    };
     if let [only] = writers {
-        let piece = ASKED_AFTER.next_multiple_of(only.area.block);
+        // In whole blocks, so that the same is written however often it is looked at.
+        let piece = looked_after.next_multiple_of(only.area.block);
+        let mut unasked = ASKED_AFTER;
         while left > 0 {
-            patience::ask();
+            if unasked >= ASKED_AFTER {
+                patience::ask();
+                unasked = 0;
+            }
             only.write(tile, left.min(piece), draws);
+            unasked += piece;
             left = left.saturating_sub(piece);
+            pace.look(tile.counts());
         }
         return;
     }
     let all = writers.iter().map(Writer::frequency).sum();
-    let mut unasked = 0;
+    let (mut unasked, mut unseen) = (0, 0);
     while left > 0 {
         if unasked >= ASKED_AFTER {
             patience::ask();
             unasked = 0;
+        }
+        if unseen >= looked_after {
+            pace.look(tile.counts());
+            unseen = 0;
         }
         let mut drawn = draws.below(all);
         let next = writers.iter_mut().find(|writer| {
@@ -82,8 +128,10 @@ fn write(tile: &mut Translation, writers: &mut [Writer], units: u64, draws: &mut
         let block = writer.area.block;
         writer.write(tile, block, draws);
         unasked += block;
+        unseen += block;
         left = left.saturating_sub(block);
     }
+    pace.look(tile.counts());
 }
 
 /// The least part of the units that one of the writers writes.
@@ -91,6 +139,12 @@ fn rarest_share(writers: &[Writer]) -> f64 {
     let units = |writer: &Writer| (writer.frequency() * writer.area.block) as f64;
     let all: f64 = writers.iter().map(units).sum();
     writers.iter().map(units).fold(all, f64::min) / all
+}
+
+/// What a load writes in a round.
+fn round_units(tile: &Translation, area: u64) -> u64 {
+    let space = u64::from(tile.shape().units_per_die());
+    area.max(space.saturating_sub(tile.valid_units()))
 }
 
 /// Repeats rounds until write amplification no longer changes. A round writes as much as the area
@@ -108,7 +162,7 @@ pub(super) fn settle(
 ) {
     let space = u64::from(tile.shape().units_per_die());
     let spare = space.saturating_sub(tile.valid_units());
-    let units = area.max(spare);
+    let units = round_units(tile, area);
     // While there are free blocks, nothing is collected and nothing can settle.
     let mut written = 0;
     while tile.counts().erases == 0 && written < 2 * space {

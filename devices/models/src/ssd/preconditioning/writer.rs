@@ -62,6 +62,12 @@ impl Writer {
         }
     }
 
+    /// Those of loads that run at the same time.
+    pub(super) fn of_all(loads: &[HistoryLoad], tiling: Tiling, unit_bytes: u64) -> Vec<Writer> {
+        let of = |load| Writer::of(load, tiling, unit_bytes);
+        loads.iter().map(of).collect()
+    }
+
     /// How often it writes a block, beside others: the larger its blocks, the less often.
     pub(super) fn frequency(&self) -> u64 {
         (u64::from(self.weight) << 16) / self.area.block + 1

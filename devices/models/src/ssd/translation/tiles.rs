@@ -3,6 +3,7 @@
 use super::{Shape, Translation, Untimed};
 use crate::ssd::map::layout::{Layout, TileBlock, TileEnd, Tiles};
 use crate::ssd::map::slot::{Frontier, NONE};
+use crate::ssd::preconditioning::pace::Pace;
 use crate::ssd::translation::policy::CollectionParams;
 use raidlab_kernel::Bits;
 use raidlab_kernel::Stream;
@@ -181,7 +182,21 @@ impl Translation {
             full,
             blocks,
             frontiers,
+            pace: Pace::default(),
         }
+    }
+
+    /// Write amplification of the victims that come next on the first die: of as many of its
+    /// emptiest closed blocks.
+    pub(crate) fn amplification_ahead(&self, victims: usize) -> f64 {
+        let blocks = 0..self.shape.blocks_per_die;
+        let closed = blocks.filter(|&block| self.blocks.is_closed(block));
+        let mut valid: Vec<u32> = closed.map(|block| self.blocks.valid(block)).collect();
+        valid.sort_unstable();
+        valid.truncate(victims);
+        let valid_units: u32 = valid.iter().sum();
+        let units = valid.len() as u32 * self.block_of.get();
+        f64::from(units) / f64::from((units - valid_units).max(1))
     }
 
     /// When a block was closed; a block that is still open counts as closed last.

@@ -247,6 +247,7 @@ impl Loads {
         }
         let workload = &mut self.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {
+            workload.backlog.leaves(done);
             if workload.ends {
                 let took = (!refused).then(|| path.ios[id].latency());
                 self.trace_request_over(path, id, took, index, done);

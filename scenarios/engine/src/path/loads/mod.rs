@@ -189,6 +189,7 @@ impl Loads {
     pub(crate) fn begin_recording(&mut self, from: Time, end: Time) {
         for load in &mut self.workloads {
             load.meter.begin(from, end);
+            load.backlog.begin(from, end);
         }
         self.recorded = self.workloads.iter().map(|load| load.meter.ios()).sum();
     }

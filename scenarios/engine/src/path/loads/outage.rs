@@ -49,7 +49,10 @@ impl Loads {
                 workload.meter.fail(now);
                 if let Arrival::Closed { .. } = workload.arrival {
                     path.calendar.push(back, Event::Issue(slot));
-                } else if workload.ends {
+                    return;
+                }
+                workload.backlog.leaves(now);
+                if workload.ends {
                     self.trace_request_over(path, id, None, index, now);
                 }
             }

@@ -68,6 +68,7 @@ impl Loads {
             return Up::None;
         };
         let array = workload.array;
+        workload.backlog.arrives(now);
         path.calendar.push(next, Event::Arrival(index));
         // The first slots of an open workload are its threads.
         let slot = self.slot_of(path, index, own);
@@ -96,6 +97,7 @@ impl Loads {
             path.calendar.push(next.max(now), Event::Arrival(index));
         }
         workload.busy_slots += 1;
+        workload.backlog.arrives(now);
         let array = workload.array;
         let slot = self.slot_of(path, index, own);
         let asked = Request {

@@ -11,6 +11,7 @@ use crate::raid::background::rows::Rows;
 use crate::raid::jobs::Stripes;
 use crate::raid::volume::{State, Volume};
 use crate::state::event::Event;
+use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use crate::state::slowest::Beside;
 use raidlab_kernel::{Nanos, Time};
 
@@ -37,6 +38,17 @@ impl Task {
             Task::Patrol => Beside::Patrol,
             Task::Check => Beside::Check,
         }
+    }
+
+    /// What the log calls a phase of it.
+    fn event(self, phase: TaskPhase) -> EventKind {
+        let kind = match self {
+            Task::Rebuild { .. } => TaskKind::Rebuild,
+            Task::Copyback { .. } => TaskKind::Copyback,
+            Task::Patrol => TaskKind::PatrolRead,
+            Task::Check => TaskKind::ConsistencyCheck,
+        };
+        EventKind::Task(kind, phase)
     }
 
     /// Less comes first: what makes the array whole again, then what only moves its data, then what only
@@ -241,6 +253,16 @@ impl Background {
         }
     }
 
+    /// The drive or the array that a task of an array is about.
+    fn task_subject(&self, stripes: &Stripes, path: &Path, array: u32, task: Task) -> String {
+        let drive = match task {
+            Task::Rebuild { member } => stripes.volume(array).member(member).drive(),
+            Task::Copyback { to, .. } => to,
+            Task::Patrol | Task::Check => return path.arrays[array as usize].name.clone(),
+        };
+        path.drives[drive as usize].name.clone()
+    }
+
     /// What a task of an array is called in the log.
     fn task_name(&self, stripes: &Stripes, path: &Path, array: u32, task: Task) -> String {
         let drive = |drive: u32| &path.drives[drive as usize].name;
@@ -308,7 +330,8 @@ impl Background {
                 }
                 None => format!("{name} given up before it began"),
             };
-            path.log(now, what);
+            let subject = self.task_subject(stripes, path, array, task.task);
+            path.log(now, task.task.event(TaskPhase::GivenUp), subject, what);
         }
     }
 
@@ -325,13 +348,17 @@ impl Background {
         let volume = stripes.volumes().get(array);
         if volume.is_some_and(|volume| volume.is_offline()) {
             let name = self.task_name(stripes, path, array, task);
-            return path.log(now, format!("no {name}: the array is offline"));
+            let subject = self.task_subject(stripes, path, array, task);
+            let what = format!("no {name}: the array is offline");
+            return path.log(now, task.event(TaskPhase::Refused), subject, what);
         }
         let of_the_medium = matches!(task, Task::Patrol | Task::Check);
         if of_the_medium && volume.is_some_and(|volume| !volume.geometry().is_redundant()) {
             let name = self.task_name(stripes, path, array, task);
             let why = "without redundancy there is nothing to compare with or repair from";
-            return path.log(now, format!("no {name}: {why}"));
+            let subject = self.task_subject(stripes, path, array, task);
+            let what = format!("no {name}: {why}");
+            return path.log(now, task.event(TaskPhase::Refused), subject, what);
         }
         let mut progress = Progress::new(self.next_id(), task);
         if let (Task::Rebuild { .. }, Some(volume)) = (task, volume) {
@@ -379,7 +406,9 @@ impl Background {
         let task = second.task;
         let name = self.task_name(stripes, path, array, task);
         stripes.jobs_mut().note_beside(array, task.beside(), now);
-        path.log(now, format!("{name} suspended"));
+        let subject = self.task_subject(stripes, path, array, task);
+        let what = format!("{name} suspended");
+        path.log(now, task.event(TaskPhase::Suspended), subject, what);
     }
 
     /// An array's first task begins, or goes on behind a pause.
@@ -402,15 +431,16 @@ impl Background {
         };
         let Progress { task, row, .. } = *first;
         let starts = match (first.began, first.suspended) {
-            (None, _) => Some("begins"),
-            (_, true) => Some("goes on"),
+            (None, _) => Some((TaskPhase::Begun, "begins")),
+            (_, true) => Some((TaskPhase::Resumed, "goes on")),
             _ => None,
         };
         first.began.get_or_insert(now);
         first.suspended = false;
-        if let Some(starts) = starts {
+        if let Some((phase, starts)) = starts {
             let name = self.task_name(stripes, path, array, task);
-            path.log(now, format!("{name} {starts}"));
+            let subject = self.task_subject(stripes, path, array, task);
+            path.log(now, task.event(phase), subject, format!("{name} {starts}"));
         }
         if row >= task_rows(stripes, array, task) {
             return self.finish_task(stripes, path, array, now);
@@ -437,6 +467,8 @@ impl Background {
         self.name_first(stripes, array);
         let took = now.since(done.began.unwrap_or(now)).seconds();
         self.schedule_step(stripes, path, array, now);
+        let subject = self.task_subject(stripes, path, array, done.task);
+        let event = done.task.event(TaskPhase::Done);
         let volume = stripes.volume_mut(array);
         match done.task {
             Task::Rebuild { member } => {
@@ -446,7 +478,8 @@ impl Background {
                     let drive = member.drive();
                     let left = left_unreadable(stripes, path, array, drive);
                     self.rebuilt = Some(now);
-                    path.log(now, format!("rebuild done after {took:.1} s{left}"));
+                    let what = format!("rebuild done after {took:.1} s{left}");
+                    path.log(now, event, subject, what);
                 }
             }
             Task::Copyback { member, to } => {
@@ -454,11 +487,18 @@ impl Background {
                 let spare = volume.member_mut(member).move_to(to);
                 path.cut_off(spare, member);
                 let left = left_unreadable(stripes, path, array, to);
-                path.log(now, format!("copyback done after {took:.1} s{left}"));
+                let what = format!("copyback done after {took:.1} s{left}");
+                path.log(now, event, subject, what);
                 self.be_spare(stripes, path, array, spare, now);
             }
-            Task::Patrol => path.log(now, format!("patrol read done after {took:.1} s")),
-            Task::Check => path.log(now, format!("consistency check done after {took:.1} s")),
+            Task::Patrol => {
+                let what = format!("patrol read done after {took:.1} s");
+                path.log(now, event, subject, what);
+            }
+            Task::Check => {
+                let what = format!("consistency check done after {took:.1} s");
+                path.log(now, event, subject, what);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::background::Task;
+use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use raidlab_kernel::Time;
 
 impl Raid {
@@ -40,7 +41,7 @@ impl Raid {
             volume.go_offline();
             let name = path.arrays[array as usize].name.clone();
             let what = format!("array {name} offline: more is lost than it can bear");
-            path.log(now, what);
+            path.log(now, EventKind::ArrayOffline, name, what);
             background.give_up(stripes, path, array, now);
             if let Some(controller) = self.lines().ssd_cache_fails(path, array, now) {
                 self.destage(path, controller, now);
@@ -84,9 +85,10 @@ impl Raid {
         if let Some((array, member)) = lost {
             let volume = stripes.volume(array);
             if volume.is_offline() || !volume.geometry().is_redundant() {
-                let name = &path.drives[drive as usize].name;
+                let name = path.drives[drive as usize].name.clone();
                 let what = format!("nothing to rebuild {name} from: its data are lost");
-                path.log(now, what);
+                let refused = EventKind::Task(TaskKind::Rebuild, TaskPhase::Refused);
+                path.log(now, refused, name, what);
             } else {
                 background.rebuild(stripes, path, array, member, now);
             }

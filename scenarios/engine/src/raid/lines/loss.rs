@@ -8,6 +8,7 @@
 use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::path::Path;
 use crate::raid::lines::Lines;
+use crate::state::log::EventKind;
 use raidlab_kernel::Time;
 use raidlab_models::SECTOR;
 
@@ -89,7 +90,7 @@ impl Lines<'_> {
 }
 
 fn log_lost(path: &mut Path, array: u32, lines: u64, now: Time) {
-    let name = &path.arrays[array as usize].name;
+    let name = path.arrays[array as usize].name.clone();
     let what = format!("array {name}: {lines} dirty lines of its tier are lost");
-    path.log(now, what);
+    path.log(now, EventKind::LinesLost, name, what);
 }

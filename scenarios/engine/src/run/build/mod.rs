@@ -29,6 +29,7 @@ use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::run::system::System;
 use crate::state::arrivals::Arrivals;
+use crate::state::backlog::Backlog;
 use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
@@ -300,7 +301,7 @@ fn new_meter(plan: &Plan, from: Time, steps: usize) -> Meter {
     } else {
         meter
     };
-    let meter = meter.followed_until(Time::ZERO + plan.warm_up_most_ns);
+    let meter = meter.followed_until(Time::ZERO + plan.last_begin());
     let meter = meter.with_details(&plan.details);
     let mut meter = meter.one_of(plan.workloads.len());
     if !plan.events.is_empty() {
@@ -367,6 +368,12 @@ fn open_trace(
     }
 }
 
+fn new_backlog(plan: &Plan, from: Time) -> Backlog {
+    let mut backlog = Backlog::default();
+    backlog.begin(from, from + plan.duration_ns);
+    backlog
+}
+
 fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot>) {
     let steps = plan.timeline_steps() as usize;
     let (mut workloads, mut slots) = (Vec::new(), Vec::new());
@@ -397,6 +404,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
             arrival: workload.arrival.clone(),
             arrivals,
             syncs: workload.sync.is_some(),
+            backlog: new_backlog(plan, from),
             limits: (!workload.limits.is_empty()).then(|| Box::new(Limits::new(&workload.limits))),
             is_held: !workload.limits.is_empty() || workload.share.is_some(),
             threads: workload.threads,

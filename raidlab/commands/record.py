@@ -1,0 +1,96 @@
+"""`raidlab record`: the load of this machine's disks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.common import (
+    INTERRUPTED,
+    Json,
+    command,
+    path,
+    progress,
+    say,
+)
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Writes
+from raidlab.commands.outputs import deliver
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.output import echo
+
+
+@command
+def record(
+    out: Annotated[
+        Path,
+        typer.Option("--out", help="The load to write.", parser=path),
+        Writes(FileKind.LOAD),
+    ],
+    length: Annotated[
+        str, typer.Option("--for", help='How long to record, such as "24 h".')
+    ] = "24 h",
+    interval: Annotated[str, typer.Option("--interval", help="Between samples.")] = "1 s",
+    device: Annotated[
+        list[str],
+        typer.Option("--device", help="Take this device; may be repeated.", show_default=False),
+    ] = [],  # noqa: B006
+    json: Json = False,
+) -> None:
+    """Record the load of this machine's disks from /proc/diskstats, for scenarios.
+
+    Interrupted with Ctrl-C it writes what it has: the same command goes on from there.
+    """
+    import json as json_module
+
+    from raidlab.calibration.monitoring import record as recording
+    from raidlab.calibration.monitoring.load import load_of
+
+    seconds, step = _seconds("--for", length), _seconds("--interval", interval)
+    if seconds < step:
+        raise SpecError([Fault("--for", length, f"at least the interval, {interval}")])
+    journal = recording.journal_of(out)
+    interrupted = False
+    with progress("samples") as tell:
+        try:
+            recording.record(out, seconds, step, progress=tell)
+        except KeyboardInterrupt:
+            interrupted = True
+    found = recording.imported(journal)
+    if device:
+        known = list(found.capture.series)
+        faults = [
+            Fault("--device", name, f"one of {', '.join(known)}", known)
+            for name in device
+            if name not in known
+        ]
+        if faults:
+            raise SpecError(faults)
+        found.default_devices = list(dict.fromkeys(device))
+    load = load_of(found)
+
+    def show() -> None:
+        if json:
+            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+        else:
+            echo(f"{load.seconds:,.0f} s of {', '.join(load.devices)} in {out}")
+
+    deliver([{out: load.to_json}], show)
+    if interrupted:
+        say("interrupted: the same command goes on from here")
+        raise typer.Exit(INTERRUPTED)
+    journal.unlink(missing_ok=True)
+
+
+def _seconds(option: str, text: str) -> float:
+    from raidlab.devices.units import DURATION
+
+    try:
+        seconds = DURATION.convert(text) / 1e9
+    except ValueError as error:
+        raise SpecError([Fault(option, text, str(error))]) from None
+    if seconds < 0.1:
+        raise SpecError([Fault(option, text, "at least 0.1 s")])
+    return seconds

@@ -1,0 +1,50 @@
+"""`raidlab why`: what slows a system, each usual cause removed by itself."""
+
+from __future__ import annotations
+
+from raidlab.commands.again import again
+from raidlab.commands.common import (
+    Html,
+    Json,
+    OwnSeed,
+    ScenarioFile,
+    StoreFile,
+    Workers,
+    command,
+    resumable,
+)
+from raidlab.commands.outputs import give
+from raidlab.commands.tables import Output, Shown, Wide
+
+
+@command
+def why(
+    scenario: ScenarioFile,
+    store: StoreFile = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+    seed: OwnSeed = None,
+    workers: Workers = None,
+) -> None:
+    """Say why a system is slow: each usual cause is removed by itself and ranked by its gain.
+
+    Causes are those of docs/reference/causes.md. A healthy system has none; then the answer is what
+    limits it by design. Interrupted, the same command goes on from there.
+    """
+    from raidlab.scenarios.planning.scenario import load_scenario
+    from raidlab.scenarios.studies import why_report as report
+    from raidlab.scenarios.studies.why import why as diagnose
+
+    checked = load_scenario(scenario)
+    with resumable(f"{checked.title}: why", store) as (tell, opened):
+        found = diagnose(checked, seed=seed, workers=workers, progress=tell, store=opened)
+
+    def page() -> str:
+        return report.why_report(found, again("why"))
+
+    def show() -> Shown:
+        tables = [report.table(found)] if found.causes else []
+        return Shown(found.title, found.sentence, tables, report.notes(found))
+
+    give(found, Output.of(json=json, wide=wide), html, show, page)

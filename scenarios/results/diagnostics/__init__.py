@@ -1,0 +1,1 @@
+"""What is to be said of rows: one package judges them, with one signature."""

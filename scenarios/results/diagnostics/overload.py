@@ -1,0 +1,72 @@
+"""Open loads of which more arrives than is served: their latencies have no steady state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from raidlab.scenarios.planning.scenario import Loaded, Scenario
+from raidlab.scenarios.results.asked import LEFT, queue_grows
+
+
+def is_uneven(load: Mapping[str, Any]) -> bool:
+    """True if a load of the plan comes in bursts: its rate in a short time is not its mean."""
+    pattern: Mapping[str, str] = load["arrival"].get("pattern", {"kind": "even"})
+    return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
+
+
+def of_rate(scenario: Scenario, load: Loaded, row: Mapping[str, Any]) -> bool:
+    """Whether more of an open load arrived than was served.
+
+    Args:
+        scenario: Of which the row is.
+        load: Its load, which has rates.
+        row: Of one run.
+    """
+    parts = (scenario.base["workloads"][part] for part in load.parts)
+    return of_arrivals(row, bursty=any(map(is_uneven, parts)))
+
+
+def of_arrivals(row: Mapping[str, Any], *, bursty: bool) -> bool:
+    """Whether more of an open load arrived in a run than was served.
+
+    What counts is what arrived in this run, not the mean of the arrivals. Of bursts, a queue at the
+    end is no sign by itself: even the fewest requests in flight have to grow from the first half of
+    the recording to the second.
+
+    Args:
+        row: With `arrived`, of one run.
+        bursty: Whether the rate in a short time is not the mean.
+    """
+    arrived, served = row["arrived"]["requests"], row["ios"] + row["errors"]
+    if not queue_grows(arrived, served):
+        return False
+    early, late = row["arrived"]["fewest_in_flight"]
+    if not bursty or early is None or late is None:
+        return True
+    return bool(2 * (late - early) > LEFT * arrived)
+
+
+def of_trace(scenario: Scenario, trace: Mapping[str, Any]) -> bool | None:
+    """Whether a trace arrives faster than it is served; None of a closed loop.
+
+    Args:
+        scenario: Of which the trace is.
+        trace: What the engine gave of it, as `Result.traces` has it.
+    """
+    arrival = scenario.base["workloads"][trace["part"]]["arrival"]
+    if arrival["outstanding"] or not trace["scan"]["length_ns"] * arrival["trace"]["slower"]:
+        return None
+    return queue_grows(trace["requests"], trace["served_in_time"])
+
+
+def with_traces(
+    scenario: Scenario, rows: Sequence[dict[str, Any]], traces: Sequence[Mapping[str, Any]]
+) -> None:
+    """Says of rows of traces whether they are overloaded."""
+    keys = ("workload", "point", "replication")
+    found = {tuple(trace[key] for key in keys): of_trace(scenario, trace) for trace in traces}
+    for row in rows:
+        grows = found.get(tuple(row[key] for key in keys))
+        if grows is not None:
+            row["overloaded"] = grows

@@ -1,0 +1,485 @@
+"""What usually slows a storage system, and each system without it.
+
+A suspect is a counterfactual: the scenario with one cause removed and nothing else. Whether the
+cause matters is decided by simulation (`why`), never by the look of the scenario.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from raidlab.devices.levels import facts
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.result import Row
+
+BUSY: Final = 0.9
+"""Utilization from which on a component may be the limit."""
+_WIDER: Final = 8
+"""Times as wide, fast or deep: enough that the cause is gone."""
+_SYNCS: Final = ("fsync", "fdatasync", "sync", "o_dsync")
+_UNITS: Final = (16, 32, 64, 128, 256, 512, 1024)
+"""Stripe units that controllers and mdadm offer, in KiB."""
+_MIB: Final = 1 << 20
+_PAGE: Final = 4096
+_LONG_NS: Final = 1_000_000_000
+"""A bucket that is longer holds credit; shorter ones only smooth."""
+
+Plan = dict[str, Any]
+Change = Callable[[Plan], None]
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """One cause: what it is, the system without it, and what to do about it."""
+
+    code: str
+    subject: str
+    """The component or key that it is about."""
+    remedy: str
+    check: str
+    """The command that would show it on the real machine."""
+    without: Callable[[], Scenario]
+    """The scenario without the cause; raises `SpecError` where that cannot be."""
+    at_least_pct: float = 10.0
+    """Gain from which on it is a cause: choices of design need a larger one."""
+
+
+def suspects(scenario: Scenario, rows: list[Row]) -> Iterator[Suspect]:
+    """Every suspect that has something to remove from this system.
+
+    Args:
+        scenario: The system.
+        rows: `results` of its run: what was busy says which suspects are worth a run.
+    """
+    busy = {
+        component["name"]: component["kind"]
+        for row in rows
+        for component in row["components"]
+        if component["utilization"] >= BUSY
+    }
+    yield from _of_arrays(scenario)
+    yield from _of_caches(scenario)
+    yield from _of_drives(scenario)
+    yield from _of_loads(scenario)
+    yield from _of_threads(scenario, busy)
+    yield from _of_queues(scenario)
+    yield from _of_links(scenario, busy)
+
+
+def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
+    for at, array in enumerate(scenario.base["arrays"]):
+        name, level = array["name"], facts(array["level"])
+        index = _written_array(scenario, at)
+        loads = [load for load in scenario.base["workloads"] if load["array"] == at]
+        writes = any(load["read_share"] < 1 for load in loads)
+        if index is not None and array.get("bitmap") and writes:
+            yield Suspect(
+                "bitmap",
+                f"{name}: write-intent bitmap",
+                "keep the bitmap on another device, use a larger bitmap chunk, or none",
+                "mdadm --detail /dev/mdX | grep -i bitmap",
+                _rewritten(scenario, ("array", index, "bitmap"), "none"),
+            )
+        data = len(array["drives"]) - level.parities
+        stripe = data * array["stripe_unit_bytes"]
+        if index is not None and level.parities and data > 1:
+            yield from _partial_stripes(scenario, at, stripe)
+        if index is not None and len(array["drives"]) > 1 and array["level"] != "independent":
+            yield from _stripe_units(scenario, index, array)
+    if any(event["action"] == "fail-drive" for event in scenario.written.get("event", ())):
+        yield Suspect(
+            "degraded",
+            "a failed drive",
+            "replace the drive; lower the rebuild's share while users work",
+            "cat /proc/mdstat; storcli /c0/vall show",
+            _edited_tree(scenario, _without_failures),
+        )
+
+
+def _partial_stripes(scenario: Scenario, at: int, stripe: int) -> Iterator[Suspect]:
+    """Writes that a whole number of stripes would spare the reads before."""
+    for number, load in enumerate(scenario.base["workloads"]):
+        block = load["block_bytes"]
+        large = load["access"] == "sequential" or 2 * block >= stripe
+        if load["array"] != at or load["read_share"] == 1 or not large or block % stripe == 0:
+            continue
+        whole = -(-block // stripe) * stripe
+
+        def in_stripes(plan: Plan, number: int = number, whole: int = whole) -> None:
+            load = plan["workloads"][number]
+            load["block_bytes"] = load["align_bytes"] = whole
+            load["area_start_bytes"] = load["area_start_bytes"] // whole * whole
+            load["area_bytes"] = load["area_bytes"] // whole * whole
+
+        yield Suspect(
+            "partial-stripe",
+            f"{load['name']}: blocks of {block // 1024} KiB on stripes of {stripe // 1024} KiB",
+            f"write whole stripes: blocks and alignment of {whole // 1024} KiB, or a smaller"
+            " stripe unit",
+            "iostat -x 1: reads of the members while the array is only written",
+            _edited_plan(scenario, in_stripes),
+        )
+
+
+def _stripe_units(scenario: Scenario, index: int, array: Plan) -> Iterator[Suspect]:
+    for kib in _UNITS:
+        if kib * 1024 != array["stripe_unit_bytes"]:
+            yield Suspect(
+                "stripe-unit",
+                f"{array['name']}: stripe unit of {array['stripe_unit_bytes'] // 1024} KiB",
+                f"a stripe unit of {kib} KiB; it is chosen when an array is made",
+                "mdadm --detail /dev/mdX | grep Chunk; storcli /c0/vall show all | grep Strip",
+                _rewritten(scenario, ("array", index, "stripe_unit"), f"{kib} KiB"),
+                at_least_pct=25.0,
+            )
+
+
+def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
+    written = scenario.written.get("controller")
+    if not written or not scenario.base["controllers"]:
+        return
+    controller = scenario.base["controllers"][0]
+    caches = [array["cache"] for array in scenario.base["arrays"] if array.get("cache")]
+    if controller["cache"] is None or not caches:
+        return
+    loads = scenario.base["workloads"]
+    if any(cache["write"] == "write_through" for cache in caches) and any(
+        load["read_share"] < 1 for load in loads
+    ):
+
+        def write_back(tree: Plan) -> None:
+            tree["controller"] |= {"write": "write-back", "backup": "fbu"}
+
+        yield Suspect(
+            "write-through",
+            f"{controller['name']}: writes pass the cache through",
+            "replace or charge the battery or capacitor and set write-back",
+            "storcli /c0/vall show; storcli /c0/bbu show (or /c0/cv show)",
+            _edited_tree(scenario, write_back),
+        )
+    sequential = any(load["access"] == "sequential" and load["read_share"] > 0 for load in loads)
+    if any(cache["read_ahead"] == "none" for cache in caches) and sequential:
+
+        def read_ahead(tree: Plan) -> None:
+            tree["controller"]["read_ahead"] = "always"
+
+        yield Suspect(
+            "read-ahead",
+            f"{controller['name']}: no read-ahead",
+            "set read-ahead for arrays that are read in sequence",
+            "storcli /c0/vall show: R or NR in the column Cache",
+            _edited_tree(scenario, read_ahead),
+        )
+
+
+def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
+    devices = scenario.base["devices"]
+    cases: list[tuple[str, Callable[[Plan], bool], Change, str, str, str]] = [
+        (
+            "burst-credits",
+            lambda device: any(limit["burst_ns"] > _LONG_NS for limit in _limits(device)),
+            _without_credits,
+            "the volume's burst credit",
+            "provision the rate that is needed all day",
+            "aws cloudwatch get-metric-statistics --metric-name BurstBalance ...",
+        ),
+        (
+            "slc-cache-full",
+            lambda device: bool(device.get("nand", {}).get("slc_cache")),
+            _all_slc,
+            "the pSLC cache of the drive",
+            "write less at a time, leave time to fold, or take a drive that sustains the rate",
+            "fio --rw=write --bs=1M --time_based --runtime=600 --write_bw_log=bw",
+        ),
+        (
+            "smr-band",
+            lambda device: bool(device.get("shingled")),
+            lambda device: device.update(shingled=None),
+            "shingled bands of the drive",
+            "drives without shingled recording (CMR) for random writes and rebuilds",
+            "smartctl -i /dev/sdX: look the model up in the maker's list of SMR drives",
+        ),
+        (
+            "power-state",
+            lambda device: bool(device.get("firmware", {}).get("wake_ns")),
+            lambda device: device["firmware"].update(wake_ns=0),
+            "the drive's power states",
+            "forbid deep power states: nvme set-feature -f 0x0c, or nvme_core."
+            "default_ps_max_latency_us=0",
+            "nvme get-feature -f 0x0c -H /dev/nvme0",
+        ),
+    ]
+    for code, has, change, subject, remedy, check in cases:
+        found = [at for at, device in enumerate(devices) if has(device)]
+        if found:
+
+            def on_all(plan: Plan, found: list[int] = found, change: Change = change) -> None:
+                for at in found:
+                    change(plan["devices"][at])
+
+            yield Suspect(code, subject, remedy, check, _edited_plan(scenario, on_all))
+    host = scenario.base["host"]
+    if host.get("wake_ns"):
+        yield Suspect(
+            "power-state",
+            "the host's idle states",
+            "forbid deep C-states: cpupower idle-set -D 10, or the BIOS' performance profile",
+            "cpupower idle-info; turbostat",
+            _edited_plan(scenario, lambda plan: plan["host"].update(wake_ns=0)),
+        )
+
+
+def _limits(device: Plan) -> list[Plan]:
+    limits = device.get("limits") if device["kind"] == "volume" else None
+    return limits or []
+
+
+def _without_credits(device: Plan) -> None:
+    device["limits"] = [limit for limit in device["limits"] if limit["burst_ns"] <= _LONG_NS]
+
+
+def _all_slc(device: Plan) -> None:
+    """All cells hold one bit: the cache never fills, and folding never begins."""
+    nand = device["nand"]
+    nand["program_ns"] = [nand["slc_cache"]["program_ns"]] * len(nand["program_ns"])
+    nand["slc_cache"] = None
+
+
+def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
+    loads = scenario.base["workloads"]
+    written = scenario.written.get("workload", ())
+    for number, table in enumerate(written):
+        keys = [key for key in _SYNCS if table.get(key)]
+        if keys:
+
+            def unsynced(tree: Plan, number: int = number, keys: list[str] = keys) -> None:
+                for key in keys:
+                    tree["workload"][number].pop(key)
+
+            yield Suspect(
+                "sync-flush",
+                f"workload.{number}.{keys[0]}",
+                "drives with power-loss protection, a protected write cache, or fewer and larger"
+                " transactions",
+                "fio --rw=randwrite --bs=4k --fdatasync=1; the same without it",
+                _edited_tree(scenario, unsynced),
+            )
+    for number, load in enumerate(loads):
+        block = load["block_bytes"]
+        # Without `align` the scenario leaves open where blocks begin: that is no fault of its.
+        stated = number < len(written) and written[number].get("align") is not None
+        if stated and load["access"] == "random" and load["align_bytes"] % min(block, _PAGE):
+
+            def aligned(plan: Plan, number: int = number, block: int = block) -> None:
+                own = plan["workloads"][number]
+                own["align_bytes"] = block
+                own["area_start_bytes"] = own["area_start_bytes"] // block * block
+
+            yield Suspect(
+                "misaligned",
+                f"{load['name']}: blocks begin anywhere in units of {load['align_bytes']} bytes",
+                "align partitions and I/Os with the block size",
+                "parted /dev/sdX align-check optimal 1; lsblk -t",
+                _edited_plan(scenario, aligned),
+            )
+        elif load["area_start_bytes"] % min(block, _MIB):
+
+            def started(plan: Plan, number: int = number) -> None:
+                own = plan["workloads"][number]
+                own["area_start_bytes"] = own["area_start_bytes"] // _MIB * _MIB
+
+            yield Suspect(
+                "misaligned",
+                f"{load['name']}: the area begins at byte {load['area_start_bytes']}",
+                "begin partitions at a multiple of 1 MiB",
+                "parted /dev/sdX align-check optimal 1; lsblk -t",
+                _edited_plan(scenario, started),
+            )
+    if len(written) > 1:
+        for number, load in enumerate(loads[: len(written)]):
+
+            def alone(tree: Plan, number: int = number) -> None:
+                del tree["workload"][number]
+
+            yield Suspect(
+                "neighbour",
+                f"{load['name']} beside the others",
+                "limit its rate, move it to other drives, or run it at another time",
+                "pidstat -d 1; iostat -x 1 with it and without it",
+                _edited_tree(scenario, alone),
+                at_least_pct=15.0,
+            )
+
+
+def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
+    threads = [name for name, kind in busy.items() if kind == "host"]
+    if any("parity thread" in name for name in threads):
+
+        def parity(plan: Plan) -> None:
+            for key in ("stripe_page_ns", "raid_command_ns"):
+                plan["host"][key] //= _WIDER
+
+        yield Suspect(
+            "md-thread",
+            "the one thread of md that computes parity",
+            "echo 4 > /sys/block/mdX/md/group_thread_cnt",
+            "top -H: mdX_raid5 at 100 % of a core",
+            _edited_plan(scenario, parity),
+        )
+    if any("parity thread" not in name for name in threads):
+
+        def more(plan: Plan) -> None:
+            plan["host"]["cores"] *= _WIDER
+            for key in ("submit_ns", "complete_ns"):
+                plan["host"][key] //= _WIDER
+
+        yield Suspect(
+            "host-thread",
+            "the host's threads",
+            "more threads or processes, more cores, fewer and larger I/Os",
+            "fio's usr_cpu and sys_cpu; top -H: a core at 100 %",
+            _edited_plan(scenario, more),
+        )
+
+
+def _of_queues(scenario: Scenario) -> Iterator[Suspect]:
+    drives = scenario.base["drives"]
+    in_flight = max((_in_flight(load) for load in scenario.base["workloads"]), default=0)
+    shallow = [drive["queue_depth"] for drive in drives if 0 < drive["queue_depth"] < 4]
+    closed = [load for load in scenario.base["workloads"] if _in_flight(load)]
+    # One stream is what read-ahead and write caches are for.
+    is_random = any(load["access"] == "random" for load in closed)
+    data = sum(len(array["drives"]) for array in scenario.base["arrays"])
+    if shallow and in_flight > len(drives):
+
+        def deeper(plan: Plan) -> None:
+            for drive in plan["drives"]:
+                drive["queue_depth"] = 32
+
+        yield Suspect(
+            "queue-depth",
+            f"drives that take {min(shallow)} commands at a time",
+            "enable command queueing: AHCI instead of IDE mode, queue_depth of the drive at 32",
+            "cat /sys/block/sdX/device/queue_depth",
+            _edited_plan(scenario, deeper),
+        )
+    elif closed and data > 1 and in_flight < data and is_random:
+
+        def longer() -> Scenario:
+            deep = [
+                replace(load, outstanding=tuple(max(own, 4 * data) for own in load.outstanding))
+                for load in scenario.workloads
+            ]
+            return replace(scenario, workloads=tuple(deep))
+
+        yield Suspect(
+            "queue-depth",
+            f"{in_flight} I/Os in flight for {data} drives",
+            "a deeper queue or more threads: an array needs an I/O in flight for each drive",
+            "iostat -x 1: aqu-sz far below the number of drives",
+            longer,
+        )
+    for at, controller in enumerate(scenario.base["controllers"]):
+        depth = controller["queue_depth"]
+        if 0 < depth < in_flight:
+
+            def wider(plan: Plan, at: int = at) -> None:
+                plan["controllers"][at]["queue_depth"] = 0
+
+            yield Suspect(
+                "controller-queue",
+                f"{controller['name']}: {depth} commands at a time",
+                "a controller with a deeper queue, or several",
+                "cat /sys/class/scsi_host/host0/can_queue",
+                _edited_plan(scenario, wider),
+            )
+
+
+def _in_flight(load: Plan) -> int:
+    arrival = load["arrival"]
+    return int(arrival.get("outstanding", 0)) if arrival["kind"] == "closed" else 0
+
+
+def _of_links(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
+    for at, link in enumerate(scenario.base["links"]):
+        if busy.get(link["name"]) != "link" or _is_own(scenario, at):
+            continue
+
+        def wider(plan: Plan, at: int = at) -> None:
+            link = plan["links"][at]
+            for key in link:
+                if key.endswith("_ns"):
+                    link[key] //= _WIDER
+            link["bytes_per_s"] *= _WIDER
+
+        expander = "expander" in link["name"]
+        yield Suspect(
+            "expander" if expander else "link",
+            link["name"],
+            "more lanes or ports to the enclosure"
+            if expander
+            else "a newer or wider slot, port or adapter; a link that trains at its full width",
+            "sas2ircu 0 display; smp_discover"
+            if expander
+            else "lspci -vv | grep LnkSta; smartctl -i /dev/sdX | grep -i 'current:'",
+            _edited_plan(scenario, wider),
+        )
+
+
+def _is_own(scenario: Scenario, link: int) -> bool:
+    """True of a drive's own link at the drive's own rate: it limits by design."""
+    users = [drive for drive in scenario.base["drives"] if link in drive["path"]]
+    if len(users) != 1:
+        return False
+    name = users[0]["name"].rpartition(".")[0].rpartition("/")[2]
+    model = scenario.models.get(name)
+    if model is None:
+        return False
+    alone = build_scenario({"array": [{"drives": [{"model": model.path or name}]}]}, None)
+    own: int = alone.base["links"][alone.base["drives"][0]["path"][0]]["bytes_per_s"]
+    rate: int = scenario.base["links"][link]["bytes_per_s"]
+    return rate >= own
+
+
+def _without_failures(tree: Plan) -> None:
+    tree["event"] = [event for event in tree["event"] if event["action"] != "fail-drive"]
+
+
+def _written_array(scenario: Scenario, at: int) -> int | None:
+    """The place of an array of the plan in the file; None where one table makes several."""
+    written = scenario.written.get("array", ())
+    return at if len(written) == len(scenario.base["arrays"]) else None
+
+
+def _edited_plan(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+    def edited() -> Scenario:
+        base = copy.deepcopy(dict(scenario.base))
+        change(base)
+        return replace(scenario, base=base)
+
+    return edited
+
+
+def _edited_tree(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+    def edited() -> Scenario:
+        tree = json.loads(json.dumps(dict(scenario.written), default=str))
+        change(tree)
+        built = build_scenario(tree, Path(scenario.path) if scenario.path else None)
+        return replace(built, seed=scenario.seed)
+
+    return edited
+
+
+def _rewritten(
+    scenario: Scenario, place: tuple[str, int, str], value: str
+) -> Callable[[], Scenario]:
+    def change(tree: Plan) -> None:
+        table, at, key = place
+        tree[table][at][key] = value
+
+    return _edited_tree(scenario, change)

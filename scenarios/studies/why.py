@@ -1,0 +1,229 @@
+"""Why a system is slow: each usual cause is removed by itself, from the same seed, and ranked.
+
+The gain of a cause is what its removal gives: rates over rates where rates change, else mean
+latencies over mean latencies, as the geometric mean over loads and points. Its 95 % interval is
+Student's t over independent seeds. A cause is one whose gain exceeds what chance and design
+explain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from scipy import stats
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.studies.suspects import Suspect, suspects
+
+SEEDS: Final = 3
+"""Independent runs of a system and of each suspect that looks guilty."""
+_WORTH_A_LOOK: Final = 0.5
+"""Share of the gain that is asked for, from which on a first run is repeated."""
+_SERVED: Final = 0.02
+"""Change of a rate from which on the rate is what changed, not the latency alone."""
+
+
+@dataclass(frozen=True)
+class Cause:
+    """A cause, and what its removal gives."""
+
+    code: str
+    subject: str
+    gain_pct: float
+    gain_pct_ci95: tuple[float, float]
+    proof: str
+    """The figures with and without it."""
+    remedy: str
+    check: str
+    """The command that would show it on the real machine."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What slows a system."""
+
+    title: str
+    causes: tuple[Cause, ...]
+    limits: tuple[str, ...]
+    """What each load and point is limited by as it stands."""
+    tried: tuple[str, ...]
+    """Suspects that were removed, in words."""
+    set_aside: tuple[str, ...]
+    """Suspects whose removal cannot be simulated, and why."""
+    warnings: tuple[str, ...]
+    breaches: tuple[str, ...] = ()
+
+    @property
+    def healthy(self) -> bool:
+        """True if no suspect is a cause."""
+        return not self.causes
+
+    @property
+    def sentence(self) -> str:
+        """The answer."""
+        if not self.causes:
+            return f"Nothing is wrong; by design the limit is {'; '.join(self.limits)}."
+        first = self.causes[0]
+        return f"{first.code}: {first.subject}. Without it {first.gain_pct:+.0f} %."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `raidlab why --json`."""
+        return {
+            "title": self.title,
+            "healthy": self.healthy,
+            "sentence": self.sentence,
+            "causes": [
+                asdict(each) | {"gain_pct_ci95": list(each.gain_pct_ci95)} for each in self.causes
+            ],
+            "limits": list(self.limits),
+            "tried": list(self.tried),
+            "set_aside": list(self.set_aside),
+            "warnings": list(self.warnings),
+        }
+
+
+def why(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    store: Store | None = None,
+) -> Diagnosis:
+    """Removes each usual cause from a system and says which ones matter.
+
+    Raises:
+        SpecError: The scenario has no load, or cannot be run.
+        KeyboardInterrupt: Ctrl-C.
+    """
+    if not scenario.workloads:
+        allowed = "at least one: without a load nothing is slow"
+        raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
+    first = scenario.seed if seed is None else seed
+
+    def run(systems: Sequence[Scenario], at: int) -> Iterator[Result | None]:
+        """The result of each system; None of one that the engine refuses."""
+        refused: dict[int, list[Fault]] = {}
+        found = results_of(
+            systems, first + at, workers=workers, progress=progress, store=store, refused=refused
+        )
+        results = list(found)
+        return iter([None if at in refused else results.pop(0) for at in range(len(systems))])
+
+    (base,) = results_of([scenario], first, workers=workers, progress=progress, store=store)
+    built: list[tuple[Suspect, Scenario]] = []
+    set_aside: list[str] = []
+    for suspect in suspects(scenario, list(base.results)):
+        try:
+            built.append((suspect, suspect.without()))
+        except SpecError as error:
+            set_aside.append(f"{suspect.code}: {error.faults[0]}")
+    gains: list[tuple[Suspect, Scenario, Result, float]] = []
+    for (suspect, system), result in zip(built, run([each for _, each in built], 0), strict=True):
+        if result is None:
+            set_aside.append(f"{suspect.code}: the engine refuses the system without it")
+            continue
+        gain = _gain(base, result)
+        if gain is not None and gain > math.log1p(_WORTH_A_LOOK * suspect.at_least_pct / 100):
+            gains.append((suspect, system, result, gain))
+    gains = _best_of_each(gains)
+    logs = [[gain] for *_, gain in gains]
+    for at in range(1, SEEDS if gains else 1):
+        again, *others = run([scenario, *(system for _, system, _, _ in gains)], at)
+        for found, other in zip(logs, others, strict=True):
+            gain = None if again is None or other is None else _gain(again, other)
+            found += [] if gain is None else [gain]
+    causes = [
+        _cause(suspect, base, result, found)
+        for (suspect, _, result, _), found in zip(gains, logs, strict=True)
+        if _matters(suspect, found)
+    ]
+    causes.sort(key=lambda cause: -cause.gain_pct)
+    return Diagnosis(
+        scenario.title,
+        tuple(causes),
+        tuple(dict.fromkeys(row["bottleneck"] for row in base.results)),
+        tuple(f"{suspect.code}: {suspect.subject}" for suspect, _ in built),
+        tuple(set_aside),
+        base.warnings,
+        base.breaches,
+    )
+
+
+def _best_of_each(
+    gains: list[tuple[Suspect, Scenario, Result, float]],
+) -> list[tuple[Suspect, Scenario, Result, float]]:
+    """Of several remedies for one cause, such as stripe units, the one that gives most."""
+    best: dict[tuple[str, str], tuple[Suspect, Scenario, Result, float]] = {}
+    for each in gains:
+        key = (each[0].code, each[0].subject)
+        if key not in best or each[3] > best[key][3]:
+            best[key] = each
+    return list(best.values())
+
+
+def _interval(logs: list[float]) -> tuple[float, float]:
+    """A 95 % interval of the mean of log ratios, by Student's t over independent seeds."""
+    mean = sum(logs) / len(logs)
+    if len(logs) < 2:
+        return mean, mean
+    variance = sum((each - mean) ** 2 for each in logs) / (len(logs) - 1)
+    half = float(stats.t.ppf(0.975, len(logs) - 1)) * math.sqrt(variance / len(logs))
+    return mean - half, mean + half
+
+
+def _matters(suspect: Suspect, logs: list[float]) -> bool:
+    mean = sum(logs) / len(logs)
+    return mean > math.log1p(suspect.at_least_pct / 100) and _interval(logs)[0] > 0
+
+
+def _rows(result: Result) -> dict[tuple[str, int], Row]:
+    return {(row["workload"], row["point"]): row for row in result.summary()}
+
+
+def _gain(before: Result, after: Result) -> float | None:
+    """The log of what a removal gives, over the loads and points that both have."""
+    old, new = _rows(before), _rows(after)
+    found = []
+    for key in old.keys() & new.keys():
+        was, now = old[key], new[key]
+        if not (
+            was["mib_per_s"]
+            and now["mib_per_s"]
+            and was["latency_us"]["mean"]
+            and now["latency_us"]["mean"]
+        ):
+            continue
+        rate = now["mib_per_s"] / was["mib_per_s"]
+        slower = was["latency_us"]["mean"] / now["latency_us"]["mean"]
+        found.append(math.log(rate if abs(rate - 1) > _SERVED else slower))
+    return sum(found) / len(found) if found else None
+
+
+def _cause(suspect: Suspect, before: Result, after: Result, logs: list[float]) -> Cause:
+    low, high = _interval(logs)
+    old, new = _rows(before), _rows(after)
+    both = [key for key in old if key in new]
+    proof = "; ".join(
+        f"{key[0]}: {_shown(old[key])}, without it {_shown(new[key])}" for key in both[:3]
+    )
+    return Cause(
+        suspect.code,
+        suspect.subject,
+        100 * math.expm1(sum(logs) / len(logs)),
+        (100 * math.expm1(low), 100 * math.expm1(high)),
+        proof,
+        suspect.remedy,
+        suspect.check,
+    )
+
+
+def _shown(row: Row) -> str:
+    return f"{row['iops']:,.0f} IO/s at {row['latency_us']['mean']:,.0f} us"

@@ -1,0 +1,60 @@
+"""Damaged captures: cut, mixed up, with strange bytes. A result or a refusal, never a crash."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from raidlab.calibration.monitoring.importing import import_monitoring
+from raidlab.calibration.monitoring.load import load_of
+from raidlab.calibration.monitoring.report import answer, tables
+from raidlab.devices.faults import SpecError
+
+DATA = Path(__file__).parents[2] / "data" / "monitoring"
+FILES = sorted(path for path in DATA.glob("*") if not path.name.endswith(".expect.json"))
+
+
+def damaged(content: bytes, how: random.Random) -> bytes:
+    match how.randrange(5):
+        case 0:
+            return content[: how.randrange(len(content) + 1)]
+        case 1:
+            lines = content.split(b"\n")
+            how.shuffle(lines)
+            return b"\n".join(lines)
+        case 2:
+            at = how.randrange(len(content) + 1)
+            return content[:at] + how.randbytes(3) + content[at:]
+        case 3:
+            first, last = sorted(how.randrange(len(content) + 1) for _ in range(2))
+            return content[:first] + content[last:]
+        case _:
+            words = content.split(b" ")
+            words[how.randrange(len(words))] = how.choice(
+                [b"-", b"nan", b"1e999", b"x", b"-5", b""]
+            )
+            return b" ".join(words)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_damaged_capture_gives_a_result_or_a_refusal(path: Path, tmp_path: Path) -> None:
+    how = random.Random(path.name)
+    content = path.read_bytes()
+    for number in range(25):
+        file = tmp_path / f"{number}{path.suffix}"
+        file.write_bytes(damaged(content, how))
+        try:
+            found = import_monitoring([file])
+        except SpecError:
+            continue
+        json.dumps(found.to_dict(), allow_nan=False)
+        if found.refused is None:
+            answer(found)
+            tables(found)
+            try:
+                load_of(found)
+            except SpecError:
+                continue

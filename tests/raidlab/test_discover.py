@@ -1,0 +1,70 @@
+"""`raidlab discover` from captured files to a scenario."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DATA = Path(__file__).parents[1] / "data" / "discover"
+
+
+@pytest.fixture
+def raidlab(tmp_path):
+    def run(*arguments):
+        words = [sys.executable, "-m", "raidlab", *map(str, arguments)]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "Traceback" not in done.stderr + done.stdout
+        return done
+
+    return run
+
+
+def test_a_capture_becomes_facts_matches_and_a_scenario(raidlab, tmp_path):
+    source, out = DATA / "ssacli-p816-ssd-smartpath.txt", tmp_path / "s.toml"
+    done = raidlab("discover", "--from", source, "--out", out, "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["scenario"] == str(out)
+    assert found["files"] == [{"file": source.name, "reader": "ssacli"}]
+    assert found["facts"]["controllers"][0]["cache"] == "4 GiB"
+    assert {each["quality"] for each in found["matches"]} <= {"exact", "family", "near", "class"}
+    assert 'write = "write-through"' in out.read_text()
+
+
+def test_what_no_reader_knows_is_bad_input(raidlab, tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing of storage\n")
+    done = raidlab("discover", "--from", tmp_path / "notes.txt")
+    assert done.returncode == 2
+    assert "no reader knows this output" in done.stderr
+
+
+def test_a_path_that_does_not_exist_is_bad_input(raidlab):
+    done = raidlab("discover", "--from", "nowhere.txt")
+    assert done.returncode == 2
+    assert "nowhere.txt" in done.stderr
+
+
+def test_files_of_a_folder_are_one_machine(raidlab, tmp_path):
+    for name in ("nvme-list-table.txt", "lscpu-two-sockets.txt", "sysfs-tail-queue.txt"):
+        (tmp_path / name).write_text((DATA / name).read_text())
+    done = raidlab("discover", "--from", tmp_path, "--json")
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)["facts"]
+    assert facts["host"]["threads"] == 64
+    assert len([each for each in facts["drives"] if each["interface"] == "nvme"]) == 3
+    # Both captures have an nvme0, of two makes.
+    assert "contradiction" in {each["code"] for each in json.loads(done.stdout)["warnings"]}
+
+
+def test_the_capturing_script_is_printed(raidlab):
+    done = raidlab("discover", "--capture", "-")
+    assert done.stdout.startswith("#!/bin/sh")
+
+
+def test_capture_stands_alone(raidlab):
+    done = raidlab("discover", "--capture", "x", "--from", "y")
+    assert done.returncode == 2

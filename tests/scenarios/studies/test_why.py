@@ -1,0 +1,173 @@
+"""`why`: a planted cause comes first, a healthy system has none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from raidlab.cli import app
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.scenario import scenario_of
+from raidlab.scenarios.studies.why import Diagnosis, why
+from tests.project.sources import ROOT
+
+SHORT = {"warm_up": "2 s", "duration": "5 s"}
+QUICK = {"warm_up": "100 ms", "duration": "300 ms"}
+RANDOM = {"rw": "randread", "block_size": "8 KiB", "outstanding": 16, "align": "8 KiB"}
+
+
+def drives(model: str, count: int = 1) -> list[dict[str, Any]]:
+    return [{"model": model, "count": count}]
+
+
+PLANTED: dict[str, dict[str, Any]] = {
+    "bitmap": {
+        "array": [
+            {"level": "raid1", "software_raid": "os", "bitmap": "internal",
+             "drives": drives("generic-7200rpm", 2)}
+        ],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 4}],
+        "run": SHORT,
+    },
+    "write-through": {
+        "controller": {"model": "lsi2208-1g-3.0", "write": "write-through"},
+        "array": [{"level": "raid5", "drives": drives("generic-15000rpm", 8)}],
+        "workload": [{"rw": "randwrite", "block_size": "8 KiB", "rate": "300 IO/s"}],
+        "run": SHORT,
+    },
+    "read-ahead": {
+        "controller": {"model": "lsi2208-1g-3.0", "read_ahead": "none"},
+        "array": [{"level": "raid5", "drives": drives("generic-15000rpm", 8)}],
+        "workload": [{"rw": "read", "block_size": "64 KiB", "outstanding": 1}],
+        "run": SHORT,
+    },
+    "queue-depth": {
+        "controller": {"model": "lsi2008"},
+        "array": [{"level": "raid0", "drives": drives("generic-15000rpm", 8)}],
+        "workload": [RANDOM | {"outstanding": 1}],
+        "run": SHORT,
+    },
+    "stripe-unit": {
+        "controller": {"model": "lsi2008"},
+        "array": [
+            {"level": "raid0", "stripe_unit": "16 KiB", "drives": drives("generic-7200rpm", 8)}
+        ],
+        "workload": [RANDOM | {"block_size": "128 KiB", "align": "128 KiB", "outstanding": 32}],
+        "run": SHORT,
+    },
+    "degraded": {
+        "controller": {"model": "lsi2208-1g-3.0"},
+        "array": [{"level": "raid5", "drives": drives("generic-15000rpm", 5)}],
+        "workload": [RANDOM | {"block_size": "64 KiB", "align": "64 KiB"}],
+        "event": [{"at": "0 s", "action": "fail-drive", "drive": 1}],
+        "run": SHORT,
+    },
+    "link": {
+        "controller": {"model": "lsi1068"},
+        "array": [{"drives": drives("s4610-480")}],
+        "workload": [{"rw": "read", "block_size": "128 KiB", "outstanding": 32}],
+        "run": QUICK | {"precondition": "filled"},
+    },
+    "slc-cache-full": {
+        "array": [{"drives": drives("teaching-qlc")}],
+        "workload": [{"rw": "write", "block_size": "1 MiB", "outstanding": 4}],
+        "run": {"warm_up": "0 s", "duration": "20 s"},
+    },
+    "neighbour": {
+        "array": [{"drives": drives("generic-7200rpm")}],
+        "workload": [
+            {"rw": "randread", "block_size": "4 KiB", "rate": "20 IO/s"},
+            {"rw": "write", "block_size": "1 MiB", "outstanding": 4},
+        ],
+        "run": SHORT,
+    },
+}  # fmt: skip
+HEALTHY: dict[str, dict[str, Any]] = {
+    "disk": {
+        "array": [{"drives": drives("generic-7200rpm")}],
+        "workload": [RANDOM],
+        "run": SHORT,
+    },
+    "SSD": {
+        "array": [{"drives": drives("s4610-480")}],
+        "workload": [RANDOM],
+        "run": QUICK | {"precondition": "filled"},
+    },
+    "RAID 10 with a cache": {
+        "controller": {"model": "lsi2208-1g-3.0", "backup": "fbu"},
+        "array": [{"level": "raid10", "drives": drives("generic-15000rpm", 8)}],
+        "workload": [{"profile": "database", "outstanding": 32, "area": "100 GB"}],
+        "run": SHORT,
+    },
+}
+
+
+def diagnosed(tree: dict[str, Any]) -> Diagnosis:
+    return why(scenario_of({"title": "planted", **tree}))
+
+
+@pytest.mark.parametrize("code", PLANTED)
+def test_a_planted_cause_comes_first(code: str) -> None:
+    found = diagnosed(PLANTED[code])
+    assert found.causes, found
+    first = found.causes[0]
+    assert first.code == code
+    low, high = first.gain_pct_ci95
+    assert 0 < low <= first.gain_pct <= high
+    assert first.remedy and first.check and "without it" in first.proof
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_a_healthy_system_has_no_cause(name: str) -> None:
+    found = diagnosed(HEALTHY[name])
+    assert found.healthy and not found.causes
+    assert found.limits and found.limits[0] in found.sentence
+
+
+def test_a_cause_that_is_removed_by_hand_is_gone() -> None:
+    tree = PLANTED["bitmap"]
+    array = tree["array"][0] | {"bitmap": "none"}
+    codes = {each.code for each in diagnosed(tree | {"array": [array]}).causes}
+    assert "bitmap" not in codes
+
+
+def test_the_same_seed_gives_the_same_bytes_with_any_number_of_workers() -> None:
+    scenario = scenario_of({"title": "planted", **PLANTED["queue-depth"]})
+    one, two = (json.dumps(why(scenario, workers=workers).to_dict()) for workers in (1, 2))
+    assert one == two
+
+
+def test_every_code_has_its_line_in_the_docs() -> None:
+    source = (ROOT / "scenarios" / "studies" / "suspects.py").read_text()
+    page = (ROOT / "docs" / "reference" / "causes.md").read_text()
+    codes = {line.split("|")[1].strip(" `") for line in page.splitlines() if line.startswith("| `")}
+    assert len(codes) == 19
+    missing = {code for code in codes if f'"{code}"' not in source}
+    assert not missing
+
+
+def test_the_command_prints_causes_and_writes_a_page(tmp_path: Path) -> None:
+    path, page = tmp_path / "s.toml", tmp_path / "why.html"
+    path.write_text(
+        'title = "eight disks"\ncontroller.model = "lsi2008"\n[[array]]\nlevel = "raid0"\n'
+        'drives = [{ model = "generic-15000rpm", count = 8 }]\n[[workload]]\nrw = "randread"\n'
+        'block_size = "8 KiB"\noutstanding = 1\n[run]\nwarm_up = "1 s"\nduration = "2 s"\n'
+    )
+    result = CliRunner().invoke(app, ["why", str(path), "--json", "--html", str(page)])
+    assert result.exit_code == 0, result.output
+    document = json.loads(result.stdout)
+    assert document["healthy"] is False
+    assert document["causes"][0]["code"] == "queue-depth"
+    assert "Why is it slow?" in page.read_text()
+    text = CliRunner().invoke(app, ["why", str(path)])
+    assert "queue-depth" in text.stdout
+
+
+def test_without_a_load_nothing_is_slow() -> None:
+    tree = {"title": "idle", "array": [{"drives": drives("generic-7200rpm")}]}
+    with pytest.raises(SpecError, match="without a load nothing is slow"):
+        why(scenario_of(tree))
