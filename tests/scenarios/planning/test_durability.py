@@ -1,0 +1,134 @@
+"""File systems of arrays and calls of loads: what the plan says, and what is refused."""
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.durability import journal_bytes, journal_start
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.durability import FileSystemTable
+
+GIB = 1 << 30
+
+
+def scenario(model="generic-7200rpm", count=1, system=None, **load):
+    array = {"drives": [{"model": model, "count": count}]}
+    if count > 1:
+        array |= {"level": "raid1", "software_raid": "os", "bitmap": "none"}
+    if system is not None:
+        array["file_system"] = system
+    loads = [{"rw": "write", "block_size": "4 KiB", "outstanding": 1, "area": "1 GiB", **load}]
+    run = {"warm_up": "1 s", "duration": "10 s"}
+    return {"array": [array], "workload": loads, "run": run}
+
+
+def faults(tree):
+    with pytest.raises(SpecError) as raised:
+        build_scenario(tree)
+    return {fault.key: fault.allowed for fault in raised.value.faults}
+
+
+def plan(tree):
+    return build_scenario(tree).plan(0, 0)
+
+
+def test_journals_are_as_large_as_mkfs_makes_them_and_lie_in_the_middle():
+    """mke2fs: 1 GiB from 128 GiB on, 64 MiB of 8 GiB; mkfs.xfs: a 2048th, 64 MiB to 2 GiB."""
+    ext4, xfs = FileSystemTable(type="ext4"), FileSystemTable(type="xfs")
+    assert [journal_bytes(ext4, n * GIB) for n in (8, 128, 9999)] == [64 << 20, GIB, GIB]
+    assert journal_bytes(xfs, 2048 * GIB) == GIB
+    assert [journal_bytes(xfs, n * GIB) for n in (8, 9999)] == [64 << 20, 2 * GIB]
+    assert journal_start(1000 * GIB, GIB) == 500 * GIB
+    assert journal_start(64 << 20, 4 << 20) == 32 << 20
+
+
+@pytest.mark.parametrize(
+    ("model", "write_cache", "flush"),
+    [
+        ("generic-7200rpm", None, "alone"),
+        ("generic-7200rpm", False, "dropped"),
+        ("980-1000", None, None),
+        ("860-evo-1000", None, "alone"),
+        ("s4610-480", None, "alone"),
+        ("p3700-800", None, "dropped"),
+    ],
+)
+def test_drives_take_flushes_as_linux_sends_them(model, write_cache, flush):
+    tree = scenario(model, fsync=1)
+    if write_cache is not None:
+        tree["array"][0]["drives"][0]["write_cache"] = write_cache
+    assert plan(tree)["drives"][0].get("flush") == flush
+    del tree["workload"][0]["fsync"]
+    assert "flush" not in plan(tree)["drives"][0]
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        ({"fsync": 8}, {"every": 8, "times": True, "allocates": False}),
+        ({"fdatasync": 2}, {"every": 2, "times": False, "allocates": False}),
+        ({"sync": True, "append": True}, {"every": 1, "times": True, "allocates": True}),
+        ({"o_dsync": True}, {"every": 1, "times": False, "allocates": False}),
+    ],
+)
+def test_calls_say_how_often_and_what(keys, expected):
+    assert plan(scenario(system="ext4", **keys))["workloads"][0]["sync"] == expected
+
+
+@pytest.mark.parametrize(
+    ("tree", "key", "allowed"),
+    [
+        (scenario(fsync=1, sync=True), "workload.0.sync", "beside `fsync`"),
+        (scenario(fsync=1, rw="randread"), "workload.0.fsync", "writes nothing"),
+        (scenario(fsync=1, append=True), "workload.0.append", "no file_system"),
+        (scenario(system="ext4", append=True), "workload.0.append", "without one of"),
+        (scenario(system="zfs"), "array.0.file_system.type", "ext4"),
+        (
+            scenario(system={"type": "xfs", "data": "writeback"}),
+            "array.0.file_system.data",
+            "ext4",
+        ),
+        (
+            scenario(system={"type": "ext4", "journal_async_commit": True}),
+            "array.0.file_system.journal_async_commit",
+            "ordered",
+        ),
+        (
+            scenario(system={"type": "ext4", "journal": "900 GiB"}),
+            "array.0.file_system.journal",
+            "half of the array",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_with_what_can(tree, key, allowed):
+    found = faults(tree)
+    assert key in found
+    assert allowed in found[key]
+
+
+def test_no_loss_of_power_beside_calls():
+    tree = scenario(fsync=1)
+    tree["event"] = [{"at": "1 s", "action": "power-fail"}]
+    assert "not modelled" in faults(tree)["event.0.action"]
+
+
+def latency_ms(tree):
+    result = simulate(tree)
+    assert not result.breaches
+    return result.to_dict()["results"][0]["latency_us"]["p50"] / 1e3
+
+
+def test_a_commit_on_mirrored_disks_takes_whole_revolutions():
+    """Data, blocks and commit block lie apart: five of 8.33 ms; an overwrite's data alone: one."""
+    append = scenario(count=2, system="ext4", fdatasync=1, append=True)
+    assert latency_ms(append) == pytest.approx(5 * 60e3 / 7200, rel=0.01)
+    overwrite = scenario(count=2, system="ext4", fdatasync=1)
+    assert latency_ms(overwrite) == pytest.approx(60e3 / 7200, rel=0.02)
+
+
+def test_an_unprotected_ssd_pays_its_flush_and_a_protected_one_none():
+    assert latency_ms(scenario("980-1000", fsync=1, rw="randwrite")) == pytest.approx(
+        1.74, rel=0.02
+    )
+    protected = latency_ms(scenario("p3700-800", fsync=1, rw="randwrite"))
+    assert protected == latency_ms(scenario("p3700-800", rw="randwrite"))
