@@ -45,8 +45,9 @@ def test_journals_are_as_large_as_mkfs_makes_them_and_lie_in_the_middle():
 @pytest.mark.parametrize(
     ("model", "write_cache", "flush"),
     [
-        ("generic-7200rpm", None, "alone"),
-        ("generic-7200rpm", False, "dropped"),
+        ("generic-7200rpm", None, None),
+        ("sata-6g-hdd", None, "alone"),
+        ("sata-6g-hdd", False, "dropped"),
         ("980-1000", None, None),
         ("860-evo-1000", None, "alone"),
         ("s4610-480", None, "alone"),
@@ -94,7 +95,7 @@ def test_calls_say_how_often_and_what(keys, expected):
             "ordered",
         ),
         (
-            scenario(system={"type": "ext4", "journal": "900 GiB"}),
+            scenario(system={"type": "ext4", "journal": "900 TiB"}),
             "array.0.file_system.journal",
             "half of the array",
         ),

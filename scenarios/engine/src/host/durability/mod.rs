@@ -9,7 +9,7 @@ mod journal;
 
 use crate::host::durability::journal::{Ask, Journal, Wait};
 use crate::host::page_cache::Below;
-use crate::plan::{FileSystemPlan, Plan, SyncPlan};
+use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_kernel::{IoId, Op, Part, Time};
@@ -37,6 +37,8 @@ pub(crate) struct Durability {
     outside_threads: u32,
     /// By outside thread: whether its writes allocate blocks.
     allocates: Vec<bool>,
+    /// By array: whether a flush reaches any of its drives. Linux drops others where they begin.
+    flushed: Vec<bool>,
     steps: Vec<Step>,
     free: Vec<u32>,
 }
@@ -46,6 +48,12 @@ pub(crate) struct Durability {
 pub(crate) fn own_threads(plan: &Plan) -> usize {
     let journals = plan.arrays.iter().any(|array| array.file_system.is_some());
     plan.workloads.len() + usize::from(journals) * plan.arrays.len()
+}
+
+/// Whether a flush of an array reaches any of its drives.
+fn is_flushed(plan: &Plan, array: &ArrayPlan) -> bool {
+    let mut drives = array.drives.iter();
+    drives.any(|&drive| plan.drives[drive as usize].flush != FlushCommand::Dropped)
 }
 
 /// By outside thread: whether its writes allocate blocks.
@@ -71,6 +79,11 @@ impl Durability {
             first_thread: threads + outside_threads + plan.workloads.len() as u32,
             outside_threads,
             allocates: allocates(plan, outside_threads),
+            flushed: plan
+                .arrays
+                .iter()
+                .map(|array| is_flushed(plan, array))
+                .collect(),
             steps: Vec::new(),
             free: Vec::new(),
         }
@@ -178,10 +191,10 @@ impl Durability {
     /// The drives' caches are flushed for a caller, unless the file system never does that.
     fn flush(&mut self, below: &mut impl Below, id: IoId, array: u32, now: Time) {
         let journal = &self.journals[array as usize];
-        if journal
+        let never = journal
             .as_ref()
-            .is_some_and(|journal| !journal.plan.flushes)
-        {
+            .is_some_and(|journal| !journal.plan.flushes);
+        if never || !self.flushed[array as usize] {
             return self.wake(below, id, array, now);
         }
         let path = below.path();
