@@ -241,9 +241,8 @@ def build_scenario(
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
-        faults.add(
-            "run.time_lapse", table.run.time_lapse, "1: without a cache_tier it has no effect"
-        )
+        allowed = "1: without a cache_tier it has no effect"
+        faults.add("run.time_lapse", table.run.time_lapse, allowed)
     events = plan_events(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
