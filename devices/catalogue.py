@@ -120,7 +120,9 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
         few = f" ({', '.join(sorted(wanted))})" if len(wanted) <= _FEW else ""
         allowed = f"a {kind.role} of the catalogue{few}, or the path of a file"
         known = names()
-        meant = device_meant(name, [(each, known[each]) for each in wanted])
+        # The begin of a name is one of ours; else a maker's spelling may be meant.
+        begins = any(each.startswith(name.lower()) for each in wanted)
+        meant = None if begins else device_meant(name, [(each, known[each]) for each in wanted])
         if meant is not None:
             allowed += f'; did you mean "{meant}"?'
         raise SpecError([Fault("", name, allowed, () if meant else tuple(wanted))])

@@ -33,8 +33,8 @@ def unwritable(path: Path, why: str | None) -> SpecError:
 def why_unwritable(path: Path) -> str | None:
     """Why a file could not be written whole, if that shows before there is anything to write."""
     try:
-        with suppress(FileNotFoundError):
-            # A loop of links, or a file where a folder should be, is none that does not exist yet.
+        with suppress(FileNotFoundError, NotADirectoryError):
+            # A loop of links is no file that does not exist yet.
             path.stat()
         if dangling := next((each for each in path.absolute().parents if _dangles(each)), None):
             return f"{dangling} is a link to nothing"

@@ -20,7 +20,7 @@ _BITS = "FIO_IO_U_PLAT_BITS"
 _CONSTANTS = frozenset({_BITS, "FIO_IO_U_PLAT_VAL", "FIO_IO_U_PLAT_NR"})
 
 
-def bins_ns(table: Mapping[str, object], unit_ns: int) -> tuple[tuple[int, int], ...]:
+def bins_ns(table: Mapping[str, int], unit_ns: int) -> tuple[tuple[int, int], ...]:
     """Buckets with I/Os, in order: nanoseconds that stand for the bucket, count.
 
     Args:
@@ -28,11 +28,11 @@ def bins_ns(table: Mapping[str, object], unit_ns: int) -> tuple[tuple[int, int],
         unit_ns: Nanoseconds of the unit of latencies in this file.
 
     Raises:
-        ValueError: Keys or counts are no whole numbers.
+        ValueError: Keys are no whole numbers.
     """
-    counts = {int(key): int(str(value)) for key, value in table.items() if key not in _CONSTANTS}
+    counts = {int(key): count for key, count in table.items() if key not in _CONSTANTS}
     if _BITS in table:
-        bits = int(str(table[_BITS]))
+        bits = table[_BITS]
         counts = {_middle(number, bits): count for number, count in counts.items()}
     return tuple(sorted((at * unit_ns, count) for at, count in counts.items() if count))
 

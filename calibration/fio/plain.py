@@ -172,8 +172,9 @@ def _sizes(load: JobLoad, entry: Entry) -> Iterator[str]:
         ios = _ios(entry, side)
         if not ios or "io_bytes" not in reported:
             continue
-        # Up to 2.21 it is KiB under the name of bytes.
-        moved = _number(reported, "io_bytes") * (1.0 if "io_kbytes" in reported else 1024.0)
+        # Up to 2.21, without nanoseconds, it is KiB under the name of bytes.
+        counts_bytes = not {"io_kbytes", "clat_ns", "lat_ns"}.isdisjoint(reported)
+        moved = _number(reported, "io_bytes") * (1.0 if counts_bytes else 1024.0)
         rest = load.iodepth * load.bs + 1024
         if abs(moved - ios * load.bs) > _SIZE_OFF * ios * load.bs + rest:
             yield f"bs = {load.bs} B, but {ios} {side}s moved {moved:.0f} B, {moved / ios:.0f} each"

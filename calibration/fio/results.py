@@ -473,13 +473,14 @@ def _latency(entry: Mapping[str, Any]) -> Latency:
         for key in table.get("percentile", {})
         if float(key) > 0
     }
+    bins = table.get("bins", {})
     return Latency(
         mean_us=mean,
         stddev_us=stddev,
         min_us=least,
         max_us=most,
         percentiles_us=dict(sorted(percentiles.items(), key=lambda item: float(item[0]))),
-        bins_ns=bins_ns(table.get("bins", {}), round(scale * 1000)),
+        bins_ns=bins_ns({key: _whole(bins, key) for key in bins}, round(scale * 1000)),
     )
 
 
