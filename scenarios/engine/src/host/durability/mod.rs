@@ -9,6 +9,7 @@ mod journal;
 
 use crate::host::durability::journal::{Ask, Journal, Wait};
 use crate::host::page_cache::Below;
+use crate::path::loads::durable::{durable, set_sync_thread};
 use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
@@ -230,7 +231,7 @@ impl Durability {
                 self.steps.len() as u32 - 1
             }
         };
-        below.loads().set_sync_thread(number, thread);
+        set_sync_thread(below.loads(), number, thread);
         below.enter(request, array, thread, Owner::Sync(number).into(), now);
     }
 
@@ -326,7 +327,7 @@ fn account(below: &mut impl Below, call: IoId, step: IoId, now: Time) {
 fn finish(below: &mut impl Below, id: IoId, at: Time) {
     let (path, loads) = below.parts();
     path.ios[id].charge(Part::CacheWait, at);
-    loads.durable(path, id, at);
+    durable(loads, path, id, at);
 }
 
 /// A request of this package is complete and recorded nowhere.

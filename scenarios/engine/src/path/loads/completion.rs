@@ -3,6 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::path::loads::Loads;
+use crate::path::loads::durable::is_synced;
 use crate::plan::Arrival;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
@@ -81,7 +82,7 @@ impl Loads {
         io.charge_stay(Part::HostWait, Part::Host, served);
         debug_assert_eq!(io.parts.total(), io.latency());
         match owner.slot() {
-            Some(slot) if self.is_synced(path, id, slot) => {
+            Some(slot) if is_synced(self, path, id, slot) => {
                 path.ios[id].entered = Time::NEVER;
                 return path.calendar.push(served.end, Event::Synced(id));
             }

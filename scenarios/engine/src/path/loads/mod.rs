@@ -57,7 +57,7 @@ pub(crate) struct Loads {
     over: Option<Time>,
     /// By command of a page cache: the thread that has issued it.
     page_threads: Vec<u32>,
-    /// By request that makes writes durable: the same.
+    /// By request that makes writes durable: the thread that hears of its completion.
     sync_threads: Vec<u32>,
     /// Entries of the log that begin a period in the loads' records.
     noted: usize,
