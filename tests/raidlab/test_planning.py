@@ -109,7 +109,7 @@ def test_plan_exits_with_1_where_no_candidate_fits(raidlab, tmp_path):
 def test_a_file_of_something_else_is_no_store_and_stays_where_it_is(raidlab, tmp_path):
     before = (tmp_path / "one.toml").read_bytes()
     done = raidlab("sweep", "one.toml", "--vary", "run.seed=1,2", "--store", "one.toml")
-    assert done.returncode == 2 and "holds something else" in done.stderr
+    assert done.returncode == 2 and "one.toml is a scenario" in done.stderr
     assert (tmp_path / "one.toml").read_bytes() == before
 
 

@@ -90,6 +90,27 @@ run = { warm_up = "1 s", duration = "5 s", precondition = "fresh" }
 candidates = [{ drives = ["generic-15000rpm"], counts = "1:3", levels = ["raid0"] }]
 price = [{ device = "generic-15000rpm", cost = 100 }]
 """,
+    "slow.toml": """
+title = "Eight disks, one I/O"
+controller.model = "lsi2008"
+array = [{ level = "raid0", drives = [{ model = "generic-15000rpm", count = 8 }] }]
+workload = [{ rw = "randread", block_size = "8 KiB", outstanding = 1 }]
+run = { warm_up = "1 s", duration = "2 s" }
+""",
+    "iostat.txt": """Linux 6.1.0 (host) \t11/27/26 \t_x86_64_\t(2 CPU)
+
+11/27/26 10:00:00
+Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util
+sda 1.00 4.00 0.00 0.00 1.00 4.00 1.00 4.00 0.00 0.00 1.00 4.00 0.00 1.00
+
+11/27/26 10:00:10
+Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util
+sda 100.00 400.00 0.00 0.00 2.00 4.00 50.00 400.00 0.00 0.00 1.00 8.00 0.25 20.00
+
+11/27/26 10:00:20
+Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util
+sda 120.00 480.00 0.00 0.00 2.00 4.00 50.00 400.00 0.00 0.00 1.00 8.00 0.29 20.00
+""",
     "trace.csv": "t,op,at,n,took\n0.0,read,0,4096,1000\n0.1,read,8192,4096,1100\n",
 }
 COMMANDS = {
@@ -105,6 +126,8 @@ COMMANDS = {
     "size": ["size", "one.toml", "--vary", "workload.0.outstanding=1:8", "--goal", "p99 < 4 ms"],
     "sensitivity": ["sensitivity", "tier.toml", "--vary", "workload.0.outstanding=1:8",
                     "--samples", "4"],
+    "why": ["why", "slow.toml"],
+    "import monitoring": ["import", "monitoring", "iostat.txt"],
     "risk": ["risk", "rebuild.toml", "--rebuild", "10", "--uber", "1e-16"],
     "plan": ["plan", "question.toml"],
     "compression": ["compression", "sandforce-1222-64gb", "--shares", "0,50"],
