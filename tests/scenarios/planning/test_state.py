@@ -170,7 +170,8 @@ def test_a_state_that_finds_no_room_costs_nothing_but_itself(tmp_path):
     before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, limit[1]))
     try:
-        done = CliRunner().invoke(app, ["run", str(path), "--json", "--save-state", str(file)])
+        save = ["--save-state", str(file), "--force"]
+        done = CliRunner().invoke(app, ["run", str(path), "--json", *save])
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
         signal.signal(signal.SIGXFSZ, before)

@@ -82,7 +82,7 @@ def faults_of(scenario):
         ({"controller": None}, "array.0.level", "software_raid"),
         ({"array__0__level": "raid5"}, "array.0.level", "jbod, raid0, raid1, raid1e, raid10"),
         ({"array__0__level": "raid7"}, "array.0.level", "one of"),
-        ({"array__0__drives__0__count": 9}, "array", "at most 8"),
+        ({"array__0__drives__0__count": 257}, "array", "at most 256"),
         ({"array__0__drives__0__count": 0}, "array.0.drives.0.count", "greater than or equal to 1"),
         ({"array__0__drives__0__format": "big"}, "array.0.drives.0.format", "has no effect"),
         ({"array__0__drives": []}, "array.0.drives", "at least 1"),

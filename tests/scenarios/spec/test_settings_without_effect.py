@@ -98,6 +98,16 @@ WORKLOAD: dict[str, list[Any]] = {
     "trace_beyond": ["wrap"],
     "trace_slower": [2.0],
     "trace_timing": ["pauses"],
+    "monitoring": ["none.json"],
+    "monitoring_from": ["2026-11-27T10:00:00"],
+    "monitoring_for": ["1 h"],
+    "monitoring_scale": [2.0],
+    "monitoring_bursts": ["none"],
+    "fsync": [1],
+    "fdatasync": [1],
+    "sync": [True],
+    "o_dsync": [True],
+    "append": [True],
 }
 ARRAY: dict[str, list[Any]] = {
     "name": ["other"],
@@ -115,6 +125,8 @@ ARRAY: dict[str, list[Any]] = {
     "read_balance": ["shortest-queue"],
     "cache_tier": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
     "history": [[{"rw": "randwrite"}]],
+    "file_system": ["ext4"],
+    "sync_speed_max": ["10 MB/s"],
 }
 DRIVE: dict[str, list[Any]] = {
     "model": ["null"],
@@ -135,6 +147,7 @@ CONTROLLER: dict[str, list[Any]] = {
 }
 RUN: dict[str, list[Any]] = {
     "warm_up": ["3 s"],
+    "state": ["sustained"],
     "duration": ["4 s"],
     "max_ios": [1000],
     "precision": ["5 %"],
