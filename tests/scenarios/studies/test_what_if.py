@@ -277,7 +277,9 @@ def test_only_what_is_there_is_doubled(level: str) -> None:
 def test_a_faster_host_makes_page_cache_and_parity_faster(tmp_path: Path) -> None:
     """Twice, where nothing else takes part in what they end."""
     slow = tmp_path / "slow.toml"
-    slow.write_text('like = "linux-2.6.32-8gb"\nname = "slow"\nparity = "500 MB/s"\n')
+    slow.write_text(
+        'like = "linux-2.6.32-8gb"\nname = "slow"\nparity = "500 MB/s"\ntwo_parities = "0 MB/s"\n'
+    )
     run = {"warm_up": "20 ms", "duration": "100 ms", "precondition": "filled"}
     cached = {"rw": "randread", "block_size": "4 KiB", "area": "64 MiB", "buffered": True}
     parity = {"rw": "write", "block_size": "448 KiB", "align": "448 KiB", "outstanding": 64}
