@@ -291,10 +291,9 @@ impl Simulation {
     /// As [`Simulation::submit`].
     pub fn sync(&mut self, array: u32, times: bool, mark: u32) -> Result<IoId, String> {
         let arrays = self.system.layers.path.arrays.len() as u32;
-        if !times && mark < OUTSIDE_NUMBERS && array < arrays {
-            if self.system.durability.serves(array) {
-                return Ok(self.call(array, mark, times));
-            }
+        let is_call = !times && mark < OUTSIDE_NUMBERS && array < arrays;
+        if is_call && self.system.durability.serves(array) {
+            return Ok(self.call(array, mark, times));
         }
         self.submit(array, Op::Flush, 0, 0, mark)
     }
