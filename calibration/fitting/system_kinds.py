@@ -34,8 +34,10 @@ def _core(key: str, low: float, high: float, speaks: str, needs: str) -> Paramet
     return _time(key, low, high, speaks, needs, limits=True)
 
 
-def _rate(key: str, low: float, high: float, speaks: str, needs: str) -> Parameter:
-    return Parameter(key, "GB/s", low, high, "log", speaks, limits=True, needs=needs)
+def _rate(
+    key: str, low: float, high: float, speaks: str, needs: str, along: tuple[str, ...] = ()
+) -> Parameter:
+    return Parameter(key, "GB/s", low, high, "log", speaks, along=along, limits=True, needs=needs)
 
 
 _CACHED = _core("firmware.cached", 0.2, 200.0, "small cached writes at depth", "cache")
@@ -87,8 +89,9 @@ _OS_RAID_EXTRA = (
 )
 _OS_RAID = (
     _time("raid_command", 0.05, 20.0, "requests of several commands at depth, and CPU shares"),
-    _rate("parity", 0.2, 100.0, "large writes at depth", "one-parity"),
-    _rate("two_parities", 0.2, 100.0, "large writes at depth", "two-parities"),
+    # Two parities cost at least what one costs: the rate that is not seen goes along.
+    _rate("parity", 0.2, 100.0, "large writes at depth", "one-parity", ("two_parities",)),
+    _rate("two_parities", 0.2, 100.0, "large writes at depth", "two-parities", ("parity",)),
 )
 
 _HOST = (
