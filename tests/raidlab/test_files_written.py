@@ -111,7 +111,7 @@ def line_for(name: str, port: Port, read: str, written: str) -> list[str]:
     return [*words, port.option, written]
 
 
-NOT_READING = {"controllers", "lab"}
+NOT_READING = {"controllers", "lab", "record"}
 LATER = {("calibrate", "--out"), ("calibrate", "--draws"), ("lab", "--site")}
 """Whose names a command knows when it has read its input."""
 
