@@ -143,7 +143,7 @@ def _devices() -> tuple[Form, Form]:
     for kind, model in KINDS.items():
         tables = {f"{kind}.{name}": table for name, table in _tables([model]).items()}
         for table in tables.values():
-            _rename(table, lambda name, kind=kind: f"{kind}.{name}")
+            _rename(table, f"{kind}.{{}}".format)
             for key, form in table.get("properties", {}).items():
                 table["properties"][key] = _or_sourced(form)
         top = tables[f"{kind}.{model.__name__}"]
@@ -151,7 +151,7 @@ def _devices() -> tuple[Form, Form]:
         defs |= tables
         for name, table in tables.items():
             part: Form = _without_required(table)
-            _rename(part, lambda name: f"{name}.part")
+            _rename(part, "{}.part".format)
             defs[f"{name}.part"] = part
         defs[f"{kind}.{model.__name__}.part"]["required"] = ["like"]
     whole = [f"{kind}.{model.__name__}" for kind, model in KINDS.items()]
@@ -247,7 +247,7 @@ def _tidy(node: Any) -> Any:
         return [_tidy(each) for each in node]
     if not isinstance(node, dict):
         return node
-    kept = {}
+    kept: Form = {}
     for key, value in node.items():
         if key == "properties":
             kept[key] = {name: _tidy(form) for name, form in value.items()}

@@ -121,7 +121,7 @@ def test_the_document_has_the_faults(raidlab, folder):
     done = raidlab("check", "--json", str(folder / "d.toml"), str(folder / "q.toml"))
     assert done.returncode == 2
     device, question = json.loads(done.stdout)["files"]
-    (fault,) = device["faults"]
+    fault = device["faults"][0]
     assert (fault["key"], fault["value"]) == ("service", "5 parsecs")
     assert fault["file"].endswith("d.toml")
     assert (question["kind"], question["faults"]) == ("question", [])
