@@ -80,7 +80,7 @@ def new(
     """
     from raidlab.scenarios.files.first import Answers, first_scenario
 
-    given = {
+    given: dict[str, Any] = {
         "model": model, "drives": drives, "level": level, "controller": controller, "load": load,
         "block_size": block_size, "outstanding": outstanding, "rate": rate,
     }  # fmt: skip
@@ -118,7 +118,8 @@ def _asked(question: Question, answers: Answers) -> Answers:
         except ValueError:
             say(f'error: {question.option} = "{typed}": a whole number')
             continue
-        tried = replace(answers, **{question.field: value})
+        more: dict[str, Any] = {question.field: value}
+        tried = replace(answers, **more)
         faults = [each for each in faults_of(tried) if each.key in _so_far(question)]
         if not faults or not typed:
             return tried

@@ -6,7 +6,7 @@ The text has a comment at each line, so that it also says what to change next.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import get_args
@@ -15,13 +15,14 @@ from raidlab.devices.catalogue import find_for
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.hdd import HddSpec
-from raidlab.devices.levels import LEVELS
+from raidlab.devices.levels import LEVELS, LevelFacts
 from raidlab.devices.schema import DriveSpec
 from raidlab.devices.spec_writer import toml_value
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.spec.loads import RW, AnyProfile, profile_file
 
+_LEVELS: Mapping[str, LevelFacts] = {str(name): facts for name, facts in LEVELS.items()}
 NO_CONTROLLER = "none"
 """Drives on the host, whose operating system has the RAID."""
 _BESIDE = 28
@@ -74,12 +75,12 @@ def faults_of(answers: Answers) -> Iterator[Fault]:
     yield from _unknown("--model", answers.model, DriveSpec)
     if not 1 <= answers.drives <= 4096:
         yield Fault("--drives", answers.drives, "1 to 4096")
-    elif answers.level in LEVELS and not LEVELS[answers.level].fits(answers.drives):
-        wanted = LEVELS[answers.level].wanted
+    elif (facts := _LEVELS.get(answers.level or "")) and not facts.fits(answers.drives):
+        wanted = facts.wanted
         yield Fault("--drives", answers.drives, f"what {answers.level} wants: {wanted}")
-    if answers.level is not None and answers.level not in LEVELS:
-        allowed = f"one of {', '.join(LEVELS)}"
-        yield Fault("--level", answers.level, allowed, tuple(LEVELS))
+    if answers.level is not None and answers.level not in _LEVELS:
+        allowed = f"one of {', '.join(_LEVELS)}"
+        yield Fault("--level", answers.level, allowed, tuple(_LEVELS))
     if answers.controller != NO_CONTROLLER:
         yield from _unknown("--controller", answers.controller, ControllerSpec)
     if answers.load not in loads():
@@ -161,12 +162,12 @@ def _lines(answers: Answers) -> Iterator[str]:
             yield _line("write", "write-back", 'or "write-through": each write waits for drives')
     yield ""
     yield "[[array]]"
-    yield _line("level", level, f"others: {', '.join(each for each in LEVELS if each != level)}")
+    yield _line("level", level, f"others: {', '.join(each for each in _LEVELS if each != level)}")
     if answers.controller == NO_CONTROLLER and level != "jbod":
         yield _line("software_raid", "os", "the operating system's RAID; no [controller] does it")
     yield '# raidlab devices lists the drives of the catalogue; a file of your own: "mine.toml".'
     yield f"drives = [{{ model = {toml_value(answers.model)}, count = {answers.drives} }}]"
-    if LEVELS[level].striped and answers.drives > 1:
+    if _LEVELS[level].striped and answers.drives > 1:
         yield _line("stripe_unit", "64 KiB", "of one drive, before the next one has its turn")
     yield ""
     yield "[[workload]]"

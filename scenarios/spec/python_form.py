@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from raidlab.devices.units import Size
 from raidlab.scenarios.spec.schema import DrivesTable, ScenarioTable
 
-_OF_SIZES = Size.__metadata__[0]
+_OF_SIZES = get_args(Size)[1]
 """What marks the type of a size: its validator, which no other type has."""
 
 
@@ -33,10 +33,10 @@ def _table(model: type[BaseModel], tree: Mapping[str, Any]) -> dict[str, Any]:
 def _value(field: FieldInfo, value: Any) -> Any:
     inner = next(_models(field.annotation), None)
     if inner is DrivesTable:
-        drives = value if isinstance(value, list | tuple) else [value]
-        tables = [{"model": each} if isinstance(each, str) else each for each in drives]
-        written = [_table(inner, each) if isinstance(each, Mapping) else each for each in tables]
-        return value if isinstance(value, Mapping) else written
+        drives = [value] if isinstance(value, str) else value
+        if isinstance(drives, list | tuple):
+            return [{"model": each} if isinstance(each, str) else each for each in drives]
+        return value
     if inner is not None:
         if isinstance(value, Mapping):
             return _table(inner, value)
