@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.room import Room
 
 FOLDER = Path(__file__).parent.parent
@@ -47,3 +48,26 @@ def room(name: str) -> Room:
 def rooms() -> Sequence[Room]:
     """All rooms, in the order of their numbers."""
     return sorted(map(room, names()), key=lambda each: each.number)
+
+
+def links(of: Room, index: str, address: str) -> Links:
+    """Where a room's page leads: the rooms before and after it, and its lessons.
+
+    Args:
+        of: The room.
+        index: Address of the list of rooms.
+        address: Of a room or a lesson, with `{}` for its name.
+    """
+    number = of.number
+    known = {each.number: each for each in rooms() if each.name != of.name}
+
+    def to(found: Room | None) -> tuple[str, str]:
+        return (address.format(found.name), found.question) if found else ("", "")
+
+    before = max((each for each in known if each < number), default=None)
+    after = min((each for each in known if each > number), default=None)
+    return Links(
+        index,
+        to(known[before] if before is not None else None),
+        to(known[after] if after is not None else None),
+    )

@@ -30,8 +30,20 @@ _HEAD = """<style>@media (prefers-color-scheme: dark) {
 [data-testid=notebook-actions-dropdown] button {
   background: #12181F !important; color: #E8ECF1 !important; border-color: #2C3742 !important;
 }
-}</style>"""
-"""The dark background of rooms, around them and for marimo's menu, too."""
+}
+[data-testid=notebook-actions-dropdown] button:focus-visible {
+  outline: 2px solid #005B8E !important; outline-offset: 2px;
+}</style>
+<script>new MutationObserver(() => {
+  for (const each of document.querySelectorAll("button:not([aria-label])")) {
+    if (!each.textContent.trim()) {
+      const menu = each.closest("[data-testid=notebook-actions-dropdown]");
+      each.setAttribute("aria-label", each.title || (menu ? "Menu of the notebook" : "marimo"));
+    }
+  }
+}).observe(document.documentElement, {childList: true, subtree: true});</script>"""
+"""The dark background of rooms, around them and for marimo's menu, too; its buttons get
+names and an outline where they are focused."""
 _REFUSED = "Open the address that raidlab lab printed: it has a token that this request lacks.\n"
 
 
