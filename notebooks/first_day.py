@@ -367,7 +367,8 @@ def room():
             "B. Van Houdt, A mean field model for a class of garbage collection algorithms, 2013",
         ],
         limits="Each die keeps five of its 128 blocks free or half filled, so that of 7 % on the"
-        " label 2.8 % are left. On a large drive nearly all of the 7 % are: the formula for the oldest"
+        " label 2.8 % are left. On a large drive nearly all of the 7 % are: the formula for the"
+        " oldest"
         " block then says 7.8 instead of 18.4. Equal spare space that is left, in percent of the"
         " data, gives equal write amplification; the cliff of a large drive takes hours.",
     )
