@@ -146,7 +146,7 @@ def way(disk, before, read):
 
 @app.function
 def choices(disk, depth, seed):
-    """The platter with the reads that wait at each choice, and the way of the arm."""
+    """The platter with the reads that wait at each choice, and the path of the arm."""
     found = served_in_order(disk, depth, seed)
     first, shown = found[0], found[1 : SHOWN + 1]
     zero = first["ends"]
@@ -318,7 +318,7 @@ def room():
         number=2,
         question="In which order does a disk serve its queue?",
         about="One hard disk, random reads of 4 KiB over all of it. The engine serves them; the"
-        " picture has the reads that wait at each choice, and the way of the arm to the chosen one."
+        " picture has the reads that wait at each choice, and the path of the arm to the chosen one."
         " Play it, then change the depth.",
         prediction=Prediction(
             "A 7,200 rpm disk does 78 random reads a second, one at a time. How many with 32"
