@@ -318,8 +318,8 @@ def room():
         number=2,
         question="In which order does a disk serve its queue?",
         about="One hard disk, random reads of 4 KiB over all of it. The engine serves them; the"
-        " picture has the reads that wait at each choice, and the path of the arm to the chosen one."
-        " Play it, then change the depth.",
+        " picture has the reads that wait at each choice, and the path of the arm to the chosen"
+        " one. Play it, then change the depth.",
         prediction=Prediction(
             "A 7,200 rpm disk does 78 random reads a second, one at a time. How many with 32"
             " outstanding?",
