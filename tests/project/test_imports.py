@@ -28,6 +28,7 @@ ORDER = {
     "calibration": [
         {"measurements"},
         {"fio", "disksim", "traces", "monitoring"},
+        {"surrogates"},
         {"fitting"},
         {"datasheets", "published", "discover"},
     ],

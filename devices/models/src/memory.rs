@@ -34,9 +34,10 @@ impl DeviceParams {
                 reserved: 0,
             },
             DeviceParams::Ssd(ssd) => ssd_memory(ssd),
-            DeviceParams::Volume(_) | DeviceParams::Xpoint(_) | DeviceParams::External { .. } => {
-                Memory::default()
-            }
+            DeviceParams::Volume(_)
+            | DeviceParams::Table(_)
+            | DeviceParams::Xpoint(_)
+            | DeviceParams::External { .. } => Memory::default(),
         }
     }
 }
