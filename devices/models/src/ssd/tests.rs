@@ -109,6 +109,7 @@ fn params() -> SsdParams {
             page_bytes: 8192,
             read_ns: vec![Nanos(50_000)],
             program_ns: vec![Nanos(500_000)],
+            program_bytes_per_s: None,
             erase_ns: Nanos(2_000_000),
             channel_bytes_per_s: 1_024_000_000,
             channel_write_bytes_per_s: None,
