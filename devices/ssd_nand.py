@@ -138,9 +138,10 @@ class Nand(Table):
             blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
         return dies * self.planes * blocks * self.pages_per_block * self.page
 
-    def ceiling(self) -> dict[str, int]:
-        """What all dies share, of `NandParams` of the native models."""
-        return {} if self.program_rate is None else {"program_bytes_per_s": self.program_rate}
+    def limits(self) -> dict[str, int]:
+        """What only some drives have of `NandParams` of the native models."""
+        shared = {} if self.program_rate is None else {"program_bytes_per_s": self.program_rate}
+        return shared | ({"resume_ns": self.resume} if self.resume else {})
 
     def faults(self) -> Iterator[Fault]:
         """Times that do not fit the cell, and no block left."""
