@@ -15,6 +15,7 @@ mod measured;
 mod memo;
 mod memory;
 mod patience;
+mod pauses;
 mod port;
 mod power;
 mod run_queues;
@@ -39,6 +40,7 @@ pub use measured::{LatencyParams, Measured, MeasuredParams};
 pub use memo::Memo;
 pub use memory::Memory;
 pub use patience::patiently;
+pub use pauses::{PauseParams, Pauses};
 pub use port::Port;
 pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
