@@ -158,6 +158,11 @@ COMMANDS = {
         "store",
         "List what the store of finished runs has, or clear it.",
     ),
+    "fit-load": Lazy(
+        "fit_load",
+        "fit_load",
+        "Fit what monitoring leaves open of a load, on the system that was monitored.",
+    ),
     "record": Lazy(
         "record",
         "record",

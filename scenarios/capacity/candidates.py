@@ -150,6 +150,12 @@ def expand(question: Question) -> list[Candidate]:
     return list(found.values())
 
 
+def named(question: Question, name: str) -> Candidate:
+    """The candidate of a name, not built yet."""
+    every = (each for group in question.table.candidates for each in _of_group(question, group))
+    return next(each for each in every if each.name == name)
+
+
 def _check_rates(question: Question, built: Scenario) -> None:
     """Refuses goals of more I/Os a second than the loads ask for."""
     faults = []

@@ -21,6 +21,12 @@ from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
 from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
+from raidlab.scenarios.capacity.monitoring import (
+    OpenParts,
+    doubts_of,
+    open_parts,
+    present_of,
+)
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -31,6 +37,7 @@ from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.studies.present import Present
 from raidlab.scenarios.studies.size import (
     Running,
     falls_behind,
@@ -79,6 +86,10 @@ class Answer:
     """Single changes of the recommended one, the best first."""
     drawn: tuple[Drawn, ...] = ()
     """What draws of devices give: the recommended one, then others of the front."""
+    present: Present | None = None
+    """Today's system beside what was monitored of it."""
+    open_parts: OpenParts | None = None
+    """What the recommended one does with other choices of what monitoring leaves open."""
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
@@ -101,6 +112,8 @@ class Answer:
             "upgrades": [vars(each) for each in self.upgrades],
             "draws": [each.to_dict() for each in self.drawn],
             "beats": self.beats(),
+            "present": None if self.present is None else self.present.to_dict(),
+            "open": None if self.open_parts is None else asdict(self.open_parts),
             "candidates": [self._row(each) for each in self.candidates],
             "assumptions": self.assumptions,
             "warnings": list(self.warnings),
@@ -534,6 +547,7 @@ def plan(
             to draw.
         KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
     """
+    present = present_of(question, running or Running(), seed)
     planning = _Planning(question, running or Running(), seed)
     if draws:
         check_draws(planning.candidates)
@@ -559,6 +573,7 @@ def plan(
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
         drawn = draws_of(question, first, draws, own, seed) if draws else []
+    opened = None if recommended is None else open_parts(question, recommended, running, seed)
     months, ended_by = ended(question, recommended, headroom)
     last = min(planning.candidates, key=misses, default=None) if recommended is None else None
     shown = recommended or last
@@ -576,7 +591,10 @@ def plan(
         simulated=planning.simulated,
         upgrades=tuple(more),
         drawn=tuple(drawn),
+        present=present,
+        open_parts=opened,
         warnings=(
+            *doubts_of(question, present),
             *without_effect(question.goals),
             *unknown,
             *(() if shown is None else planning.warnings.get(shown.name, ())),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,8 @@ from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, Power, Share
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
+from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.scenarios.studies.present import System
 from raidlab.scenarios.studies.vary import axes_of
 
 _CURRENCY = re.compile(r"[A-Za-z€$£]+$")
@@ -124,6 +126,13 @@ class BaseTable(Table):
     rack_units: float | None = Field(default=None, ge=0)
 
 
+class PresentTable(Table):
+    """`[present]`: the system that is there today."""
+
+    scenario: str = Field(min_length=1)
+    """Its scenario's file; relative to the question's."""
+
+
 class QuestionTable(Table):
     """A whole question."""
 
@@ -141,6 +150,7 @@ class QuestionTable(Table):
     candidates: tuple[CandidatesTable, ...] = Field(min_length=1)
     price: tuple[PriceTable, ...] = ()
     base: BaseTable = BaseTable()
+    present: PresentTable | None = None
     run: dict[str, Any] = Field(default_factory=dict)
     """As `[run]` of a scenario."""
     afr: Share | None = None
@@ -176,6 +186,12 @@ class Question:
     prices: dict[str, PriceTable]
     """By the names that candidates call devices by."""
     path: Path | None = None
+    tree: Mapping[str, Any] = field(default_factory=dict)
+    """As it was written, before monitored loads became plain ones."""
+    monitored: tuple[MonitoredLoad, ...] = ()
+    """The files of its monitored loads."""
+    present: System | None = None
+    """The system that is there today."""
 
     @property
     def title(self) -> str:
@@ -219,6 +235,19 @@ class Question:
         """What a drive draws idle; None for what says nothing of its power."""
         return _idle_watts(self.device(name))
 
+    @property
+    def members(self) -> int:
+        """Choices of what monitoring leaves open, of the load that has most of them."""
+        return max((len(each.fit.members) for each in self.monitored if each.fit), default=1)
+
+    def member(self, number: int) -> Question:
+        """The same question with another choice of what monitoring leaves open."""
+        loads = [
+            {**load, "monitoring_member": number} if "monitoring" in load else load
+            for load in self.tree["load"]
+        ]
+        return question_of({**self.tree, "load": loads}, self.path)
+
     def amount(self, value: float | None) -> str:
         """Money in words."""
         return "–" if value is None else f"{value:,.0f} {self.table.currency}".rstrip()
@@ -246,6 +275,7 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     """
     file = "" if path is None else str(path)
     faults = Faults(file)
+    written = tree
     tree = expanded(tree, path, faults, key="load").tree
     table = check(QuestionTable, tree, faults)
     goals: list[Goal] = []
@@ -258,8 +288,25 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
         raise SpecError(faults.found)
     prices = {price.device: price for price in table.price}
     _check_devices(table, prices, goals, faults, path)
+    folder = Path() if path is None else path.parent
+    present = None if table.present is None else _present(table.present, folder, faults)
     faults.raise_if_any()
-    return Question(table, tuple(goals), prices, path)
+    monitored = tuple(
+        read_monitored(folder / load["monitoring"])
+        for load in written["load"]
+        if "monitoring" in load
+    )
+    return Question(table, tuple(goals), prices, path, written, monitored, present)
+
+
+def _present(table: PresentTable, folder: Path, faults: Faults) -> System | None:
+    """The present system, if its file can be read."""
+    file = folder / table.scenario
+    try:
+        return System(read_toml(file), file)
+    except SpecError as error:
+        faults.extend(error.faults)
+        return None
 
 
 def _check_devices(
