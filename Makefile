@@ -77,13 +77,15 @@ bench: setup ## Measure speed beside SimPy, with the goals; of the trained engin
 	$(BIN)/python benchmarks/speed.py
 
 EVIDENCE := docs/evidence/validation.md
+CLAIMS := docs/evidence/claims.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
 	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) > target/claims.txt || test $$? -eq 1
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
-	@echo "wrote $(EVIDENCE) $(PICTURE) docs/reference/catalogue.md"
+	@echo "wrote $(EVIDENCE) $(CLAIMS) $(PICTURE) docs/reference/catalogue.md"
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	@tools/make-layout
