@@ -27,7 +27,7 @@ _SETTLED = ("rw", "read_share", "block_size", "rate", "arrivals", "outstanding",
 """Keys of a workload that a monitored load settles; `rw` may say the order."""
 _MOST_STEPS = 10_000
 _SECTOR = 512
-_HOT_GRAIN = 1 << 20
+_HOT_UNIT = 1 << 20
 _BURST_PARTS = 64
 """Parts of a step at most, some of which have its I/Os."""
 _LEAST_PART = 0.005
@@ -239,7 +239,7 @@ def _hot_spot(side: _Side, table: Mapping[str, Any], openness: Openness) -> dict
     size = openness.hot_bytes
     if area != "whole":
         size = min(size, int(SIZE.convert(str(area))))
-    size = size // _HOT_GRAIN * _HOT_GRAIN
+    size = size // _HOT_UNIT * _HOT_UNIT
     if not size:
         return {}
     return {"hot_spot": f"{size} B", "hot_share": openness.hot_share, "hot_beyond": "cut"}
