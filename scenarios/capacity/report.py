@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
+from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.load import bill_of, load_of
 from raidlab.scenarios.capacity.pictures import pictures
-from raidlab.scenarios.capacity.plan import Answer, fits, misses, per_watt, preferred, price
+from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.goals import Judged, Source
