@@ -120,6 +120,11 @@ COMMANDS = {
         "plan",
         "Answer a question: the cheapest system that meets goals, and why others do not.",
     ),
+    "until": Lazy(
+        "until",
+        "until",
+        "Say in which month growth makes each candidate of a question miss which goal.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",

@@ -13,6 +13,7 @@ from raidlab.scenarios.capacity.assumptions import WHOLE_RUN, assumptions
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.doubt import Drawn
 from raidlab.scenarios.capacity.headroom import Headroom
+from raidlab.scenarios.capacity.load import unit_costs
 from raidlab.scenarios.capacity.monitoring import OpenParts
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade
@@ -118,6 +119,7 @@ class Answer:
             "iops_headroom": self.headroom.iops if best and self.headroom else None,
             "iops_per_cost": None if not each.cost or not each.iops else each.iops / each.cost,
             "iops_per_watt": per_watt(each),
+            "cost_per": unit_costs(self.question, each),
             "usable_bytes": each.usable_bytes,
             "watts": each.bill.watts,
             "rack_units": each.bill.rack_units,

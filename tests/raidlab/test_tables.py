@@ -87,6 +87,7 @@ horizon = "2 years"
 currency = "EUR"
 load = [{ rw = "randread", block_size = "4 KiB", rate = "100 IO/s" }]
 run = { warm_up = "1 s", duration = "5 s", precondition = "fresh" }
+growth = { rate = "50 %" }
 candidates = [{ drives = ["generic-15000rpm"], counts = "1:3", levels = ["raid0"] }]
 price = [{ device = "generic-15000rpm", cost = 100 }]
 """,
@@ -136,6 +137,7 @@ COMMANDS = {
     "import monitoring": ["import", "monitoring", "iostat.txt"],
     "risk": ["risk", "rebuild.toml", "--rebuild", "10", "--uber", "1e-16"],
     "plan": ["plan", "question.toml"],
+    "until": ["until", "question.toml"],
     "compression": ["compression", "sandforce-1222-64gb", "--shares", "0,50"],
     "ssd-cache": ["ssd-cache", "tier.toml", "--hot-spots", "1 GB"],
     "replay": ["replay", "trace.csv", "--format", "csv", "--device", "fixed.toml", "--columns",
