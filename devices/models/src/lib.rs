@@ -14,6 +14,7 @@ mod link;
 mod memo;
 mod memory;
 mod patience;
+mod pauses;
 mod port;
 mod power;
 mod run_queues;
@@ -37,6 +38,7 @@ pub use link::{Direction, Link, LinkParams};
 pub use memo::Memo;
 pub use memory::Memory;
 pub use patience::patiently;
+pub use pauses::{PauseParams, Pauses};
 pub use port::Port;
 pub use power::{ArmPowerParams, FlashPowerParams};
 pub use ssd::{
