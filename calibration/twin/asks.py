@@ -45,14 +45,14 @@ class Ask:
 
     def point(self, iops: float = 1000.0) -> Point:
         """A point of this load with placeholders for what is measured."""
-        sides = {}
-        for side, share in (("read", self.read_share), ("write", 1.0 - self.read_share)):
-            if share > 0.0:
-                of = Latency(mean_us=1.0)
-                sides[side] = Side(iops=share * iops, ios=1, latency_mean_us=1.0, completion=of)
+        of = Latency(mean_us=1.0)
+        read, write = (
+            Side(iops=share * iops, ios=1, latency_mean_us=1.0, completion=of) if share else None
+            for share in (self.read_share, 1.0 - self.read_share)
+        )
         return Point(
             name=self.name, rw=self.rw, read_share=self.read_share, bs=self.block,
-            iodepth=self.depth, numjobs=self.jobs, **sides,
+            iodepth=self.depth, numjobs=self.jobs, read=read, write=write,
         )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from raidlab.commands.again import again
 from raidlab.commands.common import Json, Seed, Workers, command, path, say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes, also_writes
-from raidlab.commands.outputs import deliver
+from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
@@ -98,7 +98,7 @@ def twin(
     found = run_twin(of, settings, say)
     made = files(found, again("twin"))
     said = document(found, out)
-    answers = [{out / name: partial(str, made[name])} for name in FILES]
+    answers: list[Texts] = [{out / name: partial(str, made[name])} for name in FILES]
 
     def show() -> None:
         if json:
