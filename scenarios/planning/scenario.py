@@ -550,7 +550,7 @@ def _area(
     if workload.hot_spot is not None:
         if workload.load().access == "sequential":
             faults.add(f"{key}.hot_spot", None, "left out: it has no effect on a sequential load")
-        elif not block <= workload.hot_spot <= area - workload.hot_start:
+        elif not block <= workload.hot_bytes(area) <= area - workload.hot_start:
             allowed = f"a block of {block} B at least, at most what the area of {area} B holds"
             faults.add(f"{key}.hot_spot", f"{workload.hot_spot} B", allowed)
     align = workload.align or 0
@@ -578,7 +578,7 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         hot_spot = {
             "share": HOT_SHARE if workload.hot_share is None else workload.hot_share,
             "start_bytes": workload.area_start + workload.hot_start,
-            "bytes": workload.hot_spot,
+            "bytes": workload.hot_bytes(area),
         }
     return {
         "name": name,
