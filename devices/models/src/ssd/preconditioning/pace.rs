@@ -107,17 +107,25 @@ impl Pace {
     /// How far write amplification over `units` of the host on a tile, from the begin of a run on,
     /// differs between histories; none if nothing was moved or too little is known.
     ///
-    /// The first victims decide it for a short run: all tiles meet the same ones, so what these free
-    /// is looked at, piece by piece. For a longer run it is that of windows of its length. Beyond a sixteenth of what is known windows follow each
-    /// other independently (measured: their correlation is gone after a twentieth of a round), so
-    /// the variance falls with their number.
+    /// The first victims decide it for a short run, as all tiles meet the same ones; where in a
+    /// block's life the run begins does as well, which windows of the history show. The wider counts.
     pub(crate) fn scatter(&self, units: f64) -> Option<PastScatter> {
         if self.pieces.len() < KEPT || self.pieces.iter().all(|piece| piece.moved == 0) {
             return None;
         }
-        if let Some(found) = self.scatter_ahead(units) {
-            return Some(found);
-        }
+        let windows = self.scatter_of_windows(units);
+        let ahead = self.scatter_ahead(units);
+        Some(
+            ahead
+                .filter(|it| it.deviation > windows.deviation)
+                .unwrap_or(windows),
+        )
+    }
+
+    /// The scatter of windows of this length. Beyond a sixteenth of what is known windows follow each
+    /// other independently (measured: their correlation is gone after a twentieth of a round), so
+    /// the variance falls with their number.
+    fn scatter_of_windows(&self, units: f64) -> PastScatter {
         let wanted = units / self.each as f64;
         let longest = KEPT / WINDOWS;
         let length = (wanted.ceil() as usize).clamp(SHORTEST, longest);
@@ -129,7 +137,7 @@ impl Pace {
         });
         let windows: Vec<f64> = windows.collect();
         let followers = (wanted / longest as f64).max(1.0);
-        Some(PastScatter::of(&windows, length, followers))
+        PastScatter::of(&windows, length, followers)
     }
 
     /// The scatter of the victims that make room for `units`; none beyond those that were looked at.
