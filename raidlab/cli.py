@@ -110,6 +110,11 @@ COMMANDS = {
         "why",
         "Say why a system is slow: each usual cause is removed by itself and ranked by its gain.",
     ),
+    "diff": Lazy(
+        "diff",
+        "diff",
+        "Show two scenarios or results beside each other: files, figures, where the time goes.",
+    ),
     "risk": Lazy(
         "risk",
         "risk",
@@ -162,6 +167,11 @@ COMMANDS = {
         "new",
         "new",
         "Write a first scenario, commented, that runs: five questions, or options.",
+    ),
+    "twin": Lazy(
+        "twin",
+        "twin",
+        "Measure a machine where it tells most, fit its twin and say how far to trust it.",
     ),
     "check": Lazy(
         "check",
