@@ -29,9 +29,33 @@ ARRAY_KEYS: Mapping[str, str] = {
     "spares": "hot_spares",
     "hotspares": "hot_spares",
     "size": "used",
+    "region_size": "bitmap_chunk",
+    "regionsize": "bitmap_chunk",
+    "speed_limit_min": "sync_speed_min",
+    "speed_limit_max": "sync_speed_max",
+    "sync_speed": "sync_speed_max, or sync_speed_min under load,",
+    "group_threads": "group_thread_cnt",
+    "worker_threads": "group_thread_cnt",
+    "stripe_cache": "stripe_cache_size",
+    "md": 'software_raid = "os"',
+    "mdadm": 'software_raid = "os"',
+    "lvm": 'software_raid = "lvm"',
+    "dmraid": 'software_raid = "lvm"',
     "cache": "cache_tier (SSDs) or controller.write (the controller's memory)",
 }
 """Keys of `[[array]]`."""
+HOST_KEYS: Mapping[str, str] = {
+    "cores": "threads (of each load; the model has the cores)",
+    "cpus": "threads (of each load; the model has the cores)",
+    "linux": "kernel",
+    "kernel_version": "kernel",
+    "uname": "kernel",
+    "numa_nodes": "sockets",
+    "nodes": "sockets",
+    "frequency": "clock",
+    "name": "model",
+}
+"""Keys of `[host]`."""
 CONTROLLER_KEYS: Mapping[str, str] = {
     "write_policy": "write",
     "write_cache": "write, or disk_cache for the drives' own caches,",

@@ -11,6 +11,7 @@ from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.hdd_geometry import SECTOR
+from raidlab.devices.host import HostSpec
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
@@ -19,6 +20,7 @@ from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
+from raidlab.scenarios.planning.md import md_plan, sync_speed_plan
 from raidlab.scenarios.planning.preconditioning import (
     Writes,
     beyond_array,
@@ -29,7 +31,6 @@ from raidlab.scenarios.planning.preconditioning import (
 from raidlab.scenarios.planning.read_balance import read_balance_plan
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
-from raidlab.scenarios.planning.sync_speed import sync_speed_plan
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
@@ -58,6 +59,8 @@ class Parts:
     """Arrays with drives that compress."""
     clock: float | None = None
     """Of the host's CPU in hertz."""
+    host: HostSpec | None = None
+    """The host, if it was found."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[dict[str, Any]] = field(default_factory=list)
     """The plan's `devices`."""
@@ -163,7 +166,7 @@ class Parts:
         groups = [[member] for member in members] if table.level == "independent" else [members]
         spec, settings = controller
         of_chipset = spec is not None and spec.raid_in_host
-        in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
+        in_host = self._striped(table) and (table.in_host or of_chipset)
         short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
         of_md = self._of_md(key, name, table, capacities, volatile=volatile)
@@ -273,7 +276,7 @@ class Parts:
         known = {name: getattr(chosen[0][1], name) for name in ("write_cache", "cooling")}
         options = DriveOptions(**{n: v for n, v in known.items() if n in spec.options})
         wanted = _family(chosen[0][0].spec)
-        if _family(spec) != wanted:
+        if _family(spec) != wanted and not table.in_host:
             allowed = f"a drive of the array's interface, {wanted}; this one has {_family(spec)}"
             self.faults.add(key, spec.name, allowed)
             return None
@@ -302,7 +305,9 @@ class Parts:
     def _check_mixture(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
     ) -> None:
-        """The drives of an array are of one interface: SAS, SATA or PCIe, whatever the level."""
+        """The drives of an array behind a controller are of one interface: SAS, SATA or PCIe."""
+        if table.in_host:
+            return
         families: dict[str, str] = {}
         for drive, _ in chosen:
             families.setdefault(_family(drive.spec), drive.spec.name)
@@ -324,7 +329,9 @@ class Parts:
             key, name, table, capacities, self.faults, self.warnings, volatile=volatile
         )
         balance = read_balance_plan(key, name, table, self.warnings)
-        return bitmap | balance | sync_speed_plan(key, table, self.faults)
+        md = md_plan(key, table, self.scenario, self.host, self.faults, self.warnings)
+        speed = sync_speed_plan(key, table, self.faults)
+        return bitmap | balance | speed | ({"md": md} if md else {})
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:
@@ -336,9 +343,9 @@ class Parts:
         if table.level == "independent" and "stripe_unit" in table.model_fields_set:
             self.warnings.append(f"{key}.stripe_unit: has no effect on {table.level}")
         if not self._striped(table):
-            if table.software_raid == "os":
+            if table.in_host:
                 self.warnings.append(f"{key}.software_raid: has no effect on {table.level}")
-        elif table.software_raid == "os":
+        elif table.in_host:
             return
         elif not behind:
             allowed = 'a [controller], or software_raid = "os" for an array in the host'

@@ -31,6 +31,7 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings, without_threads
+from raidlab.scenarios.planning.md import kernel_era, md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
@@ -234,6 +235,8 @@ def build_scenario(
     parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.clock = table.host.clock or (None if host is None else host.clock)
+    parts.host = host
+    kernel_era(table, parts.warnings)
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
@@ -275,6 +278,7 @@ def build_scenario(
         models=parts.devices,
         warnings=(
             *parts.warnings,
+            *md_host_warnings(table, parts.arrays),
             *host_warnings(host, (device.spec for device in parts.devices.values()), parts.arrays),
         ),
         unrebuilt=parts.unrebuilt,

@@ -141,7 +141,7 @@ def _may_have_one(
     elif settings.fast_path:
         allowed = "left out, or fast_path = false: a controller does either"
         parts.faults.add(key, None, allowed)
-    if not facts(table.level).striped or table.software_raid == "os":
+    if not facts(table.level).striped or table.in_host:
         parts.faults.add(key, None, f"left out: {table.level} is no array of the controller")
     flash = {entry.model for entry in table.drives if _is_flash(parts, entry.model)}
     if flash:

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.kernels import parse_version
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
 from raidlab.devices.units import (
@@ -29,8 +30,10 @@ from raidlab.devices.words import (
     ARRAY_KEYS,
     CONTROLLER_KEYS,
     DRIVE_KEYS,
+    HOST_KEYS,
     LOAD_KEYS,
     SCENARIO_KEYS,
+    folded,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
@@ -55,17 +58,40 @@ def _area(value: Any) -> Any:
     return None if value == "whole" else value
 
 
+_SOFTWARE = {
+    "md": "os",
+    "mdadm": "os",
+    "mdraid": "os",
+    "dmraid": "lvm",
+    "lvmraid": "lvm",
+}
+"""Other words for what does RAID in the host."""
+
+
+def _software(value: Any) -> Any:
+    return _SOFTWARE.get(folded(value), value) if isinstance(value, str) else value
+
+
 class HostTable(Table):
     """`[host]`."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = HOST_KEYS
 
     model: str = "generic"
     threads: int = Field(default=1, ge=1, le=1024)
     """Load threads of each workload that does not say otherwise."""
     clock: Frequency | None = None
     """Clock of the CPU if it differs from the model's."""
+    kernel: str | None = None
+    """Version of Linux, as `uname -r` prints it: what md's counters and locks cost follows from it.
+    They cost nothing if left out."""
+    sockets: int = Field(default=1, ge=1, le=8)
+    """Sockets of the machine: md's workers, and how far its cache lines move."""
 
     def faults(self) -> Iterator[Fault]:
-        """A clock that no CPU has."""
+        """A clock that no CPU has, a version that no kernel has, sockets without effect."""
+        if self.kernel is not None and parse_version(self.kernel) is None:
+            yield Fault("kernel", self.kernel, 'a version of Linux such as "4.4" or "6.8.0-45"')
         if self.clock is not None and not 1e6 <= self.clock <= 1e12:
             yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
 
@@ -153,7 +179,15 @@ class ArrayTable(Table):
     md's `sync_speed_max`; 200,000 KiB/s if left out."""
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
-    software_raid: Literal["none", "os"] = "none"
+    sync_speed_min: Rate | None = Field(default=None, ge=1)
+    """The same while loads want the drives, as md's `sync_speed_min`; if left out `rebuild_rate`
+    decides."""
+    group_thread_cnt: int | None = Field(default=None, ge=0, le=256)
+    """Threads of each socket that handle stripes of RAID 5 and 6 in the host beside md's own."""
+    stripe_cache_size: int | None = Field(default=None, ge=17, le=32_768)
+    """Pages of each member that the stripe cache of RAID 5 and 6 in the host holds."""
+    software_raid: Annotated[Literal["none", "os", "lvm"], BeforeValidator(_software)] = "none"
+    """`os`: Linux' md, or a RAID of another system; `lvm`: device mapper's RAID."""
     read_balance: Literal["md", "shortest-queue"] | None = None
     """How a mirror in the host chooses the copy that serves a read; as md if left out."""
     bitmap: Literal["none", "internal"] | None = None
@@ -173,6 +207,11 @@ class ArrayTable(Table):
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
         if self.rebuild_rate == 0:
             yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
+
+    @property
+    def in_host(self) -> bool:
+        """Whether the host's own software does its RAID work."""
+        return self.software_raid != "none"
 
     @property
     def used_bytes(self) -> int:

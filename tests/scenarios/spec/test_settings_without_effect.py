@@ -127,6 +127,9 @@ ARRAY: dict[str, list[Any]] = {
     "history": [[{"rw": "randwrite"}]],
     "file_system": ["ext4"],
     "sync_speed_max": ["10 MB/s"],
+    "sync_speed_min": ["5 MB/s"],
+    "group_thread_cnt": [2],
+    "stripe_cache_size": [64],
 }
 DRIVE: dict[str, list[Any]] = {
     "model": ["null"],
@@ -135,7 +138,13 @@ DRIVE: dict[str, list[Any]] = {
     "write_cache": [False],
     "cooling": ["none"],
 }
-HOST: dict[str, list[Any]] = {"model": ["e5-2637-v3"], "threads": [4], "clock": ["1 GHz"]}
+HOST: dict[str, list[Any]] = {
+    "model": ["e5-2637-v3"],
+    "threads": [4],
+    "clock": ["1 GHz"],
+    "kernel": ["3.10"],
+    "sockets": [2],
+}
 CONTROLLER: dict[str, list[Any]] = {
     "model": ["lsi2108"],
     "write": ["write-through", "always-write-back"],

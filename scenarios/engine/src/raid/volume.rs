@@ -5,8 +5,8 @@ use crate::path::Path;
 use crate::plan::BitmapPlan;
 use crate::raid::bitmap::Bitmap;
 use crate::state::drive::Drive;
-use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{SECTOR, StripeThread};
+use raidlab_kernel::Time;
+use raidlab_models::{PageTimes, SECTOR, StripeThread};
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,7 +128,7 @@ impl Volume {
                 })
                 .collect(),
             host_link,
-            thread: StripeThread::new(0, Nanos::ZERO),
+            thread: StripeThread::new(0, PageTimes::NONE, 1),
             works_in_pages: false,
             bitmap: None,
             cached: false,

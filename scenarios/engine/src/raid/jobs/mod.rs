@@ -2,6 +2,7 @@
 
 mod copies;
 mod errors;
+mod heads;
 mod joined;
 mod lock;
 mod outage;
@@ -16,6 +17,7 @@ mod thread;
 mod transfer;
 mod work;
 
+use crate::raid::jobs::heads::Heads;
 use crate::raid::jobs::lock::Locks;
 use crate::raid::jobs::pages::Cutter;
 pub(crate) use crate::raid::jobs::phases::prefetch_transfer;
@@ -38,6 +40,8 @@ pub(crate) struct Stripes {
     locks: Locks,
     /// By array: turns at the thread of the host.
     turns: Vec<Turns>,
+    /// By array: what its stripe cache holds, where its size is limited.
+    heads: Vec<Heads>,
     planner: Planner,
     cutter: Cutter,
     /// Jobs whose writes are done again when the power is back.
@@ -57,11 +61,17 @@ impl Stripes {
             jobs: Jobs::with_capacity(jobs, arrays),
             locks: Locks::with_capacity(jobs),
             turns: vec![Turns::NONE; arrays],
+            heads: vec![Heads::default(); arrays],
             planner: Planner::default(),
             cutter: Cutter::default(),
             preserved: Vec::new(),
             refused: 0,
         }
+    }
+
+    /// The stripe cache of an array holds so many stripes; 0 for no limit.
+    pub fn limit_heads(&mut self, array: u32, limit: u32) {
+        self.heads[array as usize] = Heads::new(limit);
     }
 
     pub fn volumes(&self) -> &Volumes {
