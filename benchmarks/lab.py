@@ -136,8 +136,8 @@ def table(rooms: list[Measured]) -> str:
     )
     return f"""# The lab in a browser
 
-For whoever wonders whether a room answers soon enough. `make lab-evidence` makes this page: it
-opens every room of `raidlab lab` in headless Chromium and moves each control to both of its ends.
+How fast do the rooms answer? `make lab-evidence` makes this page: it opens every room of `raidlab
+lab` in headless Chromium and moves each control to both of its ends.
 
 Time is from the moved control until the picture is drawn. A setting that was asked before is
 remembered; here each is asked for the first time. Faults are errors of the browser's console and

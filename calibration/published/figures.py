@@ -25,6 +25,8 @@ from raidlab.devices.reading import MIB, read_text, whole_number
 from raidlab.devices.schema import Table, check, read_toml
 
 FOLDER = Path(__file__).parent / "data"
+CLAIMS_FOLDER = FOLDER / "claims"
+"""What the reports say in words, in the form of their figures."""
 
 Relation = Literal["=", "~", ">=", "<=", "range"]
 Quantity = Literal["iops", "mib_per_s", "mb_per_s", "latency_ms_min", "temperature_c", "ratio"]
@@ -125,6 +127,11 @@ def shared() -> Mapping[str, Shared]:
 def read_published() -> list[Figure]:
     """Every figure that comes with raidlab."""
     return [figure for path in sorted(FOLDER.glob("*.csv")) for figure in read_figures(path)]
+
+
+def read_claims() -> list[Figure]:
+    """Every claim of the reports: ratios, orders and saturation points that they state."""
+    return [figure for path in sorted(CLAIMS_FOLDER.glob("*.csv")) for figure in read_figures(path)]
 
 
 def read_figures(path: Path) -> list[Figure]:

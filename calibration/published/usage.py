@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from raidlab.calibration.published.figures import FOLDER, Figure, read_published
+from raidlab.calibration.published.figures import FOLDER, Figure, read_claims, read_published
 from raidlab.devices.catalogue import find
 from raidlab.devices.faults import Faults
 from raidlab.devices.schema import Table, check, read_toml
@@ -133,7 +133,7 @@ def family_figures(family: FamilyFit) -> list[Figure]:
 def _used() -> Mapping[str, Use]:
     """Uses of the figures that come with raidlab, by configuration and quantity."""
     used: dict[str, Use] = {}
-    for figure in read_published():
+    for figure in [*read_claims(), *read_published()]:
         for choice in fits().by_hand:
             if figure.id in choice.ids or figure.configuration.source == choice.source:
                 used[_known_by(figure)] = "chosen in view"

@@ -39,6 +39,8 @@ class Compared:
     held: bool
     why_not: str | None
     """Why the row could not be run."""
+    sides: tuple[float, float] | None = None
+    """Of a ratio: IO/s of this row's configuration and of the baseline."""
 
     def to_dict(self) -> dict[str, Any]:
         """A row of the document."""
@@ -53,6 +55,7 @@ class Compared:
             "error_pct": self.error_pct,
             "held": self.held,
             "why_not": self.why_not,
+            "sides_iops": None if self.sides is None else list(self.sides),
             "source": configuration.source,
             "controller": configuration.controller,
             "drive": configuration.drive,
@@ -146,6 +149,7 @@ class _Case:
 def validate(
     figures: Sequence[Figure],
     *,
+    depths: Sequence[int] | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
@@ -154,6 +158,7 @@ def validate(
 
     Args:
         figures: Published figures; see `published`.
+        depths: Numbers of outstanding I/Os of which `max` takes the best; the reports' own if None.
         workers: Threads; the number of cores if None.
         progress: Called after every run of the engine.
         store: Finds finished runs again, and stores new ones.
@@ -167,7 +172,7 @@ def validate(
     for figure in figures:
         for configuration in (figure.configuration, figure.baseline):
             if configuration is not None and repr(configuration) not in cases:
-                cases[repr(configuration)] = _case(configuration, plans)
+                cases[repr(configuration)] = _case(configuration, plans, depths)
     finished: dict[int, str] = {}
     errors: dict[int, _engine.PlanError] = {}
     every = list(plans)
@@ -186,10 +191,15 @@ def validate(
     return Validation(rows, time.perf_counter() - started, breaches)
 
 
-def _case(configuration: Configuration, plans: dict[str, int]) -> _Case | str:
+def _case(
+    configuration: Configuration, plans: dict[str, int], depths: Sequence[int] | None
+) -> _Case | str:
     """The configuration's runs, added to `plans`; or why it cannot be run."""
     try:
-        scenario = build_scenario(scenario_tree(configuration))
+        tree = scenario_tree(configuration)
+        if depths is not None and configuration.outstanding == "max":
+            tree["workload"] = [load | {"outstanding": list(depths)} for load in tree["workload"]]
+        scenario = build_scenario(tree)
     except SpecError as error:
         return _refused(error.faults)
     except ValueError as error:
@@ -216,16 +226,19 @@ def _compare(
         return Compared(figure, None, unit, None, False, case)
     quantity = "iops" if figure.quantity == "ratio" else figure.quantity
     simulated = _value(case, quantity, outcomes)
+    sides = None
     if figure.baseline is not None:
         base = cases[repr(figure.baseline)]
         if isinstance(base, str):
             return Compared(figure, None, unit, None, False, f"baseline: {base}")
         compared = _value(base, quantity, outcomes)
-        simulated = None if not compared or simulated is None else simulated / compared
+        if compared and simulated is not None:
+            sides = (simulated, compared)
+        simulated = None if sides is None else sides[0] / sides[1]
     if simulated is None:
         return Compared(figure, None, unit, None, False, "no I/O completed in the recorded time")
     error, within = judge(figure, simulated)
-    return Compared(figure, simulated, unit, error, within, None)
+    return Compared(figure, simulated, unit, error, within, None, sides)
 
 
 def _value(case: _Case, quantity: str, outcomes: Mapping[int, Any]) -> float | None:

@@ -9,9 +9,12 @@ from typing import Annotated
 
 import typer
 
+from raidlab.calibration.published.claims import DEPTHS, markdown_claims, table
+from raidlab.calibration.published.claims import answer as claims_answer
 from raidlab.calibration.published.figures import (
     figures_of,
     figures_of_drives,
+    read_claims,
     read_figures,
     read_published,
 )
@@ -31,6 +34,7 @@ from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 
 _SHOWN = 30
@@ -51,6 +55,12 @@ def validate(
         ),
         Reads(),
     ] = None,
+    claims: Annotated[
+        bool,
+        typer.Option(
+            "--claims", help="What the reports state in words: ratios, orders, saturation points."
+        ),
+    ] = False,
     drive: Annotated[
         str | None, typer.Option("--drive", help="Only figures of drives whose name holds this.")
     ] = None,
@@ -69,13 +79,18 @@ def validate(
     Exits with 1 if a figure is outside the tolerance: 10 % of a number from a table, 15 % of one
     in words, inside a bound or range.
     """
-    chosen = read_published() if figures is None else read_figures(figures)
+    if claims and figures is not None:
+        allowed = "left out beside --claims, which has raidlab's claims"
+        raise SpecError([Fault("--figures", str(figures), allowed)])
+    supplied = read_claims if claims else read_published
+    chosen = supplied() if figures is None else read_figures(figures)
     if source is not None:
         chosen = list(figures_of(source, chosen))
     if drive is not None:
         chosen = list(figures_of_drives(drive, chosen))
     with resumable("simulating published figures") as (tell, store):
-        validation = compare(chosen, workers=workers, progress=tell, store=store)
+        depths = DEPTHS if claims else None
+        validation = compare(chosen, depths=depths, workers=workers, progress=tell, store=store)
 
     def page() -> str:
         from raidlab.calibration.published.report import html_validation
@@ -85,23 +100,28 @@ def validate(
     def as_markdown() -> str:
         from raidlab.calibration.published.report import markdown_validation
 
-        return markdown_validation(validation)
+        return markdown_claims(validation) if claims else markdown_validation(validation)
 
     def show() -> None:
         if json:
             echo(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
         else:
-            _show(validation, Output.of(json=False, wide=wide))
+            _show(validation, Output.of(json=False, wide=wide), claims=claims)
 
     deliver([{html: page}, {markdown: as_markdown}], show)
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _show(validation: Validation, output: Output) -> None:
+def _show(validation: Validation, output: Output, *, claims: bool) -> None:
     """What figures were used for, then figures, those outside the tolerance first."""
     from raidlab.calibration.published import report
 
+    if claims:
+        shown = [replace(table(validation.rows), most=_SHOWN)]
+        title = f"{len(validation.rows)} claims of the reports beside simulated ones"
+        print_shown(Shown(title, claims_answer(validation), shown), output)
+        return
     rows = report.by_use(validation.rows)
     outside = [row for row in rows if not row.held]
     figures = replace(report.table([*outside, *(row for row in rows if row.held)]), most=_SHOWN)

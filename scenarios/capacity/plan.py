@@ -173,7 +173,7 @@ def _per_year(loss: float | None, years: float) -> float | None:
 def refusal(faults: Sequence[Fault]) -> str:
     """Why a candidate cannot be simulated, with the remedy where memory is what lacks."""
     text = "; ".join(dict.fromkeys(f"{f.key} = {f.value}: {f.allowed}" for f in faults))
-    if any(fault.key.endswith("memory") for fault in faults):
+    if any(fault.key.endswith(("memory", "address space")) for fault in faults):
         text += " (fewer or smaller drives, or a machine with more memory)"
     return text
 

@@ -10,12 +10,15 @@ pub struct Memory {
     pub resident: u64,
     /// Zeros of which the operating system provides what a run touches.
     pub reserved: u64,
+    /// Addresses that the zeros lie at, touched or not: they count where addresses are limited.
+    pub addresses: u64,
 }
 
 impl AddAssign for Memory {
     fn add_assign(&mut self, other: Memory) {
         self.resident = self.resident.saturating_add(other.resident);
         self.reserved = self.reserved.saturating_add(other.reserved);
+        self.addresses = self.addresses.saturating_add(other.addresses);
     }
 }
 
@@ -26,12 +29,12 @@ impl DeviceParams {
             // A time a server, in a heap.
             DeviceParams::Station(station) => Memory {
                 resident: 16 * u64::from(station.servers),
-                reserved: 0,
+                ..Memory::default()
             },
             // Its tables have bounds: 32,768 runs in the write cache, 8,192 bins, 4,096 segments.
             DeviceParams::Hdd(_) => Memory {
                 resident: 2 << 20,
-                reserved: 0,
+                ..Memory::default()
             },
             DeviceParams::Ssd(ssd) => ssd_memory(ssd),
             DeviceParams::Volume(_) | DeviceParams::Xpoint(_) | DeviceParams::External { .. } => {
@@ -69,5 +72,6 @@ fn ssd_memory(params: &SsdParams) -> Memory {
     Memory {
         resident,
         reserved: slots + units,
+        addresses: 4 * (slots + units),
     }
 }

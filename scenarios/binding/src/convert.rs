@@ -1,5 +1,6 @@
 //! Plans and errors between Python's forms and the engine's.
 
+use crate::memory;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
@@ -15,23 +16,17 @@ create_exception!(
     "A plan has faults: `args[0]` is a list of (key, value, what is allowed)."
 );
 
-/// A plan from its JSON, which may take half of the memory that is free.
+/// A plan from its JSON, which may take half of the memory and of the addresses that are free.
 pub fn plan(json: &str) -> PyResult<Plan> {
     let mut plan: Plan = serde_json::from_str(json).map_err(|e| run_error(form(e)))?;
     if plan.memory_bytes == 0 {
-        plan.memory_bytes = free_memory() / 2;
+        // 0 would be no limit.
+        plan.memory_bytes = memory::free().map_or(0, |free| (free / 2).max(1));
+    }
+    if plan.address_bytes == 0 {
+        plan.address_bytes = memory::free_addresses().map_or(0, |free| (free / 2).max(1));
     }
     Ok(plan)
-}
-
-/// Bytes of memory that the machine has free; 0 if it does not say.
-fn free_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"));
-    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse().ok());
-    kib.map_or(0, |kib: u64| kib * 1024)
 }
 
 /// An event of a plan, from its JSON.

@@ -10,6 +10,8 @@ mod convert;
 #[cfg(feature = "extension-module")]
 mod jobs;
 #[cfg(feature = "extension-module")]
+mod memory;
+#[cfg(feature = "extension-module")]
 mod simulation;
 #[cfg(feature = "extension-module")]
 mod traces;

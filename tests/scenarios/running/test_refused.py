@@ -85,3 +85,36 @@ main()
     assert found.returncode == 2
     assert found.stderr.startswith("error: the engine cannot be loaded: run make setup")
     assert len(found.stderr.splitlines()) == 1
+
+
+_LARGE = """
+import json, resource, sys
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.scenario import build_scenario
+
+plan = json.dumps(build_scenario(json.loads(sys.argv[1])).plan(0, 0))
+limit = getattr(resource, sys.argv[2])
+resource.setrlimit(limit, (int(sys.argv[3]), resource.RLIM_INFINITY))
+try:
+    _engine.run(plan)
+except _engine.PlanError as error:
+    print(json.dumps(error.args[0]))
+"""
+
+
+@pytest.mark.parametrize(("limit", "gigabytes"), [("RLIMIT_AS", 8), ("RLIMIT_DATA", 8)])
+def test_a_drive_whose_tables_take_more_addresses_than_there_are_is_refused(limit, gigabytes):
+    """61.44 TB in units of 16 KiB: 3.75e9 units and the slots behind them, four bytes each."""
+    system = {
+        "array": [{"drives": [{"model": "p5336-61440"}]}],
+        "workload": [{"rw": "randread", "block_size": "16 KiB"}],
+        "run": {"warm_up": "1 ms", "duration": "1 ms"},
+    }
+    made = [sys.executable, "-c", _LARGE, json.dumps(system), limit, str(gigabytes * 10**9)]
+    done = subprocess.run(made, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    ((key, value, allowed),) = json.loads(done.stdout)
+    assert key == "address space"
+    assert float(value.removesuffix(" GB")) > 15
+    assert "ulimit -v" in allowed
+    assert "the largest part is drive" in allowed

@@ -68,6 +68,9 @@ pub struct Plan {
     /// Memory that the system may take; 0 for no limit. It changes no result.
     #[serde(default)]
     pub memory_bytes: u64,
+    /// Addresses that the system may reserve; 0 for no limit. It changes no result.
+    #[serde(default)]
+    pub address_bytes: u64,
     /// Load threads of outside callers; an I/O whose mark is `m` belongs to thread
     /// `m % outside_threads`.
     #[serde(default = "one")]

@@ -97,7 +97,7 @@ impl Cache {
         let tables = 2 * 4 * (1 + size_of::<(u64, u32)>());
         Memory {
             resident: (bytes / PAGE).saturating_mul((each + tables) as u64),
-            reserved: 0,
+            ..Memory::default()
         }
     }
 

@@ -145,6 +145,7 @@ impl SsdCache {
         Memory {
             resident: slots.saturating_mul(each as u64),
             reserved: lines.saturating_mul(4),
+            addresses: lines.saturating_mul(4),
         }
     }
 

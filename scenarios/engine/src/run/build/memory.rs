@@ -65,6 +65,7 @@ impl<'a> Needs<'a> {
                 let memory = Memory {
                     resident: 0,
                     reserved,
+                    addresses: reserved,
                 };
                 self.add(format!("the page cache of {}", load.name), memory);
             }
@@ -74,7 +75,7 @@ impl<'a> Needs<'a> {
             let resident = steps.saturating_mul((plan.workloads.len() * size_of::<Step>()) as u64);
             let memory = Memory {
                 resident,
-                reserved: 0,
+                ..Memory::default()
             };
             self.add("the timeline".into(), memory);
         }
@@ -88,14 +89,14 @@ impl<'a> Needs<'a> {
         let resident = threads.saturating_mul(512 + 32 * plan.drives.len() as u64);
         let memory = Memory {
             resident,
-            reserved: 0,
+            ..Memory::default()
         };
         self.add("the load threads".into(), memory);
         // A record of an I/O, its job and its events.
         let resident = (ios as u64).saturating_mul(2 * size_of::<Io>() as u64);
         let memory = Memory {
             resident,
-            reserved: 0,
+            ..Memory::default()
         };
         self.add("the I/Os outstanding".into(), memory);
     }
@@ -104,26 +105,41 @@ impl<'a> Needs<'a> {
         self.parts.push(Part { what, memory });
     }
 
-    /// A fault if it is more than the plan's limit; it names the largest part.
+    /// Faults if it is more than the plan's limits; each names the largest part.
     pub(crate) fn check(&self, faults: &mut Faults) -> Result<(), Vec<Fault>> {
+        let memory = |m: Memory| m.resident.max(m.reserved / RESERVED);
         let limit = self.plan.memory_bytes;
+        self.check_one("memory", limit, "here", memory, faults);
+        let addresses = |m: Memory| m.resident.saturating_add(m.addresses);
+        let limit = self.plan.address_bytes;
+        let limited = "here, where addresses are limited (ulimit -v, vm.overcommit_memory)";
+        self.check_one("address space", limit, limited, addresses, faults);
+        faults.none()
+    }
+
+    fn check_one(
+        &self,
+        key: &str,
+        limit: u64,
+        here: &str,
+        weight: impl Fn(Memory) -> u64,
+        faults: &mut Faults,
+    ) {
         let mut sum = Memory::default();
         self.parts.iter().for_each(|part| sum += part.memory);
-        let weight = |memory: Memory| memory.resident.max(memory.reserved / RESERVED);
         if limit == 0 || weight(sum) <= limit {
-            return faults.none();
+            return;
         }
         let largest = self.parts.iter().max_by_key(|part| weight(part.memory));
         if let Some(part) = largest {
             let allowed = format!(
-                "at most {} here; the largest part is {} with {}",
+                "at most {} {here}; the largest part is {} with {}",
                 gigabytes(limit),
                 part.what,
                 gigabytes(weight(part.memory))
             );
-            faults.add("memory".into(), gigabytes(weight(sum)), allowed);
+            faults.add(key.into(), gigabytes(weight(sum)), allowed);
         }
-        faults.none()
     }
 }
 
