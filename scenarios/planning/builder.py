@@ -20,7 +20,7 @@ from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
-from raidlab.scenarios.planning.md import md_plan, sync_speed_plan
+from raidlab.scenarios.planning.md import kernel_era, md_plan, sync_speed_plan
 from raidlab.scenarios.planning.preconditioning import (
     Writes,
     beyond_array,
@@ -81,6 +81,12 @@ class Parts:
     """From the first to the last request of the longest trace."""
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""
+
+    def take_host(self, host: HostSpec | None) -> None:
+        """The host was found, or was not."""
+        self.host = host
+        self.clock = self.scenario.host.clock or (None if host is None else host.clock)
+        kernel_era(self.scenario, self.warnings)
 
     def find(self, key: str, name: str, kind: type[SpecT]) -> SpecT | None:
         """The device called `name`; None, and a fault, if there is none of that kind."""
@@ -256,7 +262,8 @@ class Parts:
             return []
         drive, options = spare
         for at in range(table.hot_spares):
-            self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
+            label = f"{name}/spare.{at}"
+            self.drives.append(Attached(drive.spec, label, drive.key, table.link or ""))
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
@@ -367,10 +374,20 @@ class Parts:
             options = self._options(entry_key, name, spec, entry, controller)
             if options is None:
                 continue
+            link = self._link(entry_key, key, entry, table)
             for _ in range(entry.count):
                 label = f"{name}/{spec.name}.{len(chosen)}"
-                chosen.append((Attached(spec, label, entry_key), options))
+                chosen.append((Attached(spec, label, entry_key, link), options))
         return chosen
+
+    def _link(self, entry_key: str, key: str, entry: DrivesTable, table: ArrayTable) -> str:
+        """The link that drives hang on; empty, and a fault, if there is none of that name."""
+        name, at = (entry.link, entry_key) if entry.link else (table.link or "", key)
+        names = [link.name for link in self.scenario.link]
+        if name and name not in names and not self.faults.has(f"{at}.link"):
+            allowed = f"the name of a [[link]]: {', '.join(names)}" if names else "left out"
+            self.faults.add(f"{at}.link", name, allowed, names)
+        return name if name in names else ""
 
     def _options(
         self,

@@ -31,7 +31,8 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings, without_threads
-from raidlab.scenarios.planning.md import kernel_era, md_host_warnings
+from raidlab.scenarios.planning.link_tree import unused_links
+from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import follows_data
@@ -234,22 +235,19 @@ def build_scenario(
     parts = Parts(table, faults, None if path is None else path.parent, own or {})
     parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
-    parts.clock = table.host.clock or (None if host is None else host.clock)
-    parts.host = host
-    kernel_era(table, parts.warnings)
+    parts.take_host(host)
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
+    parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
-    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
-        allowed = "1: without a cache_tier it has no effect"
-        faults.add("run.time_lapse", table.run.time_lapse, allowed)
+    _check_time_lapse(table, faults)
     events = plan_events(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
-        topology = connect(host, controller, parts.drives, faults)
+        topology = connect(host, controller, parts.drives, faults, table.link)
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
@@ -290,6 +288,12 @@ def build_scenario(
         jobs=tuple(workload.jobs for workload in fio),
         goals=_goals(table, fio),
     )
+
+
+def _check_time_lapse(table: ScenarioTable, faults: Faults) -> None:
+    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
+        allowed = "1: without a cache_tier it has no effect"
+        faults.add("run.time_lapse", table.run.time_lapse, allowed)
 
 
 def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:

@@ -39,6 +39,7 @@ from raidlab.devices.words import (
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
+from raidlab.scenarios.spec.links import LinkTable, link_faults
 from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
     PROFILES,
@@ -128,6 +129,8 @@ class DrivesTable(Table):
     write_cache: bool | None = None
     """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
     cooling: str | None = None
+    link: str | None = None
+    """The `[[link]]` that they hang on; the array's if left out."""
 
 
 class CacheTierTable(Table):
@@ -203,6 +206,8 @@ class ArrayTable(Table):
     """What a bit of it stands for, 64 MiB if left out."""
     file_system: AnyFileSystem = None
     """What its loads' files are on; they are on the raw array if left out."""
+    link: str | None = None
+    """The `[[link]]` that its drives hang on; the host's own ports if left out."""
     cache_tier: CacheTierTable | None = None
     history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
     """What was written before the run, after what `precondition` asks for."""
@@ -566,11 +571,17 @@ class ScenarioTable(Table):
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()
     controller: ControllerTable | None = None
+    link: tuple[LinkTable, ...] = Field(default=(), max_length=256)
+    """The tree of what lies between drives and the host."""
     array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
     workload: tuple[WorkloadTable, ...] = Field(default=(), max_length=256)
     """May be empty where SimPy processes make the load."""
     run: RunTable = RunTable()
     event: tuple[EventTable, ...] = ()
+
+    def faults(self) -> Iterator[Fault]:
+        """Links that are no tree."""
+        yield from link_faults(self.link)
 
     def array_name(self, at: int) -> str:
         """Name of an array, given or by position."""

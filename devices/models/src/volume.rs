@@ -3,12 +3,15 @@
 //! Each limit is one or two token buckets: the provisioned rate, in which credit for bursts is
 //! saved, and the rate of bursts. A command of up to `io_bytes` is one I/O, a larger one several.
 //! Commands pass the limits in the order in which they come, then the storage serves all of them at
-//! once: a fixed time there and back, and an exponential one that varies.
+//! once: a fixed time there and back, and an exponential one that varies; a few commands meet a slow
+//! part of the storage, and take another exponential time.
 
 use crate::limits::{LimitParams, Limits};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stream, Time};
 use serde::Deserialize;
+
+const MILLION: u32 = 1_000_000;
 
 /// A volume in the plan.
 #[derive(Clone, Debug, Deserialize)]
@@ -20,6 +23,12 @@ pub struct VolumeParams {
     pub read_ns: [Nanos; 2],
     /// The same of a write.
     pub write_ns: [Nanos; 2],
+    /// Commands in a million that meet a slow part of the storage besides.
+    #[serde(default)]
+    pub slow_ppm: u32,
+    /// Mean of what those take on top.
+    #[serde(default)]
+    pub slow_ns: Nanos,
     /// Most bytes that count as one I/O.
     pub io_bytes: u64,
     /// All of them are passed.
@@ -34,6 +43,8 @@ pub struct Volume {
     params: VolumeParams,
     limits: Limits,
     draws: Stream,
+    /// Which commands are slow, and how slow.
+    slow: Stream,
 }
 
 impl Volume {
@@ -45,12 +56,17 @@ impl Volume {
         if params.io_bytes == 0 {
             return Err(vec![Fault::new("io_bytes", 0, "1 or more")]);
         }
+        if params.slow_ppm > MILLION {
+            let found = u64::from(params.slow_ppm);
+            return Err(vec![Fault::new("slow_ppm", found, "at most 1000000")]);
+        }
         Ok(Volume {
             limits: match params.spent {
                 true => Limits::spent(&params.limits),
                 false => Limits::new(&params.limits),
             },
             draws: Stream::new(seed, name, "service time"),
+            slow: Stream::new(seed, name, "slow commands"),
             params: params.clone(),
         })
     }
@@ -76,10 +92,21 @@ impl Volume {
             Op::Read => self.params.read_ns,
             Op::Write | Op::Trim | Op::Flush => self.params.write_ns,
         };
-        let end = start + least + self.draws.exponential(varies);
+        let end = start + least + self.draws.exponential(varies) + self.slow_part();
         let served = Served { start, end };
         port.io(io).charge_stay(Part::Queue, Part::Service, served);
         port.done(io, end, Nanos::ZERO);
+    }
+
+    /// What a command takes on top: nothing, but for a few.
+    #[inline]
+    fn slow_part(&mut self) -> Nanos {
+        let rare = u64::from(self.params.slow_ppm);
+        if rare > 0 && self.slow.below(u64::from(MILLION)) < rare {
+            self.slow.exponential(self.params.slow_ns)
+        } else {
+            Nanos::ZERO
+        }
     }
 
     /// When its credit for bursts was spent and held commands up; one for each limit with credit.

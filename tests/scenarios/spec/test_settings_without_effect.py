@@ -130,6 +130,7 @@ ARRAY: dict[str, list[Any]] = {
     "sync_speed_min": ["5 MB/s"],
     "group_thread_cnt": [2],
     "stripe_cache_size": [64],
+    "link": ["slot"],
 }
 DRIVE: dict[str, list[Any]] = {
     "model": ["null"],
@@ -137,6 +138,7 @@ DRIVE: dict[str, list[Any]] = {
     "format": ["none"],
     "write_cache": [False],
     "cooling": ["none"],
+    "link": ["slot"],
 }
 HOST: dict[str, list[Any]] = {
     "model": ["e5-2637-v3"],

@@ -25,12 +25,6 @@ pub(super) struct Heads {
     waiting: Waiters,
 }
 
-impl Default for Heads {
-    fn default() -> Heads {
-        Heads::new(0)
-    }
-}
-
 impl Heads {
     pub fn new(limit: u32) -> Heads {
         Heads {

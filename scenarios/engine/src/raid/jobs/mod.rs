@@ -55,23 +55,23 @@ impl Stripes {
     pub fn new(volumes: Volumes, redirects: Redirects, jobs: usize) -> Stripes {
         let arrays = volumes.arrays() as usize;
         let jobs = if volumes.is_empty() { 0 } else { jobs };
+        let limit = |volume: Option<&Volume>| volume.map_or(0, Volume::stripe_cache);
+        let heads = volumes
+            .iter()
+            .map(|volume| Heads::new(limit(volume)))
+            .collect();
         Stripes {
             volumes,
             redirects,
             jobs: Jobs::with_capacity(jobs, arrays),
             locks: Locks::with_capacity(jobs),
             turns: vec![Turns::NONE; arrays],
-            heads: vec![Heads::default(); arrays],
+            heads,
             planner: Planner::default(),
             cutter: Cutter::default(),
             preserved: Vec::new(),
             refused: 0,
         }
-    }
-
-    /// The stripe cache of an array holds so many stripes; 0 for no limit.
-    pub fn limit_heads(&mut self, array: u32, limit: u32) {
-        self.heads[array as usize] = Heads::new(limit);
     }
 
     pub fn volumes(&self) -> &Volumes {

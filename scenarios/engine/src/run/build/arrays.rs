@@ -217,7 +217,8 @@ pub(crate) fn build_volumes(
                 whole,
                 reread: plan.host.stripe_reread_ns.unwrap_or(whole),
             };
-            volume.set_thread(StripeThread::new(rate, times, array.md.threads));
+            let thread = StripeThread::new(rate, times, array.md.threads);
+            volume.set_thread(thread, array.md.stripe_cache);
             if let Some(bitmap) = array.bitmap {
                 volume.set_bitmap(bitmap);
             }

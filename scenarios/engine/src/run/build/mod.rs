@@ -93,10 +93,7 @@ impl System {
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, all_threads, ios);
         }
-        let mut stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
-        for (array, of) in (0..).zip(&plan.arrays) {
-            stripes.limit_heads(array, of.md.stripe_cache);
-        }
+        let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
