@@ -155,6 +155,12 @@ NEAREST: Mapping[str, str] = {
     "btrfs": "btrfs is not modelled: its raid1 and raid10 are like ours without copy on write",
     "lvmthin": "thin pools are not modelled: an array is like a pool that is allocated already",
     "bcache": "bcache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "snapshot": "snapshots are not modelled: an array is like a volume that has none; the first write"
+    " to each block below a snapshot copies it",
+    "dmcache": "dm-cache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "lvmcache": "lvmcache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "dmwritecache": "dm-writecache is not modelled: cache_tier is a cache of SSDs behind a"
+    " controller, which keeps what is read often too",
     "dedup": "deduplication is not modelled: compressible has what compression saves",
     "deduplication": "deduplication is not modelled: compressible has what compression saves",
     "raid01": "mirrored stripes are not modelled: raid10 stripes over mirrors, with the same rates,"
@@ -181,6 +187,12 @@ _ENOUGH = 0.6
 def folded(text: str) -> str:
     """A word as the tables have it."""
     return re.sub(r"[\s_-]+", "", text.strip().lower())
+
+
+def nearest_to(text: str) -> str:
+    """The end of a message about what is not modelled: what comes nearest, if anything."""
+    word = folded(text)
+    return f"; {NEAREST[word]}" if word in NEAREST else ""
 
 
 def level_meant(text: str) -> str:

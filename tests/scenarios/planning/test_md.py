@@ -201,6 +201,18 @@ class TestWords:
         assert len(build_scenario(tree).base["drives"]) == 2
 
 
+class TestWhatIsNotModelled:
+    @pytest.mark.parametrize("word", ["zfs", "ZFS", "btrfs", "raidz"])
+    def test_a_file_system_names_what_comes_nearest(self, word: str) -> None:
+        with pytest.raises(SpecError, match=r"file_system = .*ext4, xfs; .*not modelled"):
+            build_scenario(scenario("raid1", 2, file_system=word))
+
+    @pytest.mark.parametrize("word", ["bcache", "lvm-thin", "dm-cache", "storage spaces", "ceph"])
+    def test_software_names_what_comes_nearest(self, word: str) -> None:
+        with pytest.raises(SpecError, match=r"software_raid = .*none, os, lvm; .*not modelled"):
+            build_scenario(scenario("raid1", 2, software_raid=word))
+
+
 class TestSpeeds:
     def test_a_minimum_above_the_maximum_is_refused(self) -> None:
         tree = scenario("raid1", 2, sync_speed_min="300 MB/s", sync_speed_max="100 MB/s")
