@@ -155,8 +155,8 @@ NEAREST: Mapping[str, str] = {
     "btrfs": "btrfs is not modelled: its raid1 and raid10 are like ours without copy on write",
     "lvmthin": "thin pools are not modelled: an array is like a pool that is allocated already",
     "bcache": "bcache is not modelled: cache_tier is a cache of SSDs behind a controller",
-    "snapshot": "snapshots are not modelled: an array is like a volume that has none; the first write"
-    " to each block below a snapshot copies it",
+    "snapshot": "snapshots are not modelled: an array is like a volume that has none; below one the"
+    " first write to each block copies it",
     "dmcache": "dm-cache is not modelled: cache_tier is a cache of SSDs behind a controller",
     "lvmcache": "lvmcache is not modelled: cache_tier is a cache of SSDs behind a controller",
     "dmwritecache": "dm-writecache is not modelled: cache_tier is a cache of SSDs behind a"
