@@ -35,7 +35,7 @@ from raidlab.scenarios.planning.link_tree import unused_links
 from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
-from raidlab.scenarios.planning.ssd_cache import follows_data
+from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
@@ -243,7 +243,7 @@ def build_scenario(
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
     parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
-    _check_time_lapse(table, faults)
+    check_time_lapse(table, faults)
     events = plan_events(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
@@ -288,12 +288,6 @@ def build_scenario(
         jobs=tuple(workload.jobs for workload in fio),
         goals=_goals(table, fio),
     )
-
-
-def _check_time_lapse(table: ScenarioTable, faults: Faults) -> None:
-    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
-        allowed = "1: without a cache_tier it has no effect"
-        faults.add("run.time_lapse", table.run.time_lapse, allowed)
 
 
 def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:

@@ -15,12 +15,10 @@ from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import TEXT, also, one_or_several, word
-from raidlab.devices.kernels import parse_version
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
-    Frequency,
     Rate,
     Share,
     Size,
@@ -31,14 +29,13 @@ from raidlab.devices.words import (
     ARRAY_KEYS,
     CONTROLLER_KEYS,
     DRIVE_KEYS,
-    HOST_KEYS,
     LOAD_KEYS,
     SCENARIO_KEYS,
-    folded,
-    nearest_to,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
+from raidlab.scenarios.spec.host import HostTable as HostTable
+from raidlab.scenarios.spec.host import Software
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.links import LinkTable, link_faults
 from raidlab.scenarios.spec.loads import (
@@ -61,53 +58,8 @@ def _area(value: Any) -> Any:
     return None if value == "whole" else value
 
 
-_SOFTWARE = {
-    "md": "os",
-    "mdadm": "os",
-    "mdraid": "os",
-    "dmraid": "lvm",
-    "lvmraid": "lvm",
-}
-"""Other words for what does RAID in the host."""
-
-
-def _software(value: Any) -> Any:
-    """The word of this file for another one; what is not modelled says what comes nearest."""
-    if not isinstance(value, str):
-        return value
-    nearest = nearest_to(value)
-    if nearest:
-        allowed = f"none, os, lvm{nearest}"
-        raise PydanticCustomError("software_raid", "{allowed}", {"allowed": allowed})
-    return _SOFTWARE.get(folded(value), value)
-
-
 Area = Annotated[Size | None, BeforeValidator(_area), also(word("whole"))]
 """Bytes; None for the whole array."""
-
-
-class HostTable(Table):
-    """`[host]`."""
-
-    elsewhere: ClassVar[Mapping[str, str]] = HOST_KEYS
-
-    model: str = "generic"
-    threads: int = Field(default=1, ge=1, le=1024)
-    """Load threads of each workload that does not say otherwise."""
-    clock: Frequency | None = None
-    """Clock of the CPU if it differs from the model's."""
-    kernel: str | None = None
-    """Version of Linux, as `uname -r` prints it: what md's counters and locks cost follows from it.
-    They cost nothing if left out."""
-    sockets: int = Field(default=1, ge=1, le=8)
-    """Sockets of the machine: md's workers, and how far its cache lines move."""
-
-    def faults(self) -> Iterator[Fault]:
-        """A clock that no CPU has, a version that no kernel has, sockets without effect."""
-        if self.kernel is not None and parse_version(self.kernel) is None:
-            yield Fault("kernel", self.kernel, 'a version of Linux such as "4.4" or "6.8.0-45"')
-        if self.clock is not None and not 1e6 <= self.clock <= 1e12:
-            yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
 
 
 class ControllerTable(Table):
@@ -202,9 +154,7 @@ class ArrayTable(Table):
     """Threads of each socket that handle stripes of RAID 5 and 6 in the host beside md's own."""
     stripe_cache_size: int | None = Field(default=None, ge=17, le=32_768)
     """Pages of each member that the stripe cache of RAID 5 and 6 in the host holds."""
-    software_raid: Annotated[
-        Literal["none", "os", "lvm"], BeforeValidator(_software), also(word(*_SOFTWARE))
-    ] = "none"
+    software_raid: Software = "none"
     """`os`: Linux' md, or a RAID of another system; `lvm`: device mapper's RAID."""
     read_balance: Literal["md", "shortest-queue"] | None = None
     """How a mirror in the host chooses the copy that serves a read; as md if left out."""
