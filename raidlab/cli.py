@@ -110,6 +110,11 @@ COMMANDS = {
         "why",
         "Say why a system is slow: each usual cause is removed by itself and ranked by its gain.",
     ),
+    "diff": Lazy(
+        "diff",
+        "diff",
+        "Show two scenarios or results beside each other: files, figures, where the time goes.",
+    ),
     "risk": Lazy(
         "risk",
         "risk",

@@ -161,6 +161,7 @@ def build(read: Read, tell: Tell = silent) -> Imported:
     doubts += [*_not_modelled(read.sheet), *_after_cache(drive)]
     draft = flash_device.device(drive, read)
     spread.widen(draft, drive)
+    flash_device.put_pauses(draft, drive)
     return Imported(draft, points, tuple(doubts))
 
 

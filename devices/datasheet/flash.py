@@ -97,13 +97,8 @@ class Flash:
     @property
     def program_rate(self) -> float:
         """Bytes a second of all dies, below what they share."""
-        dies = self.die_rate
+        dies = program_rate(self.cell, self.dies, self.planes, self.program_us)
         return dies if self.program_mb_s is None else min(dies, 1e6 * self.program_mb_s.best)
-
-    @property
-    def die_rate(self) -> float:
-        """Bytes a second of all dies, each by itself."""
-        return program_rate(self.cell, self.dies, self.planes, self.program_us)
 
     @property
     def cell_program_us(self) -> float:

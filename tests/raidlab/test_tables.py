@@ -135,6 +135,7 @@ COMMANDS = {
     "why": ["why", "slow.toml"],
     "fit-load": ["fit-load", "disk.toml", "load.json"],
     "import monitoring": ["import", "monitoring", "iostat.txt"],
+    "diff": ["diff", "one.toml", "slow.toml"],
     "risk": ["risk", "rebuild.toml", "--rebuild", "10", "--uber", "1e-16"],
     "plan": ["plan", "question.toml"],
     "until": ["until", "question.toml"],

@@ -330,11 +330,13 @@ impl Nand {
     }
 
     fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
-        let start = self.powered(job, start);
-        let start = self.below_ceiling(die, job, start);
+        let in_slc = self.is_in_slc(die, job);
+        let start = self.powered(job, in_slc, start);
+        let start = self.below_ceiling(job, in_slc, start);
         let end = match job {
             Job::Program { set, .. } | Job::Parity { set } | Job::Map { set } => {
                 self.operations.programs += 1;
+                self.operations.slc_programs += u64::from(in_slc);
                 self.operations.transferred_bytes += u64::from(self.set_bytes);
                 let loaded = self.fill_register(die, start);
                 let mut time = self.program.of(set);
@@ -372,29 +374,32 @@ impl Nand {
         end
     }
 
-    /// When a program that is not one into the SLC cache has its turn, from `start` on.
+    /// True of a program for which the SLC cache has room.
     #[inline]
-    fn below_ceiling(&mut self, die: u32, job: Job, start: Time) -> Time {
-        let Some(ceiling) = &mut self.ceiling else {
-            return start;
-        };
+    fn is_in_slc(&self, die: u32, job: Job) -> bool {
         let host = matches!(job, Job::Program { host: true, .. });
-        let in_slc = (self.slc_cache.as_ref())
-            .is_some_and(|cache| host && cache.has_room(&self.dies[die as usize]));
-        match job.programs() && !in_slc {
-            true => ceiling.begins(start),
-            false => start,
+        let cache = self.slc_cache.as_ref();
+        cache.is_some_and(|cache| host && cache.has_room(&self.dies[die as usize]))
+    }
+
+    /// When a program with all bits of the cells has its turn, from `start` on.
+    #[inline]
+    fn below_ceiling(&mut self, job: Job, in_slc: bool, start: Time) -> Time {
+        match &mut self.ceiling {
+            Some(ceiling) if job.programs() && !in_slc => ceiling.begins(start),
+            _ => start,
         }
     }
 
     /// When a job has its energy, from `start` on.
     #[inline]
-    fn powered(&mut self, job: Job, start: Time) -> Time {
+    fn powered(&mut self, job: Job, in_slc: bool, start: Time) -> Time {
         let Some(budget) = &mut self.budget else {
             return start;
         };
         let (nj, bytes) = match job {
             // Bytes of the host alone cross the link.
+            Job::Program { .. } if in_slc => (budget.program_slc_nj, self.set_bytes),
             Job::Program { host: true, .. } => (budget.program_nj, self.set_bytes),
             Job::CollectRead { .. } => (budget.read_nj, 0),
             Job::Erase => (budget.erase_nj, 0),

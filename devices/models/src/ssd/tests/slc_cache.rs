@@ -1,6 +1,7 @@
 //! An SLC cache: its size, the rates before and after, and what it has again after a rest.
 
 use super::*;
+use crate::power::FlashPowerParams;
 use crate::ssd::nand::slc_cache::{SlcCacheParams, WhenFull};
 
 const SET: u64 = 16_384;
@@ -65,6 +66,26 @@ fn all_dies_together_program_no_faster_than_the_ceiling() {
     // Dies that rest fold no faster: four page sets of 550 us become four of 1.6 ms on each die.
     completed(&mut ssd, &mut bench, 12_000_000);
     assert_eq!(figure(&ssd, "folded_bytes"), 4.0 * SET as f64);
+}
+
+#[test]
+fn a_program_with_one_bit_a_cell_has_an_energy_of_its_own() {
+    // Twelve programs, four of them into the cache: 4 * 1 uJ + 8 * 10 uJ.
+    let mut params = cached(WhenFull::Direct);
+    params.power = Some(FlashPowerParams {
+        idle_w: 0.0,
+        read_nj: 0.0,
+        program_nj: 10_000.0,
+        program_slc_nj: Some(1_000.0),
+        erase_nj: 0.0,
+        byte_nj: 0.0,
+        limit_w: None,
+    });
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    completed(&mut ssd, &mut bench, 0);
+    let joules = ssd.joules(Time(20_000_000)).unwrap();
+    assert!((joules - 84e-6).abs() < 1e-9, "{joules}");
 }
 
 #[test]
