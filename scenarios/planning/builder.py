@@ -12,6 +12,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.hdd_geometry import SECTOR
 from raidlab.devices.host import HostSpec
+from raidlab.devices.instances import INSTANCES
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
@@ -530,6 +531,25 @@ class Parts:
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
         plan = spec.to_plan(spec.beside(self.clock, options))
+        ceiling = INSTANCES.get(self.scenario.host.instance or "")
+        if ceiling is not None and spec.kind == "volume":
+            plan["limits"] = [*plan["limits"], *ceiling.limits(self._volumes())]
         if plan not in self.models:
             self.models.append(plan)
         return self.models.index(plan)
+
+    @property
+    def has_volumes(self) -> bool:
+        """Whether any drive is a cloud volume."""
+        return any(model["kind"] == "volume" for model in self.models)
+
+    def _volumes(self) -> int:
+        """Cloud volumes of all arrays, which share what an instance passes."""
+        entries = [entry for array in self.scenario.array for entry in array.drives]
+        return max(1, sum(entry.count for entry in entries if self._is_volume(entry.model)))
+
+    def _is_volume(self, name: str) -> bool:
+        try:
+            return (self.own.get(name) or find(name, self.folder)).spec.kind == "volume"
+        except SpecError:
+            return False

@@ -79,8 +79,16 @@ def md_plan(
     return plan
 
 
-def md_host_warnings(scenario: ScenarioTable, arrays: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """A kernel and sockets that change nothing of any array of the plan."""
+def md_host_warnings(
+    scenario: ScenarioTable, arrays: Iterable[Mapping[str, Any]], *, volumes: bool
+) -> Iterator[str]:
+    """A kernel, sockets and an instance that change nothing of the plan.
+
+    Args:
+        scenario: What was written.
+        arrays: Of the plan.
+        volumes: Whether any drive is a cloud volume.
+    """
     plans = [array.get("md", {}) for array in arrays]
     counted = any("shared_read_ns" in md or "shared_write_ns" in md for md in plans)
     limited = any("stripe_cache" in md for md in plans)
@@ -89,6 +97,8 @@ def md_host_warnings(scenario: ScenarioTable, arrays: Iterable[Mapping[str, Any]
         if not any(array.in_host for array in scenario.array):
             why = 'only arrays with software_raid = "os" or "lvm" have costs by kernel'
         yield f"host.kernel: has no effect: {why}"
+    if scenario.host.instance is not None and not volumes:
+        yield "host.instance: has no effect: no drive is a cloud volume"
     workers = any("threads" in md for md in plans)
     if "sockets" in scenario.host.model_fields_set and not counted and not workers:
         yield "host.sockets: has no effect without `kernel` or `group_thread_cnt` of an array"

@@ -276,7 +276,7 @@ def build_scenario(
         models=parts.devices,
         warnings=(
             *parts.warnings,
-            *md_host_warnings(table, parts.arrays),
+            *md_host_warnings(table, parts.arrays, volumes=parts.has_volumes),
             *host_warnings(host, (device.spec for device in parts.devices.values()), parts.arrays),
         ),
         unrebuilt=parts.unrebuilt,

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
+from raidlab.devices.instances import INSTANCES
 from raidlab.devices.kernels import parse_version
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Frequency
@@ -58,9 +59,15 @@ class HostTable(Table):
     sockets: int = Field(default=1, ge=1, le=8)
     """Sockets of the machine: md's workers, and how far its cache lines move."""
 
+    instance: str | None = None
+    """Instance of AWS or Azure whose ceilings its volumes share, such as `r5b.large`."""
+
     def faults(self) -> Iterator[Fault]:
         """A clock that no CPU has, a version that no kernel has, sockets without effect."""
         if self.kernel is not None and parse_version(self.kernel) is None:
             yield Fault("kernel", self.kernel, 'a version of Linux such as "4.4" or "6.8.0-45"')
+        if self.instance is not None and self.instance not in INSTANCES:
+            allowed = "an instance whose ceilings are known, such as r5b.large or Standard_D8s_v5"
+            yield Fault("instance", self.instance, allowed, tuple(INSTANCES))
         if self.clock is not None and not 1e6 <= self.clock <= 1e12:
             yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")

@@ -149,6 +149,7 @@ HOST: dict[str, list[Any]] = {
     "clock": ["1 GHz"],
     "kernel": ["3.10"],
     "sockets": [2],
+    "instance": ["r5b.large"],
 }
 CONTROLLER: dict[str, list[Any]] = {
     "model": ["lsi2108"],
