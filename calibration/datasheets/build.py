@@ -9,7 +9,7 @@ from typing import Any
 
 from raidlab.calibration.datasheets.adjust import Tell, adjust, adjust_disk, silent
 from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
-from raidlab.devices.datasheet import disk, flash, flash_device, priors, spread, xpoint
+from raidlab.devices.datasheet import disk, flash, flash_device, priors, spread, thermal, xpoint
 from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.priors import BLOCK
@@ -168,6 +168,7 @@ def build(read: Read, tell: Tell = silent) -> Imported:
     draft = flash_device.device(drive, read)
     spread.widen(draft, drive)
     flash_device.put_pauses(draft, drive)
+    thermal.put_thermal(draft, drive)
     return Imported(draft, points, tuple(doubts))
 
 

@@ -28,6 +28,7 @@ class Code(StrEnum):
     CACHE_FILLING = "cache-filling"
     UNWRITTEN_FLASH = "unwritten-flash"
     THROTTLED = "throttled"
+    ASSUMED_RATE = "assumed-rate"
     OVERLOAD = "overload"
     UNSTEADY = "unsteady"
     SLOW_CHANGES = "slow-changes"
