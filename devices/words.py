@@ -30,6 +30,11 @@ ARRAY_KEYS: Mapping[str, str] = {
     "hotspares": "hot_spares",
     "size": "used",
     "cache": "cache_tier (SSDs) or controller.write (the controller's memory)",
+    "fs": "file_system",
+    "filesystem": "file_system",
+    "fstype": "file_system",
+    "fs_type": "file_system",
+    "format": "file_system (of a drive: format beside its model)",
 }
 """Keys of `[[array]]`."""
 CONTROLLER_KEYS: Mapping[str, str] = {
@@ -159,11 +164,17 @@ def folded(text: str) -> str:
     return re.sub(r"[\s_-]+", "", text.strip().lower())
 
 
+def not_modelled(text: str) -> str:
+    """The end of a message about something that is not modelled: what comes nearest, or nothing."""
+    nearest = NEAREST.get(folded(text))
+    return "" if nearest is None else f"; {nearest}"
+
+
 def level_meant(text: str) -> str:
     """The end of a message about a level: which is meant; empty if nobody knows."""
     word = folded(text)
     if word in NEAREST:
-        return f"; {NEAREST[word]}"
+        return not_modelled(text)
     return f'; "{text}" is "{LEVELS[word]}" here' if word in LEVELS else ""
 
 

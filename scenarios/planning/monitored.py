@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
 from raidlab.devices.units import Duration
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
 from raidlab.scenarios.spec.schema import WorkloadTable
 
@@ -255,26 +256,28 @@ def _merged(rates: Sequence[float], bursts: float) -> tuple[float, ...]:
 
 
 def _notes(name: str, load: MonitoredLoad, keys: _Keys, steps: int, duration: int) -> list[str]:
-    found = [f"{name}: {text}" for text in load.assumptions]
+    """What a user should know of a monitored load, each with its code."""
+    found = _assumed(load, keys, steps, duration)
+    return [Coded(f"{name}: {text}", Code.MONITORING_NOTE, name) for text in found]
+
+
+def _assumed(load: MonitoredLoad, keys: _Keys, steps: int, duration: int) -> Iterator[str]:
+    yield from load.assumptions
     span = steps * load.step_s
     if load.loop.kind != "closed" and span * 1e9 > 1.01 * duration:
         factor = span * 1e9 / duration
-        found.append(
-            f"{name}: {span:g} s of monitoring pass in a run of {duration / 1e9:g} s: rates are"
+        yield (
+            f"{span:g} s of monitoring pass in a run of {duration / 1e9:g} s: rates are"
             f" those of the file, each lasts {factor:.3g} times as short"
         )
     if steps > _MOST_STEPS:
-        found.append(
-            f"{name}: {steps} steps were joined to {_MOST_STEPS}: peaks of single steps are lower"
-        )
+        yield f"{steps} steps were joined to {_MOST_STEPS}: peaks of single steps are lower"
     if load.loop.kind == "closed" and keys.monitoring_scale != 1.0:
-        found.append(
-            f"{name}: the file looks like a closed loop; with monitoring_scale it is played as"
-            " an open load"
+        yield (
+            "the file looks like a closed loop; with monitoring_scale it is played as an open load"
         )
     if keys.monitoring_bursts > 1:
-        found.append(
-            f"{name}: the I/Os of each step arrive in 1/{round(keys.monitoring_bursts)} of it,"
+        yield (
+            f"the I/Os of each step arrive in 1/{round(keys.monitoring_bursts)} of it,"
             " which is assumed"
         )
-    return found
