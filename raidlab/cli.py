@@ -120,6 +120,11 @@ COMMANDS = {
         "plan",
         "Answer a question: the cheapest system that meets goals, and why others do not.",
     ),
+    "until": Lazy(
+        "until",
+        "until",
+        "Say in which month growth makes each candidate of a question miss which goal.",
+    ),
     "compression": Lazy(
         "compression",
         "compression",
@@ -172,6 +177,11 @@ COMMANDS = {
         "store",
         "store",
         "List what the store of finished runs has, or clear it.",
+    ),
+    "fit-load": Lazy(
+        "fit_load",
+        "fit_load",
+        "Fit what monitoring leaves open of a load, on the system that was monitored.",
     ),
     "record": Lazy(
         "record",

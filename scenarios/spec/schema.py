@@ -309,6 +309,8 @@ class WorkloadTable(Durable, MonitoredKeys):
     """Share of the I/Os that go there; 85 % if left out. The rest goes anywhere in the area."""
     hot_start: Size = 0
     """Where it begins in the area."""
+    hot_beyond: Literal["refuse", "cut"] = "refuse"
+    """What becomes of a hot spot that ends beyond the area; `cut` takes what fits."""
     fio: str | None = None
     goal: Annotated[tuple[str, ...], BeforeValidator(_goals), also(TEXT)] = ()
     """What the load is to reach: `"p99 < 20 ms"`, or a list; says how much of the time it does."""
@@ -433,9 +435,19 @@ class WorkloadTable(Durable, MonitoredKeys):
             for limit in self.limit or ()
         ]
 
+    def hot_bytes(self, area: int) -> int:
+        """Bytes of the hot spot in an area of so many; 0 without one."""
+        block = self.load().block_bytes
+        size = self.hot_spot or 0
+        if self.hot_beyond == "cut" and size > area - self.hot_start:
+            size = (area - self.hot_start) // block * block
+        return max(0, size)
+
     def _hot_spot_faults(self) -> Iterator[Fault]:
         if self.hot_spot is None:
-            for key, none in (("hot_share", None), ("hot_start", 0)):
+            for key, none in (
+                ("hot_share", None), ("hot_start", 0), ("hot_beyond", "refuse"),
+            ):  # fmt: skip
                 if getattr(self, key) != none:
                     yield Fault(key, None, "has no effect without `hot_spot`")
             return
