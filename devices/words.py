@@ -42,6 +42,11 @@ ARRAY_KEYS: Mapping[str, str] = {
     "lvm": 'software_raid = "lvm"',
     "dmraid": 'software_raid = "lvm"',
     "cache": "cache_tier (SSDs) or controller.write (the controller's memory)",
+    "fs": "file_system",
+    "filesystem": "file_system",
+    "fstype": "file_system",
+    "fs_type": "file_system",
+    "format": "file_system (of a drive: format beside its model)",
 }
 """Keys of `[[array]]`."""
 HOST_KEYS: Mapping[str, str] = {
@@ -189,17 +194,24 @@ def folded(text: str) -> str:
     return re.sub(r"[\s_-]+", "", text.strip().lower())
 
 
+<<<<<<< HEAD
 def nearest_to(text: str) -> str:
     """The end of a message about what is not modelled: what comes nearest, if anything."""
     word = folded(text)
     return f"; {NEAREST[word]}" if word in NEAREST else ""
+=======
+def not_modelled(text: str) -> str:
+    """The end of a message about something that is not modelled: what comes nearest, or nothing."""
+    nearest = NEAREST.get(folded(text))
+    return "" if nearest is None else f"; {nearest}"
+>>>>>>> 22f6503248eaddf6bbb85d9f4e049b7a92fb2f0f
 
 
 def level_meant(text: str) -> str:
     """The end of a message about a level: which is meant; empty if nobody knows."""
     word = folded(text)
     if word in NEAREST:
-        return f"; {NEAREST[word]}"
+        return not_modelled(text)
     return f'; "{text}" is "{LEVELS[word]}" here' if word in LEVELS else ""
 
 

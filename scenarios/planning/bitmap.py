@@ -9,6 +9,7 @@ from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes
+from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable
 
 CHUNK = 64 << 20
@@ -83,13 +84,14 @@ def bitmap_plan(
         if table.bitmap_chunk is not None or (table.bitmap == "internal" and not in_host):
             levels = ", ".join(BITMAP_LEVELS)
             of = f'bitmap = "internal", software_raid = "os" and one of {levels} have one'
-            warnings.append(f"{key}.{asked}: has no effect on {name}: only arrays with {of}")
+            warnings.append(no_effect(f"{key}.{asked}", f" on {name}: only arrays with {of}"))
         elif in_host and table.bitmap is None and min(capacities, default=0) >= MADE_FROM:
-            warnings.append(
+            text = (
                 f"array {name}: no bitmap is simulated, though mdadm makes one by itself for"
                 f" members of {format_size(MADE_FROM)} and more, and small writes wait for it"
                 ' (bitmap = "internal", or "none" if there is none)'
             )
+            warnings.append(Coded(text, Code.BITMAP_NOT_STATED, name))
         return {}
     member = min(capacities, default=0)
     marked = member

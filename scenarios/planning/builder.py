@@ -34,6 +34,7 @@ from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
+from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -223,11 +224,12 @@ class Parts:
         """
         if controller is None or not controller.fast_path or not chosen:
             return False
-        without = f"controller.fast_path: has no effect on {name}"
+        key = "controller.fast_path"
         if table.level not in FAST_LEVELS and not in_host:
-            self.warnings.append(f"{without}: the short path serves {', '.join(FAST_LEVELS)}")
+            served = ", ".join(FAST_LEVELS)
+            self.warnings.append(no_effect(key, f" on {name}: the short path serves {served}"))
         elif all(drive.spec.kind == "hdd" for drive, _ in chosen):
-            self.warnings.append(f"{without}, an array of hard disks")
+            self.warnings.append(no_effect(key, f" on {name}, an array of hard disks"))
         else:
             return True
         return False
@@ -349,11 +351,17 @@ class Parts:
         self, key: str, table: ArrayTable, controller: ControllerSpec | None, *, behind: bool
     ) -> None:
         if table.level == "independent" and "stripe_unit" in table.model_fields_set:
-            self.warnings.append(f"{key}.stripe_unit: has no effect on {table.level}")
+            self.warnings.append(no_effect(f"{key}.stripe_unit", f" on {table.level}"))
         if not self._striped(table):
+<<<<<<< HEAD
             if table.in_host:
                 self.warnings.append(f"{key}.software_raid: has no effect on {table.level}")
         elif table.in_host:
+=======
+            if table.software_raid == "os":
+                self.warnings.append(no_effect(f"{key}.software_raid", f" on {table.level}"))
+        elif table.software_raid == "os":
+>>>>>>> 22f6503248eaddf6bbb85d9f4e049b7a92fb2f0f
             return
         elif not behind:
             allowed = 'a [controller], or software_raid = "os" for an array in the host'
@@ -406,10 +414,8 @@ class Parts:
         self.faults.extend(found, key)
         switched = replace(options, write_cache=True)
         if entry.write_cache is not None and not found and not spec.volatile(switched):
-            self.warnings.append(
-                f"{key}.write_cache: has no effect on {spec.name}, whose buffer forgets nothing"
-                " when the power fails"
-            )
+            said = f" on {spec.name}, whose buffer forgets nothing when the power fails"
+            self.warnings.append(no_effect(f"{key}.write_cache", said))
         compressible = self._compressible(array, spec)
         return None if found else replace(options, compressible=compressible)
 
@@ -456,9 +462,9 @@ class Parts:
             elif self.scenario.run.precondition != "fresh" and table.cache_tier is None:
                 # The page cache of a buffered load holds the end of what was written.
                 if not self._buffered(name):
-                    self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
+                    self.warnings.append(no_effect("run.precondition", f" on {name or table.name}"))
             elif self.scenario.run.snapshot is not None and table.cache_tier is None:
-                self.warnings.append(f"run.snapshot: has no effect on {name or table.name}")
+                self.warnings.append(no_effect("run.snapshot", f" on {name or table.name}"))
             return chosen
         if self.scenario.run.snapshot is not None:
             return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
@@ -473,10 +479,11 @@ class Parts:
             return chosen
         filled = self.scenario.run.filled
         if filled is not None and filled > usable:
-            self.warnings.append(
+            text = (
                 f"run.filled: {format_size(filled)} is more than {name or table.name} holds,"
                 f" {format_size(usable)}: it is filled"
             )
+            self.warnings.append(Coded(text, Code.NO_EFFECT, "run.filled"))
         loads = list(self._writes(name, usable)) if name else []
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raidlab.devices.levels import facts
+from raidlab.scenarios.spec.findings import no_effect
 from raidlab.scenarios.spec.schema import ArrayTable
 
 
@@ -24,5 +25,5 @@ def read_balance_plan(
         return {"md_reads": True} if table.read_balance in (None, "md") else {}
     if table.read_balance is not None:
         of = 'a level with copies and software_raid = "os"'
-        warnings.append(f"{key}.read_balance: has no effect on {name}: only arrays with {of}")
+        warnings.append(no_effect(f"{key}.read_balance", f" on {name}: only arrays with {of}"))
     return {}

@@ -39,6 +39,7 @@ from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
@@ -458,10 +459,11 @@ def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
                 (size // 1000**n * 1024**n for n in (3, 2, 1) if size % 1000**n == 0),
                 -(-size // 512) * 512,
             )
-            yield (
+            text = (
                 f"{key}.{name}: {format_size(size)} is no multiple of 512 B, and direct I/O moves"
                 f' whole sectors; did you mean "{format_size(nearest)}"?'
             )
+            yield Coded(text, Code.PARTIAL_SECTORS, f"{key}.{name}")
 
 
 def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]) -> Iterator[str]:
@@ -474,12 +476,13 @@ def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]
     units = [unit for unit in mapping_units if size % unit == 0 and align % unit]
     if units:
         start = "area_start" if workload.area_start % size else "hot_start"
-        yield (
+        text = (
             f"{key}.{start}: is no multiple of the block, so offsets are multiples of"
             f" {format_size(align)}, and nearly every I/O of {format_size(size)} touches"
             f" {size // max(units) + 1} of the drives' mapping units of {format_size(max(units))}"
             f" for {size // max(units)}"
         )
+        yield Coded(text, Code.STRADDLED_UNITS, f"{key}.{start}")
 
 
 def _page_cache(
