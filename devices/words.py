@@ -194,24 +194,17 @@ def folded(text: str) -> str:
     return re.sub(r"[\s_-]+", "", text.strip().lower())
 
 
-<<<<<<< HEAD
 def nearest_to(text: str) -> str:
     """The end of a message about what is not modelled: what comes nearest, if anything."""
     word = folded(text)
     return f"; {NEAREST[word]}" if word in NEAREST else ""
-=======
-def not_modelled(text: str) -> str:
-    """The end of a message about something that is not modelled: what comes nearest, or nothing."""
-    nearest = NEAREST.get(folded(text))
-    return "" if nearest is None else f"; {nearest}"
->>>>>>> 22f6503248eaddf6bbb85d9f4e049b7a92fb2f0f
 
 
 def level_meant(text: str) -> str:
     """The end of a message about a level: which is meant; empty if nobody knows."""
     word = folded(text)
     if word in NEAREST:
-        return not_modelled(text)
+        return nearest_to(text)
     return f'; "{text}" is "{LEVELS[word]}" here' if word in LEVELS else ""
 
 

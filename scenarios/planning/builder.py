@@ -353,15 +353,9 @@ class Parts:
         if table.level == "independent" and "stripe_unit" in table.model_fields_set:
             self.warnings.append(no_effect(f"{key}.stripe_unit", f" on {table.level}"))
         if not self._striped(table):
-<<<<<<< HEAD
             if table.in_host:
-                self.warnings.append(f"{key}.software_raid: has no effect on {table.level}")
-        elif table.in_host:
-=======
-            if table.software_raid == "os":
                 self.warnings.append(no_effect(f"{key}.software_raid", f" on {table.level}"))
-        elif table.software_raid == "os":
->>>>>>> 22f6503248eaddf6bbb85d9f4e049b7a92fb2f0f
+        elif table.in_host:
             return
         elif not behind:
             allowed = 'a [controller], or software_raid = "os" for an array in the host'
