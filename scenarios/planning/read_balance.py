@@ -20,7 +20,7 @@ def read_balance_plan(
         warnings: Takes a setting without effect.
     """
     copied = facts(table.level).copies != 1
-    if table.software_raid == "os" and copied:
+    if table.in_host and copied:
         return {"md_reads": True} if table.read_balance in (None, "md") else {}
     if table.read_balance is not None:
         of = 'a level with copies and software_raid = "os"'

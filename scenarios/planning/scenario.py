@@ -31,13 +31,16 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings, without_threads
+from raidlab.scenarios.planning.link_tree import unused_links
+from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
-from raidlab.scenarios.planning.ssd_cache import follows_data
+from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
+from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.unsupported import not_yet
 
@@ -215,7 +218,7 @@ def build_scenario(
     """A scenario from the tree of its file.
 
     Args:
-        tree: What a scenario file holds.
+        tree: What a scenario file holds; in a program also as `in_form_of_a_file` takes it.
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
         sections: What job files of its workloads hold, if they were read.
@@ -223,7 +226,7 @@ def build_scenario(
     Raises:
         SpecError: Everything that is wrong with it.
     """
-    path = None if path is None else Path(path)
+    tree, path = (in_form_of_a_file(tree), None) if path is None else (tree, Path(path))
     faults = Faults("" if path is None else str(path))
     monitored = expanded(tree, path, faults)
     table = check(ScenarioTable, monitored.tree, faults)
@@ -233,20 +236,19 @@ def build_scenario(
     parts = Parts(table, faults, None if path is None else path.parent, own or {})
     parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
-    parts.clock = table.host.clock or (None if host is None else host.clock)
+    parts.take_host(host)
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
+    parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
-    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
-        allowed = "1: without a cache_tier it has no effect"
-        faults.add("run.time_lapse", table.run.time_lapse, allowed)
+    check_time_lapse(table, faults)
     events = plan_events(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
-        topology = connect(host, controller, parts.drives, faults)
+        topology = connect(host, controller, parts.drives, faults, table.link)
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
@@ -275,6 +277,7 @@ def build_scenario(
         models=parts.devices,
         warnings=(
             *parts.warnings,
+            *md_host_warnings(table, parts.arrays, volumes=parts.has_volumes),
             *host_warnings(host, (device.spec for device in parts.devices.values()), parts.arrays),
         ),
         unrebuilt=parts.unrebuilt,

@@ -11,7 +11,7 @@ mod workload;
 
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
-pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
+pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
@@ -322,6 +322,9 @@ pub struct ArrayPlan {
     /// True if Linux' md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
+    /// What md costs and allows it; of an array in the host alone.
+    #[serde(default)]
+    pub md: MdPlan,
     /// Its write-intent bitmap; of an array in the host alone.
     #[serde(default)]
     pub bitmap: Option<BitmapPlan>,
