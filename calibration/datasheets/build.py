@@ -14,6 +14,7 @@ from raidlab.devices.datasheet.controller import controller_draft, read_controll
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.priors import BLOCK
 from raidlab.devices.datasheet.sheet import Read, Sheet, read_sheet
+from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 
 WITHIN_PCT = 5.0
@@ -118,7 +119,12 @@ def import_datasheet(path: Path, tell: Tell = silent) -> Imported:
     """
     if read_toml(path).get("kind") == "controller":
         return import_controller(path)
-    return build(read_sheet(path), tell)
+    try:
+        return build(read_sheet(path), tell)
+    except SpecError as error:
+        raise SpecError(
+            replace(each, file=each.file or str(path)) for each in error.faults
+        ) from None
 
 
 def import_controller(path: Path) -> Imported:

@@ -40,6 +40,7 @@ from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
+from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.unsupported import not_yet
 
@@ -217,7 +218,7 @@ def build_scenario(
     """A scenario from the tree of its file.
 
     Args:
-        tree: What a scenario file holds.
+        tree: What a scenario file holds; in a program also as `in_form_of_a_file` takes it.
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
         sections: What job files of its workloads hold, if they were read.
@@ -225,7 +226,7 @@ def build_scenario(
     Raises:
         SpecError: Everything that is wrong with it.
     """
-    path = None if path is None else Path(path)
+    tree, path = (in_form_of_a_file(tree), None) if path is None else (tree, Path(path))
     faults = Faults("" if path is None else str(path))
     monitored = expanded(tree, path, faults)
     table = check(ScenarioTable, monitored.tree, faults)
