@@ -13,7 +13,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.links import Interface, connection_ns, negotiate, plan_link, wide_port
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.link_tree import build_tree
-from raidlab.scenarios.spec.links import LinkTable
+from raidlab.scenarios.spec.links import LinkTable, link_faults
 
 _REQUEST_BYTES = 128
 """A request that a controller fetches from the host, along the path of write data: the frame of
@@ -63,6 +63,9 @@ def connect(
     controller's link to the host is shared by all.
     """
     topology = Topology()
+    if any(link_faults(tuple(links))):
+        # They are reported, and no way along them need end.
+        links = ()
     if controller is None:
         tree = build_tree(links, host, _behind(links, drives), faults, topology.links)
         for drive in drives:
