@@ -13,7 +13,7 @@ import typer
 
 from raidlab.commands.common import Json, command, path, say
 from raidlab.commands.file_kinds import FileKind
-from raidlab.commands.files_written import Writes
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
 from raidlab.output import echo
 
@@ -49,12 +49,16 @@ def new(
         Writes(FileKind.SCENARIO),
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="The drive: a name, or a device file.")
+        str | None,
+        typer.Option("--model", help="The drive: a name, or a device file."),
+        Reads(),
     ] = None,
     drives: Annotated[int | None, typer.Option("--drives", help="How many of it.")] = None,
     level: Annotated[str | None, typer.Option("--level", help="The array's RAID level.")] = None,
     controller: Annotated[
-        str | None, typer.Option("--controller", help="Of the catalogue; none: the host's RAID.")
+        str | None,
+        typer.Option("--controller", help="Of the catalogue; none: the host's RAID."),
+        Reads(),
     ] = None,
     load: Annotated[
         str | None, typer.Option("--load", help="fio's word (randread ...), or a profile.")
