@@ -153,6 +153,16 @@ COMMANDS = {
         "calibrate",
         "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
     ),
+    "check": Lazy(
+        "check",
+        "check",
+        "Check files without running them: every fault of each, with what is allowed.",
+    ),
+    "schema": Lazy(
+        "schema",
+        "schema",
+        "Print the JSON Schema of a kind of file: scenario, device, sheet or question.",
+    ),
     "store": Lazy(
         "store",
         "store",

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.catalogue import Device, find, find_for
 from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import IO_RATE, Power, Share
+from raidlab.devices.units import IO_RATE, PERCENT, Power, Share, form_of
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.studies.vary import axes_of
@@ -57,9 +58,32 @@ def _growth(value: Any) -> float:
     return float(value)
 
 
-Years = Annotated[float, BeforeValidator(_years)]
-Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
-Growth = Annotated[float, BeforeValidator(_growth)]
+Years = Annotated[
+    float,
+    BeforeValidator(_years),
+    WithJsonSchema(
+        {"type": "string", "pattern": f"^{_YEARS.pattern}$", "examples": ["5 years", "18 months"]}
+    ),
+]
+Counts = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_counts),
+    WithJsonSchema(
+        one_or_several(
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 1, "maximum": 4096},
+                    {"type": "string", "examples": ["4:24", "4:24:2"]},
+                ]
+            }
+        )
+    ),
+]
+Growth = Annotated[
+    float,
+    BeforeValidator(_growth),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": 10}, form_of(PERCENT)]}),
+]
 
 
 def time_of(years: float) -> str:

@@ -24,6 +24,7 @@ ORDER = {
         {"studies"},
         {"risk"},
         {"capacity"},
+        {"files"},
     ],
     "calibration": [
         {"measurements"},
