@@ -111,7 +111,7 @@ def page(
 
 
 _CHECK = "mixed_random"
-_NOTES = ("not modelled", "firmware times", "actuators", "no rate stated")
+_NOTES = ("not modelled", "firmware times", "actuators", "no rate stated", "no sustained_write")
 """Warnings that are about no figure."""
 
 

@@ -63,15 +63,22 @@ def energies(flash: Flash) -> Energies:
     work, page_set = active - idle, flash.planes * PAGE
     read = priors.ARRAY_W.best * flash.read_us
     erase = priors.ARRAY_W.best * 1000 * flash.cell.erase_ms.best
-    writes = steady_write(flash.sheet) or flash.program_rate
+    # Bursts into an SLC cache program as often as dies can.
+    in_slc = flash.sheet.has_slc_cache
+    programs = flash.die_rate if in_slc else flash.program_rate
+    writes = steady_write(flash.sheet) or programs
     reads = flash.sheet.sequential_read
     # Without a stream of reads, half of what a byte costs while it is written.
     byte = 1e9 * work / reads - 1e3 * read / page_set if reads else 0.5e9 * work / writes
+    if flash.program_mb_s is not None and not in_slc:
+        # Few programs bound the stream: each draws what chips state, and bytes cost the rest.
+        usual = 1e-6 * priors.ARRAY_W.best * flash.program_us * writes / page_set
+        byte = min(byte, 1e9 * (work - usual) / writes)
     byte = max(0.0, byte)
     program = 1e6 * page_set * (work / writes - 1e-9 * byte)
     # In steady state all dies program, and what they move was read: no more than at work either.
     moved = 1.0 - 1.0 / flash.write_amplification
-    most = 1e6 * work * page_set / flash.program_rate
+    most = 1e6 * work * page_set / programs
     most -= erase / flash.cell.pages_per_block + moved * read
     most -= 1e-3 * (1.0 - moved) * page_set * byte
     array = priors.ARRAY_W.clamp(min(program, most) / flash.program_us)

@@ -8,7 +8,9 @@ from raidlab.notebooks.frame.figures import Box as Box
 from raidlab.notebooks.frame.figures import along as along
 from raidlab.notebooks.frame.figures import figure as figure
 from raidlab.notebooks.frame.figures import measured as measured
+from raidlab.notebooks.frame.figures import spanned as spanned
 from raidlab.notebooks.frame.live import Live as Live
+from raidlab.notebooks.frame.loss import losses as losses
 from raidlab.notebooks.frame.pictures import Axis as Axis
 from raidlab.notebooks.frame.pictures import Series as Series
 from raidlab.notebooks.frame.pictures import bars as bars

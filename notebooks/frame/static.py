@@ -14,6 +14,8 @@ from functools import partial
 from pathlib import Path
 
 from raidlab.devices.files import write_files
+from raidlab.notebooks.course import page as course
+from raidlab.notebooks.course.lessons import LESSONS, Lesson
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.room import SEED, Room
@@ -45,6 +47,16 @@ def page(
     return pages.page(room, base64.b64encode(zipped).decode(), first, links)
 
 
+def names_of(rooms: Sequence[Room]) -> list[str]:
+    """The pages of a site, without their ending: rooms, lessons that use one of them, the index."""
+    return [*(room.name for room in rooms), *(each.name for each in _lessons(rooms)), "index"]
+
+
+def _lessons(rooms: Sequence[Room]) -> list[Lesson]:
+    known = {room.name for room in rooms}
+    return [lesson for lesson in LESSONS if known & set(lesson.rooms)]
+
+
 def site(
     rooms: Sequence[Room],
     folder: Path,
@@ -56,8 +68,13 @@ def site(
         SpecError: A file cannot be written.
     """
     made: dict[Path, str | bytes] = {}
+    known = {room.name for room in rooms}
     for room in rooms:
-        links = catalogue.links(room, "index.html", "{}.html")
+        links = catalogue.links(room, "index.html", "{}.html", known)
         made[folder / f"{room.name}.html"] = page(room, links, partial(progress, room.name))
-    links_of = {room.name: f"{room.name}.html" for room in rooms}
-    write_files(made | {folder / "index.html": pages.index(rooms, links_of)})
+    lessons = _lessons(rooms)
+    for lesson in lessons:
+        made[folder / f"{lesson.name}.html"] = course.page_of(lesson, lessons, known)
+    listed = [(f"{each.name}.html", each.heading) for each in lessons]
+    index = pages.index(rooms, {name: f"{name}.html" for name in known}, listed)
+    write_files(made | {folder / "index.html": index})

@@ -14,7 +14,7 @@ from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
-from raidlab.devices.schema import check, read_toml
+from raidlab.devices.schema import DriveSpec, check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
@@ -332,11 +332,16 @@ def _plan(
                 "queue_depth": drive.spec.queue_depth,
                 "block_layer": dict(block_layer),
                 "path": path,
+                **_pauses(drive.spec),
             }
             for drive, model, path in drives
         ],
         "arrays": parts.arrays,
     }
+
+
+def _pauses(spec: DriveSpec) -> dict[str, Any]:
+    return {"pauses": [pause.to_plan() for pause in spec.pause]} if spec.pause else {}
 
 
 def _workloads(

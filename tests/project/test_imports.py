@@ -29,6 +29,7 @@ ORDER = {
     "calibration": [
         {"measurements"},
         {"fio", "disksim", "traces", "monitoring"},
+        {"surrogates"},
         {"fitting"},
         {"datasheets", "published", "discover"},
     ],

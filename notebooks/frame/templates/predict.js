@@ -46,7 +46,7 @@ function comparedText(about, value, found) {
   return `Predicted: ${three(value)} ${about.unit}. Simulated: ${found.text}${factor}. ${found.why}`;
 }
 
-// All predictions of this browser as lines of a file that `raidlab class` reads.
+// All predictions of this browser as lines of a file that `raidlab lab --class` reads.
 function predictionsCsv(student) {
   const quoted = (value) => `"${String(value).replaceAll('"', '""')}"`;
   const rows = [["student", "room", "prediction", "outcome", "unit", "kept"]];

@@ -11,6 +11,7 @@ mod die;
 pub mod endurance;
 pub mod job;
 pub mod params;
+mod program_ceiling;
 pub mod slc_cache;
 mod suspension;
 pub mod temperature;
@@ -22,6 +23,7 @@ use die::{Die, PageTimes};
 pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
 use params::NandParams;
+use program_ceiling::ProgramCeiling;
 use raidlab_kernel::{Nanos, Spells, Time};
 use slc_cache::{SlcCache, SlcCacheParams};
 use suspension::Suspension;
@@ -39,6 +41,8 @@ pub struct Nand {
     command: Nanos,
     suspension: Suspension,
     slc_cache: Option<Box<SlcCache>>,
+    /// What programs with all bits of the cells share; none without a limit.
+    ceiling: Option<Box<ProgramCeiling>>,
     /// What a power limit leaves; none without one.
     budget: Option<Box<PowerBudget>>,
     reads_first: u32,
@@ -87,6 +91,8 @@ impl Nand {
             command: params.command_ns,
             suspension: Suspension::new(params),
             slc_cache: None,
+            ceiling: (params.program_bytes_per_s)
+                .map(|rate| Box::new(ProgramCeiling::new(rate, set_bytes))),
             budget: None,
             reads_first: params.reads_first,
             cache_read: params.cache_read,
@@ -110,7 +116,9 @@ impl Nand {
         mapped_share: f64,
         full: bool,
     ) {
+        let shared = self.ceiling.as_ref().map(|it| it.each(self.dies.len()));
         let fold = self.read.mean() + self.program.mean();
+        let fold = fold.max(shared.unwrap_or_default());
         let cache = SlcCache::new(slc, params, self.set_bytes, mapped_share, fold);
         for die in self.dies.iter_mut().filter(|_| full) {
             die.in_slc = cache.room();
@@ -323,6 +331,7 @@ impl Nand {
 
     fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
         let start = self.powered(job, start);
+        let start = self.below_ceiling(die, job, start);
         let end = match job {
             Job::Program { set, .. } | Job::Parity { set } | Job::Map { set } => {
                 self.operations.programs += 1;
@@ -361,6 +370,21 @@ impl Nand {
             self.work.collection += end - start;
         }
         end
+    }
+
+    /// When a program that is not one into the SLC cache has its turn, from `start` on.
+    #[inline]
+    fn below_ceiling(&mut self, die: u32, job: Job, start: Time) -> Time {
+        let Some(ceiling) = &mut self.ceiling else {
+            return start;
+        };
+        let host = matches!(job, Job::Program { host: true, .. });
+        let in_slc = (self.slc_cache.as_ref())
+            .is_some_and(|cache| host && cache.has_room(&self.dies[die as usize]));
+        match job.programs() && !in_slc {
+            true => ceiling.begins(start),
+            false => start,
+        }
     }
 
     /// When a job has its energy, from `start` on.

@@ -48,6 +48,26 @@ fn writes_are_fast_until_the_cache_is_full() {
 }
 
 #[test]
+fn all_dies_together_program_no_faster_than_the_ceiling() {
+    // 16,384 B at 20.48 MB/s: a program begins 800 us after the one before, though dies take 500 us
+    // each. Those into the SLC cache are not slowed.
+    let mut params = cached(WhenFull::Direct);
+    params.nand.program_bytes_per_s = Some(20_480_000);
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    let ends = completed(&mut ssd, &mut bench, 0);
+    assert_eq!(ends[4..8], [116_000, 116_000, 232_000, 232_000]);
+    let steps: Vec<u64> = ends[8..12]
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .collect();
+    assert_eq!(steps, [800_000; 3]);
+    // Dies that rest fold no faster: four page sets of 550 us become four of 1.6 ms on each die.
+    completed(&mut ssd, &mut bench, 12_000_000);
+    assert_eq!(figure(&ssd, "folded_bytes"), 4.0 * SET as f64);
+}
+
+#[test]
 fn an_idle_drive_folds_and_is_fast_again() {
     let mut ssd = drive(&cached(WhenFull::Direct));
     let mut bench = Bench::new();
