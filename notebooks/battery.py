@@ -88,7 +88,7 @@ def stages_of(values):
 
 
 @app.function
-def fate(values, data, parity, answered, known):
+def left_behind(values, data, parity, answered, known):
     """What a power failure at a station leaves.
 
     `known` is True while the controller still has the write in its memory.
@@ -121,7 +121,7 @@ def followed(values):
     for t, (data, parity, answered, what) in enumerate(stages_of(values)):
         # The controller forgets a write once all of its disks have acknowledged it.
         known = data != "host" and {data, parity} - {"disks", "medium"} != set()
-        left = fate(values, data, parity, answered, known)
+        left = left_behind(values, data, parity, answered, known)
         color = "#009E73" if answered else "#566370"
         data_keys.append(Key(float(t), 280, lanes[data], color, data != "medium"))
         parity_keys.append(Key(float(t), 420, lanes[parity], color, parity != "medium"))
