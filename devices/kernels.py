@@ -1,4 +1,4 @@
-"""What Linux' md costs load threads by kernel: cache lines that all of them write.
+"""What Linux md costs load threads by kernel: cache lines that all of them write.
 
 A counter or a lock that every I/O of an array changes lies in one cache line. The line moves from
 core to core, and while it moves nobody else has it: so it is a server of one place, whatever

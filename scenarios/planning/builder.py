@@ -334,7 +334,7 @@ class Parts:
     def _of_md(
         self, key: str, name: str, table: ArrayTable, capacities: Sequence[int], *, volatile: bool
     ) -> dict[str, Any]:
-        """What Linux' md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
+        """What Linux md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
         bitmap = bitmap_plan(
             key, name, table, capacities, self.faults, self.warnings, volatile=volatile
         )

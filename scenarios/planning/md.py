@@ -1,4 +1,4 @@
-"""What Linux' md, or device mapper above it, makes of an array in the host, for the plan."""
+"""What Linux md, or device mapper above it, makes of an array in the host, for the plan."""
 
 from __future__ import annotations
 

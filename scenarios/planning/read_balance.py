@@ -12,7 +12,7 @@ from raidlab.scenarios.spec.schema import ArrayTable
 def read_balance_plan(
     key: str, name: str, table: ArrayTable, warnings: list[str]
 ) -> dict[str, Any]:
-    """How reads find their copy, for an array's plan: nothing if not as Linux' md does.
+    """How reads find their copy, for an array's plan: nothing if not as Linux md does.
 
     Args:
         key: Of the array, for warnings.

@@ -1,6 +1,6 @@
 //! The thread of the host that handles the stripes of an array with parity.
 //!
-//! Linux' md has one for each array (`raid5d`). It works in pages: a page of each member at the same
+//! Linux md has one for each array (`raid5d`). It works in pages: a page of each member at the same
 //! offset is a stripe of its own, whose requests to members it sends and takes back one by one, and
 //! whose parity it makes. The time for each such request is what ends the rate of fast members (S. Li,
 //! linux-raid, 2012: 450,000 a second are 2.3 times too many for one thread). A small write on RAID 5

@@ -1,4 +1,4 @@
-"""Linux' md and device mapper: kernels, counters, workers, the stripe cache, speeds under load."""
+"""Linux md and device mapper: kernels, counters, workers, the stripe cache, speeds under load."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ pub struct BlockLayerParams {
     pub requests: u32,
 }
 
-/// What Linux' md costs and allows an array in the host, beyond its host's CPU times.
+/// What Linux md costs and allows an array in the host, beyond its host's CPU times.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct MdPlan {

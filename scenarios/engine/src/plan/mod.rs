@@ -319,7 +319,7 @@ pub struct ArrayPlan {
     pub controller: Option<u32>,
     /// True if the host's CPU does the RAID work.
     pub software: bool,
-    /// True if Linux' md chooses the copy that serves a read; of an array in the host alone.
+    /// True if Linux md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
     /// What md costs and allows it; of an array in the host alone.

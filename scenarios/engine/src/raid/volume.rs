@@ -173,7 +173,7 @@ impl Volume {
         self.host_link
     }
 
-    /// Whether its stripes are handled page by page, as in the stripe cache of Linux' md.
+    /// Whether its stripes are handled page by page, as in the stripe cache of Linux md.
     #[inline]
     pub fn works_in_pages(&self) -> bool {
         self.works_in_pages

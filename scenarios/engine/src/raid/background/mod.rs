@@ -145,7 +145,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// A stream that is so far ahead of its pace sleeps, as Linux' md does for half a second
+    /// A stream that is so far ahead of its pace sleeps, as Linux md does for half a second
     /// (`md_do_sync` in drivers/md/md.c).
     const SLEEP: u64 = 500_000_000;
 

@@ -1,4 +1,4 @@
-//! The stripe cache of Linux' md, where its size is limited.
+//! The stripe cache of Linux md, where its size is limited.
 //!
 //! A stripe of the cache is a page of each member at one offset. A write needs one for each page of its
 //! stripe's units, and has it until all of the stripe is written. Who finds none sleeps, until three

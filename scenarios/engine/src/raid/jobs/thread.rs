@@ -1,7 +1,7 @@
 //! Turns at the threads of the host that handle the stripes of an array with parity in the host: one,
 //! or more where md is asked for them (`group_thread_cnt`).
 //!
-//! Each takes up one stripe after the other, as `raid5d` of Linux' md does. In its turn a job decides
+//! Each takes up one stripe after the other, as `raid5d` of Linux md does. In its turn a job decides
 //! what has to be read. If anything has, the turn ends, and the job comes back for another one with
 //! what it has read. Else the thread makes parity, and hands the writes over at the end.
 
