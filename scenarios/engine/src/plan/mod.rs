@@ -288,6 +288,28 @@ impl Level {
     }
 }
 
+/// How copies of level 10 lie on the drives, by the words of Linux md.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrangement {
+    /// One after the other over the drives.
+    Near,
+    /// In parts of the drives that lie far from each other.
+    Far,
+    /// In the row behind, one drive on.
+    Offset,
+}
+
+/// The copies of level 10.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct CopiesPlan {
+    /// How they lie.
+    pub arrangement: Arrangement,
+    /// How many there are, the first included.
+    pub copies: u32,
+}
+
 /// How parity moves from stripe to stripe, and where data begin beside it.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
@@ -322,6 +344,9 @@ pub struct ArrayPlan {
     /// True if Linux md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
+    /// Of level 10 where its copies lie otherwise than in striped pairs.
+    #[serde(default)]
+    pub copies: Option<CopiesPlan>,
     /// What md costs and allows it; of an array in the host alone.
     #[serde(default)]
     pub md: MdPlan,
