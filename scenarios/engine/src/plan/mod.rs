@@ -4,11 +4,13 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+mod copies;
 mod details;
 mod durability;
 mod host;
 mod workload;
 
+pub use copies::{Arrangement, CopiesPlan};
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
@@ -286,28 +288,6 @@ impl Level {
             | Level::Raid60 => false,
         }
     }
-}
-
-/// How copies of level 10 lie on the drives, by the words of Linux md.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "snake_case")]
-pub enum Arrangement {
-    /// One after the other over the drives.
-    Near,
-    /// In parts of the drives that lie far from each other.
-    Far,
-    /// In the row behind, one drive on.
-    Offset,
-}
-
-/// The copies of level 10.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(deny_unknown_fields)]
-pub struct CopiesPlan {
-    /// How they lie.
-    pub arrangement: Arrangement,
-    /// How many there are, the first included.
-    pub copies: u32,
 }
 
 /// How parity moves from stripe to stripe, and where data begin beside it.
