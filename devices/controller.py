@@ -49,7 +49,7 @@ class Cache(Table):
     flush: Duration = 4_000_000_000
     """What is dirty when such an interval begins goes out to the drives in the course of it."""
     destages: int = Field(default=4, ge=1, le=1024)
-    """Stripes being written to the drives at once, for each drive; without parity parts of units."""
+    """Stripes that are written at once, for each drive; parts of units without parity."""
     backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
     """What can hold or save its content through an outage."""
 

@@ -35,8 +35,8 @@ _FIRMWARE: Final[Mapping[str, Firmware]] = {
         latency="34.56 us",
     )
 }
-"""Of the fitted controller, as its small requests alone decide it: the lists of pages that its cores
-build for larger ones are the work of later chips' data movers."""
+"""Of the fitted controller, as its small requests alone decide it: the lists of pages that its
+cores build for larger ones are the work of later chips' data movers."""
 _CLOCKS = {CACHED: 800e6, PLAIN: 533e6}
 """Of their cores: two PowerPC 476, one PowerPC 440."""
 _ASSUMED = "assumed: "
