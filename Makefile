@@ -8,7 +8,7 @@ CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs site wheel sdist \
+.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-jupyter \
 	lab-gallery lab-start plan-questions clean
 
@@ -86,6 +86,11 @@ docs: setup ## Make the pages and pictures that commands make
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
 	@echo "wrote $(EVIDENCE) $(CLAIMS) $(PICTURE) docs/reference/catalogue.md"
+
+SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenario scenarios/schemas/question
+
+schema: setup ## Make the JSON Schema of files, which editors read
+	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	@tools/make-layout

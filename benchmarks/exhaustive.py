@@ -19,8 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from raidlab.scenarios.capacity.answer import price
 from raidlab.scenarios.capacity.candidates import Candidate, expand
-from raidlab.scenarios.capacity.plan import plan, price
+from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import Question, load_question
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of

@@ -71,7 +71,7 @@ def page(rooms: list[Ran], result: Ran) -> str:
     html = "its answer and picture as HTML" if "text/html" in result.kinds else "text alone"
     return f"""# The lab in Jupyter
 
-For whoever works in Jupyter. `make lab-jupyter` makes this page: each room is exported by
+Do the rooms of the lab run in Jupyter? `make lab-jupyter` makes this page: each room is exported by
 `marimo export ipynb` and run from its first cell to its last, without a browser.
 
 A `Result` as the last line of a cell shows {html}.

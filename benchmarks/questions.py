@@ -87,8 +87,8 @@ def page(answers: Sequence[Answered], load: float) -> str:
     )
     return f"""# Evidence: ten questions of a planner
 
-For whoever asks how long `raidlab plan` takes. `make plan-questions` makes this page: each question
-of `scenarios/library/plans` by its one command, with nothing simulated before.
+How long does `raidlab plan` take? `make plan-questions` makes this page: each question of
+`scenarios/library/plans` by its one command, with nothing simulated before.
 [Choose a system](../how-to/choose-a-system.md) checks each answer by hand.
 
 {said}

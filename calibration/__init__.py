@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from raidlab.calibration.fio.results import import_fio as import_fio
     from raidlab.calibration.fitting.baseline import interpolated as interpolated
-    from raidlab.calibration.fitting.calibrate import Calibration as Calibration
     from raidlab.calibration.fitting.calibrate import calibrate as calibrate
+    from raidlab.calibration.fitting.calibration import Calibration as Calibration
     from raidlab.calibration.fitting.stages import Settings as Settings
     from raidlab.calibration.measurements.bundle import Bundle as Bundle
     from raidlab.calibration.measurements.bundle import load_bundle as load_bundle

@@ -31,6 +31,7 @@ from raidlab.devices.provenance import (
 from raidlab.devices.schema import DeviceSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
+from raidlab.devices.table import TableSpec
 from raidlab.devices.trees import get
 from raidlab.devices.volume import VolumeSpec
 from raidlab.devices.words import device_meant
@@ -43,6 +44,7 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
     "controller": ControllerSpec,
     "ssd": SsdSpec,
     "volume": VolumeSpec,
+    "table": TableSpec,
     "xpoint": XpointSpec,
 }
 """The model of each kind of device file."""

@@ -10,21 +10,21 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
 from raidlab.devices.faults import Fault, faults_of
 from raidlab.devices.hdd_geometry import SECTOR, Geometry, Zone
 from raidlab.devices.hdd_shingled import Shingled
 from raidlab.devices.power import DiskPower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
-from raidlab.devices.units import DURATION, Duration, Share, Size, Speed
+from raidlab.devices.units import DURATION, Duration, Share, Size, Speed, form_of
 
 
 def _signed(value: Any) -> Any:
     return DURATION.convert(value) if isinstance(value, str) else value
 
 
-SignedDuration = Annotated[int, BeforeValidator(_signed)]
+SignedDuration = Annotated[int, BeforeValidator(_signed), WithJsonSchema(form_of(DURATION))]
 """Whole nanoseconds, from `"0.5 ms"` or `"-0.1 ms"`."""
 
 _MINUTE = 60 * 10**9

@@ -101,7 +101,6 @@ class PageCache(Table):
             "read_call_ns": round(self.read_call * scale),
             "write_call_ns": round(self.write_call * scale),
             "read_page_ns": round(self.read_page * scale),
-            "write_page_ns": round(self.write_page * scale),
             "holds_end": holds_end,
         }
 
@@ -191,6 +190,8 @@ class HostSpec(DeviceSpec):
     """Share of each piece of CPU time that varies exponentially: caches, other interrupts."""
     page: Duration = 0
     """CPU time to issue each 4 KiB of an I/O besides: its pages are locked and listed."""
+    write_page: Duration = 0
+    """CPU time to issue each 4 KiB of a write besides: its pages are copied or compressed."""
     sata: InterfaceName = "sata-6g"
     """Port of a SATA drive that hangs on the host directly."""
     sas: InterfaceName = "sas-12g"
@@ -219,7 +220,9 @@ class HostSpec(DeviceSpec):
         scale = 1.0 if clock is None else self.clock / clock
         net = self.network
         submit, complete, page = (net.submit, net.complete, net.page) if net else (0, 0, 0)
-        return {
+        # What is new in plans is left out where it has no effect.
+        of_write = round(self.write_page * scale)
+        return ({"write_page_ns": of_write} if of_write else {}) | {
             "submit_ns": round((self.submit + submit) * scale),
             "complete_ns": round((self.complete + complete) * scale),
             "raid_command_ns": round(self.raid_command * scale),

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 Family = Literal["pcie", "sas", "sata"]
@@ -209,9 +209,16 @@ def _interface_name(name: str) -> str:
         raise PydanticCustomError("interface", "{allowed}", {"allowed": str(error)}) from None
 
 
-InterfaceName = Annotated[str, AfterValidator(_interface_name)]
+_PATTERN = r"(pcie|sas|sata)-\d+(\.\d+)?g?(-x\d+)?"
+InterfaceName = Annotated[
+    str,
+    AfterValidator(_interface_name),
+    WithJsonSchema({"type": "string", "pattern": f"^{_PATTERN}$", "examples": ["sas-12g"]}),
+]
 """A field of a file that names an interface."""
 InterfaceOrNone = Annotated[
-    str, AfterValidator(lambda name: name if name == "none" else _interface_name(name))
+    str,
+    AfterValidator(lambda name: name if name == "none" else _interface_name(name)),
+    WithJsonSchema({"type": "string", "pattern": f"^(none|{_PATTERN})$", "examples": ["sas-12g"]}),
 ]
 """The same, or `none`."""

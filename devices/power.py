@@ -96,6 +96,8 @@ class FlashPower(Table):
     """Of an array read: one page of every plane, or of one that reads by itself."""
     program: Energy = Field(le=1)
     """Of a program of one page of every plane."""
+    program_slc: Energy | None = Field(default=None, le=1)
+    """The same into an SLC cache; as much if left out."""
     erase: Energy = Field(le=1)
     """Of a block's erase."""
     byte: float = Field(ge=0, le=1e6)
@@ -141,7 +143,8 @@ class FlashPower(Table):
 
     def energies(self) -> dict[str, float]:
         """Power without activity and energies, as the native models name them."""
-        return {
+        slc = {} if self.program_slc is None else {"program_slc_nj": self.program_slc * 1e9}
+        return slc | {
             "idle_w": self.idle,
             "read_nj": self.read * 1e9,
             "program_nj": self.program * 1e9,

@@ -23,6 +23,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Faults, faults_of
+from raidlab.devices.forms import also
 from raidlab.devices.units import is_quantity
 
 SOURCES = "sources"
@@ -46,7 +47,7 @@ class Source(BaseModel):
 
     source: Literal["data-sheet", "published", "measured", "fitted", "derived", "assumed"]
     note: str = ""
-    stderr: Annotated[str, BeforeValidator(_error_quantity)] = ""
+    stderr: Annotated[str, BeforeValidator(_error_quantity), also({"type": "number"})] = ""
     """Standard error of a fitted number."""
     measurement: str = ""
     """Name of the measurement that it was measured in or fitted to."""

@@ -29,7 +29,7 @@ from raidlab.devices.reading import (
     read_text,
     unreadable,
 )
-from raidlab.devices.units import Share
+from raidlab.devices.units import Duration, Share
 
 _LARGEST_FILE = 16 * MIB
 
@@ -122,6 +122,19 @@ class DeviceSpec(Table):
     """What the maker states, as the sheet has it; decides nothing by itself."""
 
 
+class Pause(Table):
+    """`[[pause]]`: one kind of pauses, in which a drive takes up no command."""
+
+    every: Duration = Field(ge=1_000)
+    """Mean time from the end of one to the next, exponentially distributed."""
+    length: Duration = Field(ge=1)
+    """Mean length, exponentially distributed."""
+
+    def to_plan(self) -> dict[str, int]:
+        """`PauseParams` of the native models."""
+        return {"every_ns": self.every, "length_ns": self.length}
+
+
 class DriveSpec(DeviceSpec):
     """A device that holds data."""
 
@@ -137,6 +150,9 @@ class DriveSpec(DeviceSpec):
     out."""
     queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands that the drive takes at once; 0 for no limit."""
+
+    pause: tuple[Pause, ...] = Field(default=(), max_length=8)
+    """When it takes up no command, for reasons of its own."""
 
     def link(self) -> Interface | None:
         """The drive's own link."""

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+DEVICE_SCHEMA = Path(__file__).parent / "schemas" / "device.json"
+SHEET_SCHEMA = Path(__file__).parent / "schemas" / "sheet.json"
+"""JSON Schema of files of the catalogue, as `raidlab schema` prints it."""
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def with_schema(text: str, file: Path, schema: Path) -> str:
+    """A file's text below the line that names its schema to editors, relative to the file."""
+    return f"#:schema {os.path.relpath(schema, file.parent)}\n{text}"
 
 
 def device_toml(values: Mapping[str, Any], sources: Mapping[str, Any], head: Sequence[str]) -> str:

@@ -409,7 +409,7 @@ class SsdSpec(DriveSpec):
                 "suspend_ns": nand.suspend,
                 "pulse_ns": nand.pulse,
                 "suspend_interval_ns": nand.suspend_interval,
-                **({"resume_ns": nand.resume} if nand.resume else {}),
+                **nand.limits(),
                 "reads_first": nand.reads_first,
                 "rated_cycles": nand.rated_cycles,
             },

@@ -83,6 +83,9 @@ class Nand(Table):
     """Array read, by page type."""
     program: PageTimes
     """Program, by page type."""
+    program_rate: Rate | None = Field(default=None, ge=10**6)
+    """What all dies together program with all bits of their cells, at most; no limit if left out.
+    """
     erase: Duration
     channel_rate: Rate = Field(ge=10**6)
     channel_write_rate: Rate | None = Field(default=None, ge=10**6)
@@ -134,6 +137,11 @@ class Nand(Table):
         if self.parity_stripe > 1:
             blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
         return dies * self.planes * blocks * self.pages_per_block * self.page
+
+    def limits(self) -> dict[str, int]:
+        """What only some drives have of `NandParams` of the native models."""
+        shared = {} if self.program_rate is None else {"program_bytes_per_s": self.program_rate}
+        return shared | ({"resume_ns": self.resume} if self.resume else {})
 
     def faults(self) -> Iterator[Fault]:
         """Times that do not fit the cell, and no block left."""

@@ -16,8 +16,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
+
+from raidlab.devices.forms import Form
 
 _QUANTITY = re.compile(
     r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s.+-][^\s]*)\s*"
@@ -272,37 +274,77 @@ def _fault(allowed: str) -> PydanticCustomError:
     return PydanticCustomError("quantity", "{allowed}", {"allowed": allowed})
 
 
-Duration = Annotated[int, BeforeValidator(_validator(DURATION, 0))]
+DIMENSION = "x-dimension"
+"""Key of a form that names what it measures."""
+
+
+def form_of(dimension: Dimension, *, bare: bool = False) -> Form:
+    """The JSON Schema of a quantity: text with a unit; `bare` allows a number in the first one."""
+    units = "|".join(map(re.escape, dimension.units))
+    text: Form = {
+        "type": "string",
+        "pattern": rf"^\s*[+-]?\d[\d_]*(\.\d+)?([eE][+-]?\d{{1,2}})?\s*({units})\s*$",
+        "examples": [dimension.example],
+        DIMENSION: dimension.name,
+    }
+    return {"anyOf": [text, {"type": "number"}]} if bare else text
+
+
+Duration = Annotated[
+    int, BeforeValidator(_validator(DURATION, 0)), WithJsonSchema(form_of(DURATION))
+]
 """Whole nanoseconds, from `"2.9 ms"`."""
-Size = Annotated[int, BeforeValidator(_validator(SIZE, 0))]
+Size = Annotated[int, BeforeValidator(_validator(SIZE, 0)), WithJsonSchema(form_of(SIZE))]
 """Whole bytes, from `"64 KiB"` or `"1 TB"`."""
-Rate = Annotated[int, BeforeValidator(_validator(RATE, 0))]
+Rate = Annotated[int, BeforeValidator(_validator(RATE, 0)), WithJsonSchema(form_of(RATE))]
 """Whole bytes a second, from `"150 MB/s"` or, 8 bits to the byte, `"1.2 Gb/s"`."""
-BitRate = Annotated[int, BeforeValidator(_validator(BIT_RATE, 0))]
+BitRate = Annotated[
+    int, BeforeValidator(_validator(BIT_RATE, 0)), WithJsonSchema(form_of(BIT_RATE))
+]
 """Whole bits a second on the line, coding included, from `"6 Gb/s"`."""
-TransferRate = Annotated[int, BeforeValidator(_validator(TRANSFER_RATE, 0))]
+TransferRate = Annotated[
+    int, BeforeValidator(_validator(TRANSFER_RATE, 0)), WithJsonSchema(form_of(TRANSFER_RATE))
+]
 """Whole transfers a second (of a PCIe lane or a NAND bus pin), from `"8 GT/s"`."""
-Speed = Annotated[float, BeforeValidator(_validator(SPEED, 0))]
+Speed = Annotated[float, BeforeValidator(_validator(SPEED, 0)), WithJsonSchema(form_of(SPEED))]
 """Revolutions a minute, from `"7200 rpm"`."""
-Frequency = Annotated[float, BeforeValidator(_validator(FREQUENCY, 0))]
+Frequency = Annotated[
+    float, BeforeValidator(_validator(FREQUENCY, 0)), WithJsonSchema(form_of(FREQUENCY))
+]
 """Hertz, from `"2.9 GHz"`."""
 io_rate = _validator(IO_RATE, 0)
 """I/Os a second from `"5000 IO/s"`; raises what pydantic makes a message of."""
-IoRate = Annotated[float, BeforeValidator(io_rate)]
+IoRate = Annotated[float, BeforeValidator(io_rate), WithJsonSchema(form_of(IO_RATE))]
 """I/Os a second, from `"5000 IO/s"`."""
-Power = Annotated[float, BeforeValidator(_validator(POWER, 0))]
+Power = Annotated[float, BeforeValidator(_validator(POWER, 0)), WithJsonSchema(form_of(POWER))]
 """Watts, from `"15 W"`."""
-Energy = Annotated[float, BeforeValidator(_validator(ENERGY, 0))]
+Energy = Annotated[float, BeforeValidator(_validator(ENERGY, 0)), WithJsonSchema(form_of(ENERGY))]
 """Joules, from `"30 uJ"`."""
-Temperature = Annotated[float, BeforeValidator(_validator(TEMPERATURE, _ABSOLUTE_ZERO))]
+Temperature = Annotated[
+    float,
+    BeforeValidator(_validator(TEMPERATURE, _ABSOLUTE_ZERO)),
+    WithJsonSchema(form_of(TEMPERATURE)),
+]
 """Degrees Celsius, from `"40 degC"`, `"40 °C"` or `"313.15 K"`."""
-TemperatureStep = Annotated[float, BeforeValidator(_validator(TEMPERATURE_STEP, 0))]
+TemperatureStep = Annotated[
+    float,
+    BeforeValidator(_validator(TEMPERATURE_STEP, 0)),
+    WithJsonSchema(form_of(TEMPERATURE_STEP)),
+]
 """A difference of temperatures in kelvin, from `"5 K"` or `"5 degC"`, not negative."""
-ThermalResistance = Annotated[float, BeforeValidator(_validator(THERMAL_RESISTANCE, 0))]
+ThermalResistance = Annotated[
+    float,
+    BeforeValidator(_validator(THERMAL_RESISTANCE, 0)),
+    WithJsonSchema(form_of(THERMAL_RESISTANCE)),
+]
 """Kelvin a watt, from `"2.5 K/W"`."""
-HeatCapacity = Annotated[float, BeforeValidator(_validator(HEAT_CAPACITY, 0))]
+HeatCapacity = Annotated[
+    float, BeforeValidator(_validator(HEAT_CAPACITY, 0)), WithJsonSchema(form_of(HEAT_CAPACITY))
+]
 """Joules a kelvin, from `"80 J/K"`."""
-Voltage = Annotated[float, BeforeValidator(_validator(VOLTAGE, 0))]
+Voltage = Annotated[
+    float, BeforeValidator(_validator(VOLTAGE, 0)), WithJsonSchema(form_of(VOLTAGE))
+]
 """Volts, from `"12 V"`."""
 
 
@@ -319,7 +361,12 @@ def _share(value: Any) -> Any:
     return share
 
 
-Share = Annotated[float, BeforeValidator(_share), Field(ge=0, le=1)]
+Share = Annotated[
+    float,
+    BeforeValidator(_share),
+    Field(ge=0, le=1),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": 1}, form_of(PERCENT)]}),
+]
 """A share from 0 to 1, from `0.67` or `"67 %"`: dimensionless, so a bare number is right."""
 
 _Number = TypeVar("_Number", int, float)

@@ -1,4 +1,7 @@
-"""Cloud volumes: storage behind a network, whose provider limits I/Os and bytes a second."""
+"""Volumes: storage behind a network or a hypervisor, with limits of I/Os and bytes a second.
+
+docs/explanation/cloud-volumes.md and docs/explanation/virtual-disks.md have the equations.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +45,44 @@ class Latency(Table):
     """Share of the mean that is the same for all; the rest is exponential."""
 
 
+class Server(Table):
+    """`[server]`: what serves commands in turn, such as the thread that emulates a virtual disk.
+
+    Reads and writes share it. Its time varies: the rest of it is the same for all.
+    """
+
+    servers: int = Field(default=1, ge=1, le=4096)
+    """How many work in parallel."""
+    read: Duration = 0
+    """Mean time of a read, whatever its size."""
+    write: Duration = 0
+    read_mib: Duration = 0
+    """Mean time of a mebibyte besides."""
+    write_mib: Duration = 0
+    spread: Share = 0.0
+    """Share of the time that varies exponentially."""
+    continued_read: Share = 1.0
+    """Share of the time of its bytes that a read takes which continues an earlier one."""
+    continued_write: Share = 1.0
+
+    def faults(self) -> Iterator[Fault]:
+        """A server that takes no time."""
+        if not any((self.read, self.write, self.read_mib, self.write_mib)):
+            yield Fault("read", None, "a time: of a `read`, a `write`, a `read_mib`, a `write_mib`")
+
+    def to_plan(self) -> dict[str, Any]:
+        """`ServerParams` of the native models."""
+        return {
+            "servers": self.servers,
+            "command_ns": [self.read, self.write],
+            "mib_ns": [self.read_mib, self.write_mib],
+            "spread": self.spread,
+            "continued": [self.continued_read, self.continued_write],
+        }
+
+
 class VolumeSpec(DriveSpec):
-    """`kind = "volume"`: token buckets, then a latency, for all commands at once."""
+    """`kind = "volume"`: token buckets, a server in turn, a latency for all commands at once."""
 
     options: ClassVar[frozenset[str]] = frozenset({"history"})
 
@@ -51,16 +90,18 @@ class VolumeSpec(DriveSpec):
     capacity: Size = Field(gt=0)
     io_size: Size = Field(default=256 * 1024, gt=0)
     """Most bytes that count as one I/O."""
-    limits: Rates
+    limits: Rates = Rates()
     """What is provisioned."""
     burst: Burst | None = None
+    server: Server | None = None
     latency: Latency
 
     def faults(self) -> Iterator[Fault]:
         """Bursts that are none, and limits that are missing."""
         yield from super().faults()
-        if self.limits.rate is None and self.limits.throughput is None:
-            yield Fault("limits", None, "a `rate`, a `throughput`, or both")
+        unlimited = self.limits.rate is None and self.limits.throughput is None
+        if unlimited and self.server is None:
+            yield Fault("limits", None, "a `rate`, a `throughput`, or both; or a [server]")
         if self.burst is not None and self.burst.rate is None and self.burst.throughput is None:
             yield Fault("burst", None, "a `rate`, a `throughput`, or both")
         for what, key in (("ios", "rate"), ("bytes", "throughput")):
@@ -75,7 +116,8 @@ class VolumeSpec(DriveSpec):
 
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
         """`VolumeParams` of the native models; who has written before has spent the credit."""
-        return {
+        server = {} if self.server is None else {"server": self.server.to_plan()}
+        return server | {
             "kind": "volume",
             "capacity_bytes": self.capacity,
             "read_ns": self._times(self.latency.read),

@@ -11,10 +11,6 @@ app = marimo.App(width="full", app_title="Room 2: the arm")
 with app.setup:
     import itertools
     import math
-    import random
-    from functools import lru_cache
-
-    import plotly.graph_objects as go
 
     import raidlab
     from raidlab.notebooks.frame import (
@@ -23,18 +19,24 @@ with app.setup:
         Box,
         Claim,
         Control,
+        Dot,
         Exercise,
+        Key,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
+        Scene,
         Series,
+        Shape,
+        Step,
         digits,
-        dress,
         figure,
         lines,
         mark,
         run,
+        traced,
     )
 
     DEPTHS = (1, 2, 4, 8, 16, 32)
@@ -63,118 +65,137 @@ def scenario(values):
 
 
 @app.function
-@lru_cache
-def order(disk, depth, seed):
-    """Reads in the order in which the engine serves them: share of the disk, time in seconds.
+def served_in_order(disk, depth, seed):
+    """Reads in the order of their service: when each came to the disk, and what the arm did.
 
-    So many are outstanding; when one completes, the next is issued.
+    Each has `at` (its angle in revolutions and its radius, the outer edge is 1), `came`, `chosen`,
+    `there` (the arm is on its track), `begins` (its sector comes by) and `ends`, in ms. The first
+    ones, chosen while reads wait that were issued before the trace began, are left out.
     """
-    env = raidlab.Environment()
-    live = raidlab.LiveSystem(env, {"array": [{"drives": [{"model": disk}]}]}, seed=seed)
-    places = random.Random(seed)
-    blocks = live.capacity() // 4096
-    served = []
-
-    def reader():
-        while len(served) < SHOWN + depth:
-            block = places.randrange(blocks)
-            yield live.read(4096 * block, 4096)
-            served.append((block / blocks, env.now))
-
-    for _ in range(depth):
-        env.process(reader())
-    env.run()
-    # The first ones are served while the queue is not yet full.
-    return served[depth - 1 :][: SHOWN + 1]
-
-
-@app.function
-def outward(x, y):
-    """Where a number stands beside its point: away from the centre, where no line goes."""
-    row = "top" if y > 0.38 else "bottom" if y < -0.38 else "middle"
-    column = "right" if x > 0.38 else "left" if x < -0.38 else "center"
-    return f"{row} {column}" if (row, column) != ("middle", "center") else "top center"
-
-
-@app.function
-def numbers(points):
-    """The number of each read on the way; where two lie side by side the later has both."""
-    texts = [""]
-    for number in range(1, len(points)):
-        near = [
-            earlier
-            for earlier in range(1, number)
-            if texts[earlier] and math.dist(points[earlier], points[number]) < 0.12
-        ]
-        texts.append(", ".join([*(texts[each] for each in near), str(number)]))
-        for each in near:
-            texts[each] = ""
-    return texts
-
-
-@app.function
-def platter(disk, served, shown):
-    """The path over the platter: radius by place on the disk, angle by the time of service."""
-    rev = 60 / RPM[disk]
-    at = []
-    for share, now in served:
+    made = scenario({"disk": disk})
+    made["workload"][0]["outstanding"] = depth
+    made["run"] = {"warm_up": "1 s", "duration": "10 s"}
+    capacity = raidlab.LiveSystem(
+        raidlab.Environment(), {"array": made["array"]}, seed=seed
+    ).capacity()
+    rev = 60e3 / RPM[disk]
+    reads = []
+    for io in traced(made, seed, 8 * depth + 3 * SHOWN):
+        own = {stage["stage"]: stage for stage in io["stages"] if stage["kind"] == "drive"}
+        chosen = next(own[name] for name in ("seek", "rotation", "transfer") if name in own)
+        there = own.get("rotation", own["transfer"])
+        begins = own["transfer"]["begin_ns"] / 1e6
         # Tracks have equal density: the share of the area outside is the share of the bytes.
-        radius = math.sqrt(1 - share * (1 - INNER**2))
-        angle = 2 * math.pi * (now % rev) / rev
-        at.append((radius * math.cos(angle), radius * math.sin(angle)))
-    drawn = dress(go.Figure(), height=340)
-    circle = [2 * math.pi * step / 90 for step in range(91)]
+        radius = math.sqrt(1 - io["offset"] / capacity * (1 - INNER**2))
+        reads.append(
+            {
+                "at": ((begins / rev) % 1, radius),
+                "came": own["overhead"]["end_ns"] / 1e6 if "overhead" in own else 0.0,
+                "chosen": chosen["begin_ns"] / 1e6,
+                "there": there["begin_ns"] / 1e6,
+                "begins": begins,
+                "ends": own["transfer"]["end_ns"] / 1e6,
+            }
+        )
+    reads.sort(key=lambda read: read["chosen"])
+
+    def whole(at):
+        """True if the trace has every read that waits at this choice, and the one before it."""
+        known = len(waiting(reads, reads[at]["chosen"])) >= max(1, depth - 1)
+        return known and reads[at]["chosen"] - reads[at - 1]["ends"] < 0.5
+
+    full = next(
+        at
+        for at in range(1, len(reads) - SHOWN)
+        if all(whole(each) for each in range(at, at + SHOWN))
+    )
+    return reads[full - 1 :]
+
+
+@app.function
+def waiting(reads, now):
+    """The reads that are at the disk at a time and not yet served, the chosen one among them."""
+    return [read for read in reads if read["came"] <= now + 1e-6 and read["chosen"] >= now - 1e-6]
+
+
+@app.function
+def on_platter(turn, radius):
+    """A place on the drawn platter."""
+    angle = 2 * math.pi * turn
+    return (210 + 190 * radius * math.cos(angle), 210 + 190 * radius * math.sin(angle))
+
+
+@app.function
+def way(disk, before, read):
+    """The arm's places from the end of one read to the start of the next, in the platter's frame.
+
+    The platter turns below the arm: seen from the platter the arm goes round it at a constant rate,
+    and moves along the radius during the seek.
+    """
+    rev = 60e3 / RPM[disk]
+    inner, outer = before["at"][1], read["at"][1]
+    steps = max(2, round(90 * (read["begins"] - before["ends"]) / rev))
+    places = []
+    for step in range(steps + 1):
+        t = before["ends"] + step / steps * (read["begins"] - before["ends"])
+        seek = max(1e-6, read["there"] - read["chosen"])
+        share = min(1.0, max(0.0, (t - read["chosen"]) / seek))
+        places.append((t, *on_platter(t / rev, inner + share * (outer - inner))))
+    return places
+
+
+@app.function
+def choices(disk, depth, seed):
+    """The platter with the reads that wait at each choice, and the path of the arm."""
+    found = served_in_order(disk, depth, seed)
+    first, shown = found[0], found[1 : SHOWN + 1]
+    zero = first["ends"]
+    dots, shapes, steps, head = [], [], [], []
     for radius in (1, INNER):
-        drawn.add_trace(
-            go.Scatter(
-                x=[radius * math.cos(each) for each in circle],
-                y=[radius * math.sin(each) for each in circle],
-                mode="lines",
-                line={"color": "#9AA3AD", "width": 1.5},
-                hoverinfo="skip",
+        shapes.append(Shape("circle", 210, 210, 190 * radius))
+    for at, read in enumerate(found[1:]):
+        if read["came"] - zero > shown[-1]["ends"] - zero:
+            continue
+        x, y = on_platter(*read["at"])
+        keys = [Key(max(0.0, read["came"] - zero), x, y, "#566370", True)]
+        if at < len(shown):
+            keys.append(Key(read["chosen"] - zero, x, y, "#0072B2"))
+            keys.append(Key(read["ends"] - zero + 0.01, x, y, "#9AA3AD"))
+        dots.append(Dot(f"read {at + 1}", keys, str(at + 1) if at < len(shown) else "", 10))
+    before = first
+    for at, read in enumerate(shown):
+        places = way(disk, before, read)
+        head += [Key(t - zero, x, y, "#D55E00") for t, x, y in places]
+        begins = read["chosen"] - zero
+        last = shown[min(at + 1, len(shown) - 1)]["ends"] - zero
+        points = [(x, y) for _, x, y in places]
+        shapes.append(
+            Shape("path", points=points, color="#D55E00", begins=begins, ends=max(last, begins))
+        )
+        queue = waiting(found[1:], read["chosen"])
+        nearest = min(queue, key=lambda each: abs(each["at"][1] - before["at"][1]))
+        text = (
+            f"Choice {at + 1}, {len(queue)} waiting: seek {digits(read['there'] - read['chosen'])}"
+            f" ms, then {digits(read['begins'] - read['there'])} ms until the sector comes by."
+        )
+        if len(queue) > 1:
+            same = nearest is read
+            text += (
+                " It is also the nearest track."
+                if same
+                else " Another read lies on a nearer track."
             )
-        )
-    past, left = at[: shown + 1], at[shown + 1 :]
-    texts = numbers(past)
-    drawn.add_trace(
-        go.Scatter(
-            x=[x for x, _ in left],
-            y=[y for _, y in left],
-            mode="markers",
-            marker={"size": 9, "symbol": "circle-open", "color": "#9AA3AD"},
-            hovertemplate="served later<extra></extra>",
-        )
-    )
-    drawn.add_trace(
-        go.Scatter(
-            x=[x for x, _ in past],
-            y=[y for _, y in past],
-            mode="lines+markers+text",
-            text=[*texts[:-1], ""],  # the head has the last one
-            textposition=[outward(x, y) for x, y in past],
-            line={"color": "#0072B2", "width": 2},
-            marker={"size": 9, "color": "#0072B2"},
-            customdata=list(range(len(past))),
-            hovertemplate="number %{customdata}<extra></extra>",
-        )
-    )
-    drawn.add_trace(
-        go.Scatter(
-            x=[past[-1][0]],
-            y=[past[-1][1]],
-            mode="markers+text",
-            text=[texts[-1]],
-            textposition=outward(*past[-1]),
-            marker={"size": 20, "symbol": "circle-open", "color": "#000000", "line": {"width": 3}},
-            hovertemplate="the head<extra></extra>",
-        )
-    )
-    drawn.update_layout(meta={"moves": True}, margin={"l": 8, "r": 8, "t": 8, "b": 8})
-    # Where there is no room for a square, the axes shrink and keep their ranges.
-    hidden = {"visible": False, "range": [-1.15, 1.15], "constrain": "domain"}
-    drawn.update_xaxes(**hidden, scaleanchor="y")
-    drawn.update_yaxes(**hidden)
-    return drawn
+        steps.append(Step(begins, text))
+        before = read
+    dots.append(Dot("the arm's head", head, "", 6))
+    steps.append(Step(shown[-1]["ends"] - zero, f"{len(shown)} reads are served."))
+    gap = (shown[-1]["ends"] - zero) / len(shown)
+    return Scene(
+        f"{len(shown)} choices of the disk, from a queue of {depth}",
+        f"Seen from the platter. Hollow: waiting; filled: chosen; line: the arm's way. A read every"
+        f" {digits(gap)} ms on average.",
+        420, 420, steps, shapes, dots,
+    )  # fmt: skip
 
 
 @app.function
@@ -182,9 +203,6 @@ def answer(values, seed):
     """Rate over depth, and the order of service at the chosen one."""
     rows = run(scenario(values), seed).rows
     at = DEPTHS.index(values["depth"])
-    served = order(values["disk"], values["depth"], seed)
-    moves = [abs(b[0] - a[0]) for a, b in itertools.pairwise(served)]
-    gap = 1e3 * (served[-1][1] - served[0][1]) / (len(served) - 1)
     row = rows[at]
     gain = row.iops / rows[0].iops
     seek = row.breakdown_us["seek"] / 1e3
@@ -200,11 +218,6 @@ def answer(values, seed):
         f" {digits(gain)} times the rate of one at a time.",
         [
             Picture(
-                f"{min(values['served'], SHOWN)} reads in the order of their service",
-                f"seen on the platter; from one to the next {digits(gap)} ms on average",
-                platter(values["disk"], served, values["served"]),
-            ),
-            Picture(
                 f"{figure(row.iops, 'IO/s')} at {values['depth']} outstanding",
                 "rate of random reads over depth",
                 rates,
@@ -216,7 +229,6 @@ def answer(values, seed):
             "mean_ms": row.latency_us.mean / 1e3,
             "seek_ms": seek,
             "rotation_ms": rotation,
-            "move": sum(moves) / len(moves),
             "transfer_share": row.breakdown_us["transfer"] / row.latency_us.mean,
         },
         boxes=[
@@ -224,6 +236,7 @@ def answer(values, seed):
             Box(figure(rotation, "ms"), "mean wait for the sector"),
             Box(figure(row.latency_us.mean / 1e3, "ms"), "mean latency, queue included"),
         ],
+        scenes=[choices(values["disk"], values["depth"], seed)],
     )
 
 
@@ -237,6 +250,8 @@ def notice():
                 at(depth=less)["mean_ms"] < at(depth=more)["mean_ms"]
                 for less, more in itertools.pairwise(DEPTHS)
             ),
+            "Does a deep queue make a single read faster?",
+            {"depth": 32},
         ),
         Claim(
             "It gives the disk a choice: with 32 outstanding seek and rotation together are"
@@ -245,15 +260,32 @@ def notice():
                 at(depth=32)["seek_ms"] + at(depth=32)["rotation_ms"]
                 < 0.667 * (at(depth=1)["seek_ms"] + at(depth=1)["rotation_ms"])
             ),
+            "What does the disk gain from a queue of 32?",
+            {"depth": 32},
         ),
         Claim(
             "The order is neither first come, first served nor an elevator: the disk takes what"
             " it reaches first, and rotation counts as much as distance.",
             lambda at: at(depth=32)["rotation_ms"] < 0.75 * at(depth=1)["rotation_ms"],
+            "Does the disk serve first come, first served, or like an elevator?",
+            {"depth": 32},
+        ),
+        Claim(
+            "From one to two outstanding next to nothing is gained. The disk chooses when a read"
+            " ends, and the next one arrives only after that: with two outstanding one waits, and"
+            " there is nothing to choose from.",
+            lambda at: (
+                abs(at(depth=2)["iops"] / at(depth=1)["iops"] - 1) < 0.02
+                and at(depth=4)["iops"] > 1.1 * at(depth=2)["iops"]
+            ),
+            "What does the second outstanding read gain, and why?",
+            {"depth": 2},
         ),
         Claim(
             "Transfer is less than 1 % of the time of one read alone.",
             lambda at: at(depth=1)["transfer_share"] < 0.01,
+            "How much of the time of one read alone is transfer?",
+            {"depth": 1},
         ),
     ]
 
@@ -263,14 +295,15 @@ def exercises():
     """Tasks with solutions."""
     return [
         Exercise(
-            "15,000 rpm, one outstanding: add 4.5 us of host, 60 us overhead, 2.7 ms mean seek,"
-            " 0.3 ms spread, half a revolution and the transfer of 21 us. IO/s?",
+            "15,000 rpm, one outstanding: add 4.5 µs of host, 60 µs overhead, 2.7 ms mean seek,"
+            " half of the spread of 0.6 ms, half a revolution and the transfer of 21 µs. IO/s?",
             "5.09 ms, 197 IO/s. The run gives 198: random sectors favour the outer tracks, so they"
             " lie closer together than random cylinders.",
             lambda at: abs(at(disk="generic-15000rpm", depth=1)["iops"] / 197.8 - 1) < 0.01,
         ),
         Exercise(
-            "The same for 7,200 rpm: 8.8 ms seek with spread, 4.17 ms half a revolution.",
+            "The same for 7,200 rpm: 8.8 ms seek with half of the spread of 1.6 ms, 4.17 ms half a"
+            " revolution.",
             "13.06 ms, 76.6 IO/s; the run gives about 1 % more, for the same reason.",
             lambda at: abs(at(depth=1)["iops"] / 77.6 - 1) < 0.02,
         ),
@@ -285,19 +318,22 @@ def room():
         number=2,
         question="In which order does a disk serve its queue?",
         about="One hard disk, random reads of 4 KiB over all of it. The engine serves them; the"
-        " picture draws where each lies and moves the head. Play it, then change the depth.",
+        " picture has the reads that wait at each choice, and the path of the arm to the chosen"
+        " one. Play it, then change the depth.",
         prediction=Prediction(
             "A 7,200 rpm disk does 78 random reads a second, one at a time. How many with 32"
             " outstanding?",
             "IO/s",
             lambda at: at(depth=32)["iops"],
             "Each read still needs the arm and the platter, but among 32 there is one nearby.",
+            Number(1, 10_000),
+            {"depth": 32},
         ),
         controls=[
             Control("depth", "Outstanding reads", DEPTHS, 8),
-            Control("served", "Served so far", tuple(range(SHOWN + 1)), SHOWN, plays=True),
             Control("disk", "Disk", tuple(DISKS), "generic-7200rpm", words=DISKS),
         ],
+        opens={"depth": 1, "disk": "generic-15000rpm"},
         scenario=scenario,
         answer=answer,
         notice=notice(),
@@ -306,9 +342,8 @@ def room():
             "C. Ruemmler and J. Wilkes, An introduction to disk drive modeling, 1994",
             "M. Seltzer, P. Chen and J. Ousterhout, Disk scheduling revisited, 1990",
         ],
-        limits="The angle is the platter's at the end of each read; the radius follows from equal"
-        " density on all tracks. Reads that the disk has not yet served are drawn where it will"
-        " find them.",
+        limits="The radius follows from equal density on all tracks; during a seek the arm is drawn"
+        " at constant speed. The angle is that under the arm when the sector comes by.",
     )
 
 

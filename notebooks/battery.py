@@ -12,7 +12,7 @@ with app.setup:
     from raidlab.notebooks.frame import (
         Answer,
         Axis,
-        Box,
+        Choice,
         Claim,
         Control,
         Exercise,
@@ -22,6 +22,7 @@ with app.setup:
         Room,
         bars,
         figure,
+        measured,
         run,
     )
 
@@ -99,9 +100,9 @@ def answer(values, seed):
             "in_drives": data["lost_in_drive_caches"],
         },
         boxes=[
-            Box(figure(lost), "acknowledged writes lost"),
-            Box(figure(corrupt), "stripes with wrong parity"),
-            Box(figure(data["lost_in_drive_caches"]), "lost in the drives' own caches"),
+            measured(lost, "", "acknowledged writes lost"),
+            measured(corrupt, "", "stripes with wrong parity"),
+            measured(data["lost_in_drive_caches"], "", "lost in the drives' own caches"),
         ],
     )
 
@@ -114,6 +115,7 @@ def notice():
             "Write-back without a backup loses tens of thousands of writes: the cache was all that"
             " had them.",
             lambda at: at()["lost"] > 20_000,
+            "How many writes does write-back without a backup lose?",
         ),
         Claim(
             "Write-through loses none, and still leaves stripes with wrong parity, at most one for"
@@ -122,10 +124,14 @@ def notice():
                 at(policy="write-through")["lost"] == 0
                 and 0 < at(policy="write-through")["corrupt"] <= 16
             ),
+            "Write-through loses nothing. Is anything wrong all the same?",
+            {"policy": "write-through"},
         ),
         Claim(
             "A healthy backup closes both holes: the controller finishes what was cut off.",
             lambda at: at(backup="fbu")["lost"] == 0 and at(backup="fbu")["corrupt"] == 0,
+            "What does a healthy flash backup change?",
+            {"backup": "fbu"},
         ),
         Claim(
             "With the drives' own caches on the backup is not enough: drives had acknowledged what"
@@ -134,6 +140,8 @@ def notice():
                 at(backup="fbu", caches="on")["lost"] > 0
                 and at(backup="fbu", caches="on")["corrupt"] > 0
             ),
+            "Flash backup, and the disks' own caches on: is everything safe?",
+            {"backup": "fbu", "caches": "on"},
         ),
     ]
 
@@ -145,7 +153,7 @@ def exercises():
         Exercise(
             "512 MiB of cache of which three quarters take writes, 4 KiB each: how many writes can"
             " be lost at most?",
-            "0.75 × 2²⁹ / 4,096 = 98,304. Each setting of the first slider stays below.",
+            "0.75 × 2²⁹ / 4,096 = 98,304. After one second and after two fewer are lost.",
             lambda at: all(at(at=each)["lost"] <= 98_304 for each in (1, 2)),
         ),
         Exercise(
@@ -168,10 +176,25 @@ def room():
         " 4 KiB; each of 16 writers pauses for 1 ms after a write. The power fails and comes back,"
         " and the data are compared with what was acknowledged.",
         prediction=Prediction(
-            "Write-through, disk caches off: how many stripes have wrong parity afterwards?",
-            "stripes",
-            lambda at: at(policy="write-through")["corrupt"],
-            "A write changes data and parity on two disks; the power can fail between the two.",
+            "Write-through, disk caches off, 16 writers: what is wrong afterwards?",
+            "",
+            lambda at: (
+                2
+                if at(policy="write-through")["lost"]
+                else 0
+                if not at(policy="write-through")["corrupt"]
+                else 1
+            ),
+            "A write changes data and parity on two disks; the power can fail between the two. That"
+            " is the write hole, at most one stripe for each write under way.",
+            Choice(
+                (
+                    "Nothing: every acknowledged write is there.",
+                    "No write is lost, but parity is wrong on some stripes.",
+                    "Acknowledged writes are lost.",
+                )
+            ),
+            {"policy": "write-through"},
         ),
         controls=[
             Control(
@@ -181,6 +204,8 @@ def room():
             Control("caches", "Caches of the disks", tuple(CACHES), "off", words=CACHES),
             Control("at", "The power fails after", (1, 2), 2, "s"),
         ],
+        opens={"backup": "fbu"},
+        five=True,
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -15,6 +15,7 @@ with app.setup:
         Box,
         Claim,
         Control,
+        Curve,
         Exercise,
         Live,
         Picture,
@@ -30,6 +31,8 @@ with app.setup:
     )
 
     DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+    SERVICE_S = 0.005
+    TEACHING = ("fivex", "five")
     DRIVES = {
         "fivex": "5 ms, exponential",
         "five": "5 ms, fixed",
@@ -102,23 +105,30 @@ def answer(values, seed):
     mean = [row.latency_us.mean / 1e3 for row in rows]
     p99 = [row.latency_us.p99 / 1e3 for row in rows]
     at = DEPTHS.index(values["depth"])
-    best, alone = max(rate), mean[0]
-    knee = next(n for n, x in zip(DEPTHS, rate, strict=True) if x >= 0.9 * best)
+    alone = mean[0]
+    # Teaching drives take 5 ms a command; what others can do at most is known from the run alone.
+    known = values["drive"] in TEACHING
+    best = values["count"] / SERVICE_S if known else max(rate)
     crossing = best * alone / 1e3
+    enough = next((n for n, x in zip(DEPTHS, rate, strict=True) if x >= 0.9 * best), None)
+    if enough is None or (not known and enough == DEPTHS[-1]):
+        said = f"at {DEPTHS[-1]} outstanding the rate is {figure(rate[-1], 'IO/s')} and still rises"
+    else:
+        said = f"nine tenths of {figure(best, 'IO/s')} take {enough} outstanding"
     depth = Axis("outstanding I/Os", depths=True)
     # The two straight lines between which every closed system lies.
     ideal = [1e3 * n / alone for n in DEPTHS]
     rates = lines(
         [
             Series("N / R<sub>1</sub>", DEPTHS, ideal, closed=True),
-            Series("best", DEPTHS, [best] * len(DEPTHS), closed=True),
+            Series("D / S" if known else "best", DEPTHS, [best] * len(DEPTHS), closed=True),
             Series("IO/s", DEPTHS, rate),
         ],
         depth,
-        Axis("IO/s"),
+        Axis("IO/s", log=True),
     )
     mark(rates, values["depth"], rate[at], f"{values['depth']} outstanding")
-    dashed(rates, knee, f"knee {knee}", depth)
+    dashed(rates, max(1.0, crossing), f"knee N* = {digits(crossing)}", depth)
     times = lines(
         [Series("mean", DEPTHS, mean), Series("p99", DEPTHS, p99)],
         depth,
@@ -128,12 +138,11 @@ def answer(values, seed):
     product = rate[at] * mean[at] / 1e3
     name = rows[at].bottleneck or "none"
     return Answer(
-        f"With {knee} outstanding the drives reach nine tenths of the best rate,"
-        f" {figure(best, 'IO/s')}; beyond, mostly the wait grows.",
+        f"The asymptotes cross at N* = {digits(crossing)} outstanding, the knee; {said}.",
         [
             Picture(
                 f"{figure(rate[at], 'IO/s')} at {values['depth']} outstanding",
-                "rate, with both asymptotes dashed",
+                "rate, both axes logarithmic: the asymptotes are straight and dashed",
                 rates,
             ),
             Picture(
@@ -152,7 +161,8 @@ def answer(values, seed):
             "iops": rate[at],
             "mean_ms": mean[at],
             "p99_ms": p99[at],
-            "knee": knee,
+            "enough": enough,
+            "rates": rate,
             "best": best,
             "crossing": crossing,
             "bottleneck": name,
@@ -162,7 +172,7 @@ def answer(values, seed):
                 f"{digits(rate[at])} × {figure(mean[at], 'ms')}",
                 f"rate × latency = {product:.1f} I/Os",
             ),
-            Box(f"N* = {crossing:.1f}", "where the asymptotes cross"),
+            Box(f"N* = {digits(crossing)}", "the knee, where the asymptotes cross"),
             Box(name.partition(" at ")[2] or "–", f"busiest: {name.partition(' at ')[0]}"),
         ],
     )
@@ -180,18 +190,24 @@ def notice():
                 for n in DEPTHS
                 for x in (at(depth=n, drive=drive) for drive in DRIVES)
             ),
+            "Multiply rate and latency at several depths, and for other drives. What comes out?",
+            {"depth": 64},
         ),
         Claim(
             "Eight outstanding I/Os do not keep eight drives busy: they reach little more than"
             " half of the best rate.",
             lambda at: 0.5 < at(depth=8)["iops"] / 1600 < 0.6,
+            "Do eight outstanding I/Os keep eight drives busy?",
+            {"depth": 8},
         ),
         Claim(
             "With fixed service times there is less waiting, and the same asymptotes.",
             lambda at: (
                 at(depth=8, drive="five")["iops"] > 1.1 * at(depth=8)["iops"]
-                and abs(at(depth=256, drive="five")["best"] / at(depth=256)["best"] - 1) < 0.03
+                and abs(at(depth=256, drive="five")["iops"] / at(depth=256)["iops"] - 1) < 0.03
             ),
+            "Fixed instead of exponential service times: what moves, and what stays?",
+            {"drive": "five", "depth": 8},
         ),
         Claim(
             "From 64 to 256 outstanding the rate of the exponential drives gains less than a"
@@ -200,6 +216,8 @@ def notice():
                 at(depth=256)["iops"] < 1.1 * at(depth=64)["iops"]
                 and at(depth=256)["mean_ms"] > 3 * at(depth=64)["mean_ms"]
             ),
+            "What do 256 outstanding buy over 64?",
+            {"depth": 256},
         ),
         Claim(
             "Disks have no flat top: a deeper queue lets the arm choose nearer requests.",
@@ -207,14 +225,18 @@ def notice():
                 at(depth=256, drive="generic-15000rpm")["iops"]
                 > 1.15 * at(depth=128, drive="generic-15000rpm")["iops"]
             ),
+            "Do disks reach a flat top as well?",
+            {"drive": "generic-15000rpm", "depth": 256},
         ),
         Claim(
-            "The bottleneck changes its name: it is a drive for disks, the load thread of the"
-            " host for SSDs.",
+            "The bottleneck changes its name: it is a drive for disks, the host's"
+            " CPU thread that issues the I/Os for SSDs.",
             lambda at: (
                 "rpm" in at(depth=256, drive="generic-15000rpm")["bottleneck"]
                 and "host" in at(depth=64, drive="p3700-800")["bottleneck"]
             ),
+            "What limits an SSD here, and what a disk?",
+            {"drive": "p3700-800", "depth": 64},
         ),
     ]
 
@@ -250,18 +272,20 @@ def room():
         about="Random reads of 4 KiB, striped over equal drives. A fixed number of them is always"
         " under way: when one completes, the next begins. The slider picks the depth to look at.",
         prediction=Prediction(
-            "Eight drives of 5 ms each do 1,600 IO/s at best. With eight reads outstanding,"
-            " how many IO/s do they do?",
+            "Eight drives of 5 ms (exponential) do 1,600 IO/s at best. Draw their rate over the"
+            " number of outstanding reads.",
             "IO/s",
-            lambda at: at(depth=8)["iops"],
+            lambda at: at()["rates"],
             "Reads fall on drives at random: some drives have two, others none. For exponential"
-            " service times the exact answer is N / (N + 7) × 1,600 = 853 IO/s.",
+            " service times the exact answer is N / (N + 7) × 1,600, 853 IO/s at eight.",
+            Curve(DEPTHS, "outstanding I/Os", "IO/s", 2000, log=True),
         ),
         controls=[
             Control("depth", "Outstanding I/Os", DEPTHS, 8),
             Control("drive", "Drives", tuple(DRIVES), "fivex", words=DRIVES),
             Control("count", "Number of drives", (1, 2, 4, 8), 8),
         ],
+        opens={"drive": "five", "count": 1, "depth": 1},
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -19,6 +19,7 @@ with app.setup:
         Control,
         Exercise,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
@@ -70,9 +71,9 @@ def scenario(values):
 
 @app.function
 def kept(rows, place):
-    """True if no level is slower than the next one by 5 % at this place of `DEPTHS`."""
+    """True if each level is faster than the next one at this place of `DEPTHS`."""
     rates = [each[place].iops for each in rows.values()]
-    return all(one > 0.95 * other for one, other in itertools.pairwise(rates))
+    return all(one > other for one, other in itertools.pairwise(rates))
 
 
 @app.function
@@ -148,6 +149,8 @@ def notice():
                 at(by="os")["order"] == ["RAID 6", "RAID 5", "RAID 10", "RAID 0"]
                 and at(by="through")["order"] == ["RAID 6", "RAID 5", "RAID 10", "RAID 0"]
             ),
+            "Which level with redundancy is the fastest for this load, and what does it cost?",
+            {"level": "raid10"},
         ),
         Claim(
             "A third of the I/Os are writes. Counting commands, RAID 5 does half of RAID 0 and"
@@ -156,6 +159,8 @@ def notice():
                 0.45 < at(by="os", level="raid5")["share"] < 0.6
                 and 0.35 < at(by="os", level="raid6")["share"] < 0.48
             ),
+            "Which share of RAID 0's rate do RAID 5 and RAID 6 keep?",
+            {"level": "raid6"},
         ),
         Claim(
             "A write-back cache helps most where one I/O is outstanding: RAID 6 then does more"
@@ -163,6 +168,8 @@ def notice():
             lambda at: (
                 helps(at, 1) > 1.5 and all(helps(at, depth) < helps(at, 1) for depth in DEPTHS[1:])
             ),
+            "Where does a write-back cache help most?",
+            {"level": "raid6", "by": "back", "depth": 1},
         ),
         Claim(
             "From 32 to 128 outstanding md on an LSI2008 gains nothing: the queue of that"
@@ -170,6 +177,8 @@ def notice():
             lambda at: (
                 abs(at(by="os", depth=128)["iops"] / at(by="os", depth=32)["iops"] - 1) < 0.02
             ),
+            "What does md gain from 32 to 128 outstanding?",
+            {"depth": 128},
         ),
     ]
 
@@ -197,17 +206,21 @@ def room():
         about="The database profile (8 KiB, 67 % reads) on eight SAS disks. The operating system"
         " makes the RAID behind a plain adapter, or a controller does, with its cache or without.",
         prediction=Prediction(
-            "RAID 0 by the operating system does 2,900 IO/s at 32 outstanding. How many does RAID 6"
+            "RAID 0 by the operating system does 2,950 IO/s at 32 outstanding. How many does RAID 6"
             " do?",
             "IO/s",
             lambda at: at(by="os", level="raid6")["iops"],
-            "Each write takes six commands, and a third of the I/Os are writes.",
+            "Each write takes six commands, and a third of the I/Os are writes: 2.65 commands an"
+            " I/O.",
+            Number(1, 100_000),
+            {"level": "raid6"},
         ),
         controls=[
             Control("level", "Level", tuple(LEVELS), "raid5", words=LEVELS),
             Control("by", "RAID by", tuple(SYSTEMS), "os", words=SYSTEMS),
             Control("depth", "Outstanding I/Os", DEPTHS, 32),
         ],
+        opens={"level": "raid0", "by": "back"},
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -16,11 +16,13 @@ with app.setup:
         Control,
         Exercise,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
         figure,
         parts,
+        percent,
         run,
         stages,
         traced,
@@ -93,7 +95,7 @@ def answer(values, seed):
             Picture(
                 f"On average {figure(mean, 'us')}",
                 "mean time of an I/O by part",
-                parts({kind: row.breakdown_us}, unit),
+                parts({kind: row.breakdown_us}, unit, always=("transfer",)),
                 wide=True,
             ),
         ],
@@ -102,7 +104,7 @@ def answer(values, seed):
             "sum_us": sum(sums.values()),
             "mean_us": mean,
             "iops": row.iops,
-            "transfer": row.breakdown_us["transfer"] / mean,
+            "transfer": row.breakdown_us.get("transfer", 0) / mean,
             "seek_us": row.breakdown_us.get("seek", 0),
             "rotation_us": row.breakdown_us.get("rotation", 0),
             "commands": commands,
@@ -111,6 +113,9 @@ def answer(values, seed):
         boxes=[
             Box(figure(latency, "us"), f"this {kind}"),
             Box(figure(mean, "us"), f"mean, {figure(row.iops, 'IO/s')}"),
+            Box(
+                percent(row.breakdown_us.get("transfer", 0) / mean), "of the mean time is transfer"
+            ),
             Box(f"{commands}", f"command{'s' * (commands > 1)} to drives"),
         ],
     )
@@ -126,11 +131,14 @@ def notice():
                 abs(each["sum_us"] - each["latency_us"]) < 1e-6 * each["latency_us"]
                 for each in (at(number=n, system=s) for n in (1, 2, 8) for s in SYSTEMS)
             ),
+            "Do the stages on the critical path add up to the latency, for every I/O?",
+            {"number": 2},
         ),
         Claim(
             "Of a random read on a disk the transfer is half a percent: the rate of the data sheet"
             " decides nothing here.",
             lambda at: at()["transfer"] < 0.006,
+            "Does the transfer rate of a data sheet decide how long a random read takes?",
         ),
         Claim(
             "Twice the speed of rotation halves the wait for the sector; the seek is another"
@@ -139,10 +147,14 @@ def notice():
                 abs(at(system="slow")["rotation_us"] / at()["rotation_us"] / (15000 / 7200) - 1)
                 < 0.06
             ),
+            "Twice the speed of rotation: what becomes half, and what does not?",
+            {"system": "slow"},
         ),
         Claim(
             "The SSD answers in a fiftieth of the time.",
             lambda at: 45 < at()["mean_us"] / at(system="ssd")["mean_us"] < 55,
+            "How many times as fast as the disk does the SSD answer?",
+            {"system": "ssd"},
         ),
         Claim(
             "A small write on RAID 5 is four commands, two after the other: about twice the time of"
@@ -153,6 +165,8 @@ def notice():
                 < at(system="raid5", op="randwrite")["mean_us"] / at(op="randwrite")["mean_us"]
                 < 2.3
             ),
+            "A small write on RAID 5 is four commands. Does it take four times as long as one?",
+            {"system": "raid5", "op": "randwrite"},
         ),
     ]
 
@@ -162,10 +176,13 @@ def exercises():
     """Tasks with solutions."""
     return [
         Exercise(
-            "15,000 rpm: 4.5 us of host, 60 us overhead, 2.7 ms mean seek, 0.3 ms spread, half a"
-            " revolution of 4 ms, 21 us of transfer. IO/s?",
-            "5.09 ms, 197 IO/s; the run gives 198.",
-            lambda at: abs(at()["iops"] / 197.8 - 1) < 0.03,
+            "15,000 rpm: 4.5 µs of host, 60 µs overhead, 2.7 ms mean seek, half of the spread of"
+            " 0.6 ms, half a revolution of 4 ms, 21 µs of transfer. IO/s?",
+            "5.09 ms, 197 IO/s; this run gives 197, too. Spread is by how much a movement of"
+            " the arm"
+            " can take longer than the last one over the same distance, all values alike: half of"
+            " it on average.",
+            lambda at: round(at()["iops"]) == 197,
         ),
     ]
 
@@ -178,18 +195,20 @@ def room():
         number=1,
         question="Where does the time of one I/O go?",
         about="One random I/O of 4 KiB at a time. The first picture follows a single one through"
-        " host, links, controller and drive; what is fainter ran beside it.",
+        " host, links, controller and drive; fainter stages ran beside it and did not delay it.",
         prediction=Prediction(
             "Of one random 4 KiB read on a 15,000 rpm disk, which share is the transfer of data?",
             "%",
             lambda at: 100 * at()["transfer"],
             "The arm moves for milliseconds, the sector passes within microseconds.",
+            Number(0, 100),
         ),
         controls=[
             Control("system", "System", tuple(SYSTEMS), "disk", words=SYSTEMS),
             Control("op", "Operation", tuple(OPS), "randread", words=OPS),
             Control("number", "Which I/O", tuple(range(1, SHOWN + 1)), 1),
         ],
+        opens={"system": "ssd"},
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -27,6 +27,7 @@ with app.setup:
         Exercise,
         Listing,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
@@ -288,7 +289,12 @@ def answer(values, seed):
     if unseen is not None:
         boxes.insert(1, Box(f"{digits(unseen)} %", "median error of points not seen"))
     if skill is not None:
-        boxes.append(Box(f"{skill:+.2f}", f"skill: {digits(own)} % off, lines {digits(other)} %"))
+        boxes.append(
+            Box(
+                f"{digits(own)} % : {digits(other)} %",
+                "median error, fit : straight lines, on the unseen points that lines reach",
+            )
+        )
     return Answer(
         said,
         [
@@ -308,6 +314,7 @@ def answer(values, seed):
             "seen": train["median_abs_error_pct"],
             "unseen": unseen,
             "lines": other,
+            "beside_lines": own,
             "skill": skill,
             "known": known,
             "points": train["points"],
@@ -329,14 +336,20 @@ def notice():
                 and at(seen="least")["unseen"] > 50
                 and at(seen="least")["skill"] < 0
             ),
+            "What do points of one outstanding I/O say of a deep queue?",
+            {"seen": "least"},
         ),
         Claim(
             "A deep queue beside it halves the error of the points that the fit has not seen.",
             lambda at: at(seen="ends")["unseen"] < 0.5 * at(seen="least")["unseen"],
+            "What does one deep queue add?",
+            {"seen": "ends"},
         ),
         Claim(
             "Hardly any parameter is determined: rates can be met with numbers that mean little.",
             lambda at: all(at(seen=seen)["known"] <= 3 for seen in SEEN),
+            "Are the fitted parameters those of the disk?",
+            {"seen": "all"},
         ),
     ]
 
@@ -386,11 +399,14 @@ def room():
             "%",
             lambda at: at(seen="least")["unseen"],
             "One outstanding I/O shows the time of an I/O, and not what limits many of them.",
+            Number(0, 10_000),
+            {"seen": "least"},
         ),
         controls=[
             Control("seen", "The fit sees", tuple(SEEN), "ends", words=SEEN),
-            Control("kind", "Own results are of a", tuple(KINDS), "nvme", words=KINDS, live=True),
+            Control("kind", "Kind of the own disk", tuple(KINDS), "nvme", words=KINDS, live=True),
         ],
+        opens={"seen": "all"},
         folder="Own results of fio",
         scenario=scenario,
         files=beside,

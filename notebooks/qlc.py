@@ -15,12 +15,14 @@ with app.setup:
         Box,
         Claim,
         Control,
+        Curve,
         Exercise,
         Live,
         Picture,
         Prediction,
         Room,
         Series,
+        along,
         bars,
         dashed,
         digits,
@@ -31,6 +33,7 @@ with app.setup:
 
     FILLED = (0, 16, 32, 48, 60)
     LENGTHS = (2, 5, 10, 20, 40)
+    DRAWN = (1, 2, 4, 5, 6, 7, 8.5, 9, 10, 12, 15, 20)
     SLC = 8 * 4 * 16384 / 250e-6 / 1e6
     QLC = 8 * 4 * 16384 / 2e-3 / 1e6
     MOST_GB = 16.0
@@ -64,6 +67,10 @@ def answer(values, seed):
         inside = [rate for at, rate in zip(times, rates, strict=True) if at <= length + 0.01]
         reported[length] = sum(inside) / len(inside)
     cache = min(MOST_GB, (NAND_GB - values["filled"]) / 4)
+    empty = NAND_GB - values["filled"]
+    why = (
+        "the most it takes" if cache == MOST_GB else f"a quarter of {digits(empty)} GB empty flash"
+    )
     story = lines(
         [
             Series("pSLC", [0, times[-1]], [SLC] * 2, closed=True),
@@ -92,12 +99,14 @@ def answer(values, seed):
         {
             "reported": own,
             "lasting": rates[-1],
+            "times": times,
+            "rates": rates,
             "first": rates[0],
             "cliff_s": cliff,
             "cache_gb": cache,
         },
         boxes=[
-            Box(figure(cache, "GB"), "pSLC cache, by formula"),
+            Box(figure(cache, "GB"), f"pSLC cache: {why}"),
             Box(f"{digits(cliff)} s", "until the cliff"),
             Box(figure(rates[-1], "MB/s"), "after it"),
         ],
@@ -111,6 +120,7 @@ def notice():
         Claim(
             "The first seconds run at the rate of one bit a cell, eight times what lasts.",
             lambda at: abs(at()["first"] / at()["lasting"] / 8 - 1) < 0.05,
+            "How many times as fast as what lasts are the first seconds?",
         ),
         Claim(
             "The cache is a quarter of the flash that is empty, as four bits become one, and at"
@@ -120,6 +130,8 @@ def notice():
                 abs(at(filled=each)["cliff_s"] - 1e3 * at(filled=each)["cache_gb"] / SLC) < 0.03
                 for each in FILLED
             ),
+            "How large is the cache on a drive that holds 48 GB?",
+            {"filled": 48},
         ),
         Claim(
             "A benchmark of five seconds reports the cache, whatever the drive can sustain; one of"
@@ -128,12 +140,16 @@ def notice():
                 at(length=5)["reported"] > 7 * at()["lasting"]
                 and at(length=40)["reported"] > 2 * at()["lasting"]
             ),
+            "Which benchmark reports what the drive can sustain?",
+            {"length": 40},
         ),
         Claim(
             "On a drive that is nearly full even five seconds show less than half.",
             lambda at: (
                 at(filled=60, length=5)["reported"] < 0.5 * at(filled=0, length=5)["reported"]
             ),
+            "Does a benchmark of five seconds always report the cache?",
+            {"filled": 60, "length": 5},
         ),
     ]
 
@@ -150,9 +166,11 @@ def exercises():
             ),
         ),
         Exercise(
-            "Another drive: 100 GB of pSLC, 3.0 GB/s in, 0.5 GB/s folded out meanwhile: how long?",
-            "100 / (3.0 - 0.5) = 40 s and 120 GB. The drive of this room does not fold meanwhile.",
-            lambda at: at()["cliff_s"] < 10,
+            "The drive holds 60 GB of its 64, on 77.3 GB of flash. How large is the cache, and"
+            " when is"
+            " it full?",
+            "(77.3 - 60) / 4 = 4.33 GB; 4.33 GB / 2.1 GB/s = 2.06 s.",
+            lambda at: abs(at(filled=60)["cliff_s"] - 2.06) < 0.03,
         ),
     ]
 
@@ -167,16 +185,19 @@ def room():
         about="A client SSD with four bits a cell. It programs new data with one bit a cell first"
         " (pSLC), in what is empty. A sequential write of 1 MiB blocks never stops.",
         prediction=Prediction(
-            "An empty drive with 16 GB of pSLC at 2.1 GB/s: after how many seconds does the rate"
-            " fall?",
-            "s",
-            lambda at: at()["cliff_s"],
-            "16 GB / 2.1 GB/s; nothing is folded meanwhile.",
+            "An empty drive with 16 GB of pSLC takes 2.1 GB/s at first. Draw its rate over the"
+            " first 20 seconds of a write that never stops.",
+            "MB/s",
+            lambda at: along(at()["times"], at()["rates"], DRAWN),
+            "The cache is full after 16 GB / 2.1 GB/s = 7.6 s, as nothing is folded meanwhile; then"
+            " four bits a cell are programmed, at an eighth of the rate.",
+            Curve(DRAWN, "time, s", "MB/s", 3000),
         ),
         controls=[
             Control("filled", "The drive holds", FILLED, 0, "GB"),
             Control("length", "The benchmark lasts", LENGTHS, 5, "s"),
         ],
+        opens={"filled": 48, "length": 2},
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -9,14 +9,16 @@ import marimo
 app = marimo.App(width="full", app_title="Room 9: a drive fails at noon")
 
 with app.setup:
+    import plotly.graph_objects as go
+
     from raidlab.notebooks.frame import (
         Answer,
         Axis,
-        Box,
         Claim,
         Control,
         Exercise,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
@@ -26,12 +28,15 @@ with app.setup:
         digits,
         figure,
         lines,
+        log_axis,
+        measured,
         run,
         traced,
     )
 
     LEVELS = {"raid5": "RAID 5", "raid6": "RAID 6", "raid10": "RAID 10"}
     USED_MB = 300
+    DOTS = 1500
     FAILS_S = 5
 
 
@@ -76,6 +81,29 @@ def by_arrival(ios):
 
 
 @app.function
+def dotted(ios, arrived):
+    """Each I/O a dot where it begins; a line below which half of a tenth of a second's I/Os are."""
+    half = Series("half are quicker", list(arrived), [each[0] / 1e3 for each in arrived.values()])
+    drawn = lines([half], Axis("time, s"), Axis("latency, ms", log=True))
+    few = ios[:: -(-len(ios) // DOTS)]
+    times = [io["latency_ns"] / 1e6 for io in few]
+    drawn.add_trace(
+        go.Scatter(
+            x=[io["issued_ns"] / 1e9 for io in few],
+            y=times,
+            mode="markers",
+            name=f"every {-(-len(ios) // DOTS)}th I/O" if len(ios) > DOTS else "an I/O",
+            marker={"size": 4, "color": "#D55E00", "opacity": 0.55},
+            hovertemplate="%{y:,.3~g} ms at %{x:,.4~g} s<extra></extra>",
+        )
+    )
+    drawn.update_yaxes(
+        log_axis([*times, *(each[0] / 1e3 for each in arrived.values())], "latency, ms")
+    )
+    return drawn
+
+
+@app.function
 def answer(values, seed):
     """How long the rebuild takes, and what users feel meanwhile."""
     result = run(scenario(values), seed)
@@ -92,14 +120,7 @@ def answer(values, seed):
     worse = [median for at, (median, _) in arrived.items() if FAILS_S <= at < end]
     rate = USED_MB / took
     hours = 300e3 / rate / 3600
-    story = lines(
-        [
-            Series("longest", list(arrived), [each[1] / 1e3 for each in arrived.values()]),
-            Series("half are quicker", list(arrived), [each[0] / 1e3 for each in arrived.values()]),
-        ],
-        Axis("time, s"),
-        Axis("latency, ms", log=True),
-    )
+    story = dotted(traced(scenario(values), seed, 10_000), arrived)
     dashed(story, FAILS_S, "fails")
     if done is not None:
         dashed(story, done, "rebuilt")
@@ -110,7 +131,7 @@ def answer(values, seed):
         [
             Picture(
                 f"Users wait {digits(factor)} times as long during the rebuild",
-                "latency of the users' I/Os that begin in each tenth of a second",
+                "each dot an I/O at the time when it begins, however late it ends",
                 story,
             ),
             Picture(
@@ -137,9 +158,9 @@ def answer(values, seed):
             "slowest_us": max(worse),
         },
         boxes=[
-            Box(figure(hours, "h"), "without full redundancy, for whole drives"),
-            Box(figure(during, "ms"), "p99 of users during the rebuild"),
-            Box(figure(before, "ms"), "p99 before"),
+            measured(hours, "h", "without full redundancy, for whole drives"),
+            measured(during, "ms", "p99 of users during the rebuild"),
+            measured(before, "ms", "p99 before"),
         ],
         warnings=[] if done is not None else ["The rebuild does not end within 120 s."],
     )
@@ -156,6 +177,8 @@ def notice():
                 at(share=100)["took_s"] < 0.5 * at(share=30)["took_s"]
                 and at(share=100)["during_ms"] > 2 * at(share=30)["during_ms"]
             ),
+            "What does a larger share for the rebuild buy, and what does it cost?",
+            {"share": 100},
         ),
         Claim(
             "The rebuild works in slices: at 30 % four tenths of a second in ten are as quick as"
@@ -164,6 +187,8 @@ def notice():
                 at(share=30)["quiet_share"] > 0.4
                 and at(share=30)["slowest_us"] > 4 * at(share=30)["calm_us"]
             ),
+            "Is every moment of a rebuild equally slow?",
+            {"share": 30},
         ),
         Claim(
             "Users wait 57 times as long on average at a share of 100 %, and five times at 30 %.",
@@ -171,20 +196,28 @@ def notice():
                 abs(at(share=100)["factor"] / 57 - 1) < 0.05
                 and abs(at(share=30)["factor"] - 5) < 0.5
             ),
+            "How many times as long do users wait on average, at 30 and at 100 %?",
+            {"share": 100},
         ),
         Claim(
             "Less load leaves more to the rebuild: it is faster with 100 IO/s than with 500.",
             lambda at: at(load=100)["took_s"] < at(load=500)["took_s"],
+            "Do the users slow the rebuild down?",
+            {"load": 500},
         ),
         Claim(
             "RAID 10 only copies one disk: at the same share its rebuild takes no longer than"
             " that of RAID 5, which reads all seven others.",
             lambda at: at(level="raid10")["took_s"] < 1.05 * at(level="raid5")["took_s"],
+            "Is RAID 10 rebuilt faster than RAID 5?",
+            {"level": "raid10"},
         ),
         Claim(
             "A share of time is not a share of rate: at 30 % the rebuild runs at less than 30 % of"
             " a disk's sequential rate, because each slice seeks anew.",
             lambda at: at(share=30)["rate"] < 0.3 * 179,
+            "Is 30 % of the time 30 % of the disk's rate?",
+            {"share": 30},
         ),
     ]
 
@@ -223,12 +256,14 @@ def room():
             "h",
             lambda at: at()["hours"],
             "The disk alone would need 0.47 h. Each slice of the rebuild seeks back to its place.",
+            Number(0.01, 1000),
         ),
         controls=[
             Control("share", "Share for the rebuild", (10, 30, 60, 80, 100), 30, "%"),
             Control("load", "Users", (100, 300, 500), 300, "IO/s"),
             Control("level", "Level", tuple(LEVELS), "raid5", words=LEVELS),
         ],
+        opens={"share": 100, "level": "raid6"},
         scenario=scenario,
         answer=answer,
         notice=notice(),

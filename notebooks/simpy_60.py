@@ -24,6 +24,7 @@ with app.setup:
         Exercise,
         Listing,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
@@ -184,6 +185,8 @@ def notice():
             lambda at: all(
                 at(level=level, depth=depth)["gap"] < 0.05 for level in LEVELS for depth in (1, 256)
             ),
+            "Where do 60 lines and the engine agree?",
+            {"depth": 256},
         ),
         Claim(
             "One RAID 5 write alone takes two drive times, not four: commands of a step go side by"
@@ -192,10 +195,14 @@ def notice():
                 abs(at(depth=1)["engine_ms"] / 10 - 1) < 0.02
                 and abs(at(depth=1)["small_ms"] / 10 - 1) < 0.02
             ),
+            "How long does one RAID 5 write alone take: two drive times or four?",
+            {"depth": 1},
         ),
         Claim(
             "The rate at 256 is that of four commands a write all the same: 400 IO/s at most.",
             lambda at: 380 < at(depth=256)["engine"] < 400,
+            "And what is the rate at 256 outstanding?",
+            {"depth": 256},
         ),
     ]
 
@@ -232,6 +239,8 @@ def room():
             "ms",
             lambda at: at(depth=1)["engine_ms"],
             "Two reads side by side, then two writes side by side: two drive times.",
+            Number(0.1, 10_000),
+            {"depth": 1},
         ),
         controls=[
             Control("depth", "Outstanding writes", DEPTHS, 16),
@@ -242,6 +251,7 @@ def room():
             "All of the simulator, to run with python and to change: pip install simpy.",
             program(),
         ),
+        opens={"depth": 256, "level": "raid0"},
         scenario=scenario,
         answer=answer,
         notice=notice(),

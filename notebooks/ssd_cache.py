@@ -17,12 +17,14 @@ with app.setup:
         Box,
         Claim,
         Control,
+        Curve,
         Exercise,
         Live,
         Picture,
         Prediction,
         Room,
         Series,
+        along,
         bars,
         dashed,
         digits,
@@ -35,6 +37,7 @@ with app.setup:
     ONE_MIN = 6
     WARM_UP_STEPS = 10
     SIZES = (2, 4, 8, 16)
+    DRAWN = (0.5, 2, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20)
     SHARES = (70, 85, 95)
 
 
@@ -115,7 +118,7 @@ def answer(values, seed):
                 "The cache pays once the hot spot is in it", "rate of random reads over time", story
             ),
             Picture(
-                f"Half of the lines are promoted after {digits(closed)} min",
+                f"Half of the lines are promoted after {closed:.1f} min",
                 "minutes until half of the gain, and until half of the lines",
                 bars(
                     {"gain, simulated": half, "lines, closed form": closed},
@@ -125,6 +128,8 @@ def answer(values, seed):
             ),
         ],
         {
+            "minutes": minutes,
+            "rising": rising,
             "quarter_min": there(0.25),
             "half_min": half,
             "most_min": there(0.75),
@@ -154,21 +159,28 @@ def notice():
                 at(hot=8)["quarter_min"] > 2
                 and at(hot=8)["most_min"] < at(hot=8)["quarter_min"] + 2
             ),
+            "Does the gain come evenly?",
         ),
         Claim(
             "A hot spot eight times as large takes more than five times as long.",
             lambda at: at(hot=16)["half_min"] > 5 * at(hot=2)["half_min"],
+            "A hot spot eight times as large: how many times as long until half of the gain?",
+            {"hot": 16},
         ),
         Claim(
             "Half of the gain comes when half of the lines are on the SSD, within a quarter.",
             lambda at: all(
                 abs(at(hot=size)["half_min"] / at(hot=size)["closed"] - 1) < 0.25 for size in SIZES
             ),
+            "Is half of the gain there when half of the lines are?",
+            {"hot": 16},
         ),
         Claim(
             "In the end the rate is twice the disks', far from the bound of 1 / 0.15 = 6.7 for 85 %"
             " hits: then the link of the one SSD is the limit.",
             lambda at: 1.8 < at(hot=8)["gain"] < 2.2 and "ssd-64gb.0 SATA" in at(hot=8)["limit"],
+            "85 % of the reads can hit. Is the gain that of Amdahl's bound, 1 / 0.15?",
+            {"share": 95},
         ),
     ]
 
@@ -197,16 +209,20 @@ def room():
         about="Four disks behind a controller that uses an SSD as their cache. Most reads go to a"
         " hot spot. The SSD is empty at first; lines move there once they are accessed often.",
         prediction=Prediction(
-            "A hot spot of 16 GB, four disks of 15,000 rpm: after how many minutes is half of the"
-            " gain there?",
-            "min",
-            lambda at: at(hot=16)["half_min"],
-            "A line must be read three times from the disks before it moves.",
+            "A hot spot of 16 GB on four disks of 15,000 rpm takes 85 % of the reads; the SSD is"
+            " empty. Draw the rate over the first 20 minutes.",
+            "IO/s",
+            lambda at: along(at(hot=16)["minutes"], at(hot=16)["rising"], DRAWN),
+            "A line must be read three times from the disks before it moves. Lines that move make"
+            " room at the disks, so that the rest is read sooner: slow at first, then quick.",
+            Curve(DRAWN, "time, min", "IO/s", 6000),
+            {"hot": 16},
         ),
         controls=[
             Control("hot", "Hot spot", SIZES, 8, "GB"),
             Control("share", "Reads that go there", SHARES, 85, "%"),
         ],
+        opens={"hot": 2, "share": 70},
         scenario=scenario,
         answer=answer,
         notice=notice(),
@@ -215,8 +231,8 @@ def room():
             "H. Che, Y. Tung and Z. Wang, Hierarchical web caching systems, 2002",
             "docs/explanation/ssd-cache.md of raidlab",
         ],
-        limits="Time is lapsed a thousandfold: a minute of the picture is 60 ms of the simulation,"
-        " so its points scatter.",
+        limits="A simulated second stands for 1,000 seconds of the cache's life: a minute of the"
+        " picture is 60 ms of simulation, so its points scatter.",
     )
 
 

@@ -9,6 +9,8 @@ import marimo
 app = marimo.App(width="full", app_title="Room 13: tails")
 
 with app.setup:
+    import math
+
     from raidlab.notebooks.frame import (
         Answer,
         Axis,
@@ -17,6 +19,7 @@ with app.setup:
         Control,
         Exercise,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
@@ -25,6 +28,7 @@ with app.setup:
         digits,
         figure,
         lines,
+        measured,
         parts,
         traced,
     )
@@ -89,10 +93,16 @@ def answer(values, seed):
     rows = {"mean": of(ios), "median tenth": of(typical), "slowest 1 %": of(slow)}
     waits = rows["slowest 1 %"]
     share = waits.get("queue", 0.0) / sum(waits.values())
-    # Equally many points in each tenth of the logarithm of what remains.
-    picks = sorted({n - max(1, round(n * 10 ** (-step / 12))) for step in range(44)})
+    # Fixed shares, so that curves of several seeds can be compared; equally many in each tenth of
+    # the logarithm.
+    shares = [100 * 10 ** (-step / 12) for step in range(44)]
+    picks = [n - max(1, round(n * share / 100)) for share in shares]
+    series = [Series("reads", [times[at] for at in picks], shares)]
+    if values["system"] == "fivex" and values["pieces"] == 1:
+        queue = 5 / (1 - values["load"] / 100)
+        series.insert(0, Series("M/M/1", [queue * math.log(100 / s) for s in shares], shares, True))
     curve = lines(
-        [Series("reads", [times[at] for at in picks], [100 * (n - at) / n for at in picks])],
+        series,
         Axis("latency, ms", log=True),
         Axis("reads that take longer, %", log=True),
     )
@@ -114,10 +124,17 @@ def answer(values, seed):
                 parts(rows, "ms"),
             ),
         ],
-        {"mean": mean, "p50": p50, "p99": p99, "queue_share": share, "beyond": beyond},
+        {
+            "closed_ms": 5 / (1 - values["load"] / 100),
+            "mean": mean,
+            "p50": p50,
+            "p99": p99,
+            "queue_share": share,
+            "beyond": beyond,
+        },
         boxes=[
-            Box(figure(mean, "ms"), f"mean; {beyond:.0f} % take longer"),
-            Box(figure(p99, "ms"), "p99"),
+            measured(mean, "ms", f"mean; {beyond:.0f} % take longer"),
+            measured(p99, "ms", "p99"),
             Box(f"{100 * share:.0f} %", "of the slowest hundredth's time is queue"),
         ],
     )
@@ -131,6 +148,7 @@ def notice():
             "The mean says little: p99 is more than twice as long, and the slowest did not work"
             " longer, they waited.",
             lambda at: at()["p99"] > 2 * at()["mean"] and at()["queue_share"] > 0.5,
+            "Did the slowest reads work longer than the others?",
         ),
         Claim(
             "From 40 to 80 % load the mean grows by half and p99 doubles: at 80 % nine tenths of"
@@ -140,6 +158,8 @@ def notice():
                 and 1.8 < at(load=80)["p99"] / at(load=40)["p99"] < 2.2
                 and 0.85 < at(load=80)["queue_share"] < 0.95
             ),
+            "What do mean and p99 do from 40 to 80 % load?",
+            {"load": 80},
         ),
         Claim(
             "A read of eight pieces is as slow as its slowest piece: at a tenth of the load its"
@@ -148,6 +168,8 @@ def notice():
                 at(system="fivex", pieces=8, load=10)["mean"]
                 > 2 * at(system="fivex", load=10)["mean"]
             ),
+            "What does a read of eight pieces cost at a tenth of the load?",
+            {"system": "fivex", "pieces": 8, "load": 10},
         ),
     ]
 
@@ -177,19 +199,25 @@ def room():
         name="tails",
         number=13,
         question="What did the slowest reads wait for?",
-        about="Random reads arrive at their own instants on a stripe of eight drives, so that these"
-        " are in use for the chosen share of the time. 4,000 reads are followed one by one.",
+        about="Random reads arrive at their own instants on a stripe of eight drives, so that the"
+        " drives work for the chosen share of the time. 4,000 reads are followed one by one;"
+        " with five"
+        " seeds the boxes show how far such a run can be trusted.",
         prediction=Prediction(
-            "Eight 15,000 rpm disks in use for 60 % of the time: how many times the mean is p99?",
+            "Eight 15,000 rpm disks are in use for 60 % of the time: p99 is how many times"
+            " the mean?",
             "times",
             lambda at: at()["p99"] / at()["mean"],
             "Most reads find an idle disk; a few come behind three others.",
+            Number(1, 1000),
         ),
         controls=[
             Control("load", "Load", (10, 20, 40, 60, 80), 60, "%"),
             Control("system", "Drives", tuple(SYSTEMS), "disks", words=SYSTEMS),
             Control("pieces", "Size", tuple(PIECES), 1, words=PIECES),
         ],
+        opens={"load": 10},
+        five=True,
         scenario=scenario,
         answer=answer,
         notice=notice(),

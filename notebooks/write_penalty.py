@@ -19,6 +19,7 @@ with app.setup:
         Control,
         Exercise,
         Live,
+        Number,
         Picture,
         Prediction,
         Room,
@@ -91,7 +92,7 @@ def commands(level):
                 x=list(range(8)),
                 y=[1 - step] * 8,
                 mode="markers",
-                marker={"size": 22, "symbol": symbol + "-open", "color": "#C3C9D0"},
+                marker={"size": 22, "symbol": symbol + "-open", "color": "#7B8794"},
                 hoverinfo="skip",
             )
         )
@@ -129,8 +130,8 @@ def answer(values, seed):
     mean = reads + cost * (1 - reads)
     return Answer(
         f"{LEVELS[level]} does {figure(rates[level], 'IO/s')} with {values['reads']} % reads:"
-        f" one costs as much as {digits(measured)} of RAID 0 without a cache; counting commands"
-        f" says {digits(mean)}.",
+        f" one I/O costs as much as {digits(measured)} of RAID 0 without a cache. The count of"
+        f" commands is {digits(mean)}.",
         [
             Picture(
                 f"One small write on {LEVELS[level]}: {cost} command{'s' * (cost > 1)}",
@@ -167,6 +168,8 @@ def notice():
                 abs(at(reads=0, level=level)["factor"] / cost - 1) < 0.03
                 for level, cost in (("raid10", 2), ("raid5", 4), ("raid6", 6))
             ),
+            "What is the rate of writes alone on each level, as a share of RAID 0's?",
+            {"reads": 0},
         ),
         Claim(
             "Reads cost one command on every level: with reads alone the levels differ by less"
@@ -174,11 +177,15 @@ def notice():
             lambda at: all(
                 abs(at(reads=100, level=level)["factor"] - 1) < 0.02 for level in LEVELS
             ),
+            "Is RAID 6 slower than RAID 0 for reads?",
+            {"reads": 100, "level": "raid6"},
         ),
         Claim(
             "Disks do better than the count: RAID 5 loses a factor below 4, because the arm is"
             " already there when the new data come back to where the old were read.",
             lambda at: at(reads=0, level="raid5", system="disks")["factor"] < 3.9,
+            "Do disks lose as much as the count of commands says?",
+            {"system": "disks"},
         ),
         Claim(
             "A write-back cache saves a third of that and more: it destages in order and merges.",
@@ -186,6 +193,8 @@ def notice():
                 at(reads=0, level="raid5", system="cached")["factor"]
                 < 0.667 * at(reads=0, level="raid5", system="disks")["factor"]
             ),
+            "How much of the penalty does a write-back cache take away?",
+            {"system": "cached"},
         ),
     ]
 
@@ -218,16 +227,19 @@ def room():
         about="Random I/Os of 4 KiB on eight drives, 256 outstanding. The picture shows the"
         " commands of one write; the bars show what that leaves of the rate.",
         prediction=Prediction(
-            "RAID 0 on eight drives does 1,600 writes a second. How many does RAID 5 do?",
+            "Eight drives of 5 ms can do 1,600 commands a second. How many writes of 4 KiB a second"
+            " does RAID 5 do on them?",
             "IO/s",
             lambda at: at(reads=0, level="raid5")["iops"],
             "Each small write reads old data and old parity, then writes both: four commands.",
+            Number(1, 10_000),
         ),
         controls=[
             Control("level", "Level", tuple(LEVELS), "raid5", words=LEVELS),
             Control("reads", "Share of reads", (0, 30, 50, 70, 90, 100), 0, "%"),
             Control("system", "System", tuple(SYSTEMS), "five", words=SYSTEMS),
         ],
+        opens={"level": "raid0", "reads": 100},
         scenario=scenario,
         answer=answer,
         notice=notice(),

@@ -110,6 +110,11 @@ COMMANDS = {
         "why",
         "Say why a system is slow: each usual cause is removed by itself and ranked by its gain.",
     ),
+    "diff": Lazy(
+        "diff",
+        "diff",
+        "Show two scenarios or results beside each other: files, figures, where the time goes.",
+    ),
     "risk": Lazy(
         "risk",
         "risk",
@@ -119,6 +124,11 @@ COMMANDS = {
         "plan",
         "plan",
         "Answer a question: the cheapest system that meets goals, and why others do not.",
+    ),
+    "until": Lazy(
+        "until",
+        "until",
+        "Say in which month growth makes each candidate of a question miss which goal.",
     ),
     "compression": Lazy(
         "compression",
@@ -153,10 +163,25 @@ COMMANDS = {
         "calibrate",
         "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
     ),
+    "check": Lazy(
+        "check",
+        "check",
+        "Check files without running them: every fault of each, with what is allowed.",
+    ),
+    "schema": Lazy(
+        "schema",
+        "schema",
+        "Print the JSON Schema of a kind of file: scenario, device, sheet or question.",
+    ),
     "store": Lazy(
         "store",
         "store",
         "List what the store of finished runs has, or clear it.",
+    ),
+    "fit-load": Lazy(
+        "fit_load",
+        "fit_load",
+        "Fit what monitoring leaves open of a load, on the system that was monitored.",
     ),
     "record": Lazy(
         "record",

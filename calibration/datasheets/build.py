@@ -158,9 +158,10 @@ def build(read: Read, tell: Tell = silent) -> Imported:
     drive, found = adjust(read, flash.first(read.sheet), tell)
     points = _points(read.sheet, found, _uncompared(read.sheet))
     doubts += _missed(points, _bounds(drive))
-    doubts += _not_modelled(read.sheet)
+    doubts += [*_not_modelled(read.sheet), *_after_cache(drive)]
     draft = flash_device.device(drive, read)
     spread.widen(draft, drive)
+    flash_device.put_pauses(draft, drive)
     return Imported(draft, points, tuple(doubts))
 
 
@@ -285,6 +286,16 @@ def _bounds(drive: flash.Flash) -> str:
         f" {drive.program_us:.0f} us a program, {drive.read_us:.0f} us a read,"
         f" {100 * drive.spare:.0f} % of spare space"
     )
+
+
+def _after_cache(drive: flash.Flash) -> Iterator[str]:
+    """That streams beyond the cache are those of the class."""
+    rate = drive.program_mb_s
+    if rate is not None and rate.low < rate.high:
+        yield (
+            f"no sustained_write stated: {rate.best:,.0f} MB/s once the SLC cache is full are"
+            f" assumed, as usual for the class; between {rate.low:,.0f} and {rate.high:,.0f} MB/s"
+        )
 
 
 def _not_modelled(sheet: Sheet) -> Iterator[str]:

@@ -21,6 +21,7 @@ from raidlab.calibration.datasheets.measured import DRAWS, Compared, compare, ta
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
+from raidlab.devices.spec_writer import DEVICE_SCHEMA, with_schema
 
 SHEETS = SPECS.parent / "datasheets"
 CONTROLLERS = SHEETS / "controllers"
@@ -43,7 +44,8 @@ def make(names: Sequence[str] = ()) -> list[Imported]:
         for imported in pool.map(import_datasheet, paths):
             print(f"made {imported.name}", flush=True)
             made.append(imported)
-    write_files({target(each): each.draft.to_toml() for each in made})
+    texts = {target(each): each.draft.to_toml() for each in made}
+    write_files({file: with_schema(text, file, DEVICE_SCHEMA) for file, text in texts.items()})
     return made
 
 
@@ -109,7 +111,7 @@ def page(
 
 
 _CHECK = "mixed_random"
-_NOTES = ("not modelled", "firmware times", "actuators", "no rate stated")
+_NOTES = ("not modelled", "firmware times", "actuators", "no rate stated", "no sustained_write")
 """Warnings that are about no figure."""
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from raidlab.devices.classes import hdd_class, ssd_class
 from raidlab.devices.datasheet.sheet import SPREADS, Sheet, read_sheet
 from raidlab.devices.links import Interface
-from raidlab.devices.spec_writer import toml_value
+from raidlab.devices.spec_writer import SHEET_SCHEMA, toml_value, with_schema
 
 PREFIX = "generic-"
 _TB = 10**12
@@ -170,4 +170,5 @@ def generic_sheets(folder: Path) -> dict[Path, str]:
     """
     others = sorted(each for each in folder.glob("*.toml") if not each.name.startswith(PREFIX))
     sheets = [read_sheet(path).sheet for path in others]
-    return {folder / f"{PREFIX}{each.name}.toml": sheet_of(each, sheets) for each in GENERICS}
+    texts = {folder / f"{PREFIX}{each.name}.toml": sheet_of(each, sheets) for each in GENERICS}
+    return {file: with_schema(text, file, SHEET_SCHEMA) for file, text in texts.items()}

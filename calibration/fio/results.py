@@ -32,6 +32,7 @@ from pydantic import ValidationError
 
 from raidlab.calibration.fio import plain
 from raidlab.calibration.fio.bins import bins_ns
+from raidlab.calibration.fio.bundle_facts import machine_of, noise_of
 from raidlab.calibration.fio.logs import Naming, is_log, timeline_of, why_unused
 from raidlab.calibration.fio.options import OptionError, load_of
 from raidlab.calibration.measurements.bundle import damage
@@ -81,6 +82,7 @@ def import_fio(
     skipped: list[Skipped] = []
     found = sorted({file for path in given for file in _files(path)})
     beside, unusable, known = _of_bundles(found)
+    noise = noise_of(found)
     logs = [file for file in found if is_log(file) and file not in unusable]
     used: set[Path] = set()
     skipped += [Skipped(path=_written(path), reason=why) for path, why in unusable.items()]
@@ -92,7 +94,10 @@ def import_fio(
             runs = runs_of(text)
             for tree in runs:
                 read = _points(path, tree, logs, used, skipped)
-                points += [_in_state(point, known.get(path) or state) for point in read]
+                points += [
+                    _in_state(point, known.get(path) or state, noise.get(path, ()))
+                    for point in read
+                ]
             version = str(runs[-1].get("fio version", ""))
             stamp = str(runs[-1].get("time", "")).strip()
             files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
@@ -108,6 +113,7 @@ def import_fio(
         points=tuple(
             sorted(in_order(points), key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))
         ),
+        machine=machine_of(found),
         files=tuple(files),
         skipped=tuple(skipped),
     )
@@ -129,8 +135,8 @@ def _files(path: Path) -> Iterator[Path]:
             yield inner
 
 
-def _in_state(point: Point, state: State | None) -> Point:
-    return point.model_copy(update={"state": point.state or state})
+def _in_state(point: Point, state: State | None, noisy: tuple[str, ...]) -> Point:
+    return point.model_copy(update={"state": point.state or state, "noisy": noisy})
 
 
 def _of_bundles(

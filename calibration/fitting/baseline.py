@@ -1,7 +1,8 @@
 """What a fit must beat: straight lines between the same training points.
 
 Between two training points of one load the rate is taken to go straight in the logarithms of the
-rate and of the outstanding I/Os (depth times jobs); beyond the first and the last it stays. That
+rate and of the outstanding I/Os (depth times jobs); beyond the first and the last it stays. A load
+that no training point has takes planes over size and depth (`surrogates.laws.LinesLaw`). That
 knows nothing of drives, and is good where curves are smooth and flat at their ends. A model earns
 its place where it is better:
 
@@ -21,6 +22,8 @@ import numpy as np
 
 from raidlab.calibration.fitting.compare import Compared, p90
 from raidlab.calibration.measurements.measurement import Point
+from raidlab.calibration.surrogates.laws import FittedLaw, LinesLaw, fit_law
+from raidlab.calibration.surrogates.loads import loads_of, measured
 
 
 def interpolated(training: Sequence[Point], point: Point) -> float | None:
@@ -57,9 +60,13 @@ def against_lines(rows: Sequence[Compared]) -> dict[str, Any]:
         the `skill`, by the median, and `skill_p90`. None where nothing is unseen.
     """
     training = [row.point for row in rows if row.part == "train"]
+    tested = [row for row in rows if row.part == "test"]
+    planes = _planes(training) if tested and training else None
     lines, model = [], []
-    for row in rows:
-        rate = interpolated(training, row.point) if row.part == "test" else None
+    for row in tested:
+        rate = interpolated(training, row.point)
+        if rate is None and planes is not None and _was_seen(training, row.point):
+            rate = float(planes.rates(loads_of([row.point]))[0])
         if rate is not None:
             lines.append(100.0 * abs(rate / row.point.iops - 1.0))
             model.append(abs(row.error_pct))
@@ -74,6 +81,17 @@ def against_lines(rows: Sequence[Compared]) -> dict[str, Any]:
         "skill": skill(own, median),
         "skill_p90": skill(own_ninth, ninth),
     }
+
+
+def _planes(training: Sequence[Point]) -> FittedLaw:
+    seen = measured(training)
+    return fit_law(LinesLaw.over(seen.loads), seen)
+
+
+def _was_seen(training: Sequence[Point], point: Point) -> bool:
+    """True if the directions of a point are among the training points."""
+    seen = {name for each in training for name, _ in each.sides()}
+    return all(name in seen for name, _ in point.sides())
 
 
 def skill(model: float | None, lines: float | None) -> float | None:

@@ -21,7 +21,9 @@ from typing import Any
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.fitting.baseline import against_lines
-from raidlab.calibration.fitting.calibrate import FINAL, Calibration, calibrate
+from raidlab.calibration.fitting.begin import FINAL
+from raidlab.calibration.fitting.calibrate import calibrate
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.compare import Compared, compare, summary
 from raidlab.calibration.fitting.scenario_bench import bench_of_scenario
 from raidlab.calibration.fitting.stages import Settings

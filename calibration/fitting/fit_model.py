@@ -113,9 +113,9 @@ class FitModel:
         """
         tree, host, mapped = self.files(at)
         beside = tree.pop(BESIDE, None)
-        device = _checked(KINDS[str(tree["kind"])], tree)
-        controller = () if beside is None else (_checked(ControllerSpec, beside),)
-        return self.stand(device, _checked(HostSpec, host), mapped, *controller)
+        device = checked(KINDS[str(tree["kind"])], tree)
+        controller = () if beside is None else (checked(ControllerSpec, beside),)
+        return self.stand(device, checked(HostSpec, host), mapped, *controller)
 
 
 def _scale_cpu(host: dict[str, Any], factor: float) -> None:
@@ -133,7 +133,12 @@ def _plain(parameter: Parameter, key: str) -> Parameter:
     )
 
 
-def _checked(model: Any, tree: Mapping[str, Any]) -> Any:
+def checked(model: Any, tree: Mapping[str, Any]) -> Any:
+    """A tree as its model.
+
+    Raises:
+        SpecError: Everything that is wrong with it.
+    """
     faults = Faults()
     found = check(model, tree, faults)
     faults.raise_if_any()

@@ -23,8 +23,8 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.baseline import against_lines
+from raidlab.calibration.fitting.begin import FINAL, base_of, host_of, name_of
 from raidlab.calibration.fitting.bench import Effort
-from raidlab.calibration.fitting.calibrate import FINAL, base_of, host_of, name_of
 from raidlab.calibration.fitting.compare import Compared, compare, summary
 from raidlab.calibration.fitting.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel

@@ -19,6 +19,10 @@ from raidlab.devices.trees import get
 
 TEMPLATES = Path(__file__).parent / "templates"
 
+VIRTUAL_DISK = "virtual-disk"
+"""A server behind limits, below a hypervisor or a network: `by_law` fits it."""
+TABLE = "table"
+"""A device that no law explains: its measured latencies."""
 CPU_SCALE = "host.cpu"
 CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command", "stripe_page")
 """What `host.cpu` scales."""
@@ -186,6 +190,19 @@ _STATION = (
     Parameter("servers", "", 1, 256, "log", "the rate at depth", whole=True),
 )
 
+_VOLUME = (
+    _time("server.read", "us", 0.001, 1e7, "small reads at depth", side="read"),
+    _time("server.write", "us", 0.001, 1e7, "small writes at depth", side="write"),
+    _time("server.read_mib", "us", 0.001, 1e7, "large reads at depth", side="read"),
+    _time("server.write_mib", "us", 0.001, 1e7, "large writes at depth", side="write"),
+    _time("latency.read", "us", 0.001, 1e7, "reads at depth 1", side="read"),
+    _time("latency.write", "us", 0.001, 1e7, "writes at depth 1", side="write"),
+    Parameter("server.continued_read", "", 0.05, 1.0, "log", "sequential reads", side="read"),
+    Parameter("server.continued_write", "", 0.05, 1.0, "log", "sequential writes", side="write"),
+    Parameter("limits.rate", "IO/s", 1.0, 1e12, "log", "small blocks at depth"),
+    Parameter("limits.throughput", "MB/s", 1e-6, 1e6, "log", "large blocks at depth"),
+)
+
 _PORT = (
     _time("host.port.read", "us", 0.1, 30.0, "reads at depth", side="read", pull=11.0, limits=True),
     _time(
@@ -337,6 +354,8 @@ KINDS: Mapping[str, Kind] = {
     "station": Kind(
         "station", TEMPLATES / "station.toml", "generic", _STATION, (*_HOST, *_PORT, *_MD)
     ),
+    VIRTUAL_DISK: Kind("volume", TEMPLATES / "virtual-disk.toml", "generic", _VOLUME),
+    TABLE: Kind("table", TEMPLATES / "table.toml", "generic", ()),
     **SYSTEM_KINDS,
 }
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.calibrate import Calibration
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import Fault, SpecError
 

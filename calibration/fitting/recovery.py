@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
+from raidlab.calibration.fitting.begin import base_of, host_of, system_of
 from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.calibrate import base_of, calibrate, host_of, system_of
+from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.compare import summary
 from raidlab.calibration.fitting.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters import Choice

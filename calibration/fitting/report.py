@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from raidlab.calibration.fitting.baseline import against_lines
-from raidlab.calibration.fitting.calibrate import Calibration
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.pictures import Bands, interval_pictures, point_pictures
 from raidlab.calibration.fitting.uncertainty import Estimate

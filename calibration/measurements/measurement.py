@@ -132,6 +132,8 @@ class Point(_Checked):
     """True if the host's page cache stood between: fio without `direct=1`."""
     cpu_share: Annotated[float | None, Field(ge=0)] = None
     """CPU time of each job as a share of the run, user and system together."""
+    noisy: tuple[str, ...] = ()
+    """What else the machine did meanwhile, in words, where the collector found it too much."""
     timeline: tuple[Step, ...] = ()
     file: str = ""
 
@@ -226,12 +228,29 @@ class Skipped(_Checked):
     reason: str
 
 
+class Machine(_Checked):
+    """What a collector read of the machine and of the target; None where it does not say it."""
+
+    cpus: Annotated[int | None, Field(ge=1)] = None
+    """Hardware threads."""
+    rotational: bool | None = None
+    """As the kernel says; virtual disks often say it and do not turn."""
+    model: str | None = None
+    """Of the target."""
+    device: str | None = None
+    """The kernel's name of it: `vda`, `nvme0n1`."""
+    capacity_bytes: Annotated[int | None, Field(ge=1)] = None
+    """Of the device, not of a file on it."""
+
+
 class Measurement(_Checked):
     """Points, where they came from, and what could not be read."""
 
     format: Literal["raidlab-measurement-1"] = "raidlab-measurement-1"
     name: str
     points: tuple[Point, ...]
+    machine: Machine | None = None
+    """None if no collector measured them, or several machines did."""
     files: tuple[File, ...] = ()
     skipped: tuple[Skipped, ...] = ()
 

@@ -73,6 +73,7 @@ def load_of(found: Imported) -> MonitoredLoad:
         read_await_ms=_optional(waits[Q.R_AWAIT]),
         write_await_ms=_optional(waits[Q.W_AWAIT]),
         queue=_optional(total[Q.QUEUE]),
+        busy=_optional(_mean_busy(grids, count)),
         loop=loop_of(reads + writes, total[Q.QUEUE]),
         assumptions=tuple(assumed),
     )
@@ -92,7 +93,9 @@ def _optional(column: Array | None) -> tuple[float | None, ...]:
 
 def _split(series: Series, assumed: list[str]) -> dict[Quantity, Array]:
     """Reads and writes; where requests are not split, as their bytes are."""
-    found = {q: c for q in (*_SUMS, Q.R_AWAIT, Q.W_AWAIT) if (c := series.column(q)) is not None}
+    found = {
+        q: c for q in (*_SUMS, Q.R_AWAIT, Q.W_AWAIT, Q.UTIL) if (c := series.column(q)) is not None
+    }
     ios = series.column(Q.IOS)
     if (Q.READS in found and Q.WRITES in found) or ios is None:
         return found
@@ -151,6 +154,16 @@ def _total(grids: list[dict[Quantity, Array]], quantity: Quantity, count: int) -
         return None
     known = ~np.all([np.isnan(part) for part in parts], axis=0)
     return np.where(known, np.nansum(parts, axis=0), np.nan)
+
+
+def _mean_busy(grids: list[dict[Quantity, Array]], count: int) -> Array | None:
+    """The share of each step in which a device had a request, 0 to 1: the mean over devices."""
+    parts = [_long(grid[Q.UTIL], count) for grid in grids if Q.UTIL in grid]
+    if not parts:
+        return None
+    known = ~np.all([np.isnan(part) for part in parts], axis=0)
+    mean = np.nansum(parts, axis=0) / 100 / np.maximum(1, np.sum(~np.isnan(parts), axis=0))
+    return np.where(known, np.minimum(1.0, mean), np.nan)
 
 
 def _long(column: Array, count: int) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from raidlab.devices.datasheet.priors import Prior
 from raidlab.devices.datasheet.sheet import Read
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import get
 
 Word = Literal["data-sheet", "published", "derived", "assumed"]
 
@@ -96,7 +97,7 @@ class Draft:
     def of(self, word: Word) -> Mapping[str, Any]:
         """The values of one origin, by dotted key."""
         return {
-            key: _at(self.values, key)
+            key: get(self.values, key)
             for key, origin in self.origins.items()
             if origin.word == word
         }
@@ -108,13 +109,6 @@ _OTHER = frozenset({"cell", "burst", "year"})
 
 _WORDS = _OTHER | {*_META, "interface"}
 """Keys of a sheet whose values are no numbers, so that a device file has no source for each."""
-
-
-def _at(tree: Mapping[str, Any], key: str) -> Any:
-    value: Any = tree
-    for part in key.split("."):
-        value = value[part]
-    return value
 
 
 def quantity(value: float, unit: str) -> str:

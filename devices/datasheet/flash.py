@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from math import log
 
 from raidlab.devices.datasheet import priors
+from raidlab.devices.datasheet.client import after_cache, slc_blocks
 from raidlab.devices.datasheet.nand import PAGE, amplification, erase_us, program_rate, spare_for
 from raidlab.devices.datasheet.priors import BLOCK, CELLS, Cell, Prior
 from raidlab.devices.datasheet.sheet import Sheet
@@ -68,6 +69,9 @@ class Flash:
     """Of a page of every plane in the SLC cache, where there is one."""
     payload: float | None
     """Share of the link's rate after its line code that data get; None for what is usual."""
+    program_mb_s: Prior | None
+    """What all dies together program with all bits of their cells; None where dies alone bound it.
+    """
     programs_bound: bool
     """True if programs bound sequential writes; else the firmware does."""
     spare_fitted: bool
@@ -92,8 +96,9 @@ class Flash:
 
     @property
     def program_rate(self) -> float:
-        """Bytes a second of all dies."""
-        return program_rate(self.cell, self.dies, self.planes, self.program_us)
+        """Bytes a second of all dies, below what they share."""
+        dies = program_rate(self.cell, self.dies, self.planes, self.program_us)
+        return dies if self.program_mb_s is None else min(dies, 1e6 * self.program_mb_s.best)
 
     @property
     def cell_program_us(self) -> float:
@@ -152,10 +157,10 @@ def raw_gib(capacity: int) -> int:
     return gib
 
 
-def usual_spare(capacity: int) -> float:
+def usual_spare(sheet: Sheet) -> float:
     """Spare space where random writes do not decide it: the NAND less what is not for data."""
-    share = raw_gib(capacity) * GIB * (1 - _NOT_FOR_DATA) / capacity - 1
-    return priors.SPARE.clamp(share)
+    share = raw_gib(sheet.capacity) * GIB * (1 - _NOT_FOR_DATA) / sheet.capacity - 1
+    return priors.SPARE.clamp(share - slc_blocks(sheet, CELLS[sheet.cell or "tlc"].page_types))
 
 
 def steady_write(sheet: Sheet) -> int | None:
@@ -202,7 +207,7 @@ def first(sheet: Sheet) -> Flash:
     gbit, dies, planes, time = _geometry(sheet, cell, rate)
     bounds = cell.program_us
     programs_bound = rate is not None and time <= bounds.high
-    spare, fitted = usual_spare(sheet.capacity), False
+    spare, fitted = usual_spare(sheet), False
     if programs_bound and random is not None and rate is not None:
         wa = rate / (random * max(sheet.unit, BLOCK))
         if wa > 1 and priors.SPARE.low <= spare_for(wa) <= priors.SPARE.high:
@@ -235,6 +240,7 @@ def first(sheet: Sheet) -> Flash:
         write_wait_us=priors.WRITE_LATENCY_US[link.family].best,
         slc_program_us=_slc_program(sheet, dies, planes),
         payload=_payload(sheet, link),
+        program_mb_s=after_cache(sheet),
         programs_bound=programs_bound,
         spare_fitted=fitted,
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from raidlab.devices.datasheet import priors
+from raidlab.devices.datasheet.client import fixed_slc_bytes
 from raidlab.devices.datasheet.draft import Draft, Origin, Word, assumed, quantity
 from raidlab.devices.datasheet.flash import READS_FIRST, START_FREE, Flash
 from raidlab.devices.datasheet.nand import PAGE
@@ -105,6 +106,9 @@ def _nand(draft: Draft, flash: Flash) -> None:
     draft.put("nand.read", times, origin)
     time = quantity(flash.program_us, "us")
     draft.put("nand.program", [time] * cell.page_types, _program_origin(flash))
+    if flash.program_mb_s is not None:
+        origin = assumed(flash.program_mb_s, "MB/s")
+        draft.put("nand.program_rate", f"{flash.program_mb_s.best:g} MB/s", origin)
     draft.put("nand.erase", f"{cell.erase_ms.best:g} ms", assumed(cell.erase_ms, "ms"))
     rate = f"{flash.channel_mb_s:g} MB/s"
     # No channels together are slower than the stated streams.
@@ -125,7 +129,7 @@ def _nand(draft: Draft, flash: Flash) -> None:
 
 def _slc_cache(draft: Draft, flash: Flash) -> None:
     sheet = flash.sheet
-    fixed = priors.SLC_FIXED_GB[sheet.capacity > 500e9] * 10**9
+    fixed = fixed_slc_bytes(sheet)
     note = "970 EVO: 4 GB up to 500 GB, 6 GB of others"
     draft.put("nand.slc_cache.fixed", f"{fixed} B", Origin("assumed", note))
     share = priors.SLC_SHARE
@@ -199,6 +203,20 @@ def _firmware(draft: Draft, flash: Flash) -> None:
     origin = _by(how, sheet.write_latency, priors.WRITE_LATENCY_US[family])
     draft.put("firmware.write_latency", quantity(flash.write_wait_us, "us"), origin)
     _flush(draft, flash)
+
+
+def put_pauses(draft: Draft, flash: Flash) -> None:
+    """`[[pause]]` of drives whose class has them.
+
+    Rates fall by less than 0.2 %, so no stated figure is measured with them.
+    """
+    if flash.family == "pcie":
+        return
+    every, length = priors.PAUSE_EVERY_MS, priors.PAUSE_MS
+    kind = {"every": f"{every.best:g} ms", "length": f"{length.best:g} ms"}
+    draft.put("pause", [kind])
+    draft.origins["pause.0.every"] = assumed(every, "ms")
+    draft.origins["pause.0.length"] = assumed(length, "ms")
 
 
 def _flush(draft: Draft, flash: Flash) -> None:

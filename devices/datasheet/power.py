@@ -31,6 +31,8 @@ class Energies:
 
     read_uj: float
     program_uj: float
+    program_slc_uj: float | None
+    """Into an SLC cache; None without one."""
     erase_uj: float
     byte_nj: float
 
@@ -67,6 +69,10 @@ def energies(flash: Flash) -> Energies:
     reads = flash.sheet.sequential_read
     # Without a stream of reads, half of what a byte costs while it is written.
     byte = 1e9 * work / reads - 1e3 * read / page_set if reads else 0.5e9 * work / writes
+    if flash.program_mb_s is not None and not flash.sheet.has_slc_cache:
+        # Few programs bound the stream: each draws what chips state, and bytes cost the rest.
+        usual = 1e-6 * priors.ARRAY_W.best * flash.program_us * writes / page_set
+        byte = min(byte, 1e9 * (work - usual) / writes)
     byte = max(0.0, byte)
     program = 1e6 * page_set * (work / writes - 1e-9 * byte)
     # In steady state all dies program, and what they move was read: no more than at work either.
@@ -75,7 +81,18 @@ def energies(flash: Flash) -> Energies:
     most -= erase / flash.cell.pages_per_block + moved * read
     most -= 1e-3 * (1.0 - moved) * page_set * byte
     array = priors.ARRAY_W.clamp(min(program, most) / flash.program_us)
-    return Energies(read, array * flash.program_us, erase, byte)
+    return Energies(read, array * flash.program_us, _slc_uj(flash, work, byte), erase, byte)
+
+
+def _slc_uj(flash: Flash, work: float, byte: float) -> float | None:
+    """Of a program into the SLC cache: what the stated burst leaves beside its bytes."""
+    burst, time = flash.sheet.sequential_write, flash.slc_program_us
+    if not flash.sheet.has_slc_cache:
+        return None
+    page_set = flash.planes * PAGE
+    rate = float(burst) if burst else 1e6 * flash.dies * page_set / time
+    left = 1e6 * page_set * (work / rate - 1e-9 * byte)
+    return priors.ARRAY_W.clamp(left / time) * time
 
 
 def put_flash_power(draft: Draft, flash: Flash) -> None:
@@ -90,6 +107,8 @@ def put_flash_power(draft: Draft, flash: Flash) -> None:
         rest = Origin("assumed", f"usual power at work: {_usual(flash.sheet).source}")
     draft.put("power.read", quantity(found.read_uj, "uJ"), array)
     draft.put("power.program", quantity(found.program_uj, "uJ"), rest)
+    if found.program_slc_uj is not None:
+        draft.put("power.program_slc", quantity(found.program_slc_uj, "uJ"), rest)
     draft.put("power.erase", quantity(found.erase_uj, "uJ"), array)
     draft.put("power.byte", round(found.byte_nj, 4), rest)
     if flash.sheet.power_states:

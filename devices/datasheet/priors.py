@@ -175,6 +175,11 @@ STATED_WRITE_US: Mapping[str, float] = MappingProxyType({"3.0": 18.9, "4.0": 15,
 """Medians of the write latencies that sheets of PCIe drives state: 16.7 to 21 us of eleven
 with PCIe 3.0, 14 or 15 us of nine with PCIe 4.0 and 5.0."""
 BUFFER_MIB = Prior(10, 64, 1024, "p3700-800, s4610-480: 64 MiB, sata-ssd-64gb: 10 MiB")
+_TAILS = "median of 60 loads on three SATA drives behind four hosts, a tenth left out at each end"
+PAUSE_EVERY_MS = Prior(100, 600, 1250, _TAILS)
+"""Between two pauses in which a SATA or SAS drive takes up no command; over PCIe none is known."""
+PAUSE_MS = Prior(0.12, 0.91, 3.4, _TAILS)
+"""How long such a pause is."""
 QUEUES: Mapping[str, int] = MappingProxyType({"pcie": 0, "sas": 128, "sata": 32})
 """Commands that a drive takes at once; 0 for no limit."""
 BLOCK = 4096

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.datasheet.nand import least_unit
@@ -29,6 +29,7 @@ from raidlab.devices.units import (
     SIZE,
     SPEED,
     Dimension,
+    form_of,
     format_duration,
 )
 
@@ -82,12 +83,14 @@ def _figure(dimension: Dimension, *, bare: bool = False) -> Callable[[Any], int 
     return validate
 
 
-_Size = Annotated[int, BeforeValidator(_figure(_CAPACITY))]
-_Rate = Annotated[int, BeforeValidator(_figure(_BYTES))]
-_IoRate = Annotated[float, BeforeValidator(_figure(IO_RATE))]
-_Duration = Annotated[int, BeforeValidator(_figure(DURATION))]
-_Power = Annotated[float, BeforeValidator(_figure(POWER))]
-_Speed = Annotated[float, BeforeValidator(_figure(SPEED, bare=True))]
+_Size = Annotated[int, BeforeValidator(_figure(_CAPACITY)), WithJsonSchema(form_of(_CAPACITY))]
+_Rate = Annotated[int, BeforeValidator(_figure(_BYTES)), WithJsonSchema(form_of(_BYTES))]
+_IoRate = Annotated[float, BeforeValidator(_figure(IO_RATE)), WithJsonSchema(form_of(IO_RATE))]
+_Duration = Annotated[int, BeforeValidator(_figure(DURATION)), WithJsonSchema(form_of(DURATION))]
+_Power = Annotated[float, BeforeValidator(_figure(POWER)), WithJsonSchema(form_of(POWER))]
+_Speed = Annotated[
+    float, BeforeValidator(_figure(SPEED, bare=True)), WithJsonSchema(form_of(SPEED, bare=True))
+]
 
 
 class Sheet(Table):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.notebooks.course.lessons import lessons_of
+from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.room import Room
 
 FOLDER = Path(__file__).parent.parent
@@ -47,3 +49,29 @@ def room(name: str) -> Room:
 def rooms() -> Sequence[Room]:
     """All rooms, in the order of their numbers."""
     return sorted(map(room, names()), key=lambda each: each.number)
+
+
+def links(of: Room, index: str, address: str, present: Collection[str] | None = None) -> Links:
+    """Where a room's page leads: the rooms before and after it, and its lessons.
+
+    Args:
+        of: The room.
+        index: Address of the list of rooms.
+        address: Of a room or a lesson, with `{}` for its name.
+        present: Names of the rooms that have pages; None for all.
+    """
+    number = of.number
+    there = names() if present is None else present
+    known = {each.number: each for each in rooms() if each.name != of.name and each.name in there}
+
+    def to(found: Room | None) -> tuple[str, str]:
+        return (address.format(found.name), found.question) if found else ("", "")
+
+    before = max((each for each in known if each < number), default=None)
+    after = min((each for each in known if each > number), default=None)
+    return Links(
+        index,
+        to(known[before] if before is not None else None),
+        to(known[after] if after is not None else None),
+        [(address.format(lesson.name), lesson.heading) for lesson in lessons_of(of.name)],
+    )

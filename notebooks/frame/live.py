@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,7 +11,7 @@ import anywidget
 import traitlets
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.notebooks.frame import pages
+from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.room import FOLDER, Room
 from raidlab.notebooks.frame.running import showing
 
@@ -32,7 +32,9 @@ class Live(anywidget.AnyWidget):
     about = traitlets.Dict().tag(sync=True)
     """What its script knows of it."""
     question = traitlets.Dict().tag(sync=True)
-    """From the page: `asked` (the index of each control's value), `seed` and its own `number`.
+    """From the page: `asked` (the index of each control's value), `seed`, whether the spread over
+    `five` seeds is wanted, and its own `number`. With `outcome` it asks for what was to be
+    predicted instead.
 
     Where a room takes a folder also `folder`, as it was typed, and after an upload once `files`:
     the text of each by its path; `folder` is what the page calls them.
@@ -43,8 +45,9 @@ class Live(anywidget.AnyWidget):
     """To the page: `number`, and what to show or what is `wrong`."""
 
     def __init__(self, room: Room) -> None:
+        links = catalogue.links(room, "/", "/{}/")
         super().__init__(
-            body=pages.body(room, live=True, index="/"), about=pages.about(room, live=True)
+            body=pages.body(room, live=True, links=links), about=pages.about(room, live=True)
         )
         self.room = room
         self._uploads: dict[str, TemporaryDirectory[str]] = {}
@@ -55,9 +58,9 @@ class Live(anywidget.AnyWidget):
         """The value of each control, by its name, as the page has it now."""
         asked = self.question.get("asked")
         if not asked:
-            return self.room.start
+            return self.room.opening
         chosen = zip(self.room.controls, asked, strict=True)
-        values = {control.name: control.values[int(at)] for control, at in chosen}
+        values: dict[str, Any] = {control.name: control.values[int(at)] for control, at in chosen}
         if self.room.folder:
             named = str(self.question.get("folder", "")).strip()
             values[FOLDER] = self._uploads[named].name if named in self._uploads else named
@@ -74,13 +77,22 @@ class Live(anywidget.AnyWidget):
 
     def _answered(self) -> dict[str, Any]:
         seed = self.question.get("seed")
+        if self.question.get("outcome"):
+            return self._tried(lambda: pages.outcome(self.room))
         if not isinstance(seed, int) or not 0 <= seed <= MOST_SEED:
             given = "" if seed is None else f" {seed}"
             return {"wrong": f"Seed{given}: a whole number from 0 to {MOST_SEED:,}."}
+        return self._tried(lambda: self._simulated(seed))
+
+    def _simulated(self, seed: int) -> dict[str, Any]:
+        if files := self.question.get("files"):
+            self._uploads[str(self.question.get("folder"))] = _stored(files)
+        five = self.question.get("five") is True
+        return pages.answered(self.room, self.values, seed, five=five)
+
+    def _tried(self, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         try:
-            if files := self.question.get("files"):
-                self._uploads[str(self.question.get("folder"))] = _stored(files)
-            return pages.answered(self.room, self.values, seed)
+            return answer()
         except SpecError as error:
             return {"wrong": self._said([str(fault) for fault in error.faults])}
         except Exception as error:  # What fails for one setting may work for the next.

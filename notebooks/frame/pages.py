@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,71 +13,159 @@ import jinja2
 
 import raidlab
 from raidlab.devices.printable import without_tags
-from raidlab.notebooks.frame.room import SEED, Answer, Room, Values, figure, scenario_toml
+from raidlab.notebooks.frame.figures import figure
+from raidlab.notebooks.frame.room import (
+    SEED,
+    Answer,
+    Choice,
+    Control,
+    Curve,
+    Number,
+    Room,
+    Values,
+    scenario_toml,
+)
+from raidlab.notebooks.frame.said import said
+from raidlab.notebooks.frame.seeds import of_five
 from raidlab.scenarios.results.look import joined
 
 _DIGITS = 4
 """Of the numbers in pictures."""
 _RESULTS = "raidlab.scenarios.results"
+_SCRIPTS = ("predict.js", "pictures.js", "scenes.js", "room.js")
 
 
-def body(room: Room, *, live: bool, index: str) -> str:
+@dataclass(frozen=True)
+class Links:
+    """Where a room's page leads: addresses, empty where there is nothing."""
+
+    index: str
+    before: tuple[str, str] = ("", "")
+    """Address and question of the room before this one."""
+    after: tuple[str, str] = ("", "")
+    lessons: Sequence[tuple[str, str]] = ()
+    """Address and title of each lesson that uses the room."""
+
+
+def body(room: Room, *, live: bool, links: Links) -> str:
     """The room as HTML, without any answer.
 
     Args:
         room: The room.
         live: True if there is an engine to ask, so that a seed can be chosen.
-        index: Address of the list of rooms.
+        links: Where it leads.
     """
+    controls = room.offered(live=live)
     return _render(
         "body.html.j2",
         room=room,
-        controls=room.offered(live=live),
+        controls=controls,
+        opening=room.opening,
+        goes={at: _places(controls, room, claim.at) for at, claim in enumerate(room.notice)},
         live=live,
-        index=index,
+        five=live or room.five,
+        links=links,
         seed=SEED,
         version=raidlab.__version__,
+        **_form(room),
     )
 
 
-def about(room: Room, *, live: bool) -> dict[str, Any]:
-    """What the page's script knows of a room; simulates what is to be predicted."""
-    outcome = room.prediction.outcome(room.at)
+def _form(room: Room) -> dict[str, Any]:
+    form = room.prediction.form
     return {
-        "name": room.name,
-        "controls": [
-            [control.word(value) for value in control.values] for control in room.offered(live=live)
-        ],
-        "seed": SEED,
-        "unit": room.prediction.unit,
-        "outcome": outcome,
-        "outcome_text": figure(outcome, room.prediction.unit),
-        "why": room.prediction.why,
+        "number": form if isinstance(form, Number) else None,
+        "choice": form if isinstance(form, Choice) else None,
+        "curve": form if isinstance(form, Curve) else None,
     }
 
 
-def answered(room: Room, values: Values, seed: int) -> dict[str, Any]:
+def _places(controls: Sequence[Control], room: Room, changed: Values) -> str:
+    """The index of each control's value at a setting, as JSON."""
+    setting = room.start | dict(changed)
+    return json.dumps([list(each.values).index(setting[each.name]) for each in controls])
+
+
+def about(room: Room, *, live: bool) -> dict[str, Any]:
+    """What the page's script knows of a room; nothing of what is to be predicted."""
+    prediction, controls = room.prediction, room.offered(live=live)
+    form: dict[str, Any] = {"kind": "number"}
+    if isinstance(prediction.form, Choice):
+        form = {"kind": "choice", "words": list(prediction.form.words)}
+    elif isinstance(prediction.form, Curve):
+        form = {"kind": "curve", **vars(prediction.form), "x": list(prediction.form.x)}
+    else:
+        form |= {"least": prediction.form.least, "most": prediction.form.most}
+    return {
+        "name": room.name,
+        "question": prediction.question,
+        "controls": [
+            {
+                "name": control.name,
+                "label": control.label,
+                "values": [str(value) for value in control.values],
+                "words": [control.word(value) for value in control.values],
+            }
+            for control in controls
+        ],
+        "seed": SEED,
+        "unit": prediction.unit,
+        "form": form,
+        "at": json.loads(_places(controls, room, prediction.at)),
+    }
+
+
+def outcome(room: Room) -> dict[str, Any]:
+    """What was to be predicted, simulated."""
+    found = room.prediction.outcome(room.at)
+    form = room.prediction.form
+    made: dict[str, Any] = {"why": room.prediction.why}
+    if isinstance(form, Curve):
+        return made | {"values": [float(f"{each:.4g}") for each in _sequence(found)], "text": ""}
+    if isinstance(found, Sequence):
+        raise TypeError(f"room {room.name}: its prediction is a number, its outcome a curve")
+    if isinstance(form, Choice):
+        return made | {"value": int(found), "text": form.words[int(found)]}
+    return made | {"value": found, "text": figure(found, room.prediction.unit)}
+
+
+def _sequence(found: float | Sequence[float]) -> Sequence[float]:
+    return found if isinstance(found, Sequence) else [found]
+
+
+def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> dict[str, Any]:
     """The answer to a setting as the script shows it.
+
+    Args:
+        room: The room.
+        values: The setting.
+        seed: Of the simulation.
+        five: True for the spread over five seeds, of which this is the first.
 
     Raises:
         SpecError: The setting cannot be simulated.
     """
-    answer: Answer = room.answer(values, seed)
+    answer: Answer = of_five(room, values, seed) if five else room.answer(values, seed)
     return {
         "result": _render("result.html.j2", answer=answer),
         "scenario": scenario_text(room, values),
         "files": dict(room.files(values)),
+        "scenes": [scene.plain() for scene in answer.scenes],
         "pictures": [
             {
                 "seen": joined(picture.seen),
                 "drawn": joined(picture.drawn),
                 "wide": picture.wide,
-                **_plain(picture.figure.to_json()),
+                **_described(_plain(picture.figure.to_json())),
             }
             for picture in answer.pictures
             if picture.figure is not None
         ],
     }
+
+
+def _described(picture: dict[str, Any]) -> dict[str, Any]:
+    return picture | {"said": said(picture)}
 
 
 def scenario_text(room: Room, values: Values) -> str:
@@ -90,7 +179,8 @@ def scenario_text(room: Room, values: Values) -> str:
 def script() -> str:
     """Plotly's basic part, and what a room does."""
     library = files(_RESULTS).joinpath("static", "plotly-basic.min.js").read_text("utf-8")
-    return "\n".join([library, _render("draw.js.j2"), _render("room.js")])
+    own = (_render(name) for name in _SCRIPTS)
+    return "\n".join([library, _render("draw.js.j2"), *own])
 
 
 def style() -> str:
@@ -98,17 +188,20 @@ def style() -> str:
     return _render("style.css.j2") + "\n" + _render("lab.css.j2")
 
 
-def page(room: Room, answers: str) -> str:
+def page(room: Room, answers: str, first: str, links: Links) -> str:
     """A page that needs no Python.
 
     Args:
         room: The room.
-        answers: Those to all settings in their order: JSON, gzip, base64.
+        answers: Those to all settings in their order, and the outcome: JSON, gzip, base64.
+        first: The result of the setting at which it opens, for browsers without scripts.
+        links: Where it leads.
     """
     return _render(
         "page.html.j2",
         room=room,
-        body=body(room, live=False, index="index.html"),
+        body=body(room, live=False, links=links),
+        first=first,
         style=style(),
         script=script(),
         about=json.dumps(about(room, live=False)).replace("</", "<\\/"),
@@ -116,15 +209,24 @@ def page(room: Room, answers: str) -> str:
     )
 
 
-def index(rooms: Sequence[Room], links: Mapping[str, str]) -> str:
+def index(
+    rooms: Sequence[Room], links: Mapping[str, str], lessons: Sequence[tuple[str, str]] = ()
+) -> str:
     """The list of rooms as a page.
 
     Args:
         rooms: In their order.
         links: Where each is, by its name.
+        lessons: Address and title of each.
     """
     return _render(
-        "index.html.j2", rooms=rooms, links=links, style=style(), version=raidlab.__version__
+        "index.html.j2",
+        rooms=rooms,
+        links=links,
+        lessons=lessons,
+        style=style(),
+        script=_render("predict.js"),
+        version=raidlab.__version__,
     )
 
 

@@ -188,17 +188,26 @@ def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Fig
     return drawn
 
 
-def parts(rows: Mapping[str, Mapping[str, float]], unit: str = "us") -> go.Figure:
+def parts(
+    rows: Mapping[str, Mapping[str, float]], unit: str = "us", always: Sequence[str] = ()
+) -> go.Figure:
     """A horizontal bar for each row, of the parts of an I/O's mean time in their fixed colours.
 
     Args:
         rows: Microseconds of each part, as in `Row.breakdown_us`.
         unit: Of the axis: `us` or `ms`.
+        always: Parts with a place of their own however short they are.
     """
     scale = 1.0 if unit == "us" else 1e-3
     longest = max(sum(row.values()) for row in rows.values())
     shown = [
-        part for part in PARTS if any(row.get(part, 0) >= _LEAST * longest for row in rows.values())
+        part
+        for part in PARTS
+        if any(
+            row.get(part, 0) >= (0.0 if part in always else _LEAST * longest)
+            and row.get(part, 0) > 0
+            for row in rows.values()
+        )
     ]
     drawn = dress(go.Figure(), height=130 + 44 * len(rows))
     for part in [*shown, "other"]:
@@ -225,14 +234,18 @@ def parts(rows: Mapping[str, Mapping[str, float]], unit: str = "us") -> go.Figur
                     "line": {"color": OUTLINE, "width": 0.75},
                     "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
                 },
-                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {unit}<extra></extra>",
+                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {_micro(unit)}<extra></extra>",
             )
         )
     drawn.update_layout(barmode="stack")
     legend(drawn, 60)
-    drawn.update_xaxes(title_text=f"mean time of an I/O, {unit}", showgrid=True)
+    drawn.update_xaxes(title_text=f"mean time of an I/O, {_micro(unit)}", showgrid=True)
     drawn.update_yaxes(autorange="reversed", showgrid=False)
     return drawn
+
+
+def _micro(unit: str) -> str:
+    return "µs" if unit == "us" else unit
 
 
 def squares(
@@ -291,7 +304,7 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
         io: One of `Result.ios`; stages beside the critical path are drawn fainter.
     """
     begin = io["issued_ns"]
-    unit, long = ("us", 1e3) if io["latency_ns"] < 1e6 else ("ms", 1e6)
+    unit, long = ("µs", 1e3) if io["latency_ns"] < 1e6 else ("ms", 1e6)
     places = list(dict.fromkeys(map(_place_of, io["stages"])))
     drawn = dress(go.Figure(), height=150 + 30 * len(places))
     named: set[str] = set()

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import Any, Protocol
 
 from raidlab.devices.spec_writer import toml_value
-from raidlab.scenarios.results.look import figure as figure
-from raidlab.scenarios.results.page import Box as Box
+from raidlab.notebooks.frame.scenes import Scene
+from raidlab.scenarios.results.page import Box as PageBox
 from raidlab.scenarios.results.page import Picture as Picture
 
 Value = int | float | str
@@ -68,8 +68,10 @@ class Answer:
     pictures: Sequence[Picture]
     numbers: Mapping[str, Any]
     """By name: what claims, exercises and predictions are checked against."""
-    boxes: Sequence[Box] = ()
+    boxes: Sequence[PageBox] = ()
     warnings: Sequence[str] = ()
+    scenes: Sequence[Scene] = ()
+    """The mechanism, moving; above the pictures."""
 
 
 class Ask(Protocol):
@@ -81,22 +83,67 @@ class Ask(Protocol):
 
 
 @dataclass(frozen=True)
+class Number:
+    """A prediction that is a number: anything outside these bounds is a slip of the keyboard."""
+
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A prediction that is one of some sentences; the outcome is the index of the right one."""
+
+    words: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A prediction that is drawn: one value at each x, the outcome too.
+
+    It stays in the picture `picture` of each answer, beside the simulated curve.
+    """
+
+    x: Sequence[float]
+    across: str
+    """Title of the x axis, with its unit."""
+    up: str
+    """Title of the y axis, with its unit."""
+    most: float
+    """Upper end of the y axis; its lower end is 0."""
+    log: bool = False
+    """True for a logarithmic x axis."""
+    picture: int = 0
+
+
+@dataclass(frozen=True)
 class Prediction:
-    """A number to write down before looking, and the one that comes out."""
+    """What to write down before looking, and what comes out."""
 
     question: str
     unit: str
-    outcome: Callable[[Ask], float]
+    outcome: Callable[[Ask], float | Sequence[float]]
+    """A number, the index of a choice, or the values of a curve at its x."""
     why: str
     """What explains the outcome."""
+    form: Number | Choice | Curve
+    at: Mapping[str, Value] = field(default_factory=dict)
+    """The setting that it is about, where that differs from the room's start: the page goes there
+    once the prediction is kept."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A sentence of "what to notice", and whether the simulation bears it out."""
+    """A sentence of "what to notice", the question it answers, and whether the simulation agrees.
+
+    A page asks the question; the sentence stays folded until the visitor has tried `at`.
+    """
 
     text: str
     holds: Callable[[Ask], bool]
+    ask: str
+    at: Mapping[str, Value] = field(default_factory=dict)
+    """A setting that shows it, where that differs from the room's start."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +176,11 @@ class Room:
     limits: str = ""
     """What the model leaves out, where that matters to the question."""
     listing: Listing | None = None
+    opens: Mapping[str, Value] = field(default_factory=dict)
+    """Where the page opens, as far as that differs from the start of its controls: a setting that
+    does not show what is to be predicted."""
+    five: bool = False
+    """True if pages without an engine, too, show the spread over five seeds."""
     folder: str = ""
     """Label of a folder that a visitor names or uploads, where there is an engine to ask. The
     setting then has its path under `folder`, or nothing."""
@@ -137,9 +189,14 @@ class Room:
 
     @property
     def start(self) -> dict[str, Value]:
-        """The setting that a visitor finds."""
+        """The setting from which claims and predictions name what differs."""
         folder: dict[str, Value] = {FOLDER: ""} if self.folder else {}
         return folder | {control.name: control.start for control in self.controls}
+
+    @property
+    def opening(self) -> dict[str, Value]:
+        """The setting of a page that was just opened."""
+        return self.start | dict(self.opens)
 
     def offered(self, *, live: bool) -> list[Control]:
         """The controls of a page with an engine to ask, or of one without."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+from collections.abc import Callable
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qs
 
@@ -11,11 +12,13 @@ import marimo
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import HTTPConnection
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from raidlab.notebooks.course.lessons import LESSONS, Lesson
+from raidlab.notebooks.course.page import page_of
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.pages import index
 
@@ -30,8 +33,20 @@ _HEAD = """<style>@media (prefers-color-scheme: dark) {
 [data-testid=notebook-actions-dropdown] button {
   background: #12181F !important; color: #E8ECF1 !important; border-color: #2C3742 !important;
 }
-}</style>"""
-"""The dark background of rooms, around them and for marimo's menu, too."""
+}
+[data-testid=notebook-actions-dropdown] button:focus-visible {
+  outline: 2px solid #005B8E !important; outline-offset: 2px;
+}</style>
+<script>new MutationObserver(() => {
+  for (const each of document.querySelectorAll("button:not([aria-label])")) {
+    if (!each.textContent.trim()) {
+      const menu = each.closest("[data-testid=notebook-actions-dropdown]");
+      each.setAttribute("aria-label", each.title || (menu ? "Menu of the notebook" : "marimo"));
+    }
+  }
+}).observe(document.documentElement, {childList: true, subtree: true});</script>"""
+"""The dark background of rooms, around them and for marimo's menu, too; its buttons get
+names and an outline where they are focused."""
 _REFUSED = "Open the address that raidlab lab printed: it has a token that this request lacks.\n"
 
 
@@ -78,16 +93,27 @@ def _own_origin(asked: HTTPConnection) -> bool:
     return origin is None or origin == f"http://{asked.headers.get('host', '')}"
 
 
+def _lesson(lesson: Lesson) -> Callable[[Request], HTMLResponse]:
+    known = catalogue.names()
+
+    def page(request: Request) -> HTMLResponse:
+        return HTMLResponse(page_of(lesson, LESSONS, known, "/{}/", "/"))
+
+    return page
+
+
 def application(token: str) -> Starlette:
     """The index at `/`, and each room at `/NAME/`."""
     rooms = catalogue.rooms()
-    page = index(rooms, {room.name: f"/{room.name}/" for room in rooms})
+    listed = [(f"/{each.name}/", each.heading) for each in LESSONS]
+    page = index(rooms, {room.name: f"/{room.name}/" for room in rooms}, listed)
     builder = marimo.create_asgi_app(quiet=True, include_code=True, html_head=_HEAD)
     for room in rooms:
         builder = builder.with_app(path=f"/{room.name}", root=str(catalogue.notebook(room.name)))
     return Starlette(
         routes=[
             Route("/", lambda request: HTMLResponse(page)),
+            *(Route(f"/{each.name}/", _lesson(each)) for each in LESSONS),
             Mount("/", app=builder.build()),
         ],
         middleware=[

@@ -14,25 +14,47 @@ from functools import partial
 from pathlib import Path
 
 from raidlab.devices.files import write_files
-from raidlab.notebooks.frame import pages
+from raidlab.notebooks.course import page as course
+from raidlab.notebooks.course.lessons import LESSONS, Lesson
+from raidlab.notebooks.frame import catalogue, pages
+from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.room import SEED, Room
 
 
-def page(room: Room, progress: Callable[[int, int], None] = lambda done, of: None) -> str:
+def page(
+    room: Room,
+    links: Links,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> str:
     """The page of a room.
 
     Args:
         room: The room; all its settings are simulated.
+        links: Where it leads.
         progress: Called with the number of finished and of all settings.
     """
     settings = list(room.settings())
-    answers = []
+    answers, five = [], []
     for at, values in enumerate(settings):
         progress(at, len(settings))
         answers.append(pages.answered(room, values, SEED))
+        if room.five:
+            five.append(pages.answered(room, values, SEED, five=True))
     progress(len(settings), len(settings))
-    packed = gzip.compress(json.dumps(answers, separators=(",", ":")).encode(), 9, mtime=0)
-    return pages.page(room, base64.b64encode(packed).decode())
+    packed = {"answers": answers, "five": five, "outcome": pages.outcome(room)}
+    zipped = gzip.compress(json.dumps(packed, separators=(",", ":")).encode(), 9, mtime=0)
+    first = pages.answered(room, room.opening, SEED)["result"]
+    return pages.page(room, base64.b64encode(zipped).decode(), first, links)
+
+
+def names_of(rooms: Sequence[Room]) -> list[str]:
+    """The pages of a site, without their ending: rooms, lessons that use one of them, the index."""
+    return [*(room.name for room in rooms), *(each.name for each in _lessons(rooms)), "index"]
+
+
+def _lessons(rooms: Sequence[Room]) -> list[Lesson]:
+    known = {room.name for room in rooms}
+    return [lesson for lesson in LESSONS if known & set(lesson.rooms)]
 
 
 def site(
@@ -40,13 +62,19 @@ def site(
     folder: Path,
     progress: Callable[[str, int, int], None] = lambda room, done, of: None,
 ) -> None:
-    """Writes the pages of rooms and their index, whole or not at all.
+    """Writes the pages of rooms, the lessons and their index, whole or not at all.
 
     Raises:
         SpecError: A file cannot be written.
     """
-    made: dict[Path, str | bytes] = {
-        folder / f"{room.name}.html": page(room, partial(progress, room.name)) for room in rooms
-    }
-    links = {room.name: f"{room.name}.html" for room in rooms}
-    write_files(made | {folder / "index.html": pages.index(rooms, links)})
+    made: dict[Path, str | bytes] = {}
+    known = {room.name for room in rooms}
+    for room in rooms:
+        links = catalogue.links(room, "index.html", "{}.html", known)
+        made[folder / f"{room.name}.html"] = page(room, links, partial(progress, room.name))
+    lessons = _lessons(rooms)
+    for lesson in lessons:
+        made[folder / f"{lesson.name}.html"] = course.page_of(lesson, lessons, known)
+    listed = [(f"{each.name}.html", each.heading) for each in lessons]
+    index = pages.index(rooms, {name: f"{name}.html" for name in known}, listed)
+    write_files(made | {folder / "index.html": index})

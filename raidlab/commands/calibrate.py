@@ -39,7 +39,7 @@ from raidlab.devices.units import DURATION
 from raidlab.output import echo
 
 if TYPE_CHECKING:
-    from raidlab.calibration.fitting.calibrate import Calibration
+    from raidlab.calibration.fitting.calibration import Calibration
 
 
 @command
@@ -172,8 +172,8 @@ def calibrate(
     """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
     import os
 
+    from raidlab.calibration.fitting.begin import name_of
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
-    from raidlab.calibration.fitting.calibrate import name_of
     from raidlab.calibration.fitting.posterior import device_files
     from raidlab.calibration.fitting.posterior import document as posterior_of
     from raidlab.calibration.fitting.stages import Settings

@@ -105,7 +105,7 @@ def _decide(out: Path | None, members: Sequence[Member]) -> None:
     Raises:
         SpecError: Everything that forbids a file.
     """
-    from raidlab.calibration.fitting.calibrate import name_of
+    from raidlab.calibration.fitting.begin import name_of
 
     if out is None:
         return

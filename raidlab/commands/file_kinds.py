@@ -47,6 +47,19 @@ def _is_table(head: bytes) -> bool:
     return b"iops" in columns and b"workload" in columns
 
 
+def _is_teaching(head: bytes) -> bool:
+    """A file of a teacher's pack: slides, questions, notebooks, the rubric, the licence."""
+    begins = (
+        b"---\nmarp: true",
+        b"# Licence of the teaching material",
+        b"seed,lesson,name,",
+        b"part,earns the points",
+        b'<?xml version="1.0" encoding="UTF-8"?>\n<quiz>',
+    )
+    package = head.startswith(b"PK") and b"imsmanifest.xml" in head
+    return head.startswith(begins) or package or b'"cell_type"' in head
+
+
 def _is_store(head: bytes) -> bool:
     return head.startswith(_SQLITE) and head[68:72] == _OUR_STORE
 
@@ -73,6 +86,7 @@ class FileKind(Enum):
     STATE = _Kind("a state of flash drives", _starts(_STATE))
     MARKDOWN = _Kind("a page of published figures (Markdown)", _starts(_MARKDOWN.strip()))
     FIO = _Kind("results of fio", lambda head: _FIO.search(head) is not None)
+    TEACHING = _Kind("teaching material", _is_teaching)
     STORE = _Kind("a store of finished runs", _is_store)
     DEVICE = _Kind("a device file", lambda head: False)
     """Recognised by its table, not by its beginning."""

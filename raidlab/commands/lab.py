@@ -9,7 +9,7 @@ import typer
 
 from raidlab.commands.common import command, path, progress, say
 from raidlab.commands.file_kinds import FileKind
-from raidlab.commands.files_written import Writes, also_writes
+from raidlab.commands.files_written import Reads, Writes, also_writes
 from raidlab.devices.faults import Fault, SpecError
 
 
@@ -31,6 +31,24 @@ def lab(
         ),
         Writes(FileKind.PAGE, later=True),
     ] = None,
+    pack: Annotated[
+        Path | None,
+        typer.Option(
+            "--pack", help="Write a teacher's pack for the course into this folder.", parser=path
+        ),
+        Writes(FileKind.TEACHING, later=True),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option("--seed", min=0, max=1_000_000, help="Of the pack's question bank."),
+    ] = 1,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            "--class", help="Put the predictions that students exported together.", parser=path
+        ),
+        Reads(),
+    ] = None,
 ) -> None:
     """Open the lab in the browser: rooms that each answer one question by simulation.
 
@@ -43,8 +61,10 @@ def lab(
         raise SpecError([Fault("", None, allowed)]) from None
     from raidlab.notebooks.frame import catalogue
 
-    if listing and site is not None:
-        raise SpecError([Fault("--list", None, "left out beside --site: one of them")])
+    asked = [("--list", listing), ("--site", site), ("--pack", pack), ("--class", predictions)]
+    named = [option for option, value in asked if value]
+    if len(named) > 1:
+        raise SpecError([Fault(named[1], None, f"left out beside {named[0]}: one of them")])
     if name is not None:
         catalogue.notebook(name)
     if listing:
@@ -54,6 +74,13 @@ def lab(
             echo(f"{room.name:<20} {room.question}")
     elif site is not None:
         _write(site, name)
+    elif pack is not None:
+        _pack(pack, seed)
+    elif predictions is not None:
+        from raidlab.commands.tables import print_table
+        from raidlab.notebooks.course import collected
+
+        print_table(collected.summary(collected.read(predictions)))
     else:
         _open(name, port, browser)
 
@@ -62,7 +89,7 @@ def _write(folder: Path, name: str | None) -> None:
     from raidlab.notebooks.frame import catalogue, static
 
     chosen = catalogue.rooms() if name is None else [catalogue.room(name)]
-    files = [*(f"{room.name}.html" for room in chosen), "index.html"]
+    files = [f"{each}.html" for each in static.names_of(chosen)]
     also_writes("--site", {folder / file: FileKind.PAGE for file in files}, say)
     ahead = 0
     total = sum(sum(1 for _ in room.settings()) for room in chosen)
@@ -75,6 +102,17 @@ def _write(folder: Path, name: str | None) -> None:
 
         static.site(chosen, folder, step)
     say(f"wrote {folder / 'index.html'}")
+
+
+def _pack(folder: Path, seed: int) -> None:
+    from raidlab.notebooks.course import pack
+
+    files = [folder / each for each in pack.names(seed)]
+    kinds = {each: FileKind.PAGE if each.suffix == ".html" else FileKind.TEACHING for each in files}
+    also_writes("--pack", kinds, say)
+    with progress("pack") as show:
+        pack.write(folder, seed, show)
+    say(f"wrote {len(files)} files into {folder}")
 
 
 def _open(name: str | None, port: int | None, browser: bool) -> None:

@@ -47,6 +47,7 @@ def plan(
     from raidlab.scenarios.capacity import report
     from raidlab.scenarios.capacity.plan import plan as answer_it
     from raidlab.scenarios.capacity.question import load_question
+    from raidlab.scenarios.studies.present_report import hours_table
     from raidlab.scenarios.studies.size import Running
 
     asked = load_question(question)
@@ -58,6 +59,7 @@ def plan(
 
     def show() -> Shown:
         tables = [
+            *([hours_table(found.present)] if found.present is not None else []),
             report.table(found),
             report.changes(found),
             report.doubts(found),

@@ -60,9 +60,13 @@ def size(
 
     Exits with 1 if no value meets them.
     """
+    from dataclasses import replace
+
     from raidlab.devices.schema import read_toml
     from raidlab.scenarios.results.goals import goals_of, without_effect
     from raidlab.scenarios.studies import size_report as report
+    from raidlab.scenarios.studies.present import as_monitored
+    from raidlab.scenarios.studies.present_report import doubt, hours_table
     from raidlab.scenarios.studies.size import Running
     from raidlab.scenarios.studies.size import size as search
     from raidlab.scenarios.studies.vary import axes_of
@@ -73,14 +77,22 @@ def size(
     tree = read_toml(scenario)
     with resumable(f"{scenario.stem}: size", store) as (tell, opened):
         running = Running(workers, tell, opened)
+        present = as_monitored(tree, scenario, Running(workers, None, opened), seed or 1)
         found = search(tree, scenario, axis, goals, find=find, seed=seed, running=running)
+    if present is not None:
+        said = doubt(present)
+        found = replace(
+            found, present=present, warnings=(*((said,) if said else ()), *found.warnings)
+        )
 
     def page() -> str:
         line = again("size")
         return report.size_report(found, line)
 
     def show() -> Shown:
-        return Shown(found.title, report.answer(found), [report.table(found)], report.notes(found))
+        before = [hours_table(present)] if present is not None else []
+        shown = [*before, report.table(found)]
+        return Shown(found.title, report.answer(found), shown, report.notes(found))
 
     give(found, Output.of(json=json, wide=wide), html, show, page)
     if found.answer is None:

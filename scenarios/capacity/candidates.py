@@ -150,6 +150,12 @@ def expand(question: Question) -> list[Candidate]:
     return list(found.values())
 
 
+def named(question: Question, name: str) -> Candidate:
+    """The candidate of a name, not built yet."""
+    every = (each for group in question.table.candidates for each in _of_group(question, group))
+    return next(each for each in every if each.name == name)
+
+
 def _check_rates(question: Question, built: Scenario) -> None:
     """Refuses goals of more I/Os a second than the loads ask for."""
     faults = []
@@ -165,15 +171,17 @@ def _check_rates(question: Question, built: Scenario) -> None:
 def scaled(question: Question, tree: dict[str, Any], factor: float) -> dict[str, Any]:
     """The tree of a scenario with the loads' present rates times a factor.
 
-    Requests of a trace come that much faster.
+    Requests of a trace come that much faster. A load with a growth of its own has grown apart from
+    the others until the horizon.
     """
     changed = copy.deepcopy(tree)
-    for load, own in zip(changed["workload"], question.table.load, strict=True):
+    for at, (load, own) in enumerate(zip(changed["workload"], question.table.load, strict=True)):
+        times = factor * question.apart(at)
         if "rate" in own:
-            load["rate"] = f"{factor * float(IO_RATE.parse(str(own['rate']))):.9g} IO/s"
-        elif "trace" in own and factor != 1 and isinstance(own.get("trace_slower", 1), int | float):
+            load["rate"] = f"{times * float(IO_RATE.parse(str(own['rate']))):.9g} IO/s"
+        elif "trace" in own and times != 1 and isinstance(own.get("trace_slower", 1), int | float):
             # A loop of a trace grows no faster: `growth` is refused beside it.
-            load["trace_slower"] = own.get("trace_slower", 1) / factor
+            load["trace_slower"] = own.get("trace_slower", 1) / times
     return changed
 
 
@@ -258,7 +266,7 @@ def _bill(question: Question, devices: list[str]) -> Bill:
     table = question.table
     racks = [base.rack_units or 0.0, *(price.rack_units or 0.0 for price in prices)]
     return Bill(
-        capital=base.cost + sum(price.cost for price in prices),
+        capital=base.capital(table.horizon) + sum(price.capital(table.horizon) for price in prices),
         rack_units=sum(racks) if table.racked else None,
         stated_watts=watts,
         by_activity=frozenset(active),

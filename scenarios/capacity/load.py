@@ -45,25 +45,57 @@ def bill_of(question: Question, best: Candidate) -> list[str]:
     return list(_bill(question, best, best.cost))
 
 
+def unit_costs(question: Question, best: Candidate) -> dict[str, float]:
+    """Cost over the horizon for each month, usable TB, IO/s that is asked, and what shares it.
+
+    Those of what shares it are for a month.
+    """
+    cost = best.cost
+    if cost is None:
+        return {}
+    months = 12 * question.table.horizon
+    found = {"month": cost / months}
+    if best.usable_bytes:
+        found["usable TB"] = cost / (best.usable_bytes / 1e12)
+        found["usable TB a month"] = found["usable TB"] / months
+    rate = rate_of(best)
+    if rate:
+        found["IO/s"] = cost / rate
+    for name, count in question.table.shared_by.items():
+        found[f"{name} a month"] = cost / months / count
+    return found
+
+
+def rate_of(best: Candidate) -> float | None:
+    """I/Os a second that arrive at the end of the horizon, or that a closed load makes."""
+    loads = () if best.scenario is None else best.scenario.workloads
+    return sum(load.arrives_per_s for load in loads) or best.iops
+
+
 def _bill(question: Question, best: Candidate, cost: float) -> Iterator[str]:
     table, unit = question.table, question.table.currency
-    if table.base.cost:
-        yield f"Base: {question.amount(table.base.cost)}."
+    if table.base.capital(table.horizon):
+        yield f"Base: {question.amount(table.base.capital(table.horizon))}."
     for name, count in best.devices.items():
         price = question.prices.get(name)
         if price is None:
             yield f"{count} x {name}: no price is given, counted as nothing."
-        else:
-            each = question.amount(price.cost)
-            yield f"{count} x {name}: {each} each, {question.amount(count * price.cost)}."
+            continue
+        parts = [f"{question.amount(price.cost)} each"] if price.cost else []
+        if price.per_month:
+            parts.append(f"{price.per_month:,.4g} {unit} each a month".replace("  ", " "))
+        together = question.amount(count * price.capital(table.horizon))
+        yield f"{count} x {name}: {' and '.join(parts) or 'free'}, {together}."
     if best.bill.energy:
         yield f"Energy over {time_of(table.horizon)}: {question.amount(best.bill.energy)}."
     yield f"Together: {question.amount(cost)} over {time_of(table.horizon)}."
-    parts = [f"{cost / (12 * table.horizon):,.4g} {unit} a month".replace("  ", " ")]
-    if best.usable_bytes:
-        parts.append(f"{cost / (best.usable_bytes / 1e12):,.4g} {unit} a usable TB")
-    loads = () if best.scenario is None else best.scenario.workloads
-    rate = sum(load.arrives_per_s for load in loads) or best.iops
-    if rate:
-        parts.append(f"{cost / rate:,.3g} {unit} for each of {figure(rate, 'IO/s')}")
+    costs = unit_costs(question, best)
+    parts = []
+    for name, value in costs.items():
+        if name == "month":
+            parts.append(f"{value:,.4g} {unit} a month".replace("  ", " "))
+        elif name == "IO/s":
+            parts.append(f"{value:,.3g} {unit} for each of {figure(rate_of(best), 'IO/s')}")
+        elif name != "usable TB a month":
+            parts.append(f"{value:,.4g} {unit} a {name}")
     yield f"That is {', '.join(parts)}."

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from raidlab.scenarios.capacity.answer import Answer, fits, price
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.plan import Answer, fits, price
 from raidlab.scenarios.results.look import (
     BLUE,
     GREY,

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
-from raidlab.scenarios import _engine
-from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE, assumptions
+from raidlab.scenarios.capacity.answer import Answer, confirmed, price, refusal
+from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
 from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
+from raidlab.scenarios.capacity.monitoring import (
+    doubts_of,
+    open_parts,
+    present_of,
+)
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -54,144 +58,6 @@ _REPLICATIONS = (4, 16)
 _CLEARED = 4
 _SERVED = (Source.LATENCY, Source.RATE)
 """Of goals that a change was tried for."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a question was answered with."""
-
-    question: Question
-    seed: int
-    candidates: tuple[Candidate, ...]
-    recommended: Candidate | None
-    front: tuple[Candidate, ...]
-    """Candidates that fit and that no other beats in everything."""
-    nearest: Candidate | None
-    """Where none fits: the one that misses its goals by the least."""
-    headroom: Headroom | None
-    rows: tuple[Row, ...]
-    """Of the recommended one: a row for each load."""
-    months: float | None
-    """Until growth ends the recommended one; None without growth."""
-    ended_by: str
-    simulated: int
-    upgrades: tuple[Upgrade, ...] = ()
-    """Single changes of the recommended one, the best first."""
-    drawn: tuple[Drawn, ...] = ()
-    """What draws of devices give: the recommended one, then others of the front."""
-    warnings: tuple[str, ...] = ()
-    breaches: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `raidlab plan --json`."""
-        return {
-            "title": self.question.title,
-            "seed": self.seed,
-            "version": _engine.version(),
-            "goals": [goal.text for goal in self.question.goals],
-            "horizon_years": self.question.table.horizon,
-            "currency": self.question.table.currency,
-            "recommended": None if self.recommended is None else self.recommended.name,
-            "nearest": None if self.nearest is None else self.nearest.name,
-            "front": [each.name for each in self.front],
-            "headroom": None if self.headroom is None else asdict(self.headroom),
-            "months": self.months,
-            "ended_by": self.ended_by,
-            "simulated": self.simulated,
-            "upgrades": [vars(each) for each in self.upgrades],
-            "draws": [each.to_dict() for each in self.drawn],
-            "beats": self.beats(),
-            "candidates": [self._row(each) for each in self.candidates],
-            "assumptions": self.assumptions,
-            "warnings": list(self.warnings),
-            "breaches": list(self.breaches),
-        }
-
-    @property
-    def assumptions(self) -> list[str]:
-        """What it rests on."""
-        nearest = () if self.nearest is None else (self.nearest,)
-        return assumptions(self.question, self.front or nearest, self.candidates)
-
-    def beats(self) -> list[dict[str, Any]]:
-        """How probable it is that the recommended one is the better one, for each other drawn."""
-        prefer = self.question.table.prefer
-        return [
-            {"other": each.candidate.name, "probability": self.drawn[0].beats(each, prefer)}
-            for each in self.drawn[1:]
-        ]
-
-    def _row(self, each: Candidate) -> dict[str, Any]:
-        fails: list[dict[str, Any]] = [
-            {"goal": one.goal.text, "by": one.by, "value": one.measured.value}
-            for one in each.failing
-        ]
-        if each.unsettled:
-            fails.insert(0, {"goal": "a settled run", "by": None, "value": each.unsettled})
-        if each.falls_behind:
-            fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
-        if each.why_not:
-            goal = "can be built" if each.scenario is None else "can be simulated"
-            fails.insert(0, {"goal": goal, "by": None, "value": each.why_not})
-        best = each is self.recommended and self.headroom is not None
-        years = self.question.table.horizon
-        return {
-            "name": each.name,
-            "fits": fits(each),
-            "confirmed": confirmed(each),
-            "fails": fails,
-            "cost": each.cost,
-            "capital": each.bill.capital,
-            "energy_cost": each.bill.energy,
-            "latency_us": {"p99": each.p99_us},
-            "iops": each.iops,
-            "iops_headroom": self.headroom.iops if best and self.headroom else None,
-            "iops_per_cost": None if not each.cost or not each.iops else each.iops / each.cost,
-            "iops_per_watt": per_watt(each),
-            "usable_bytes": each.usable_bytes,
-            "watts": each.bill.watts,
-            "rack_units": each.bill.rack_units,
-            "survives": each.survives,
-            "loss_per_year": _per_year(each.loss.value, years),
-            "life_years": each.life_years,
-            "limit": each.limit,
-            "rung": each.rung,
-            "dominated_by": each.dominated_by,
-        }
-
-
-def per_watt(candidate: Candidate) -> float | None:
-    """I/Os a second for each watt; None where it is not known what is drawn."""
-    watts, served = candidate.bill.watts, candidate.iops
-    return None if not watts or not served else served / watts
-
-
-def _per_year(loss: float | None, years: float) -> float | None:
-    return None if loss is None else -math.expm1(math.log1p(-min(loss, 1 - 1e-16)) / years)
-
-
-def refusal(faults: Sequence[Fault]) -> str:
-    """Why a candidate cannot be simulated, with the remedy where memory is what lacks."""
-    text = "; ".join(dict.fromkeys(f"{f.key} = {f.value}: {f.allowed}" for f in faults))
-    if any(fault.key.endswith(("memory", "address space")) for fault in faults):
-        text += " (fewer or smaller drives, or a machine with more memory)"
-    return text
-
-
-def fits(candidate: Candidate) -> bool:
-    """Whether it was simulated, as long as it took, and meets every goal."""
-    return candidate.rung >= 0 and not candidate.out
-
-
-def confirmed(candidate: Candidate) -> bool:
-    """Whether it fits after the whole run."""
-    return candidate.rung == len(RUNGS) - 1 and not candidate.out
-
-
-def price(candidate: Candidate) -> tuple[float, int]:
-    """What candidates are ordered by: cost, or the number of drives where there are no prices."""
-    drives = candidate.count + candidate.spares
-    return (float(drives) if candidate.cost is None else candidate.cost), drives
 
 
 def _one_after_the_other(progress: Progress | None) -> Progress | None:
@@ -534,6 +400,7 @@ def plan(
             to draw.
         KeyboardInterrupt: Ctrl-C. What was simulated is in the store.
     """
+    present = present_of(question, running or Running(), seed)
     planning = _Planning(question, running or Running(), seed)
     if draws:
         check_draws(planning.candidates)
@@ -559,6 +426,7 @@ def plan(
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
         drawn = draws_of(question, first, draws, own, seed) if draws else []
+    opened = None if recommended is None else open_parts(question, recommended, running, seed)
     months, ended_by = ended(question, recommended, headroom)
     last = min(planning.candidates, key=misses, default=None) if recommended is None else None
     shown = recommended or last
@@ -576,7 +444,10 @@ def plan(
         simulated=planning.simulated,
         upgrades=tuple(more),
         drawn=tuple(drawn),
+        present=present,
+        open_parts=opened,
         warnings=(
+            *doubts_of(question, present),
             *without_effect(question.goals),
             *unknown,
             *(() if shown is None else planning.warnings.get(shown.name, ())),

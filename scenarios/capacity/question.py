@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.catalogue import Device, find, find_for
 from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import IO_RATE, Power, Share
+from raidlab.devices.units import IO_RATE, PERCENT, Power, Share, form_of
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
+from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.scenarios.studies.present import System
 from raidlab.scenarios.studies.vary import axes_of
 
 _CURRENCY = re.compile(r"[A-Za-z€$£]+$")
@@ -57,9 +60,32 @@ def _growth(value: Any) -> float:
     return float(value)
 
 
-Years = Annotated[float, BeforeValidator(_years)]
-Counts = Annotated[tuple[int, ...], BeforeValidator(_counts)]
-Growth = Annotated[float, BeforeValidator(_growth)]
+Years = Annotated[
+    float,
+    BeforeValidator(_years),
+    WithJsonSchema(
+        {"type": "string", "pattern": f"^{_YEARS.pattern}$", "examples": ["5 years", "18 months"]}
+    ),
+]
+Counts = Annotated[
+    tuple[int, ...],
+    BeforeValidator(_counts),
+    WithJsonSchema(
+        one_or_several(
+            {
+                "anyOf": [
+                    {"type": "integer", "minimum": 1, "maximum": 4096},
+                    {"type": "string", "examples": ["4:24", "4:24:2"]},
+                ]
+            }
+        )
+    ),
+]
+Growth = Annotated[
+    float,
+    BeforeValidator(_growth),
+    WithJsonSchema({"anyOf": [{"type": "number", "minimum": 0, "maximum": 10}, form_of(PERCENT)]}),
+]
 
 
 def time_of(years: float) -> str:
@@ -76,9 +102,30 @@ class GrowthTable(Table):
     """`[growth]`: shares in a year."""
 
     rate: Growth = 0.0
-    """Of the loads' rates."""
+    """Of the loads' rates; a load's own `growth` goes before it."""
+    rate_from: Growth | None = None
+    """Low end of what is thought of it, for the months of `until`; so `rate_to`."""
+    rate_to: Growth | None = None
     capacity: Growth = 0.0
     """Of what must be usable."""
+    capacity_from: Growth | None = None
+    capacity_to: Growth | None = None
+
+    def ends(self, key: Literal["rate", "capacity"]) -> tuple[float, float]:
+        """Low and high end of a growth."""
+        middle = self.capacity if key == "capacity" else self.rate
+        low = self.capacity_from if key == "capacity" else self.rate_from
+        high = self.capacity_to if key == "capacity" else self.rate_to
+        return middle if low is None else low, middle if high is None else high
+
+    def faults(self) -> Iterator[Fault]:
+        """Ends on the wrong side."""
+        for key, middle in (("rate", self.rate), ("capacity", self.capacity)):
+            low, high = self.ends("capacity" if key == "capacity" else "rate")
+            if low > middle:
+                yield Fault(f"{key}_from", low, f"at most {key}, {middle:g}")
+            if high < middle:
+                yield Fault(f"{key}_to", high, f"at least {key}, {middle:g}")
 
 
 class CandidatesTable(Table):
@@ -106,22 +153,44 @@ _MOST_COST = 1e12
 """Of a device, in any currency: sums of such costs stay finite."""
 
 
-class PriceTable(Table):
+class Costs(Table):
+    """What something costs once and month by month."""
+
+    cost: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    per_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    """Such as a cloud volume, a lease or support."""
+
+    def capital(self, years: float) -> float:
+        """All of it over a horizon."""
+        return self.cost + 12 * years * self.per_month
+
+
+class PriceTable(Costs):
     """`[[price]]`: what one device costs and takes."""
 
     device: str
-    cost: float = Field(ge=0, le=_MOST_COST)
     power: Power | None = None
     """Of a drive that says what it draws, by its activity under the load if left out."""
     rack_units: float | None = Field(default=None, ge=0)
 
+    def faults(self) -> Iterator[Fault]:
+        """A price of nothing that was not meant so."""
+        if not {"cost", "per_month"} & self.model_fields_set:
+            yield Fault("cost", None, "is required: once as `cost`, or each month as `per_month`")
 
-class BaseTable(Table):
+
+class BaseTable(Costs):
     """`[base]`: what every candidate has beside its devices, such as the server."""
 
-    cost: float = Field(default=0.0, ge=0, le=_MOST_COST)
     power: Power = 0.0
     rack_units: float | None = Field(default=None, ge=0)
+
+
+class PresentTable(Table):
+    """`[present]`: the system that is there today."""
+
+    scenario: str = Field(min_length=1)
+    """Its scenario's file; relative to the question's."""
 
 
 class QuestionTable(Table):
@@ -141,6 +210,9 @@ class QuestionTable(Table):
     candidates: tuple[CandidatesTable, ...] = Field(min_length=1)
     price: tuple[PriceTable, ...] = ()
     base: BaseTable = BaseTable()
+    shared_by: dict[str, Annotated[float, Field(gt=0, le=1e9)]] = Field(default_factory=dict)
+    """How many of what the cost is shared by: `{ VM = 200, tenant = 12 }`."""
+    present: PresentTable | None = None
     run: dict[str, Any] = Field(default_factory=dict)
     """As `[run]` of a scenario."""
     afr: Share | None = None
@@ -176,6 +248,43 @@ class Question:
     prices: dict[str, PriceTable]
     """By the names that candidates call devices by."""
     path: Path | None = None
+    tree: Mapping[str, Any] = field(default_factory=dict)
+    """As it was written, before monitored loads became plain ones."""
+    monitored: tuple[MonitoredLoad, ...] = ()
+    """The files of its monitored loads."""
+    present: System | None = None
+    """The system that is there today."""
+    own_growth: tuple[float | None, ...] = ()
+    """Of each load, where it says one."""
+
+    @property
+    def growths(self) -> tuple[float, ...]:
+        """Growth of each load's rate in a year."""
+        common = self.table.growth.rate
+        own = self.own_growth or (None,) * len(self.table.load)
+        return tuple(common if each is None else each for each in own)
+
+    @property
+    def mean_growth(self) -> float:
+        """Growth of the loads' rates together, in the first year."""
+        rates = [
+            float(IO_RATE.parse(str(load["rate"]))) if "rate" in load else 1.0
+            for load in self.table.load
+        ]
+        pairs = zip(rates, self.growths, strict=True)
+        return sum(rate * growth for rate, growth in pairs) / sum(rates)
+
+    @property
+    def growth_ends(self) -> tuple[float, float]:
+        """Low and high end of `mean_growth`."""
+        low, high = self.table.growth.ends("rate")
+        common, mean = self.table.growth.rate, self.mean_growth
+        return max(0.0, mean - (common - low)), mean + (high - common)
+
+    def apart(self, load: int) -> float:
+        """What a load's rate is multiplied by at the horizon, over what all others are."""
+        common = self.table.growth.rate
+        return float(((1 + self.growths[load]) / (1 + common)) ** self.table.horizon)
 
     @property
     def title(self) -> str:
@@ -219,6 +328,19 @@ class Question:
         """What a drive draws idle; None for what says nothing of its power."""
         return _idle_watts(self.device(name))
 
+    @property
+    def members(self) -> int:
+        """Choices of what monitoring leaves open, of the load that has most of them."""
+        return max((len(each.fit.members) for each in self.monitored if each.fit), default=1)
+
+    def member(self, number: int) -> Question:
+        """The same question with another choice of what monitoring leaves open."""
+        loads = [
+            {**load, "monitoring_member": number} if "monitoring" in load else load
+            for load in self.tree["load"]
+        ]
+        return question_of({**self.tree, "load": loads}, self.path)
+
     def amount(self, value: float | None) -> str:
         """Money in words."""
         return "–" if value is None else f"{value:,.0f} {self.table.currency}".rstrip()
@@ -246,7 +368,9 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     """
     file = "" if path is None else str(path)
     faults = Faults(file)
+    written = tree
     tree = expanded(tree, path, faults, key="load").tree
+    tree, own_growth = _own_growth(tree, faults)
     table = check(QuestionTable, tree, faults)
     goals: list[Goal] = []
     if isinstance(tree.get("goals"), list):
@@ -258,8 +382,48 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
         raise SpecError(faults.found)
     prices = {price.device: price for price in table.price}
     _check_devices(table, prices, goals, faults, path)
+    folder = Path() if path is None else path.parent
+    present = None if table.present is None else _present(table.present, folder, faults)
     faults.raise_if_any()
-    return Question(table, tuple(goals), prices, path)
+    monitored = tuple(
+        read_monitored(folder / load["monitoring"])
+        for load in written["load"]
+        if "monitoring" in load
+    )
+    return Question(table, tuple(goals), prices, path, written, monitored, present, own_growth)
+
+
+def _own_growth(
+    tree: Mapping[str, Any], faults: Faults
+) -> tuple[dict[str, Any], tuple[float | None, ...]]:
+    """The tree without `growth` of its loads, and what each says."""
+    loads = tree.get("load")
+    if not isinstance(loads, list) or not all(isinstance(each, Mapping) for each in loads):
+        return dict(tree), ()
+    found: list[float | None] = []
+    for at, load in enumerate(loads):
+        found.append(None)
+        if "growth" not in load:
+            continue
+        try:
+            found[-1] = _growth(load["growth"])
+        except PydanticCustomError as error:
+            faults.add(f"load.{at}.growth", load["growth"], error.message())
+        if found[-1] and _is_closed(load):
+            allowed = "left out, or a `rate` or a `trace` for the load"
+            faults.add(f"load.{at}.growth", load["growth"], allowed)
+    plain = [{k: v for k, v in load.items() if k != "growth"} for load in loads]
+    return {**tree, "load": plain}, tuple(found)
+
+
+def _present(table: PresentTable, folder: Path, faults: Faults) -> System | None:
+    """The present system, if its file can be read."""
+    file = folder / table.scenario
+    try:
+        return System(read_toml(file), file)
+    except SpecError as error:
+        faults.extend(error.faults)
+        return None
 
 
 def _check_devices(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
+from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.load import bill_of, load_of
 from raidlab.scenarios.capacity.pictures import pictures
-from raidlab.scenarios.capacity.plan import Answer, fits, misses, per_watt, preferred, price
+from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.goals import Judged, Source
@@ -23,6 +24,7 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 from raidlab.scenarios.studies.draws import interval
+from raidlab.scenarios.studies.present_report import hours_table, picture, sentence
 
 if TYPE_CHECKING:
     pass
@@ -38,7 +40,9 @@ _OTHERS = 12
 
 
 def answer(found: Answer) -> str:
-    """The recommendation with its figures, how long it lasts, or what the nearest lacks."""
+    """The present system, the recommendation, how long it lasts, or what the nearest lacks."""
+    if found.present is not None:
+        return " ".join((sentence(found.present), recommendation(found), *prospects(found)))
     return " ".join((recommendation(found), *prospects(found)))
 
 
@@ -96,6 +100,12 @@ def prospects(found: Answer) -> list[str]:
         said.append(f"Growth of {by} ends it after {end}.")
     if found.upgrades:
         said.append(f"What would help most: {_gives(found, found.upgrades[0])}.")
+    if found.open_parts is not None:
+        low, high = (figure(each, "us") for each in found.open_parts.p99_us)
+        said.append(
+            f"What monitoring leaves open puts p99 between {low} and {high}; with"
+            f" {found.open_parts.fits} of {found.open_parts.choices} choices it fits."
+        )
     if found.drawn:
         said.append(f"It fits in {percent(found.drawn[0].share)} of draws.")
     return said
@@ -281,7 +291,10 @@ def plan_report(found: Answer, command: str = "") -> str:
         if found.headroom is not None:
             more, end = ("> ", "and more") if found.headroom.beyond_search else ("", "at most")
             boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", f"today's rates, {end}"))
-    evidence: list[Evidence] = [Text("The load", load_of(found.question))]
+    evidence: list[Evidence] = []
+    if found.present is not None:
+        evidence += [hours_table(found.present)]
+    evidence.append(Text("The load", load_of(found.question)))
     if found.front:
         evidence.append(table(found))
     evidence += [each for each in (changes(found), doubts(found)) if each.rows]
@@ -295,10 +308,13 @@ def plan_report(found: Answer, command: str = "") -> str:
         question=found.question.title,
         answer=recommendation(found),
         boxes=boxes,
-        about=prospects(found),
+        about=[*([sentence(found.present)] if found.present else []), *prospects(found)],
         beside=found.warnings,
         breaches=found.breaches,
-        pictures=pictures(found, why),
+        pictures=[
+            *([picture(found.present)] if found.present is not None else []),
+            *pictures(found, why),
+        ],
         evidence=evidence,
         provenance=[
             f"raidlab {_engine.version()}, seed {found.seed}; {found.simulated:,} simulations."

@@ -8,27 +8,34 @@ number of requests in flight.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
-from raidlab.devices.units import Duration
-from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.devices.units import SIZE, Duration, Share
+from raidlab.scenarios.spec.monitored import MonitoredLoad, Openness, read_monitored
 from raidlab.scenarios.spec.schema import WorkloadTable
 
 KEYS = ("monitoring", "monitoring_from", "monitoring_for", "monitoring_scale",
-        "monitoring_bursts")  # fmt: skip
+        "monitoring_bursts", "monitoring_sequential", "monitoring_member")  # fmt: skip
 _SETTLED = ("rw", "read_share", "block_size", "rate", "arrivals", "outstanding", "profile", "fio",
             "trace", "passes", "think_time", "buffered")  # fmt: skip
 """Keys of a workload that a monitored load settles; `rw` may say the order."""
 _MOST_STEPS = 10_000
 _SECTOR = 512
+_HOT_UNIT = 1 << 20
+_BURST_PARTS = 64
+"""Parts of a step at most, some of which have its I/Os."""
+_LEAST_PART = 0.005
+"""Of the I/Os of a side, below which an order is not played."""
 _DEFAULT_RUN_NS = 10_000_000_000
 _ORDERS = {"read": "", "write": "", "rw": "", "readwrite": "", "randread": "rand",
            "randwrite": "rand", "randrw": "rand"}  # fmt: skip
+"""Words of `rw`: empty for the sequential ones."""
 
 
 class _Keys(BaseModel):
@@ -40,8 +47,24 @@ class _Keys(BaseModel):
     monitoring_from: Duration = 0
     monitoring_for: Duration | None = Field(default=None, gt=0)
     monitoring_scale: float = Field(default=1.0, gt=0, le=1e6)
-    monitoring_bursts: float = Field(default=1.0, ge=1, le=1000)
-    rw: str = "randrw"
+    monitoring_bursts: float | None = Field(default=None, ge=1, le=1000)
+    monitoring_sequential: Share | None = None
+    monitoring_member: int = Field(default=0, ge=0, le=63)
+    rw: str | None = None
+
+    def openness(self, load: MonitoredLoad) -> Openness:
+        """What the file leaves open: as the keys say, else as it was fitted, else the mildest."""
+        members = load.fit.members if load.fit is not None else (Openness(),)
+        known = members[min(self.monitoring_member, len(members) - 1)]
+        sequential = self.monitoring_sequential
+        if sequential is None and self.rw is not None:
+            sequential = 0.0 if _ORDERS[self.rw] else 1.0
+        changed: dict[str, float] = {}
+        if sequential is not None:
+            changed |= {"sequential_read": sequential, "sequential_write": sequential}
+        if self.monitoring_bursts is not None:
+            changed["bursts"] = self.monitoring_bursts
+        return known.model_copy(update=changed)
 
 
 @dataclass(frozen=True)
@@ -53,6 +76,17 @@ class _Side:
     rates: tuple[float, ...]
     size: int
     outstanding: float
+    sequential: bool = False
+
+    def part(self, share: float, *, sequential: bool) -> _Side:
+        """A share of it, in one order."""
+        return replace(
+            self,
+            name=f"{self.name}-sequential" if sequential and share < 1 else self.name,
+            rates=tuple(share * rate for rate in self.rates),
+            outstanding=share * self.outstanding,
+            sequential=sequential,
+        )
 
     @property
     def mean(self) -> float:
@@ -126,6 +160,26 @@ def expand(tree: Mapping[str, Any], folder: Path | None, *, key: str = "workload
     return Expanded({**tree, key: [*first, *behind]}, warnings)
 
 
+def playing(load: MonitoredLoad, openness: Openness, seconds: float) -> list[dict[str, Any]]:
+    """Workloads that play all of a load within `seconds`, over and over.
+
+    Args:
+        load: What was monitored, at least one step with I/Os.
+        openness: What it leaves open.
+        seconds: How long its steps last together; rates stay.
+    """
+    keys = _Keys(monitoring="-")
+    duration = round(seconds * 1e9)
+    in_time = load.model_copy(update={"step_s": seconds / load.steps})
+    return [
+        {"name": side.name}
+        | _workload(side, in_time, keys, duration, openness.bursts)
+        | _hot_spot(side, {}, openness)
+        for side in _sides(in_time, keys, 0, load.steps, openness)
+        if side.mean > 0
+    ]
+
+
 def _duration(run: Mapping[str, Any]) -> int:
     try:
         return _Run.model_validate(dict(run)).duration
@@ -160,7 +214,8 @@ def _plain(
     begin, end = _part(load, keys, key, faults)
     if faults:
         raise SpecError(faults)
-    sides = [side for side in _sides(load, keys, begin, end) if side.mean > 0]
+    openness = keys.openness(load)
+    sides = [side for side in _sides(load, keys, begin, end, openness) if side.mean > 0]
     if not sides:
         allowed = "a part of the file in which there are I/Os"
         raise SpecError([Fault(f"{key}.monitoring_from", None, allowed)])
@@ -169,10 +224,25 @@ def _plain(
     plain = [
         shared
         | {"name": f"{name}-{side.name}" if len(sides) > 1 else name}
-        | _workload(side, load, keys, duration)
+        | _workload(side, load, keys, duration, openness.bursts)
+        | _hot_spot(side, table, openness)
         for side in sides
     ]
-    return plain, _notes(name, load, keys, end - begin, duration)
+    return plain, _notes(name, load, keys, openness, end - begin, duration)
+
+
+def _hot_spot(side: _Side, table: Mapping[str, Any], openness: Openness) -> dict[str, Any]:
+    """The keys of the hot spot, where the file was fitted to one and the load says none."""
+    if side.sequential or "hot_spot" in table or not openness.hot_share:
+        return {}
+    area = table.get("area", "whole")
+    size = openness.hot_bytes
+    if area != "whole":
+        size = min(size, int(SIZE.convert(str(area))))
+    size = size // _HOT_UNIT * _HOT_UNIT
+    if not size:
+        return {}
+    return {"hot_spot": f"{size} B", "hot_share": openness.hot_share, "hot_beyond": "cut"}
 
 
 def _beside(table: Mapping[str, Any], key: str, keys: _Keys) -> Iterator[Fault]:
@@ -180,7 +250,9 @@ def _beside(table: Mapping[str, Any], key: str, keys: _Keys) -> Iterator[Fault]:
         if settled in table and settled != "rw":
             allowed = "left out: the monitored load says what is asked, and when"
             yield Fault(f"{key}.{settled}", None, allowed)
-    if keys.rw not in _ORDERS:
+    if keys.rw is not None and keys.monitoring_sequential is not None:
+        yield Fault(f"{key}.rw", keys.rw, "left out beside monitoring_sequential")
+    if keys.rw is not None and keys.rw not in _ORDERS:
         choices = ("randrw", "rw")
         yield Fault(f"{key}.rw", keys.rw, "randrw or rw: the order of the I/Os", choices)
 
@@ -197,7 +269,19 @@ def _part(load: MonitoredLoad, keys: _Keys, key: str, faults: list[Fault]) -> tu
     return begin, end
 
 
-def _sides(load: MonitoredLoad, keys: _Keys, begin: int, end: int) -> Iterator[_Side]:
+def _sides(
+    load: MonitoredLoad, keys: _Keys, begin: int, end: int, openness: Openness
+) -> Iterator[_Side]:
+    """Reads and writes, by order and size."""
+    for side in _by_size(load, keys, begin, end):
+        reads = side.word == "read"
+        share = openness.sequential_read if reads else openness.sequential_write
+        for part, sequential in ((1 - share, False), (share, True)):
+            if part > _LEAST_PART:
+                yield side.part(part, sequential=sequential)
+
+
+def _by_size(load: MonitoredLoad, keys: _Keys, begin: int, end: int) -> Iterator[_Side]:
     for word, rates, moved, waits in (
         ("read", load.read_iops, load.read_bytes_per_s, load.read_await_ms),
         ("write", load.write_iops, load.write_bytes_per_s, load.write_await_ms),
@@ -224,14 +308,16 @@ def _whole(size: float) -> int:
     return max(_SECTOR, round(size / _SECTOR) * _SECTOR)
 
 
-def _workload(side: _Side, load: MonitoredLoad, keys: _Keys, duration: int) -> dict[str, Any]:
+def _workload(
+    side: _Side, load: MonitoredLoad, keys: _Keys, duration: int, bursts: float
+) -> dict[str, Any]:
     found: dict[str, Any] = {
-        "rw": f"{_ORDERS[keys.rw]}{side.word}",
+        "rw": side.word if side.sequential else f"rand{side.word}",
         "block_size": f"{side.size} B",
     }
     if load.loop.kind == "closed" and keys.monitoring_scale == 1.0:
         return found | {"outstanding": max(1, round(side.outstanding))}
-    shares = _merged(side.rates, keys.monitoring_bursts)
+    shares = _merged(side.rates, bursts)
     found["rate"] = f"{side.mean:.9g} IO/s"
     if len(set(shares)) > 1:
         day = min(duration, round(len(side.rates) * load.step_s * 1e9))
@@ -241,20 +327,23 @@ def _workload(side: _Side, load: MonitoredLoad, keys: _Keys, duration: int) -> d
 
 def _merged(rates: Sequence[float], bursts: float) -> tuple[float, ...]:
     """Steps as the engine takes them: at most 10,000, each with its burst and its pause."""
-    parts = round(bursts)
-    most = _MOST_STEPS // max(1, parts)
+    busy = Fraction(1 / bursts).limit_denominator(max(_BURST_PARTS, round(bursts)))
+    on, parts = max(1, busy.numerator), busy.denominator
+    most = _MOST_STEPS // parts
     every = -(-len(rates) // most)
     means = [
         sum(rates[at : at + every]) / len(rates[at : at + every])
         for at in range(0, len(rates), every)
     ]
     short = [float(f"{mean:.6g}") for mean in means]
-    if parts <= 1:
-        return tuple(short)
-    return tuple(rate for mean in short for rate in (mean * parts, *([0.0] * (parts - 1))))
+    return tuple(
+        rate for mean in short for rate in ([mean * parts / on] * on + [0.0] * (parts - on))
+    )
 
 
-def _notes(name: str, load: MonitoredLoad, keys: _Keys, steps: int, duration: int) -> list[str]:
+def _notes(
+    name: str, load: MonitoredLoad, keys: _Keys, openness: Openness, steps: int, duration: int
+) -> list[str]:
     found = [f"{name}: {text}" for text in load.assumptions]
     span = steps * load.step_s
     if load.loop.kind != "closed" and span * 1e9 > 1.01 * duration:
@@ -272,9 +361,12 @@ def _notes(name: str, load: MonitoredLoad, keys: _Keys, steps: int, duration: in
             f"{name}: the file looks like a closed loop; with monitoring_scale it is played as"
             " an open load"
         )
-    if keys.monitoring_bursts > 1:
+    if openness.bursts > 1:
+        why = "which is assumed" if keys.monitoring_bursts is not None else "as it was fitted"
+        found.append(f"{name}: the I/Os of each step arrive in 1/{openness.bursts:g} of it, {why}")
+    if load.fit is not None and not load.fit.holds:
         found.append(
-            f"{name}: the I/Os of each step arrive in 1/{round(keys.monitoring_bursts)} of it,"
-            " which is assumed"
+            f"{name}: nothing that the file leaves open gives its waits on {load.fit.system}:"
+            " the system is not what its file says, or the load is not what was monitored"
         )
     return found

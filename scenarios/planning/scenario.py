@@ -14,7 +14,7 @@ from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
-from raidlab.devices.schema import check, read_toml
+from raidlab.devices.schema import DriveSpec, check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
@@ -332,11 +332,16 @@ def _plan(
                 "queue_depth": drive.spec.queue_depth,
                 "block_layer": dict(block_layer),
                 "path": path,
+                **_pauses(drive.spec),
             }
             for drive, model, path in drives
         ],
         "arrays": parts.arrays,
     }
+
+
+def _pauses(spec: DriveSpec) -> dict[str, Any]:
+    return {"pauses": [pause.to_plan() for pause in spec.pause]} if spec.pause else {}
 
 
 def _workloads(
@@ -545,7 +550,7 @@ def _area(
     if workload.hot_spot is not None:
         if workload.load().access == "sequential":
             faults.add(f"{key}.hot_spot", None, "left out: it has no effect on a sequential load")
-        elif not block <= workload.hot_spot <= area - workload.hot_start:
+        elif not block <= workload.hot_bytes(area) <= area - workload.hot_start:
             allowed = f"a block of {block} B at least, at most what the area of {area} B holds"
             faults.add(f"{key}.hot_spot", f"{workload.hot_spot} B", allowed)
     align = workload.align or 0
@@ -573,7 +578,7 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         hot_spot = {
             "share": HOT_SHARE if workload.hot_share is None else workload.hot_share,
             "start_bytes": workload.area_start + workload.hot_start,
-            "bytes": workload.hot_spot,
+            "bytes": workload.hot_bytes(area),
         }
     return {
         "name": name,

@@ -190,10 +190,7 @@ class Result:
         The 95 % intervals are Student's over the replications; with a single one they are those
         of the run itself.
         """
-        groups: dict[tuple[str, int], list[Row]] = {}
-        for row in self.results:
-            groups.setdefault((row["workload"], row["point"]), []).append(row)
-        return [_mean_row(rows) for rows in groups.values()]
+        return means_of(self.results)
 
     def plot(self) -> go.Figure:
         """Rate and latency over outstanding I/Os."""
@@ -232,6 +229,14 @@ def _flat(row: Row) -> Row:
         "write_iops": row["write"]["iops"],
         "bottleneck": row["bottleneck"],
     }
+
+
+def means_of(rows: Sequence[Row]) -> list[Row]:
+    """A row for each workload and point, as `Result.summary` has them."""
+    groups: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["workload"], row["point"]), []).append(row)
+    return [_mean_row(each) for each in groups.values()]
 
 
 def _mean_row(rows: Sequence[Row]) -> Row:

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.forms import also, one_or_several, word
 from raidlab.devices.schema import Table
-from raidlab.devices.units import Duration, Share, format_duration, io_rate
+from raidlab.devices.units import (
+    IO_RATE,
+    Duration,
+    Share,
+    form_of,
+    format_duration,
+    io_rate,
+)
 
 MOST_RATE = 10**8
 """I/Os a second."""
@@ -27,7 +35,11 @@ def _rates(value: Any) -> tuple[float, ...]:
     return rates
 
 
-Rates = Annotated[tuple[float, ...], BeforeValidator(_rates)]
+Rates = Annotated[
+    tuple[float, ...],
+    BeforeValidator(_rates),
+    WithJsonSchema(one_or_several(form_of(IO_RATE))),
+]
 """I/Os a second: one rate, or a list (one run each)."""
 
 
@@ -103,7 +115,7 @@ def _kind(value: Any) -> Any:
     return {"kind": value} if isinstance(value, str) else value
 
 
-Arrivals = Annotated[PatternTable, BeforeValidator(_kind)]
+Arrivals = Annotated[PatternTable, BeforeValidator(_kind), also(word("poisson", "constant"))]
 
 
 def arrival_plan(per_s: float, arrivals: PatternTable | None) -> dict[str, Any]:

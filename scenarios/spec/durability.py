@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.forms import also, word
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Size
 
@@ -43,7 +44,9 @@ def _by_name(value: Any) -> Any:
     return {"type": value} if isinstance(value, str) else value
 
 
-AnyFileSystem = Annotated[FileSystemTable | None, BeforeValidator(_by_name)]
+AnyFileSystem = Annotated[
+    FileSystemTable | None, BeforeValidator(_by_name), also(word("ext4", "xfs"))
+]
 
 
 class Durable(Table):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from raidlab.devices.units import IO_RATE, RATE, format_rate, meant
+from raidlab.devices.forms import one_or_several
+from raidlab.devices.units import IO_RATE, RATE, form_of, format_rate, meant
 
 DEFAULT_BURST = 100_000_000
 """Nanoseconds for which a limit's tokens collect, where a load does not say: a tenth of a second,
@@ -63,5 +64,9 @@ def _limits(value: Any) -> tuple[Limit, ...]:
     return limits
 
 
-Limits = Annotated[tuple[Limit, ...], BeforeValidator(_limits)]
+Limits = Annotated[
+    tuple[Limit, ...],
+    BeforeValidator(_limits),
+    WithJsonSchema(one_or_several({"anyOf": [form_of(IO_RATE), form_of(RATE)]})),
+]
 """Limits that hold at once: one, or one of I/Os and one of bytes."""

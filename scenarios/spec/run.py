@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.forms import also, word
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Share, Size
 
@@ -37,7 +38,7 @@ class RunTable(Table):
         "randseed": "seed",
     }
 
-    warm_up: Annotated[Duration | None, WrapValidator(_duration_or_auto)] = None
+    warm_up: Annotated[Duration | None, WrapValidator(_duration_or_auto), also(word("auto"))] = None
     """None for "auto": 2 s, and whatever was recorded then without a steady state."""
     duration: Duration = Field(default=10_000_000_000, gt=0)
     max_ios: int = Field(default=0, ge=0, lt=2**63)

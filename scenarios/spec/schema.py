@@ -10,10 +10,11 @@ from collections.abc import Iterator, Mapping
 from math import gcd
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.forms import TEXT, also, one_or_several, word
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
 from raidlab.devices.units import (
@@ -53,6 +54,10 @@ SECTOR = 512
 
 def _area(value: Any) -> Any:
     return None if value == "whole" else value
+
+
+Area = Annotated[Size | None, BeforeValidator(_area), also(word("whole"))]
+"""Bytes; None for the whole array."""
 
 
 class HostTable(Table):
@@ -116,7 +121,7 @@ class PreconditioningTable(Table):
     rw: Literal["write", "randwrite"] = "write"
     block_size: Size = Field(default=128 * 1024, gt=0)
     area_start: Size = 0
-    area: Annotated[Size | None, BeforeValidator(_area)] = None
+    area: Area = None
     """`whole` (default) is the whole array."""
     written: Size | None = None
     """Bytes written altogether; until nothing changes any more if left out."""
@@ -195,6 +200,21 @@ def _outstanding(value: Any) -> Any:
     return tuple(steps)
 
 
+Outstanding = Annotated[
+    tuple[int, ...] | None,
+    BeforeValidator(_outstanding),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                word("max"),
+                one_or_several({"type": "integer", "minimum": 1, "maximum": 1 << 20}),
+            ]
+        }
+    ),
+]
+"""I/Os in flight: of each run."""
+
+
 def _goals(value: object) -> object:
     return (
         (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
@@ -251,10 +271,10 @@ class WorkloadTable(Durable, MonitoredKeys):
     align: Size | None = None
     """Offsets are multiples of this; see `alignment` for what it is if left out."""
     area_start: Size = 0
-    area: Annotated[Size | None, BeforeValidator(_area)] = None
+    area: Area = None
     """Size of the part that is loaded; `whole` (default) is the whole array."""
     threads: int | None = Field(default=None, ge=1, le=1024)
-    outstanding: Annotated[tuple[int, ...] | None, BeforeValidator(_outstanding)] = None
+    outstanding: Outstanding = None
     """I/Os in flight: one number, a list (one run each), or `max`."""
     per: Literal["system", "drive"] = "system"
     """`drive`: outstanding counts per drive of the array."""
@@ -289,8 +309,10 @@ class WorkloadTable(Durable, MonitoredKeys):
     """Share of the I/Os that go there; 85 % if left out. The rest goes anywhere in the area."""
     hot_start: Size = 0
     """Where it begins in the area."""
+    hot_beyond: Literal["refuse", "cut"] = "refuse"
+    """What becomes of a hot spot that ends beyond the area; `cut` takes what fits."""
     fio: str | None = None
-    goal: Annotated[tuple[str, ...], BeforeValidator(_goals)] = ()
+    goal: Annotated[tuple[str, ...], BeforeValidator(_goals), also(TEXT)] = ()
     """What the load is to reach: `"p99 < 20 ms"`, or a list; says how much of the time it does."""
     trace: str | None = Field(default=None, min_length=1)
     """A recorded trace: what is asked, and when; its path is relative to the scenario's file."""
@@ -413,9 +435,19 @@ class WorkloadTable(Durable, MonitoredKeys):
             for limit in self.limit or ()
         ]
 
+    def hot_bytes(self, area: int) -> int:
+        """Bytes of the hot spot in an area of so many; 0 without one."""
+        block = self.load().block_bytes
+        size = self.hot_spot or 0
+        if self.hot_beyond == "cut" and size > area - self.hot_start:
+            size = (area - self.hot_start) // block * block
+        return max(0, size)
+
     def _hot_spot_faults(self) -> Iterator[Fault]:
         if self.hot_spot is None:
-            for key, none in (("hot_share", None), ("hot_start", 0)):
+            for key, none in (
+                ("hot_share", None), ("hot_start", 0), ("hot_beyond", "refuse"),
+            ):  # fmt: skip
                 if getattr(self, key) != none:
                     yield Fault(key, None, "has no effect without `hot_spot`")
             return

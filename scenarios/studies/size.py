@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.scenarios import _engine
@@ -40,6 +40,9 @@ from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import rebuild
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.studies.present import Present
 
 _COARSE = 5
 """Values that are tried first."""
@@ -132,6 +135,8 @@ class Sized:
     """Values that lie on the wrong side of the answer."""
     unbuilt: tuple[tuple[Any, str], ...] = ()
     """Values that the scenario cannot be built with, and why."""
+    present: Present | None = None
+    """The scenario as it stands beside what was monitored of it, if its load was monitored."""
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
@@ -166,6 +171,7 @@ class Sized:
             "monotone": not self.not_monotone,
             "not_monotone": list(self.not_monotone),
             "tried": [each.to_dict() for each in self.tried],
+            "present": None if self.present is None else self.present.to_dict(),
             "unbuilt": [{"value": value, "why_not": why} for value, why in self.unbuilt],
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),

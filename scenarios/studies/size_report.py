@@ -21,6 +21,7 @@ from raidlab.scenarios.results.look import (
     spread,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
+from raidlab.scenarios.studies.present_report import hours_table, picture, sentence
 from raidlab.scenarios.studies.size import Find, Sized, Tried
 from raidlab.scenarios.studies.sweep_report import number_of, short
 
@@ -32,7 +33,13 @@ _LISTED = 4
 
 
 def answer(found: Sized) -> str:
-    """The answer with its figures, and what its neighbour lacks."""
+    """The present system, the answer with its figures, and what its neighbour lacks."""
+    if found.present is not None:
+        return f"{sentence(found.present)} {_answer(found)}"
+    return _answer(found)
+
+
+def _answer(found: Sized) -> str:
     if found.answer is None:
         nearest = closest(found)
         lacks = "; ".join(
@@ -186,14 +193,10 @@ def size_report(found: Sized, command: str = "") -> str:
             Box(_words(found, found.answer), short(found.path)),
             Box(percent(found.confidence), "confidence"),
         ]
+    before = [] if found.present is None else [hours_table(found.present)]
     pictures = [
-        Picture(
-            f"{goal.name} over {short(found.path)}",
-            f"Each value that was tried, with its 95 % interval; dashed: {goal.text}.",
-            _picture(found, at),
-        )
-        for at, goal in enumerate(found.goals)
-        if any(_cell(each.judged[at]) is not None for each in found.tried)
+        *([picture(found.present)] if found.present is not None else []),
+        *_goal_pictures(found),
     ]
     return Page(
         kind="size",
@@ -203,10 +206,22 @@ def size_report(found: Sized, command: str = "") -> str:
         beside=warnings(found),
         breaches=found.breaches,
         pictures=pictures,
-        evidence=[table(found), Text("", notes(found))],
+        evidence=[*before, table(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()
+
+
+def _goal_pictures(found: Sized) -> list[Picture]:
+    return [
+        Picture(
+            f"{goal.name} over {short(found.path)}",
+            f"Each value that was tried, with its 95 % interval; dashed: {goal.text}.",
+            _picture(found, at),
+        )
+        for at, goal in enumerate(found.goals)
+        if any(_cell(each.judged[at]) is not None for each in found.tried)
+    ]
 
 
 def _picture(found: Sized, which: int) -> go.Figure:

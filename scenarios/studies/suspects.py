@@ -248,6 +248,7 @@ def _all_slc(device: Plan) -> None:
     nand = device["nand"]
     nand["program_ns"] = [nand["slc_cache"]["program_ns"]] * len(nand["program_ns"])
     nand["slc_cache"] = None
+    nand.pop("program_bytes_per_s", None)
 
 
 def _of_loads(scenario: Scenario) -> Iterator[Suspect]:

@@ -29,6 +29,12 @@ _UPLOAD = """(input, [path, text]) => {
   input.dispatchEvent(new Event("change"));
 }"""
 """A folder of one file, as the browser's dialog would choose it."""
+_UNNAMED = """
+[...document.querySelectorAll("button, input, select, summary, svg[role], [role=img]")]
+.filter((each) => each.checkVisibility() && !(each.getAttribute("aria-label")
+  || each.textContent.trim() || each.labels?.[0]?.textContent.trim() || each.title))
+.map((each) => each.outerHTML.slice(0, 80))"""
+"""What a screen reader could not name."""
 _SCRIPT = Path(__file__).parents[2] / "benchmarks" / "lab.py"
 
 
@@ -55,20 +61,41 @@ def browser(lab):
 
 def narrowed(room):
     """The room with two values of each control, so that its page is made within a second."""
-    controls = [
-        type(each)(**(vars(each) | {"values": (each.start, each.values[-1])}))
-        if each.start != each.values[-1]
-        else type(each)(**(vars(each) | {"values": (each.values[0], each.start)}))
-        for each in room.controls
-    ]
-    return Room(**(vars(room) | {"controls": controls}))
+    controls = []
+    for each in room.controls:
+        opening, start = room.opening[each.name], room.prediction.at.get(each.name, each.start)
+        other = next(value for value in reversed(each.values) if value != opening)
+        wanted = {opening, start if start != opening else other}
+        values = tuple(value for value in each.values if value in wanted)
+        controls.append(type(each)(**(vars(each) | {"values": values, "start": start})))
+    notice = [type(each)(each.text, each.holds, each.ask) for each in room.notice]
+    changed = {"controls": controls, "five": False, "notice": notice}
+    return Room(**(vars(room) | changed))
+
+
+def written(room, folder):
+    path = folder / f"{room.name}.html"
+    links = catalogue.links(room, "index.html", "{}.html")
+    path.write_text(static_page(narrowed(room), links))
+    return path.as_uri()
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    path = tmp_path_factory.mktemp("site") / "qlc.html"
-    path.write_text(static_page(narrowed(catalogue.room("qlc"))))
-    return path.as_uri()
+    return written(catalogue.room("qlc"), tmp_path_factory.mktemp("site"))
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory):
+    """A room whose prediction is a number."""
+    return written(catalogue.room("one-io"), tmp_path_factory.mktemp("site"))
+
+
+def opened(page, address):
+    """Goes to a room and looks without a prediction."""
+    page.goto(address)
+    page.click("#waive")
+    page.wait_for_selector("main[data-answered='yes']")
 
 
 @pytest.mark.parametrize("width", [390, 1440])
@@ -79,76 +106,164 @@ def test_a_page_without_python(lab, browser, address, width, scheme):
     )
     page = context.new_page()
     faults = lab.watch(page)
-    page.goto(address)
-    page.wait_for_selector("main .main-svg", state="attached")
+    opened(page, address)
     before = page.locator("#result").inner_text()
-    lab.move(page, 0, 1)
+    lab.move(page, 0, 0)
     assert page.locator("#result").inner_text() != before
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+    first = page.locator("#pictures figure:not([hidden])").first.bounding_box()
+    assert width > 700 or first["y"] + first["height"] <= 844
+    assert page.evaluate(_UNNAMED) == []
     assert page.locator("#pictures figure:not([hidden])").count() == 2
     assert faults == []
     context.close()
 
 
-def test_a_prediction_is_kept_and_compared(browser, address):
+def test_nothing_of_the_answer_is_seen_before_a_prediction(browser, counted):
+    page = browser.new_page()
+    page.goto(counted)
+    page.wait_for_selector("#covered")
+    for place in ("#result", "#pictures", ".controls", ".notice", "#pin"):
+        assert page.locator(place).first.is_hidden()
+    assert "0.4" not in page.locator("main").inner_text()
+    page.close()
+
+
+def test_a_prediction_is_kept_and_compared(browser, counted):
+    context = browser.new_context()
+    page = context.new_page()
+    page.goto(counted)
+    for nonsense in ("-5", "1e9", "much", "", "NaN", "101"):
+        page.fill("#guess", nonsense)
+        page.press("#guess", "Enter")
+        assert "a number from 0 to 100 %" in page.locator("#nonsense").inner_text()
+        assert page.locator("#result").is_hidden()
+    page.fill("#guess", "5")
+    page.press("#guess", "Enter")
+    said = page.locator("#compared")
+    page.wait_for_selector("main[data-answered='yes']")
+    assert "Predicted: 5 %. Simulated: 0.439 %, 0.0879 times the prediction." in said.inner_text()
+    page.reload()
+    page.wait_for_selector("main[data-answered='yes']")
+    assert "Predicted: 5 %." in said.inner_text()
+    with page.expect_download() as download:
+        page.click("#export")
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert lines[0] == '"student","room","prediction","outcome","unit","kept"'
+    assert lines[1].startswith('"student","one-io","5","0.4394","%","20')
+    page.click("#again")
+    assert page.locator("#guess").is_enabled() and said.inner_text() == ""
+    assert page.locator("#result").is_hidden()
+    page.reload()
+    assert page.locator("#covered").is_visible() and page.locator("#again").is_hidden()
+    context.close()
+
+
+def test_a_curve_is_drawn_with_the_mouse_and_stays_beside_the_simulated_one(browser, address):
     context = browser.new_context()
     page = context.new_page()
     page.goto(address)
-    page.fill("#guess", "4")
-    page.press("#guess", "Enter")
-    said = page.locator("#compared")
-    assert "Predicted: 4 s. Simulated: 7.64 s, 1.91 times" in said.inner_text()
-    page.reload()
-    page.wait_for_selector("#compared:not(:empty)")
-    assert "Predicted: 4 s." in said.inner_text()
-    assert page.locator("#guess").is_disabled()
-    page.click("#again")
-    assert page.locator("#guess").is_enabled() and said.inner_text() == ""
-    page.reload()
+    page.click("#keep")
+    assert "draw it from the left edge" in page.locator("#nonsense").inner_text()
+    box = page.locator(".drawn").bounding_box()
+    page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.3 * box["height"])
+    page.mouse.down()
+    for share in (0.3, 0.6, 1.0):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + 0.5 * box["height"])
+    page.mouse.up()
+    page.click("#keep")
     page.wait_for_selector("main[data-answered='yes']")
-    assert said.inner_text() == "" and page.locator("#again").is_hidden()
+    assert "Farthest apart at " in page.locator("#compared").inner_text()
+    names = "document.querySelector('#picture-0 .plot').data.map(each => each.name)"
+    assert "predicted" in page.evaluate(names)
+    # The same by keyboard: the points are fields, too.
+    page.click("#again")
+    page.click("#draw summary")
+    for field in page.locator(".points input").all():
+        field.fill("1000")
+    page.click("#keep")
+    page.wait_for_selector("#compared:not(:empty)")
+    assert "drawn 1,000" in page.locator("#compared").inner_text()
     context.close()
+
+
+def test_the_last_curve_stays_grey_and_a_pinned_one_purple(lab, browser, address):
+    page = browser.new_page()
+    opened(page, address)
+    page.click("#pin")
+    lab.move(page, 0, 0)
+    traces = "document.querySelector('#picture-0 .plot').data.map(each => each.name)"
+    assert page.evaluate(traces).count("pinned") == 1
+    assert "Purple: pinned (" in page.locator("#ghosts").inner_text()
+    page.click("#pin")
+    assert page.evaluate(traces).count("before") == 1
+    page.click("#picture-0 summary")
+    page.wait_for_selector("#picture-0 table tbody tr:nth-child(20)")
+    page.close()
+
+
+def test_a_link_says_the_setting_and_a_stale_one_is_named(browser, address):
+    page = browser.new_page()
+    page.goto(f"{address}#filled=0&length=5")
+    page.click("#waive")
+    page.wait_for_selector("main[data-answered='yes']")
+    assert page.locator("#control-0").get_attribute("aria-valuetext") == "0 GB"
+    assert page.url.endswith("#filled=0&length=5")
+    other = browser.new_page()
+    other.goto(f"{address}#filled=7&colour=red&length=5")
+    said = other.locator("#wrong").inner_text()
+    assert "filled=7: one of" in said and "colour: this room has filled, length" in said
+    other.click("#waive")
+    other.wait_for_selector("main[data-answered='yes']")
+    for each in (page, other):
+        each.close()
 
 
 def test_a_room_is_operated_by_keyboard(browser, address):
     page = browser.new_page()
-    page.goto(address)
-    page.wait_for_selector("main[data-answered='yes']")
+    opened(page, address)
     before = page.locator("#result").inner_text()
     page.focus("#control-0")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
     page.wait_for_function(
         "text => document.querySelector('#result').innerText !== text", arg=before
     )
-    assert page.locator("#control-0").get_attribute("aria-valuetext") == "60 GB"
+    assert page.locator("#control-0").get_attribute("aria-valuetext").endswith("GB")
     page.close()
+
+
+def test_without_scripts_the_first_answer_is_there(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert "Without scripts" in page.locator("main").inner_text()
+    page.click("noscript summary")
+    assert "A benchmark of" in page.locator("noscript .answer").inner_text()
+    context.close()
 
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A room whose picture moves; of its other controls one value each."""
-    room = catalogue.room("arm")
-    ends = {"served": (0, 1, 12), "depth": (8,), "disk": ("generic-7200rpm",)}
-    controls = [type(each)(**(vars(each) | {"values": ends[each.name]})) for each in room.controls]
-    path = tmp_path_factory.mktemp("site") / "arm.html"
-    path.write_text(static_page(Room(**(vars(room) | {"controls": controls}))))
-    return path.as_uri()
+    """A room whose mechanism moves."""
+    return written(catalogue.room("arm"), tmp_path_factory.mktemp("site"))
 
 
-@pytest.mark.parametrize(("motion", "glides"), [("reduce", False), ("no-preference", True)])
-def test_play_goes_to_the_end_and_glides_only_where_motion_is_welcome(
-    browser, played, motion, glides
-):
+@pytest.mark.parametrize("motion", ["reduce", "no-preference"])
+def test_a_mechanism_plays_to_its_end_and_stops_at_each_step_by_keyboard(browser, played, motion):
     context = browser.new_context(reduced_motion=motion)
     page = context.new_page()
-    page.goto(played)
-    page.wait_for_selector("main[data-answered='yes']")
-    page.click("[data-plays]")
-    page.wait_for_selector("[data-plays]:disabled")
-    page.wait_for_selector("[data-plays]:enabled")
-    assert page.locator("#value-1").inner_text() == "12"
-    assert "12 reads" in page.locator("#picture-0 figcaption").inner_text()
-    assert page.evaluate("!!document.querySelector('.plot').layout.transition") == glides
+    opened(page, played)
+    page.focus("#scene-0 input")
+    page.keyboard.press("ArrowRight")
+    assert page.locator("#scene-0 .caption").inner_text().startswith("Choice 2")
+    places = "[...document.querySelectorAll('#scene-0 .dot')].map(dot => dot.getAttribute('cx'))"
+    page.clock.install()
+    before = page.evaluate(places)
+    page.click("#scene-0 button")
+    page.clock.run_for(30_000)
+    assert page.locator("#scene-0 button").inner_text() == "Play"
+    assert "12 reads are served" in page.locator("#scene-0 .caption").inner_text()
+    assert page.evaluate(places) != before
     context.close()
 
 
@@ -188,6 +303,8 @@ def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
         for tab in (page, other):
             faults = lab.watch(tab)
             tab.goto(f"{base}qlc/")
+            if tab is page:  # The other tab of the browser knows what was waived.
+                tab.click("#waive")
             tab.wait_for_selector("main[data-answered='yes']", timeout=60_000)
             before = tab.locator("#result").inner_text()
             lab.move(tab, 1, 4)
@@ -201,6 +318,7 @@ def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
         page.reload()
         page.wait_for_selector("main[data-answered='yes']", timeout=60_000)
         page.goto(f"{base}own-disk/")
+        page.click("#waive")
         page.wait_for_selector("main[data-answered='yes']", timeout=60_000)
         page.fill("#folder", "/nowhere")
         page.press("#folder", "Tab")

@@ -26,11 +26,13 @@ from raidlab.notebooks.frame import (
     Claim,
     Control,
     Exercise,
+    Number,
     Prediction,
     Room,
     catalogue,
 )
 from raidlab.notebooks.frame.live import Live
+from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.static import page, site
 
 LARGEST_PAGE = 1_500_000
@@ -51,14 +53,16 @@ def small():
         number=99,
         question="How many?",
         about="Nothing is simulated.",
-        prediction=Prediction("How many?", "I/Os", lambda at: at(n=2)["n"], "It is two."),
+        prediction=Prediction(
+            "How many?", "I/Os", lambda at: at(n=2)["n"], "It is two.", Number(0, 9), {"n": 2}
+        ),
         controls=[
             Control("n", "Number", (1, 2, 3, 4), 1),
             Control("word", "Word", ("a", "b"), "a", words={"a": "first"}),
         ],
         scenario=lambda values: {"title": "none", "run": {"seed": 1}, "array": [{"n": 1}]},
         answer=answer,
-        notice=[Claim("One is less than two.", lambda at: at()["n"] < at(n=2)["n"])],
+        notice=[Claim("One is.", lambda at: at()["n"] < at(n=2)["n"], "Is one less than two?")],
         exercises=[Exercise("How many?", "1", lambda at: at()["n"] == 1)],
         sources=["none"],
     )
@@ -103,6 +107,13 @@ def test_messages_are_short_and_name_an_upload_as_the_visitor_knows_it():
     assert len(live.answer["wrong"]) < 700
 
 
+def test_a_page_knows_nothing_of_what_is_to_be_predicted_until_it_asks():
+    live = Live(small())
+    assert "outcome" not in live.about and "two" not in json.dumps(live.about)
+    live.question = {"asked": [1, 0], "seed": 1, "number": 9, "outcome": True}
+    assert live.answer == {"number": 9, "why": "It is two.", "value": 2, "text": "2 I/Os"}
+
+
 def many(values, seed):
     if not values["folder"]:
         return answer(values, seed)
@@ -128,10 +139,12 @@ def possible():
 
 
 def test_a_static_page_has_every_answer_and_fetches_nothing():
-    text = page(possible())
-    assert text == page(possible())
+    text = page(possible(), Links("index.html"))
+    assert text == page(possible(), Links("index.html"))
     packed = re.search(r'atob\("([^"]+)"\)', text)
-    answers = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    found = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    answers = found["answers"]
+    assert found["outcome"] == {"why": "It is two.", "value": 2, "text": "2 I/Os"}
     assert ["n is 1" in each["result"] for each in answers] == [True, True, False, False]
     own = text.split("<script>")[0] + text.split("</script>")[-1]
     # The empty icon stands in the page itself: without it a browser asks the server for one.

@@ -1,11 +1,30 @@
 """Headlines of rooms beside numbers that do not come from a bin."""
 
+import itertools
+import re
 from typing import Any
 
 import pytest
 
-from raidlab.notebooks import qlc, rebuild, ssd_cache
-from raidlab.notebooks.frame import run
+pytest.importorskip("marimo")
+pytest.importorskip("anywidget")
+
+from raidlab.notebooks import (
+    compression,
+    first_day,
+    knee,
+    levels,
+    one_io,
+    plan,
+    qlc,
+    rebuild,
+    ssd_cache,
+    tails,
+)
+from raidlab.notebooks.frame import Room, catalogue, digits, run
+from raidlab.notebooks.frame.figures import spanned
+from raidlab.notebooks.frame.seeds import of_five
+from tests.project.sources import ROOT
 
 
 @pytest.mark.parametrize("filled", qlc.FILLED)
@@ -41,3 +60,96 @@ def test_an_ssd_cache_pays_when_half_of_its_lines_are_there(hot: int) -> None:
     minutes = 2.67 * hot * 1e9 / 65536 / (0.85 * numbers["first"]) / 60
     assert numbers["half_min"] == pytest.approx(minutes, rel=0.25)
     assert numbers["quarter_min"] < numbers["half_min"] < numbers["most_min"]
+
+
+def sampled(room: Room, most: int = 4) -> list[dict[str, Any]]:
+    """Some settings of a room's static grid, spread over all of it."""
+    settings = list(room.settings())
+    return settings[:: max(1, len(settings) // most)]
+
+
+@pytest.mark.parametrize("values", sampled(catalogue.room("knee")), ids=str)
+def test_the_knee_is_where_the_asymptotes_cross(values: dict[str, Any]) -> None:
+    found = knee.answer(values, 1)
+    mean = run(knee.scenario(values), 1).rows[0].latency_us.mean / 1e6
+    if values["drive"] in ("five", "fivex"):
+        # X <= N / R1 and X <= D / S cross at N* = R1 D / S, whatever the run's best point is.
+        assert found.numbers["crossing"] == pytest.approx(mean * values["count"] / 0.005)
+    assert f"N* = {digits(found.numbers['crossing'])}" in found.sentence
+    # Little: what is outstanding is rate times latency.
+    product = found.numbers["iops"] * found.numbers["mean_ms"] / 1e3
+    assert product == pytest.approx(values["depth"], rel=0.03)
+
+
+@pytest.mark.parametrize("shrink", compression.SHARES)
+def test_the_dashed_line_is_what_the_drive_finds(shrink: int) -> None:
+    c = shrink / 100
+    numbers = compression.answer({"shrink": shrink, "load": "write"}, 1).numbers
+    assert numbers["bytes_alone"] == pytest.approx(1 - 0.95 * c**3 * (3 - 2 * c), rel=1e-3)
+    assert numbers["waf"] == pytest.approx(numbers["bytes_alone"], abs=0.01)
+    # A good compressor's line, 1 - c, would be another one.
+    assert shrink in (0, 90) or abs(numbers["bytes_alone"] - (1 - c)) > 0.07
+
+
+@pytest.mark.parametrize(("spare", "left"), [("7%", 2.8), ("28%", 23), ("50%", 44)])
+def test_spare_space_is_named_as_the_label_says_and_as_it_is_left(spare: str, left: float) -> None:
+    usable = 8 * 123 * 128 * 4096
+    assert 100 * (usable / first_day.CAPACITY[spare] - 1) == pytest.approx(left, rel=0.02)
+    assert first_day.spare_words(spare).endswith(f"on the label, {left:g} % left")
+
+
+@pytest.mark.parametrize("load", [10, 60, 80])
+def test_tails_of_exponential_drives_lie_around_the_closed_form(load: int) -> None:
+    values = {"load": load, "system": "fivex", "pieces": 1}
+    means = [tails.answer(values, seed).numbers["mean"] for seed in range(1, 6)]
+    assert min(means) < 5 / (1 - load / 100) * 1.02 and max(means) > 5 / (1 - load / 100) * 0.98
+    found = of_five(catalogue.room("tails"), values, 1)
+    assert " to " in found.boxes[0].value
+    low, high = (each for each in found.pictures[0].figure.data if each.line.width == 0)
+    assert high.fill == "tonexty" and low.y == high.y
+    assert all(one <= other for one, other in zip(low.x, high.x, strict=True))
+
+
+def test_a_span_of_seeds_has_two_digits_and_one_unit() -> None:
+    assert spanned([11.14, 13.8], "ms") == "11 to 14 ms"
+    assert spanned([980.0, 1240.0], "us") == "0.98 to 1.2 ms"
+    assert spanned([0, 0], "") == "0"
+    assert spanned([4, 12], "") == "4 to 12"
+    assert spanned([1571.0, 1604.0], "IO/s") == "1,600 IO/s"
+
+
+def test_the_margin_of_a_plan_is_that_of_the_published_table() -> None:
+    page = (ROOT / "docs" / "evidence" / "validation.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| predicted |"))
+    nine_of_ten = row.split("|")[5].strip()
+    assert f"within {nine_of_ten} %" in catalogue.room("plan").about
+    assert float(nine_of_ten) <= plan.MARGIN
+
+
+def test_the_levels_keep_their_order_only_where_each_is_faster() -> None:
+    for values in sampled(catalogue.room("levels"), 6):
+        found = levels.answer(values, 1)
+        lines = [trace for trace in found.pictures[0].figure.data if trace.name in
+                 levels.LEVELS.values()]  # fmt: skip
+        ordered = all(
+            one > other
+            for above, below in itertools.pairwise(lines)
+            for one, other in zip(above.y, below.y, strict=True)
+        )
+        assert found.pictures[0].seen.startswith("The levels keep") == ordered
+
+
+def test_the_share_of_transfer_is_a_number_of_its_own() -> None:
+    found = one_io.answer({"system": "disk", "op": "randread", "number": 1}, 1)
+    # Eight sectors of 1,525 on a track of 4 ms, of 5.06 ms.
+    assert found.numbers["transfer"] == pytest.approx(8 / 1525 * 4 / 5.06, rel=0.1)
+    assert found.boxes[2].value == "0.439 %"
+    assert "transfer" in [trace.name for trace in found.pictures[1].figure.data]
+
+
+@pytest.mark.parametrize("lesson", range(1, 7))
+def test_a_lesson_uses_every_room_that_it_announces(lesson: int) -> None:
+    text = (ROOT / "docs" / "course" / f"lesson-{lesson}.md").read_text()
+    head, steps = text.split("## Aims")[0], text.split("## Steps")[1].split("## Theory")[0]
+    for name in re.findall(r"`([a-z0-9-]+)`", head):
+        assert f"`{name}`" in steps, name

@@ -82,9 +82,9 @@ def test_an_upload_is_what_its_folder_is():
 
 def test_a_page_without_an_engine_takes_no_folder():
     room = catalogue.room("own-disk")
-    page = pages.body(room, live=False, index="")
+    page = pages.body(room, live=False, links=pages.Links(""))
     assert 'id="folder"' not in page and 'id="control-1"' not in page
-    assert 'id="folder"' in pages.body(room, live=True, index="")
+    assert 'id="folder"' in pages.body(room, live=True, links=pages.Links(""))
     assert len(pages.about(room, live=False)["controls"]) == 1
     assert [values["seen"] for values in room.settings()] == list(own_disk.SEEN)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import itertools
 import math
 import re
 import subprocess
@@ -15,7 +16,7 @@ pytest.importorskip("marimo")
 pytest.importorskip("anywidget")
 
 import raidlab
-from raidlab.notebooks.frame import catalogue, pages
+from raidlab.notebooks.frame import Choice, Curve, catalogue, pages
 from raidlab.notebooks.frame.live import Live
 from raidlab.notebooks.frame.room import scenario_toml
 from tests.project.sources import ROOT
@@ -43,15 +44,38 @@ def test_solutions_are_what_the_run_gives(room, exercise):
 def test_a_room_is_complete(room):
     assert room.question.endswith("?")
     assert len(room.notice) >= 3 and room.exercises and room.sources
-    assert room.prediction.outcome(room.at) > 0
+    assert {*room.opens} <= {*room.start}
+    outcome = pages.outcome(room)
+    form = room.prediction.form
+    if isinstance(form, Choice):
+        assert 0 <= outcome["value"] < len(form.words)
+    elif isinstance(form, Curve):
+        assert len(outcome["values"]) == len(form.x)
+        assert all(0 <= each <= form.most for each in outcome["values"])
+    else:
+        assert form.least < outcome["value"] < form.most
     assert 1 < sum(1 for _ in room.settings()) <= MOST_SETTINGS
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_a_room_opens_where_the_prediction_is_not_answered(room):
+    assert room.opening != room.start | dict(room.prediction.at)
+    text = pages.outcome(room)["text"]
+    shown = pages.answered(room, room.opening, 1)
+    titles = [f"{each['seen']} {each['drawn']}" for each in shown["pictures"]]
+    words = re.sub(r"<[^>]*>", " ", " ".join([shown["result"], *titles]))
+    assert not text or text not in " ".join(words.split())
+    assert all(claim.ask.endswith("?") or "?" in claim.ask for claim in room.notice)
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
 def test_an_answer_at_both_ends_of_every_control(room):
-    for values in (room.start, *corners(room), *extremes(room)):
+    for values in (room.opening, room.start, *corners(room), *extremes(room)):
         shown = pages.answered(room, values, 1)
         assert 1 <= len(shown["pictures"]) <= 3
+        for scene in shown["scenes"]:
+            times = [step["t"] for step in scene["steps"]]
+            assert times == sorted(times) and len(times) > 1
         titles = (f"{each['seen']} {each['drawn']}" for each in shown["pictures"])
         text = " ".join(re.sub(r"<[^>]*>", " ", " ".join([shown["result"], *titles])).split())
         assert not re.search(r"\b(nan|inf|None|infinity)\b|[{}]", text), (values, text)
@@ -147,11 +171,17 @@ def test_the_60_lines_are_a_program_of_at_most_60_lines(capsys):
     rate, mean = module.sixty_lines("raid5", 16, 1)
     assert capsys.readouterr().out == f"{rate:.0f} IO/s, {mean:.1f} ms\n"
     assert text.replace("&", "&amp;")[:40] in pages.body(
-        catalogue.room("simpy-60"), live=False, index=""
+        catalogue.room("simpy-60"), live=False, links=pages.Links("")
     )
 
 
-def test_reads_side_by_side_share_a_label():
+@pytest.mark.parametrize("depth", [1, 8])
+def test_the_arm_takes_one_read_after_the_other_from_those_that_wait(depth):
     arm = importlib.import_module("raidlab.notebooks.arm")
-    places = [(0, 0), (1, 0), (0, 1), (1.05, 0), (1.04, 0.02)]
-    assert arm.numbers(places) == ["", "", "2", "", "1, 3, 4"]
+    found = arm.served_in_order("generic-7200rpm", depth, 1)
+    for before, read in itertools.pairwise(found[: arm.SHOWN + 1]):
+        assert before["ends"] <= read["chosen"] <= read["there"] <= read["begins"] < read["ends"]
+        assert len(arm.waiting(found[1:], read["chosen"])) >= max(1, depth - 1)
+        # The arm ends over the sector: a point of the drawn way.
+        _, *place = arm.way("generic-7200rpm", before, read)[-1]
+        assert place == pytest.approx(arm.on_platter(*read["at"]), abs=0.5)

@@ -24,10 +24,12 @@ ORDER = {
         {"studies"},
         {"risk"},
         {"capacity"},
+        {"files"},
     ],
     "calibration": [
         {"measurements"},
         {"fio", "disksim", "traces", "monitoring"},
+        {"surrogates"},
         {"fitting"},
         {"datasheets", "published", "discover"},
     ],

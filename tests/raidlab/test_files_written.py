@@ -112,7 +112,12 @@ def line_for(name: str, port: Port, read: str, written: str) -> list[str]:
 
 
 NOT_READING = {"controllers", "lab", "record"}
-LATER = {("calibrate", "--out"), ("calibrate", "--draws"), ("lab", "--site")}
+LATER = {
+    ("calibrate", "--out"),
+    ("calibrate", "--draws"),
+    ("lab", "--site"),
+    ("lab", "--pack"),
+}
 """Whose names a command knows when it has read its input."""
 
 

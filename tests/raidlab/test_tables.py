@@ -87,6 +87,7 @@ horizon = "2 years"
 currency = "EUR"
 load = [{ rw = "randread", block_size = "4 KiB", rate = "100 IO/s" }]
 run = { warm_up = "1 s", duration = "5 s", precondition = "fresh" }
+growth = { rate = "50 %" }
 candidates = [{ drives = ["generic-15000rpm"], counts = "1:3", levels = ["raid0"] }]
 price = [{ device = "generic-15000rpm", cost = 100 }]
 """,
@@ -111,6 +112,11 @@ sda 100.00 400.00 0.00 0.00 2.00 4.00 50.00 400.00 0.00 0.00 1.00 8.00 0.25 20.0
 Device r/s rkB/s rrqm/s %rrqm r_await rareq-sz w/s wkB/s wrqm/s %wrqm w_await wareq-sz aqu-sz %util
 sda 120.00 480.00 0.00 0.00 2.00 4.00 50.00 400.00 0.00 0.00 1.00 8.00 0.29 20.00
 """,
+    "disk.toml": '[[array]]\ndrives = [{ model = "generic-7200rpm" }]\n',
+    "load.json": '{"source": "x", "devices": ["sda"], "step_s": 1, "read_iops": [30, 40, 50],'
+    ' "write_iops": [10, 10, 10], "read_bytes_per_s": [240000, 320000, 400000],'
+    ' "write_bytes_per_s": [80000, 80000, 80000], "read_await_ms": [9, 9, 10],'
+    ' "write_await_ms": [9, 9, 10]}',
     "trace.csv": "t,op,at,n,took\n0.0,read,0,4096,1000\n0.1,read,8192,4096,1100\n",
 }
 COMMANDS = {
@@ -127,9 +133,12 @@ COMMANDS = {
     "sensitivity": ["sensitivity", "tier.toml", "--vary", "workload.0.outstanding=1:8",
                     "--samples", "4"],
     "why": ["why", "slow.toml"],
+    "fit-load": ["fit-load", "disk.toml", "load.json"],
     "import monitoring": ["import", "monitoring", "iostat.txt"],
+    "diff": ["diff", "one.toml", "slow.toml"],
     "risk": ["risk", "rebuild.toml", "--rebuild", "10", "--uber", "1e-16"],
     "plan": ["plan", "question.toml"],
+    "until": ["until", "question.toml"],
     "compression": ["compression", "sandforce-1222-64gb", "--shares", "0,50"],
     "ssd-cache": ["ssd-cache", "tier.toml", "--hot-spots", "1 GB"],
     "replay": ["replay", "trace.csv", "--format", "csv", "--device", "fixed.toml", "--columns",

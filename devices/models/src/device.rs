@@ -1,6 +1,7 @@
 //! Every kind of device behind one static dispatch.
 
 use crate::hdd::{Hdd, HddModel};
+use crate::measured::{Measured, MeasuredParams};
 use crate::ssd::{
     Direct, DriveState, EraseBlocks, HostFtl, PastScatter, ReadUnits, Ssd, SsdParams, Written,
 };
@@ -19,6 +20,8 @@ pub enum DeviceParams {
     Station(StationParams),
     /// A cloud volume.
     Volume(VolumeParams),
+    /// Latencies as they were measured.
+    Table(MeasuredParams),
     /// A drive of 3D XPoint.
     Xpoint(XpointParams),
     /// A hard disk.
@@ -39,6 +42,8 @@ pub enum Device {
     Station(FixedStation),
     /// A cloud volume.
     Volume(Box<Volume>),
+    /// Latencies as they were measured.
+    Table(Box<Measured>),
     /// A drive of 3D XPoint.
     Xpoint(Box<Xpoint>),
     /// A hard disk.
@@ -94,6 +99,9 @@ impl Device {
             DeviceParams::Volume(params) => {
                 Device::Volume(Box::new(Volume::new(params, seed, name)?))
             }
+            DeviceParams::Table(params) => {
+                Device::Table(Box::new(Measured::new(params, seed, name)?))
+            }
             DeviceParams::Xpoint(params) => Device::Xpoint(Box::new(Xpoint::new(params)?)),
             DeviceParams::Hdd(params) => Device::Hdd(Hdd::new(params, seed, name)?),
             DeviceParams::Ssd(params) if params.has_host_ftl() => {
@@ -121,6 +129,7 @@ impl Device {
             Device::HostFtl(ssd) => ssd.prefetch_tables(offset, bytes),
             Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::Hdd(_)
             | Device::External { .. } => {}
@@ -149,6 +158,7 @@ impl Device {
         match self {
             Device::Station(station) => station.submit(port, io),
             Device::Volume(volume) => volume.submit(port, io),
+            Device::Table(table) => table.submit(port, io),
             Device::Xpoint(drive) => drive.submit(port, io),
             Device::Hdd(hdd) => hdd.submit(port, io),
             Device::Ssd(ssd) => ssd.submit(port, io),
@@ -166,6 +176,7 @@ impl Device {
             Device::HostFtl(ssd) => ssd.event(port, token),
             Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => {
                 unreachable!("this device asks for no events, yet got {token}")
@@ -186,6 +197,7 @@ impl Device {
         match self {
             Device::Station(station) => station.capacity_bytes(),
             Device::Volume(volume) => volume.capacity_bytes(),
+            Device::Table(table) => table.capacity_bytes(),
             Device::Xpoint(drive) => drive.capacity_bytes(),
             Device::Hdd(hdd) => hdd.capacity_bytes(),
             Device::Ssd(ssd) => ssd.capacity_bytes(),
@@ -201,6 +213,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.positioning(now, offset),
             Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::Ssd(_)
             | Device::HostFtl(_)
@@ -221,6 +234,7 @@ impl Device {
             Device::Hdd(hdd) => hdd.read_time(),
             Device::Station(station) => station.read_time(),
             Device::Volume(volume) => volume.read_time(),
+            Device::Table(table) => table.read_time(),
             Device::Xpoint(drive) => drive.read_time(),
             Device::Ssd(ssd) => ssd.read_time(),
             Device::HostFtl(ssd) => ssd.read_time(),
@@ -240,6 +254,7 @@ impl Device {
         match self {
             Device::Station(station) => station.busy_until(now),
             Device::Volume(volume) => volume.busy_until(now),
+            Device::Table(table) => table.busy_until(now),
             Device::Xpoint(drive) => drive.busy_until(now),
             Device::Hdd(hdd) => hdd.busy_until(now),
             Device::Ssd(ssd) => ssd.busy_until(now),
@@ -255,7 +270,9 @@ impl Device {
             Device::Ssd(ssd) => ssd.joules(now),
             Device::HostFtl(ssd) => ssd.joules(now),
             Device::Xpoint(drive) => drive.joules(now),
-            Device::Station(_) | Device::Volume(_) | Device::External { .. } => None,
+            Device::Station(_) | Device::Volume(_) | Device::Table(_) | Device::External { .. } => {
+                None
+            }
         }
     }
 
@@ -272,7 +289,9 @@ impl Device {
                 let busy = hdd.firmware_busy_until(now);
                 Vec::from_iter(busy.map(|busy| ("firmware", busy, 1)))
             }
-            Device::Station(_) | Device::Volume(_) | Device::External { .. } => Vec::new(),
+            Device::Station(_) | Device::Volume(_) | Device::Table(_) | Device::External { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -284,6 +303,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -297,6 +317,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -310,6 +331,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -326,6 +348,7 @@ impl Device {
             Device::HostFtl(ssd) => ssd.check(),
             Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => Ok(()),
         }
@@ -339,6 +362,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -353,6 +377,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -366,6 +391,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -379,6 +405,7 @@ impl Device {
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => None,
         }
@@ -390,9 +417,11 @@ impl Device {
             Device::Volume(volume) => volume.spells().map(|it| ("burst-credits", it)).collect(),
             Device::Ssd(ssd) => ssd.spells().collect(),
             Device::HostFtl(ssd) => ssd.spells().collect(),
-            Device::Station(_) | Device::Xpoint(_) | Device::Hdd(_) | Device::External { .. } => {
-                Vec::new()
-            }
+            Device::Station(_)
+            | Device::Table(_)
+            | Device::Xpoint(_)
+            | Device::Hdd(_)
+            | Device::External { .. } => Vec::new(),
         };
         found.into_iter()
     }
@@ -405,6 +434,7 @@ impl Device {
             Device::HostFtl(ssd) => ssd.figures(),
             Device::Station(_)
             | Device::Volume(_)
+            | Device::Table(_)
             | Device::Xpoint(_)
             | Device::External { .. } => Vec::new(),
         }

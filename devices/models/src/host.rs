@@ -42,6 +42,9 @@ pub struct HostParams {
     /// Extra CPU time to issue each 4 KiB of an I/O: its pages are locked and listed.
     #[serde(default)]
     pub page_ns: Nanos,
+    /// CPU time to issue each 4 KiB of a write besides: its pages are copied, compressed or summed.
+    #[serde(default)]
+    pub write_page_ns: Nanos,
     /// Cores that the threads share; 0 for one each.
     #[serde(default)]
     pub cores: u32,
@@ -159,12 +162,12 @@ impl Host {
     /// Thread `thread` issues an I/O that it begins at `now`.
     #[inline]
     pub fn submit(&mut self, thread: u32, op: Op, bytes: u64, now: Time) -> Served {
-        let fill = if op.is_write() {
-            self.params.fill_ns
+        let (fill, of_write) = if op.is_write() {
+            (self.params.fill_ns, self.params.write_page_ns)
         } else {
-            Nanos::ZERO
+            (Nanos::ZERO, Nanos::ZERO)
         };
-        let pages = self.params.page_ns * bytes.div_ceil(PAGE);
+        let pages = (self.params.page_ns + of_write) * bytes.div_ceil(PAGE);
         self.work(thread, now, self.params.submit_ns + fill + pages)
     }
 
@@ -252,6 +255,7 @@ mod tests {
             wake_ns: Nanos(7),
             fill_ns: Nanos(3),
             page_ns: Nanos(2),
+            write_page_ns: Nanos::ZERO,
             cores,
             scheduler_latency_ns: Nanos::ZERO,
             interrupt_ns: Nanos::ZERO,

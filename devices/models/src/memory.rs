@@ -37,9 +37,10 @@ impl DeviceParams {
                 ..Memory::default()
             },
             DeviceParams::Ssd(ssd) => ssd_memory(ssd),
-            DeviceParams::Volume(_) | DeviceParams::Xpoint(_) | DeviceParams::External { .. } => {
-                Memory::default()
-            }
+            DeviceParams::Volume(_)
+            | DeviceParams::Table(_)
+            | DeviceParams::Xpoint(_)
+            | DeviceParams::External { .. } => Memory::default(),
         }
     }
 }

@@ -45,6 +45,9 @@ pub struct FlashPowerParams {
     pub read_nj: f64,
     /// Energy of a program of a page set.
     pub program_nj: f64,
+    /// The same with one bit a cell; none for as much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_slc_nj: Option<f64>,
     /// Energy of a block's erase.
     pub erase_nj: f64,
     /// Energy of a byte of the host through the controller and over the link.
@@ -55,11 +58,17 @@ pub struct FlashPowerParams {
 }
 
 impl FlashPowerParams {
+    /// Energy of a program with one bit a cell.
+    pub(crate) fn slc_nj(&self) -> f64 {
+        self.program_slc_nj.unwrap_or(self.program_nj)
+    }
+
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let costs = [
             ("power.idle_w", self.idle_w),
             ("power.read_nj", self.read_nj),
             ("power.program_nj", self.program_nj),
+            ("power.program_slc_nj", self.slc_nj()),
             ("power.erase_nj", self.erase_nj),
             ("power.byte_nj", self.byte_nj),
         ];
@@ -85,6 +94,7 @@ pub(crate) struct PowerBudget {
     bucket: TokenBucket,
     pub(crate) read_nj: u64,
     pub(crate) program_nj: u64,
+    pub(crate) program_slc_nj: u64,
     pub(crate) erase_nj: u64,
     /// Picojoules of a byte.
     byte_pj: u64,
@@ -99,6 +109,7 @@ impl PowerBudget {
             bucket: TokenBucket::new(rate, BURST),
             read_nj: params.read_nj as u64,
             program_nj: params.program_nj as u64,
+            program_slc_nj: params.slc_nj() as u64,
             erase_nj: params.erase_nj as u64,
             byte_pj: (params.byte_nj * 1e3) as u64,
         }))
@@ -141,6 +152,7 @@ mod tests {
             idle_w: 5.0,
             read_nj: 0.0,
             program_nj: 1e6,
+            program_slc_nj: None,
             erase_nj: 0.0,
             byte_nj: 0.0,
             limit_w: Some(10.0),

@@ -1,14 +1,37 @@
-//! A cloud volume: storage behind a network, whose provider limits I/Os and bytes a second.
+//! A volume: storage behind a network or a hypervisor, whose provider limits I/Os and bytes a second.
 //!
 //! Each limit is one or two token buckets: the provisioned rate, in which credit for bursts is
 //! saved, and the rate of bursts. A command of up to `io_bytes` is one I/O, a larger one several.
-//! Commands pass the limits in the order in which they come, then the storage serves all of them at
-//! once: a fixed time there and back, and an exponential one that varies.
+//! Commands pass the limits in the order in which they come. Where the volume has servers (the
+//! thread of a hypervisor that emulates a virtual disk), they take each command in turn, for a time
+//! of its own and one for its bytes; reads and writes share them. Then the storage serves all of
+//! them at once: a fixed time there and back, and an exponential one that varies.
+//! docs/explanation/virtual-disks.md has the equations.
 
 use crate::limits::{LimitParams, Limits};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stream, Time};
+use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stations, Stream, Time};
 use serde::Deserialize;
+
+/// Bytes of which a server's time is stated.
+const MIB: u64 = 1 << 20;
+
+/// What serves the commands of a volume one after the other. Pairs are of reads and of writes.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ServerParams {
+    /// Servers working in parallel, at least one.
+    pub servers: u32,
+    /// Mean time of a command, whatever its size.
+    pub command_ns: [Nanos; 2],
+    /// Mean time of a mebibyte besides.
+    pub mib_ns: [Nanos; 2],
+    /// Share of a command's time that varies exponentially; the rest is the same for all.
+    pub spread: f64,
+    /// Share of the time of its bytes that a command takes which continues an earlier one: data
+    /// that were read ahead, writes that are gathered.
+    pub continued: [f64; 2],
+}
 
 /// A volume in the plan.
 #[derive(Clone, Debug, Deserialize)]
@@ -26,6 +49,53 @@ pub struct VolumeParams {
     pub limits: Vec<LimitParams>,
     /// True if all credit is spent when the run begins.
     pub spent: bool,
+    /// What serves commands behind the limits; none if nothing but its latency takes time.
+    #[serde(default)]
+    pub server: Option<ServerParams>,
+}
+
+/// Places at which recent commands of a direction ended.
+const STREAMS: usize = 32;
+
+/// The servers of a volume in a run.
+#[derive(Debug)]
+struct Server {
+    params: ServerParams,
+    stations: Stations,
+    /// Where recent commands ended, by direction; each place is replaced in turn.
+    ends: [[u64; STREAMS]; 2],
+    oldest: [usize; 2],
+}
+
+impl Server {
+    fn new(params: &ServerParams) -> Server {
+        Server {
+            params: *params,
+            stations: Stations::new(params.servers as usize),
+            ends: [[u64::MAX; STREAMS]; 2],
+            oldest: [0; 2],
+        }
+    }
+
+    /// Mean time of a command that begins at `offset`; remembers where it ends.
+    fn time(&mut self, direction: usize, offset: u64, bytes: u64) -> Nanos {
+        let ends = &mut self.ends[direction];
+        let known = ends.iter().position(|&end| end == offset);
+        let at = known.unwrap_or_else(|| {
+            self.oldest[direction] = (self.oldest[direction] + 1) % STREAMS;
+            self.oldest[direction]
+        });
+        ends[at] = offset + bytes;
+        let of = &self.params;
+        let moved = u128::from(of.mib_ns[direction].0) * u128::from(bytes) / u128::from(MIB);
+        let moved = Nanos(moved as u64);
+        let share = if known.is_some() {
+            of.continued[direction]
+        } else {
+            1.0
+        };
+        of.command_ns[direction] + Nanos((moved.0 as f64 * share) as u64)
+    }
 }
 
 /// A volume in a run.
@@ -33,6 +103,7 @@ pub struct VolumeParams {
 pub struct Volume {
     params: VolumeParams,
     limits: Limits,
+    server: Option<Server>,
     draws: Stream,
 }
 
@@ -42,29 +113,41 @@ impl Volume {
     /// # Errors
     /// Names every parameter that is out of its range.
     pub fn new(params: &VolumeParams, seed: u64, name: &str) -> Result<Self, Vec<Fault>> {
+        let mut faults = Vec::new();
         if params.io_bytes == 0 {
-            return Err(vec![Fault::new("io_bytes", 0, "1 or more")]);
+            faults.push(Fault::new("io_bytes", 0, "1 or more"));
+        }
+        if params.server.is_some_and(|server| server.servers == 0) {
+            faults.push(Fault::new("server.servers", 0, "1 or more"));
+        }
+        if !faults.is_empty() {
+            return Err(faults);
         }
         Ok(Volume {
             limits: match params.spent {
                 true => Limits::spent(&params.limits),
                 false => Limits::new(&params.limits),
             },
+            server: params.server.as_ref().map(Server::new),
             draws: Stream::new(seed, name, "service time"),
             params: params.clone(),
         })
     }
 
-    /// The mean time of a read.
+    /// The mean time of a read, without its bytes.
     pub fn read_time(&self) -> Nanos {
-        self.params.read_ns[0] + self.params.read_ns[1]
+        let served = self
+            .params
+            .server
+            .map_or(Nanos::ZERO, |of| of.command_ns[0]);
+        self.params.read_ns[0] + self.params.read_ns[1] + served
     }
 
     /// Takes a command that arrives now.
     #[inline]
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
         let record = port.io(io);
-        let (op, bytes) = (record.op, record.bytes);
+        let (op, offset, bytes) = (record.op, record.offset, record.bytes);
         let start = match op {
             Op::Read | Op::Write => {
                 let ios = bytes.div_ceil(self.params.io_bytes).max(1);
@@ -76,10 +159,15 @@ impl Volume {
             Op::Read => self.params.read_ns,
             Op::Write | Op::Trim | Op::Flush => self.params.write_ns,
         };
-        let end = start + least + self.draws.exponential(varies);
-        let served = Served { start, end };
+        let mut served = Served { start, end: start };
+        if let (Some(server), Op::Read | Op::Write) = (&mut self.server, op) {
+            let time = server.time(usize::from(op.is_write()), offset, bytes);
+            let time = self.draws.varied(time, server.params.spread);
+            served = server.stations.serve(start, time);
+        }
+        served.end = served.end + least + self.draws.exponential(varies);
         port.io(io).charge_stay(Part::Queue, Part::Service, served);
-        port.done(io, end, Nanos::ZERO);
+        port.done(io, served.end, Nanos::ZERO);
     }
 
     /// When its credit for bursts was spent and held commands up; one for each limit with credit.
@@ -92,8 +180,17 @@ impl Volume {
         self.params.capacity_bytes
     }
 
-    /// For how long the limit that is used most was used up to `now`.
+    /// For how long the limit that is used most, or the servers, worked up to `now`, and how many
+    /// of them there are.
     pub fn busy_until(&self, now: Time) -> (Nanos, usize) {
-        (self.limits.most_used_until(now), 1)
+        let limited = self.limits.most_used_until(now);
+        let Some(server) = &self.server else {
+            return (limited, 1);
+        };
+        let (worked, count) = (server.stations.busy_until(now), server.stations.count());
+        match Nanos(limited.0 * count as u64) > worked {
+            true => (limited, 1),
+            false => (worked, count),
+        }
     }
 }

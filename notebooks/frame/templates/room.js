@@ -1,44 +1,84 @@
 // A room: what its page does, with Python behind it or with all answers in the page.
 //
 // `ask(question, progress)` gives the answer to one setting: `asked` of the question has the index of
-// each control's value. It may call `progress(done, of)` meanwhile.
+// each control's value, `five` asks for the spread over five seeds; with `outcome` it gives what was
+// to be predicted. It may call `progress(done, of)` meanwhile.
 const MOST_BYTES = 50e6;  // of an upload
-const TALL = 400;  // pixels: beside it there is room for two pictures
 
 function room(root, about, ask) {
   const find = (name) => root.querySelector(`#${name}`);
   const inputs = about.controls.map((_, at) => find(`control-${at}`));
-  const config = {displayModeBar: false, responsive: true, doubleClick: false};
-  let shown = null, under_way = false, again = false, uploaded = null;
+  // An address of its own, which may say a setting; a notebook's is another program's.
+  const own = new RegExp(`/${about.name}(/|\\.html)$`).test(location.pathname);
+  let shown = null, before = null, pinned = null, guess = null;
+  let under_way = false, again = false, uploaded = null;
 
   const values = () => inputs.map((input) => Number(input.value));
+  const named = (asked) => asked.map((value, at) => about.controls[at].words[value]).join(", ");
   function label() {
     values().forEach((value, at) => {
-      const text = find(`value-${at}`), words = about.controls[at][value];
+      const text = find(`value-${at}`), words = about.controls[at].words[value];
       if (text) text.textContent = words;
       inputs[at].setAttribute("aria-valuetext", words);
     });
+  }
+  function warn(text) {
+    find("wrong").hidden = !text;
+    find("wrong").textContent = text;
+  }
+
+  // The address says the setting: #depth=8&seed=2.
+  function fromLink() {
+    const faults = [];
+    if (!own) return "";
+    for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
+      const at = about.controls.findIndex((control) => control.name === name);
+      if (at >= 0 && about.controls[at].values.includes(value)) inputs[at].value = about.controls[at].values.indexOf(value);
+      else if (at >= 0) faults.push(`${name}=${value}: one of ${about.controls[at].values.join(", ")}`);
+      else if (name === "seed" && /^\d{1,7}$/.test(value) && find("seed")) find("seed").value = value;
+      else if (name === "five" && find("five")) find("five").checked = value === "yes";
+      else if (name !== "seed" && name !== "five") faults.push(`${name}: this room has ${about.controls.map((control) => control.name).join(", ")}`);
+    }
+    return faults.length ? `The link is of another version of this room. ${faults.join("; ")}.` : "";
+  }
+  function toLink() {
+    if (!own) return;
+    const said = new URLSearchParams(values().map((value, at) => [about.controls[at].name, about.controls[at].values[value]]));
+    if (find("seed") && Number(find("seed").value) !== about.seed) said.set("seed", find("seed").value);
+    if (find("five")?.checked) said.set("five", "yes");
+    history.replaceState(null, "", `#${said}`);
+  }
+
+  function asking() {
+    const question = {asked: values(), seed: about.seed};
+    if (find("seed")) question.seed = find("seed").value === "" ? null : Number(find("seed").value);
+    if (find("folder")) question.folder = find("folder").value;
+    if (find("five")?.checked) question.five = true;
+    if (uploaded) { question.files = uploaded; uploaded = null; }
+    return question;
   }
 
   // One question at a time; of those that come meanwhile, the last. The old answer stands until then.
   async function update() {
     label();
+    if (!root.classList.contains("open")) return;
     if (under_way) { again = true; return; }
     under_way = true;
     const soon = setTimeout(() => { find("busy").hidden = false; root.classList.add("busy"); }, 300);
     find("steps").textContent = "";
     find("busy").querySelector("progress").removeAttribute("value");
-    const question = {asked: values(), seed: about.seed};
-    if (find("seed")) question.seed = find("seed").value === "" ? null : Number(find("seed").value);
-    if (find("folder")) question.folder = find("folder").value;
-    if (uploaded) { question.files = uploaded; uploaded = null; }
+    toLink();
+    const question = asking();
     const answer = await ask(question, progress);
     clearTimeout(soon);
     find("busy").hidden = true;
     root.classList.remove("busy");
-    find("wrong").hidden = !answer.wrong;
-    find("wrong").textContent = answer.wrong ?? "";
-    if (!answer.wrong) { shown = answer; show(); }
+    warn(answer.wrong ?? "");
+    if (!answer.wrong) {
+      if (shown && String(shown.asked) !== String(question.asked)) before = shown;
+      shown = {...answer, asked: question.asked};
+      show();
+    }
     under_way = false;
     root.dataset.answered = again ? "" : "yes";
     if (again) { again = false; update(); }
@@ -65,91 +105,138 @@ function room(root, about, ask) {
     find("scenario").textContent = shown.scenario;
     find("download").href = "data:application/toml;charset=utf-8," + encodeURIComponent(shown.scenario);
     for (const figure of root.querySelectorAll("figure")) figure.hidden = true;
-    shown.pictures.forEach(plot);
+    let grey = 0, held = 0;
+    shown.pictures.forEach((picture, at) => {
+      const drawn = guess && about.form.picture === at ? {x: about.form.x, y: guess} : null;
+      const beside = [];
+      if (pinned) beside.push([pinned.pictures[at], PINNED, "pinned"]);
+      if (before && before !== pinned) beside.push([before.pictures[at], GHOST, "before"]);
+      const count = plot(root, picture, at, beside, drawn);
+      grey += before && before !== pinned ? count : 0;
+      held += pinned ? count : 0;
+    });
+    [...shown.scenes].reverse().forEach((each, at) => scene(root, each, shown.scenes.length - 1 - at));
+    const said = [];
+    if (grey) said.push(`Grey: before (${named(before.asked)}).`);
+    if (held) said.push(`Purple: pinned (${named(pinned.asked)}).`);
+    if (guess) said.push("Dotted orange: the drawn prediction.");
+    find("ghosts").textContent = said.join(" ");
   }
-
-  function plot(picture, at) {
-    let figure = find(`picture-${at}`);
-    if (!figure) {
-      figure = document.createElement("figure");
-      figure.id = `picture-${at}`;
-      figure.setAttribute("role", "group");
-      figure.innerHTML = "<figcaption><b></b> <span></span></figcaption><div class=plot role=img></div>";
-      find("pictures").append(figure);
-    }
-    figure.hidden = false;
-    figure.className = picture.wide ? "whole" : picture.layout.height > TALL ? "tall" : "";
-    figure.querySelector("b").textContent = picture.seen;
-    figure.querySelector("span").textContent = picture.drawn;
-    const place = figure.querySelector(".plot");
-    place.setAttribute("aria-label", `${picture.seen}: ${picture.drawn}`);
-    place.style.height = `${picture.layout.height}px`;
-    const layout = fitted(picture.layout, place);
-    if (layout.showlegend) layout.legend.maxheight = 160;  // pixels; beyond it scrolls
-    // What moves glides to its next place, unless the visitor wants no motion.
-    if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      layout.transition = {duration: 350, easing: "cubic-in-out"};
-    }
-    Plotly.react(place, picture.data, layout, config);
-  }
-
-  // A prediction stays what it was when it was first made, in this browser.
-  const key = `raidlab-lab-${about.name}`;
-  const keep = root.querySelector("#prediction button");
-  function kept() {
-    try { return localStorage.getItem(key); } catch { return null; }
-  }
-  function compare(guess) {
-    const number = (value) => value.toLocaleString("en", {maximumSignificantDigits: 3});
-    const factor = guess > 0 ? `, ${number(about.outcome / guess)} times the prediction` : "";
-    find("compared").textContent = `Predicted: ${number(guess)} ${about.unit}. Simulated: ${about.outcome_text}${factor}. ${about.why}`;
-    find("guess").value = guess;
-    find("guess").disabled = true;
-    keep.hidden = true;
-    find("again").hidden = false;
-  }
-  // The next class begins anew.
-  find("again").addEventListener("click", () => {
-    try { localStorage.removeItem(key); } catch { /* Nothing was kept. */ }
-    find("compared").textContent = find("guess").value = "";
-    find("guess").disabled = keep.hidden = false;
-    find("again").hidden = true;
-    find("guess").focus();
+  find("pin").addEventListener("click", () => {
+    pinned = pinned ? null : shown;
+    find("pin").setAttribute("aria-pressed", String(!!pinned));
+    find("pin").textContent = pinned ? "Unpin" : "Pin this result";
+    if (shown) show();
   });
+
+  // Result, pictures and claims stay covered until a prediction is kept, or waived.
+  const field = about.form.kind === "curve" ? curveField(find("draw"), about.form) : null;
+  function guessed() {
+    if (field) return field.value();
+    if (about.form.kind === "choice") {
+      const chosen = root.querySelector("[name=choice]:checked");
+      return chosen ? Number(chosen.value) : null;
+    }
+    const text = find("guess").value.trim();
+    return text === "" || !isFinite(Number(text)) ? text : Number(text);
+  }
+  function fill(value) {
+    if (field) field.set(value);
+    else if (about.form.kind === "choice") root.querySelectorAll("[name=choice]").forEach((each, at) => { each.checked = at === value; });
+    else find("guess").value = value ?? "";
+  }
+  function lock(locked) {
+    field?.disable(locked);
+    for (const input of root.querySelectorAll("#prediction input")) input.disabled = locked;
+    find("entry").hidden = locked;
+    find("again").hidden = find("export").hidden = !locked;
+  }
+  async function open(value, at) {
+    lock(true);
+    root.classList.add("open");
+    find("covered").hidden = true;
+    if (value === null) {
+      find("compared").textContent = "Shown without a prediction.";
+    } else {
+      find("compared").textContent = "Simulating what was predicted.";
+      if (at) { at.forEach((place, i) => { inputs[i].value = place; }); }
+      guess = field ? value : null;
+      const found = await ask({outcome: true, asked: values(), seed: about.seed}, progress);
+      if (found.wrong) { find("compared").textContent = ""; warn(found.wrong); }
+      else {
+        find("compared").textContent = comparedText(about, value, found);
+        const was = keptOf(about);
+        const words = about.form.kind === "choice" ? about.form.words[value] : undefined;
+        keep(about, {value, words, outcome: found.values ?? (about.form.kind === "choice" ? found.text : Number(found.value.toPrecision(4))), unit: about.unit, at: was?.at ?? new Date().toISOString().slice(0, 16)});
+      }
+    }
+    update();
+  }
   find("prediction").addEventListener("submit", (event) => {
     event.preventDefault();
-    const guess = kept() ?? find("guess").value;
-    try { localStorage.setItem(key, guess); } catch { /* It is shown, and not kept. */ }
-    compare(Number(guess));
+    const value = guessed();
+    const wrong = wrongGuess(about, value);
+    find("nonsense").textContent = wrong;
+    find("nonsense").hidden = !wrong;
+    if (wrong) return;
+    keep(about, {value, at: new Date().toISOString().slice(0, 16)});
+    open(value, about.at);
   });
-  if (kept() !== null && isFinite(Number(kept()))) compare(Number(kept()));
+  find("waive").addEventListener("click", () => {
+    find("nonsense").hidden = true;
+    keep(about, {value: null});
+    open(null, null);
+  });
+  find("export").addEventListener("click", () => {
+    let student = "";
+    try { student = localStorage.getItem("raidlab-lab-student") ?? ""; } catch { /* Not kept. */ }
+    exportPredictions(student);
+  });
+  // The next class begins anew.
+  find("again").addEventListener("click", () => {
+    keep(about, null);
+    guess = before = null;
+    fill(null);
+    lock(false);
+    find("compared").textContent = "";
+    root.classList.remove("open");
+    find("covered").hidden = false;
+    root.dataset.answered = "";
+    root.querySelector("#prediction input")?.focus();
+  });
+
+  // A question of "what to notice" is answered by a setting; its button goes there.
+  for (const button of root.querySelectorAll("[data-goes]")) {
+    button.addEventListener("click", () => {
+      JSON.parse(button.dataset.goes).forEach((place, i) => { inputs[i].value = place; });
+      update();
+      find("result").scrollIntoView({block: "center"});
+    });
+  }
 
   // Moves a slider from its first value to its last, each step when the one before has its answer.
   for (const button of root.querySelectorAll("[data-plays]")) {
     const input = inputs[Number(button.dataset.plays)];
     button.addEventListener("click", async () => {
       button.disabled = true;
+      find("result").setAttribute("aria-live", "off");
       for (let value = 0; value <= Number(input.max); value++) {
+        if (value === Number(input.max)) find("result").setAttribute("aria-live", "polite");
         input.value = value;
         await Promise.all([update(), new Promise((resolve) => setTimeout(resolve, 500))]);
       }
       button.disabled = false;
     });
   }
-  for (const input of [...inputs, find("seed")]) input?.addEventListener("input", update);
+  for (const input of [...inputs, find("seed"), find("five")]) input?.addEventListener("input", update);
   find("folder")?.addEventListener("change", update);
   find("upload")?.addEventListener("change", async (event) => {
     const files = [...event.target.files].filter((file) => /\.(json|log|toml|txt)$|manifest/.test(file.name));
     const name = event.target.files[0]?.webkitRelativePath.split("/")[0];
     if (!name) return;
-    if (!files.length) {
-      find("wrong").hidden = false;
-      find("wrong").textContent = `${name}: holds no file that fio writes (.json, .log, .txt).`;
-      return;
-    }
+    if (!files.length) { warn(`${name}: holds no file that fio writes (.json, .log, .txt).`); return; }
     if (files.reduce((sum, file) => sum + file.size, 0) > MOST_BYTES) {
-      find("wrong").hidden = false;
-      find("wrong").textContent = `${name}: more than ${MOST_BYTES / 1e6} MB; type its path instead.`;
+      warn(`${name}: more than ${MOST_BYTES / 1e6} MB; type its path instead.`);
       return;
     }
     const texts = await Promise.all(files.map(async (file) => [file.webkitRelativePath, await file.text()]));
@@ -161,5 +248,15 @@ function room(root, about, ask) {
   window.addEventListener("resize", () => {
     if (narrow() !== was && shown) { was = narrow(); show(); }
   });
-  update();
+  window.addEventListener("hashchange", () => { const wrong = fromLink(); update(); if (wrong) warn(wrong); });
+
+  const stale = fromLink();
+  label();
+  const kept = keptOf(about);
+  if (kept) {
+    fill(kept.value);
+    // A link says where to go; without one the page goes to what was predicted.
+    open(kept.value, own && location.hash.length > 1 ? null : kept.value === null ? null : about.at);
+  }
+  if (stale) warn(stale);
 }

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from raidlab.calibration.fitting.begin import base_of, host_of
 from raidlab.calibration.fitting.bench import Effort
-from raidlab.calibration.fitting.calibrate import base_of, calibrate, host_of
+from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.parameters import Choice

@@ -45,7 +45,7 @@ def test_skill_is_over_the_points_that_both_predict():
     rows = [row(each, each.iops, "train") for each in TRAINING]
     rows += [
         row(point(4, 250.0), 240.0, "test"),  # 4 % off, the lines 20 %
-        row(point(4, 200.0, bs=65536), 400.0, "test"),  # no line
+        row(point(4, 200.0, rw="randwrite"), 400.0, "test"),  # no writes were seen
     ]
     found = against_lines(rows)
     assert found["points"] == 1

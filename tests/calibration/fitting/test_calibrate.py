@@ -12,8 +12,10 @@ from typer.testing import CliRunner
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.fitting.baseline import against_lines
+from raidlab.calibration.fitting.begin import base_of, host_of
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
-from raidlab.calibration.fitting.calibrate import Calibration, base_of, calibrate, host_of
+from raidlab.calibration.fitting.calibrate import calibrate
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.compare import Compared, compare, estimate_mapped, summary
 from raidlab.calibration.fitting.fit import Residuals, Schedule, fit
 from raidlab.calibration.fitting.fit_model import FitModel

@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from raidlab.calibration.fitting.begin import host_of
 from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
-from raidlab.calibration.fitting.calibrate import Calibration, calibrate, host_of
+from raidlab.calibration.fitting.calibrate import calibrate
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import measured_cpu_us

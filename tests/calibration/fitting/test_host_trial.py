@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.fitting import kinds
+from raidlab.calibration.fitting.begin import hosts_of
 from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.calibrate import Calibration, calibrate, hosts_of
+from raidlab.calibration.fitting.calibrate import calibrate
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
 from raidlab.calibration.fitting.stages import Settings

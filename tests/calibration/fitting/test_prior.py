@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from raidlab.calibration.fitting.calibrate import base_of, prior_of
+from raidlab.calibration.fitting.begin import base_of, prior_of
 from raidlab.calibration.fitting.kinds import KINDS
 from raidlab.calibration.fitting.parameters import Parameter
 from raidlab.calibration.fitting.prior import ROUNDED, Prior

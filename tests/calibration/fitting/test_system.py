@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from raidlab.calibration.fitting.begin import system_of
 from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.calibrate import Calibration, calibrate, system_of
+from raidlab.calibration.fitting.calibrate import calibrate
+from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters import Choice, Parameter
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure

@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from raidlab.devices.catalogue import load_device
-from raidlab.devices.datasheet.flash import first, raw_gib
+from raidlab.devices.datasheet.flash import Flash, first, raw_gib
 from raidlab.devices.datasheet.flash_device import device
 from raidlab.devices.datasheet.nand import amplification, spare_for
 from raidlab.devices.datasheet.sheet import read_sheet
 from raidlab.devices.schema import DriveOptions
 from raidlab.devices.ssd import SsdSpec
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
 from tests.devices.datasheet.test_sheet import SSD, written
 from tests.devices.test_ssd import run
 
@@ -189,3 +191,74 @@ def test_every_number_has_its_origin(tmp_path: Path) -> None:
     assert made.sources["nand.erase"].range == ("3 ms", "15 ms")
     assert made.sources["data_sheet.random_write"].source == "data-sheet"
     assert made.sources["nand.blocks_per_plane"].source == "derived"
+
+
+_CLIENT = {
+    "interface": '"sata-6g"',
+    "capacity": '"1 TB"',
+    "sequential_read": '"560 MB/s"',
+    "sequential_write": '"520 MB/s"',
+    "random_read": '"98000 IO/s"',
+    "random_write": '"88000 IO/s"',
+    "burst": "true",
+}
+
+
+_PCIE = {
+    "interface": '"pcie-4.0-x4"',
+    "sequential_read": '"5000 MB/s"',
+    "sequential_write": '"3000 MB/s"',
+    "random_read": '"400000 IO/s"',
+    "random_write": '"300000 IO/s"',
+}
+
+
+def _client(folder: Path, **changes: str) -> Flash:
+    sheet = {key: value for key, value in SSD.items() if "latency" not in key and key != "dwpd"}
+    return first(read_sheet(written(folder, sheet | _CLIENT | changes)).sheet)
+
+
+@pytest.mark.parametrize(
+    ("changes", "rate"),
+    [
+        # 1200 MB/s for each TB, at most 500.
+        ({}, (150, 500, 520)),
+        ({"capacity": '"250 GB"'}, (90, 300, 318)),
+        # 1500 MB/s at 1 TB and beyond, half of it at 500 GB.
+        (_PCIE | {"capacity": '"4 TB"'}, (495, 1500, 3000)),
+        (_PCIE | {"capacity": '"500 GB"'}, (248, 750, 1748)),
+        (_PCIE | {"host_memory": '"64 MiB"'}, (192, 480, 864)),
+        (_PCIE | {"cell": '"qlc"', "capacity": '"2 TB"'}, (104, 160, 320)),
+        # Cells of MLC take what is stated of a stream.
+        ({"cell": '"mlc"'}, (520, 520, 520)),
+    ],
+)
+def test_a_client_drive_without_a_rate_after_its_cache_has_that_of_its_class(
+    tmp_path: Path, changes: dict[str, str], rate: tuple[float, float, float]
+) -> None:
+    prior = _client(tmp_path, **changes).program_mb_s
+    assert prior is not None
+    assert (prior.low, prior.best, prior.high) == rate
+
+
+def test_a_stated_rate_after_the_cache_decides_by_itself(tmp_path: Path) -> None:
+    assert _client(tmp_path, **_PCIE, sustained_write='"1700 MB/s"').program_mb_s is None
+
+
+def test_blocks_in_slc_mode_are_spare_space_less(tmp_path: Path) -> None:
+    """1 TiB less 3.5 % are 6.1 % beyond 1 TB; 6 GB of one bit are 18 GB of three, 1.8 %."""
+    drive = _client(tmp_path)
+    assert drive.spare == pytest.approx(1.0995116 * 0.965 - 1 - 0.018, abs=1e-6)
+    assert drive.program_rate == 500e6
+
+
+def test_steady_random_writes_of_a_sata_client_drive_are_those_of_the_equations() -> None:
+    """500 MB/s over write amplification 11.1 of greedy collection, and 4 KiB: 11,000 a second."""
+    tree = {
+        "host": {"model": "ahci"},
+        "array": [{"drives": [{"model": "860-evo-1000"}]}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": [32]}],
+        "run": {"precondition": "steady-state", "warm_up": "500 ms", "duration": "1 s", "seed": 1},
+    }
+    row = simulate(build_scenario(tree), workers=1).results[0]
+    assert row["iops"] == pytest.approx(500e6 / 11.1 / 4096, rel=0.06)

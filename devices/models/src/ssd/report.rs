@@ -170,6 +170,7 @@ impl<F: Front> Ssd<F> {
         let done = &self.nand.operations;
         let nj = done.reads as f64 * power.read_nj
             + done.programs as f64 * power.program_nj
+            + done.slc_programs as f64 * (power.slc_nj() - power.program_nj)
             + done.erases as f64 * power.erase_nj
             + done.host_bytes as f64 * power.byte_nj;
         let idle = power.idle_w * now.since(Time::ZERO).seconds();

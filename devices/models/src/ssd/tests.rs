@@ -93,6 +93,34 @@ impl Bench {
 }
 
 /// Two channels of one die of two planes; 50 us reads, 500 us programs, 1 us a KiB of transfer.
+fn nand() -> NandParams {
+    NandParams {
+        channels: 2,
+        dies_per_channel: 1,
+        planes: 2,
+        blocks_per_plane: 64,
+        pages_per_block: 64,
+        page_bytes: 8192,
+        read_ns: vec![Nanos(50_000)],
+        program_ns: vec![Nanos(500_000)],
+        program_bytes_per_s: None,
+        erase_ns: Nanos(2_000_000),
+        channel_bytes_per_s: 1_024_000_000,
+        channel_write_bytes_per_s: None,
+        command_ns: Nanos(0),
+        cache_read: false,
+        cache_program: false,
+        independent_reads: false,
+        suspend_ns: None,
+        pulse_ns: Nanos(0),
+        suspend_interval_ns: Nanos(0),
+        resume_ns: Nanos(0),
+        reads_first: 4,
+        slc_cache: None,
+        rated_cycles: 3000,
+    }
+}
+
 fn params() -> SsdParams {
     SsdParams {
         slices: 1,
@@ -100,30 +128,7 @@ fn params() -> SsdParams {
         unit_bytes: 4096,
         sector_mapping: false,
         rated_host_bytes: 0,
-        nand: NandParams {
-            channels: 2,
-            dies_per_channel: 1,
-            planes: 2,
-            blocks_per_plane: 64,
-            pages_per_block: 64,
-            page_bytes: 8192,
-            read_ns: vec![Nanos(50_000)],
-            program_ns: vec![Nanos(500_000)],
-            erase_ns: Nanos(2_000_000),
-            channel_bytes_per_s: 1_024_000_000,
-            channel_write_bytes_per_s: None,
-            command_ns: Nanos(0),
-            cache_read: false,
-            cache_program: false,
-            independent_reads: false,
-            suspend_ns: None,
-            pulse_ns: Nanos(0),
-            suspend_interval_ns: Nanos(0),
-            resume_ns: Nanos(0),
-            reads_first: 4,
-            slc_cache: None,
-            rated_cycles: 3000,
-        },
+        nand: nand(),
         parity_stripe: 0,
         reserved_blocks_per_plane: 0,
         collection: CollectionParams::default(),

@@ -93,6 +93,15 @@ impl Path {
             });
             return;
         }
+        if let Some(pauses) = &mut slot.pauses {
+            let now = self.calendar.now();
+            let taken_up = pauses.taken_up(now);
+            if taken_up > now {
+                self.ios[id].charge(Part::Overhead, taken_up);
+                self.calendar.push(taken_up, Event::AtDrive(id));
+                return;
+            }
+        }
         let mut port = DrivePort {
             drive,
             calendar: &mut self.calendar,

@@ -14,7 +14,7 @@ pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{DeviceParams, HostParams, LinkParams};
+use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
 use serde::Deserialize;
 pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
 
@@ -234,6 +234,9 @@ pub struct DrivePlan {
     /// How it takes flushes.
     #[serde(default)]
     pub flush: FlushCommand,
+    /// For how long it takes up no command now and then.
+    #[serde(default)]
+    pub pauses: Vec<PauseParams>,
     /// Links from the drive to the host, the drive's own first; indices into `links`.
     pub path: Vec<u32>,
 }

@@ -2,7 +2,7 @@
 
 use crate::layout::Ranges;
 use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted, prefetch};
-use raidlab_models::{Device, Port};
+use raidlab_models::{Device, Pauses, Port};
 
 use crate::integrity::Integrity;
 use crate::state::block_layer::BlockLayer;
@@ -44,6 +44,8 @@ pub struct Drive {
     pub in_flight: u32,
     /// Those of them before which others wait.
     pub ahead: u32,
+    /// When the device takes up no command; none if it always does.
+    pub(crate) pauses: Option<Box<Pauses>>,
     /// Commands that wait for a place at the device.
     pub waiting: BlockLayer,
     /// Commands here, waiting or at the device.

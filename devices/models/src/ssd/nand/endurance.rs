@@ -75,6 +75,7 @@ mod tests {
             page_bytes: 10_000,
             read_ns: vec![Nanos(1)],
             program_ns: vec![Nanos(1)],
+            program_bytes_per_s: None,
             erase_ns: Nanos(1),
             channel_bytes_per_s: 1 << 30,
             channel_write_bytes_per_s: None,

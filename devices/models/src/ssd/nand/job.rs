@@ -60,6 +60,8 @@ pub(crate) const UNTHROTTLED: u64 = 256;
 pub(crate) struct Operations {
     pub(crate) reads: u64,
     pub(crate) programs: u64,
+    /// Those of them into the SLC cache.
+    pub(crate) slc_programs: u64,
     pub(crate) erases: u64,
     /// Over the channels.
     pub(crate) transferred_bytes: u64,

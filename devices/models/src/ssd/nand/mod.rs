@@ -11,6 +11,7 @@ mod die;
 pub mod endurance;
 pub mod job;
 pub mod params;
+mod program_ceiling;
 pub mod slc_cache;
 mod suspension;
 pub mod temperature;
@@ -22,6 +23,7 @@ use die::{Die, PageTimes};
 pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
 use params::NandParams;
+use program_ceiling::ProgramCeiling;
 use raidlab_kernel::{Nanos, Spells, Time};
 use slc_cache::{SlcCache, SlcCacheParams};
 use suspension::Suspension;
@@ -39,6 +41,8 @@ pub struct Nand {
     command: Nanos,
     suspension: Suspension,
     slc_cache: Option<Box<SlcCache>>,
+    /// What programs with all bits of the cells share; none without a limit.
+    ceiling: Option<Box<ProgramCeiling>>,
     /// What a power limit leaves; none without one.
     budget: Option<Box<PowerBudget>>,
     reads_first: u32,
@@ -87,6 +91,8 @@ impl Nand {
             command: params.command_ns,
             suspension: Suspension::new(params),
             slc_cache: None,
+            ceiling: (params.program_bytes_per_s)
+                .map(|rate| Box::new(ProgramCeiling::new(rate, set_bytes))),
             budget: None,
             reads_first: params.reads_first,
             cache_read: params.cache_read,
@@ -110,7 +116,9 @@ impl Nand {
         mapped_share: f64,
         full: bool,
     ) {
+        let shared = self.ceiling.as_ref().map(|it| it.each(self.dies.len()));
         let fold = self.read.mean() + self.program.mean();
+        let fold = fold.max(shared.unwrap_or_default());
         let cache = SlcCache::new(slc, params, self.set_bytes, mapped_share, fold);
         for die in self.dies.iter_mut().filter(|_| full) {
             die.in_slc = cache.room();
@@ -322,10 +330,13 @@ impl Nand {
     }
 
     fn start(&mut self, die: u32, job: Job, start: Time) -> Time {
-        let start = self.powered(job, start);
+        let in_slc = self.is_in_slc(die, job);
+        let start = self.powered(job, in_slc, start);
+        let start = self.below_ceiling(job, in_slc, start);
         let end = match job {
             Job::Program { set, .. } | Job::Parity { set } | Job::Map { set } => {
                 self.operations.programs += 1;
+                self.operations.slc_programs += u64::from(in_slc);
                 self.operations.transferred_bytes += u64::from(self.set_bytes);
                 let loaded = self.fill_register(die, start);
                 let mut time = self.program.of(set);
@@ -363,14 +374,32 @@ impl Nand {
         end
     }
 
+    /// True of a program for which the SLC cache has room.
+    #[inline]
+    fn is_in_slc(&self, die: u32, job: Job) -> bool {
+        let host = matches!(job, Job::Program { host: true, .. });
+        let cache = self.slc_cache.as_ref();
+        cache.is_some_and(|cache| host && cache.has_room(&self.dies[die as usize]))
+    }
+
+    /// When a program with all bits of the cells has its turn, from `start` on.
+    #[inline]
+    fn below_ceiling(&mut self, job: Job, in_slc: bool, start: Time) -> Time {
+        match &mut self.ceiling {
+            Some(ceiling) if job.programs() && !in_slc => ceiling.begins(start),
+            _ => start,
+        }
+    }
+
     /// When a job has its energy, from `start` on.
     #[inline]
-    fn powered(&mut self, job: Job, start: Time) -> Time {
+    fn powered(&mut self, job: Job, in_slc: bool, start: Time) -> Time {
         let Some(budget) = &mut self.budget else {
             return start;
         };
         let (nj, bytes) = match job {
             // Bytes of the host alone cross the link.
+            Job::Program { .. } if in_slc => (budget.program_slc_nj, self.set_bytes),
             Job::Program { host: true, .. } => (budget.program_nj, self.set_bytes),
             Job::CollectRead { .. } => (budget.read_nj, 0),
             Job::Erase => (budget.erase_nj, 0),

@@ -25,6 +25,9 @@ pub struct NandParams {
     pub read_ns: Vec<Nanos>,
     /// Time to program a page, by page type.
     pub program_ns: Vec<Nanos>,
+    /// Bytes a second that all dies together program with all bits of the cells; none for no limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_bytes_per_s: Option<u64>,
     /// Time to erase a block.
     pub erase_ns: Nanos,
     /// Rate of a bus.

@@ -102,10 +102,15 @@ impl SlcCache {
         self.room
     }
 
+    /// True if a die has room for one more page set.
+    pub(super) fn has_room(&self, die: &Die) -> bool {
+        die.in_slc < self.room
+    }
+
     /// What programming a page set of the host takes from `start` on, where it takes `usual` without
     /// a cache.
     pub(super) fn program(&mut self, die: &mut Die, usual: Nanos, start: Time) -> Nanos {
-        if die.in_slc < self.room {
+        if self.has_room(die) {
             die.in_slc += 1;
             return self.program;
         }

@@ -37,6 +37,9 @@ pub struct TemperatureParams {
     pub read_nj: f64,
     /// Energy of a program of a page set.
     pub program_nj: f64,
+    /// The same with one bit a cell; none for as much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_slc_nj: Option<f64>,
     /// Energy of a block's erase.
     pub erase_nj: f64,
     /// Energy of a byte of the host through the controller and over the link.
@@ -160,8 +163,10 @@ impl Temperature {
     fn step(&mut self, now: Time, done: &Operations) {
         let p = &self.params;
         let seconds = now.since(self.updated).seconds();
+        let slc = p.program_slc_nj.map_or(0.0, |slc| slc - p.program_nj);
         let energy = (done.reads - self.seen.reads) as f64 * p.read_nj
             + (done.programs - self.seen.programs) as f64 * p.program_nj
+            + (done.slc_programs - self.seen.slc_programs) as f64 * slc
             + (done.erases - self.seen.erases) as f64 * p.erase_nj
             + (done.host_bytes - self.seen.host_bytes) as f64 * p.byte_nj;
         let joules = p.idle_w * seconds + energy * 1e-9;
@@ -219,6 +224,7 @@ mod tests {
             idle_w: 5.0,
             read_nj: 0.0,
             program_nj: 1e6,
+            program_slc_nj: None,
             erase_nj: 0.0,
             byte_nj: 0.0,
             start_c: Some(25.0),

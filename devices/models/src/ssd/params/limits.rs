@@ -107,6 +107,13 @@ impl SsdParams {
             &nand.write_bytes_per_s(),
             "1000000 or more",
         );
+        faults.need(
+            nand.program_bytes_per_s
+                .is_none_or(|rate| rate >= 1_000_000),
+            "nand.program_bytes_per_s",
+            &nand.program_bytes_per_s.unwrap_or_default(),
+            "1000000 or more",
+        );
     }
 
     fn check_spare(&self, faults: &mut Faults) {

@@ -18,6 +18,7 @@ pub(super) fn sleeps(params: &mut SsdParams, entry_ns: Nanos) {
     params.power = Some(FlashPowerParams {
         idle_w: 5.0,
         read_nj: 0.0,
+        program_slc_nj: None,
         program_nj: 0.0,
         erase_nj: 0.0,
         byte_nj: 0.0,

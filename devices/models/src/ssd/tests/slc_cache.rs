@@ -1,6 +1,7 @@
 //! An SLC cache: its size, the rates before and after, and what it has again after a rest.
 
 use super::*;
+use crate::power::FlashPowerParams;
 use crate::ssd::nand::slc_cache::{SlcCacheParams, WhenFull};
 
 const SET: u64 = 16_384;
@@ -45,6 +46,46 @@ fn writes_are_fast_until_the_cache_is_full() {
         assert_eq!(ends[10..12], [232_000 + 2 * slow; 2]);
         assert_eq!(figure(&ssd, "slc_cache_bytes"), 4.0 * SET as f64);
     }
+}
+
+#[test]
+fn all_dies_together_program_no_faster_than_the_ceiling() {
+    // 16,384 B at 20.48 MB/s: a program begins 800 us after the one before, though dies take 500 us
+    // each. Those into the SLC cache are not slowed.
+    let mut params = cached(WhenFull::Direct);
+    params.nand.program_bytes_per_s = Some(20_480_000);
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    let ends = completed(&mut ssd, &mut bench, 0);
+    assert_eq!(ends[4..8], [116_000, 116_000, 232_000, 232_000]);
+    let steps: Vec<u64> = ends[8..12]
+        .windows(2)
+        .map(|pair| pair[1] - pair[0])
+        .collect();
+    assert_eq!(steps, [800_000; 3]);
+    // Dies that rest fold no faster: four page sets of 550 us become four of 1.6 ms on each die.
+    completed(&mut ssd, &mut bench, 12_000_000);
+    assert_eq!(figure(&ssd, "folded_bytes"), 4.0 * SET as f64);
+}
+
+#[test]
+fn a_program_with_one_bit_a_cell_has_an_energy_of_its_own() {
+    // Twelve programs, four of them into the cache: 4 * 1 uJ + 8 * 10 uJ.
+    let mut params = cached(WhenFull::Direct);
+    params.power = Some(FlashPowerParams {
+        idle_w: 0.0,
+        read_nj: 0.0,
+        program_nj: 10_000.0,
+        program_slc_nj: Some(1_000.0),
+        erase_nj: 0.0,
+        byte_nj: 0.0,
+        limit_w: None,
+    });
+    let mut ssd = drive(&params);
+    let mut bench = Bench::new();
+    completed(&mut ssd, &mut bench, 0);
+    let joules = ssd.joules(Time(20_000_000)).unwrap();
+    assert!((joules - 84e-6).abs() < 1e-9, "{joules}");
 }
 
 #[test]

@@ -74,6 +74,7 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
         ("wake_ns", host.wake_ns),
         ("fill_ns", host.fill_ns),
         ("page_ns", host.page_ns),
+        ("write_page_ns", host.write_page_ns),
         ("scheduler_latency_ns", host.scheduler_latency_ns),
         ("interrupt_ns", host.interrupt_ns),
     ] {

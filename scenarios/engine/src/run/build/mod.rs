@@ -44,7 +44,7 @@ use crate::state::records::Workload;
 use crate::state::shares::Shares;
 use crate::state::traced::Traced;
 use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
-use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link};
+use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link, Pauses};
 use raidlab_traces::Options;
 use std::collections::VecDeque;
 
@@ -279,6 +279,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
                 ahead: 0,
+                pauses: Pauses::of(&drive.pauses, plan.seed, name),
                 waiting: BlockLayer::new(drive.block_layer, 0, 0),
                 load: TimeWeighted::default(),
                 position: 0,
@@ -288,6 +289,11 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
                 flushes: Flushes::new(drive.flush),
             }),
             Err(found) => faults.under(&format!("devices.{device}"), found),
+        }
+    }
+    for (index, drive) in plan.drives.iter().enumerate() {
+        for (at, pause) in drive.pauses.iter().enumerate() {
+            faults.under(&format!("drives.{index}.pauses.{at}"), pause.faults());
         }
     }
     drives

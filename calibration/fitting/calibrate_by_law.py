@@ -1,0 +1,95 @@
+"""`raidlab calibrate` for devices that a law describes: virtual disks and tables (`by_law`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from raidlab.calibration.fitting.begin import FINAL, base_of, host_of
+from raidlab.calibration.fitting.by_law import (
+    LawFit,
+    begun_with,
+    capacity_of,
+    fit_by_law,
+    measured_host,
+    selection_of,
+)
+from raidlab.calibration.fitting.calibration import Calibration
+from raidlab.calibration.fitting.compare import compare
+from raidlab.calibration.fitting.kinds import kind_of
+from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.train_split import missing, split
+from raidlab.calibration.measurements.measurement import Measurement
+from raidlab.calibration.measurements.sanity import extrapolated, possible, too_little
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios.running.simulate import Progress
+
+
+def calibrate_by_law(
+    measurement: Measurement, settings: Settings, progress: Progress
+) -> Calibration:
+    """A virtual disk or a table, by the law that predicts points left out best.
+
+    Args:
+        measurement: What was measured.
+        settings: What the user says of it.
+        progress: Called with how many steps are done, and of how many.
+
+    Raises:
+        SpecError: Names that do not exist, options that a law has no use for.
+    """
+    kind = kind_of(settings.kind)
+    _raise_of_law(settings)
+    usable, doubts = possible(measurement)
+    usable = [point.model_copy(update={"timeline": ()}) for point in usable]
+    measurement = measurement.model_copy(update={"points": tuple(usable)})
+    chosen, others = split(usable, settings.train)
+    points = [usable[index] for index in chosen]
+    warnings = doubts + missing(usable, settings.train) + too_little(points)
+    tree, sources = base_of(kind, settings, measurement.name, None)
+    machine = measurement.machine
+    if "capacity" not in settings.overrides:
+        tree = begun_with(tree, capacity_of(usable, machine))
+    host, own = host_of(kind, settings, None), False
+    if not settings.host:
+        host, own = measured_host(host, points, machine)
+    progress(0, 2)
+    begun = time.monotonic()
+    found = fit_by_law(
+        settings.kind, tree, host, points, selection_of(points, host), settings.workers
+    )
+    progress(1, 2)
+    every = [usable[index] for index in (*chosen, *others)]
+    parts = ["train"] * len(chosen) + ["test"] * len(others)
+    rows = compare(found.bench, every, FINAL, parts=parts, workers=settings.workers)
+    fit = replace(found.fit, wall_s=time.monotonic() - begun)
+    return Calibration(
+        settings, measurement, fit, found.model, found.bench, found.tree, host,
+        _sources_of_law(sources, found, measurement.name), tuple(rows), (), (), (),
+        (*warnings, *found.warnings, *extrapolated(points, every)), found.selection, own,
+    )  # fmt: skip
+
+
+def _raise_of_law(settings: Settings) -> None:
+    """Options that a fit by a law has no use for."""
+    allowed = f"left out with --kind {settings.kind}, of which a law finds all numbers"
+    faults = [
+        Fault(option, name, allowed)
+        for option, names in settings.choice.options.items()
+        for name in names
+    ]
+    if settings.like:
+        faults.append(Fault("--like", settings.like, allowed))
+    if faults:
+        raise SpecError(faults)
+
+
+def _sources_of_law(sources: Mapping[str, Any], found: LawFit, measured: str) -> dict[str, Any]:
+    """Of a table every row is measured; of a virtual disk the law's form is, too."""
+    note = f"by law: {found.selection.chosen.form.name}"
+    if not found.fit.estimates:
+        note = f"rates by {found.selection.best_table.form.name}, latencies of the nearest points"
+    of = {key: value for key, value in sources.items() if key != "all"}
+    return of | {"all": {"source": "derived", "note": f"from {measured}; {note}"}}

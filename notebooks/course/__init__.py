@@ -1,0 +1,1 @@
+"""The course: lessons over the lab's rooms, and what a teacher prints, asks and collects."""

@@ -1,0 +1,198 @@
+"""A bank of questions: each seed draws other numbers, and the engine answers them."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raidlab.notebooks.frame.running import run
+
+
+@dataclass(frozen=True)
+class Question:
+    """One with numbers of its own."""
+
+    name: str
+    lesson: int
+    text: str
+    answer: float
+    """As simulated; where nothing is simulated, the closed form."""
+    closed: float
+    unit: str
+    tolerance: float
+    """Share of the answer that may be missed: more than closed form and run differ by."""
+    why: str
+
+
+def questions(seed: int) -> list[Question]:
+    """One question of each kind.
+
+    Args:
+        seed: Draws their numbers, and seeds the runs.
+    """
+    rng = random.Random(seed)
+    return [make(rng, seed) for make in _KINDS]
+
+
+def _rate(drive: str, count: int, load: dict[str, Any], seed: int, **rest: Any) -> Any:
+    array = {"drives": [{"model": drive, "count": count}], **rest.pop("array", {})}
+    work = {"block_size": "4 KiB", "align": "4 KiB"} | load
+    made = {"title": "a question", "array": [array], "workload": [work]}
+    return run(made | {"run": {"warm_up": "2 s", "duration": "60 s"}} | rest, seed).rows[0]
+
+
+def _little(rng: random.Random, seed: int) -> Question:
+    depth = rng.choice((2, 3, 4, 6))
+    row = _rate("fivex", 1, {"rw": "randread", "outstanding": depth}, seed)
+    return Question(
+        "little",
+        2,
+        f"One drive serves 200 reads a second. {depth} reads are always outstanding. What is their"
+        " mean latency?",
+        row.latency_us.mean / 1e3,
+        5.0 * depth,
+        "ms",
+        0.05,
+        f"Little: {depth} / 200 IO/s = {5 * depth} ms.",
+    )
+
+
+def _revolution(rng: random.Random, seed: int) -> Question:
+    model, rpm = rng.choice((("generic-7200rpm", 7200), ("generic-15000rpm", 15000)))
+    row = _rate(model, 1, {"rw": "randread"}, seed)
+    return Question(
+        "revolution",
+        1,
+        f"A disk turns {rpm:,} times a minute. How long does a random read wait for its sector, on"
+        " average?",
+        row.breakdown_us["rotation"] / 1e3,
+        30e3 / rpm,
+        "ms",
+        0.05,
+        f"Half a revolution: 30 / {rpm:,} s = {30e3 / rpm:.2f} ms.",
+    )
+
+
+def _penalty(rng: random.Random, seed: int) -> Question:
+    level, cost = rng.choice((("raid5", 4), ("raid6", 6), ("raid10", 2)))
+    count, reads = rng.choice((6, 8, 10)), rng.choice((0, 30, 50, 70))
+    load = {"rw": "randrw", "read_share": f"{reads} %", "outstanding": 32 * count}
+    array = {"level": level, "software_raid": "os", "bitmap": "none"}
+    row = _rate("five", count, load, seed, array=array)
+    closed = 200 * count / (reads / 100 + cost * (1 - reads / 100))
+    return Question(
+        "penalty",
+        3,
+        f"{count} drives of 5 ms in {level.upper().replace('RAID', 'RAID ')}, {reads} % reads,"
+        f" blocks"
+        " of 4 KiB, a deep queue, no cache. How many I/Os a second?",
+        row.iops,
+        closed,
+        "IO/s",
+        0.05,
+        f"{count} × 200 / ({reads / 100:g} + {cost} × {1 - reads / 100:g}) = {closed:.0f}.",
+    )
+
+
+def _knee(rng: random.Random, seed: int) -> Question:
+    count, depth = rng.choice((4, 6, 8)), rng.choice((4, 8, 16))
+    array = {"level": "raid0", "software_raid": "os"}
+    row = _rate("fivex", count, {"rw": "randread", "outstanding": depth}, seed, array=array)
+    closed = depth / (depth + count - 1) * 200 * count
+    return Question(
+        "balanced",
+        2,
+        f"Random reads on {count} equal drives of 5 ms (exponential), {depth} outstanding. How many"
+        " I/Os a second?",
+        row.iops,
+        closed,
+        "IO/s",
+        0.05,
+        f"N / (N + D - 1) × D × 200 = {closed:.0f}.",
+    )
+
+
+def _commit(rng: random.Random, seed: int) -> Question:
+    model, rpm = rng.choice((("generic-7200rpm", 7200), ("generic-15000rpm", 15000)))
+    load = {"rw": "write", "fsync": 1}
+    row = _rate(model, 1, load, seed, run={"warm_up": "1 s", "duration": "10 s"})
+    return Question(
+        "commit",
+        4,
+        f"One writer appends records of 4 KiB to a log on a disk of {rpm:,} rpm and calls fsync"
+        f" after"
+        " each. How many a second?",
+        row.iops,
+        rpm / 60,
+        "IO/s",
+        0.05,
+        f"One a revolution: {rpm:,} / 60 = {rpm / 60:.0f}.",
+    )
+
+
+def _hidden(rng: random.Random, seed: int) -> Question:
+    cache, come, go = rng.choice((0.5, 1, 2)), rng.choice((150, 200, 400)), rng.choice((50, 100))
+    closed = 0.75 * cache * 2**30 / ((come - go) * 1e6)
+    return Question(
+        "hidden",
+        4,
+        f"{cache:g} GiB of controller memory, of which three quarters take writes; {come} MB/s"
+        f" come,"
+        f" {go} MB/s go to the disks. After how many seconds do writes begin to wait?",
+        closed,
+        closed,
+        "s",
+        0.03,
+        f"0.75 × {cache:g} × 2³⁰ B / {come - go} MB/s = {closed:.2f} s.",
+    )
+
+
+def _oldest(rng: random.Random, seed: int) -> Question:
+    rho = rng.choice((0.75, 0.8, 0.85, 0.9))
+    valid = 0.5
+    for _ in range(500):
+        valid = math.exp(-(1 - valid) / rho)
+    closed = 1 / (1 - valid)
+    return Question(
+        "oldest-block",
+        5,
+        f"Data fill {rho:g} of the flash. An SSD collects its oldest block first; writes are"
+        f" random."
+        " Which write amplification has it in steady state?",
+        closed,
+        closed,
+        "",
+        0.03,
+        f"u = exp(-(1 - u) / {rho:g}) gives u = {valid:.3f}; 1 / (1 - u) = {closed:.2f}.",
+    )
+
+
+def _unreadable(rng: random.Random, seed: int) -> Question:
+    drives, size = rng.choice((3, 5, 7)), rng.choice((4, 8, 16))
+    closed = 100 * -math.expm1(-drives * size * 8e12 / 1e15)
+    return Question(
+        "unreadable",
+        3,
+        f"A rebuild reads {drives} disks of {size} TB. One bit in 10¹⁵ cannot be read. In how many"
+        " percent of the rebuilds is a sector lost?",
+        closed,
+        closed,
+        "%",
+        0.03,
+        f"1 - exp(-{drives} × {size} × 8 × 10¹² / 10¹⁵) = {closed:.1f} %.",
+    )
+
+
+_KINDS: Sequence[Callable[[random.Random, int], Question]] = (
+    _revolution,
+    _little,
+    _knee,
+    _penalty,
+    _unreadable,
+    _commit,
+    _hidden,
+    _oldest,
+)

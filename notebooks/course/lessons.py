@@ -1,0 +1,184 @@
+"""The lessons: which rooms, in which order, how long each part takes, which answers to expect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A room of a lesson."""
+
+    room: str
+    minutes: int
+    expect: Sequence[str]
+    """Wrong predictions that students make, each with what it comes from."""
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """90 minutes."""
+
+    number: int
+    title: str
+    aims: Sequence[str]
+    stops: Sequence[Stop]
+    theory: int
+    """Minutes of theory, of exercises and of talk about misconceptions."""
+    exercises: int
+    talk: int
+    home: Sequence[str] = ()
+    """Rooms for homework."""
+
+    @property
+    def name(self) -> str:
+        """Of its page: `lesson-1`."""
+        return f"lesson-{self.number}"
+
+    @property
+    def heading(self) -> str:
+        """Number and title."""
+        return f"Lesson {self.number}: {self.title}"
+
+    @property
+    def rooms(self) -> Sequence[str]:
+        """All its rooms, those for homework last."""
+        return [*(stop.room for stop in self.stops), *self.home]
+
+    @property
+    def minutes(self) -> int:
+        """The sum of all its parts."""
+        return sum(stop.minutes for stop in self.stops) + self.theory + self.exercises + self.talk
+
+
+LESSONS = (
+    Lesson(
+        1,
+        "where the time goes",
+        (
+            "Name every part of an I/O's time and put them in order.",
+            "Take seek, half a revolution and transfer from a data sheet.",
+            "Say what a queue can gain, and what it cannot.",
+        ),
+        (
+            Stop("one-io", 15, ("10 to 50 %: the rate of the data sheet is taken for the time.",)),
+            Stop(
+                "arm",
+                15,
+                (
+                    "78 IO/s: a queue is thought to change nothing.",
+                    "2,500 IO/s (32 times 78): the queue is thought to serve in parallel.",
+                ),
+            ),
+            Stop("block-size", 10, ("6 IO/s: sixteen times the bytes, a sixteenth of the rate.",)),
+        ),
+        15,
+        25,
+        10,
+        ("simpy-60",),
+    ),
+    Lesson(
+        2,
+        "what queues do",
+        (
+            "Use Little's law both ways.",
+            "Draw the two asymptotes and place the knee.",
+            "Tell open loads from closed ones.",
+            "Say why a mean hides p99, and how long a run must be.",
+        ),
+        (
+            Stop(
+                "knee",
+                15,
+                ("A straight line to 1,600 at eight: each read is thought to find a free drive.",),
+            ),
+            Stop("tails", 10, ("Twice the mean: tails are underrated.",)),
+            Stop("omission", 10, ("About 7 ms, as the benchmark says.",)),
+            Stop("how-long", 5, ("All agree: 1,600 reads sound like many.",)),
+        ),
+        15,
+        25,
+        10,
+        ("simpy-60",),
+    ),
+    Lesson(
+        3,
+        "what redundancy costs",
+        (
+            "Derive 1, 2, 4 and 6 commands a write, and say when they do not hold.",
+            "Choose a level for a share of reads.",
+            "Give the time at risk during a rebuild, what it costs users, and what is lost.",
+        ),
+        (
+            Stop("write-penalty", 10, ("1,400 IO/s: one of eight drives is thought to be lost.",)),
+            Stop("levels", 5, ("2,200 IO/s: six of eight disks.",)),
+            Stop("rebuild", 15, ("0.47 h: the disk's own rate.", "1.55 h: 30 % of it.")),
+            Stop("outlive", 10, ("5 %: a quarter of the time is thought a quarter of the risk.",)),
+        ),
+        15,
+        25,
+        10,
+    ),
+    Lesson(
+        4,
+        'what "written" means',
+        (
+            "Tell an acknowledged write from a durable one, at each station.",
+            "Predict for how long a cache hides slow disks.",
+            "Name the write hole and three ways to close it.",
+            "Say how many transactions a drive can promise, and why.",
+        ),
+        (
+            Stop("write-cache", 10, ("3.8 s: what the disks take meanwhile is forgotten.",)),
+            Stop("battery", 15, ("Nothing is wrong: nothing was lost.",)),
+            Stop("fsync", 15, ("77 IO/s: a seek is counted for a log that needs none.",)),
+        ),
+        15,
+        25,
+        10,
+        ("write-penalty",),
+    ),
+    Lesson(
+        5,
+        "why flash slows down",
+        (
+            "Explain the cliff between fresh and steady state.",
+            "Compute write amplification from spare space, and life from it.",
+            "Say when a benchmark measures a cache, and when an SSD cache is warm.",
+        ),
+        (
+            Stop("first-day", 15, ("A flat line: an SSD has no arm.",)),
+            Stop("qlc", 10, ("A slow decline instead of a step.",)),
+            Stop("ssd-cache", 15, ("An even rise from the first minute on.",)),
+        ),
+        15,
+        25,
+        10,
+        ("compression",),
+    ),
+    Lesson(
+        6,
+        "from a measurement to a purchase",
+        (
+            "Measure without fooling oneself; read what iostat and fio say, and what not.",
+            "Separate points that a fit has seen from points that it has not.",
+            "Defend a recommendation with a margin.",
+        ),
+        (
+            Stop("iostat", 10, ("100 %: %util is read as a share of what the drive can do.",)),
+            Stop("own-disk", 10, ("5 %: the error of the points that the fit saw.",)),
+            Stop("plan", 10, ("Six disks: writes and margin are forgotten.",)),
+            Stop("neighbour", 10, ("5 ms: the database's own load has not changed.",)),
+        ),
+        15,
+        25,
+        10,
+        ("levels", "simpy-60"),
+    ),
+)
+
+
+def lessons_of(room: str) -> list[Lesson]:
+    """The lessons that use a room."""
+    return [lesson for lesson in LESSONS if room in lesson.rooms]

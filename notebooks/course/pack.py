@@ -1,0 +1,142 @@
+"""A teacher's pack: what is printed, shown, asked and collected, written into one folder.
+
+Worksheets have no solutions; the teacher's edition has them, with minutes and the wrong answers to
+expect. Slides are Markdown for Marp. The same seed gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import raidlab
+from raidlab.devices.files import write_files
+from raidlab.notebooks.course.bank import questions
+from raidlab.notebooks.course.exports import moodle, qti
+from raidlab.notebooks.course.lessons import LESSONS, Lesson
+from raidlab.notebooks.course.page import render
+from raidlab.notebooks.frame import catalogue, pages
+from raidlab.notebooks.frame.room import Room
+
+SEEDS = 5
+"""Variants of the question bank."""
+_POINTS = (
+    ("prediction", "kept before the result was opened; its value is not graded", 1),
+    ("table", "every setting of the worksheet is filled in, with units", 2),
+    ("closed form", "written down before the run, with each symbol named", 3),
+    ("comparison", "run and closed form differ by how much, and a reason for it", 3),
+    ("what would change my mind", "names a measurement that could contradict", 1),
+)
+"""Of the rubric: what is judged, what earns the points, how many."""
+
+
+def names(seed: int) -> list[str]:
+    """The files of a pack, relative to its folder."""
+    kinds = ("worksheet.html", "teacher.html", "slides.md")
+    lessons = [f"{lesson.name}-{kind}" for lesson in LESSONS for kind in kinds]
+    ends = ("moodle.xml", "qti.zip")
+    asked = [f"questions-seed-{seed + at}.{end}" for at in range(SEEDS) for end in ends]
+    rooms = [f"notebooks/{name}.ipynb" for name in catalogue.names()]
+    return [*lessons, *asked, "questions.csv", "rubric.csv", "LICENCE.md", *rooms]
+
+
+def write(folder: Path, seed: int, progress: Callable[[int, int], None]) -> None:
+    """Writes the pack, whole or not at all.
+
+    Args:
+        folder: Where to.
+        seed: Of the first variant of the question bank.
+        progress: Called with the number of finished and of all steps.
+
+    Raises:
+        SpecError: A file cannot be written.
+    """
+    made: dict[Path, str | bytes] = {}
+    steps = len(LESSONS) + SEEDS
+    for at, lesson in enumerate(LESSONS):
+        progress(at, steps)
+        for kind in ("worksheet", "teacher", "slides"):
+            end = "md" if kind == "slides" else "html"
+            made[folder / f"{lesson.name}-{kind}.{end}"] = _render(f"{kind}.{end}.j2", lesson)
+    rows = []
+    for at in range(SEEDS):
+        progress(len(LESSONS) + at, steps)
+        found = questions(seed + at)
+        rows += [(seed + at, each) for each in found]
+        made[folder / f"questions-seed-{seed + at}.moodle.xml"] = moodle(found)
+        made[folder / f"questions-seed-{seed + at}.qti.zip"] = qti(found)
+    made[folder / "questions.csv"] = _csv(
+        ["seed", "lesson", "name", "question", "answer", "unit", "closed form", "why"],
+        [
+            [at, q.lesson, q.name, q.text, f"{q.answer:.4g}", q.unit, f"{q.closed:.4g}", q.why]
+            for at, q in rows
+        ],
+    )
+    made[folder / "rubric.csv"] = _csv(["part", "earns the points", "points"], _POINTS)
+    made[folder / "LICENCE.md"] = _licence()
+    for room in catalogue.rooms():
+        made[folder / "notebooks" / f"{room.name}.ipynb"] = notebook(room)
+    progress(steps, steps)
+    write_files(made)
+
+
+def notebook(room: Room) -> str:
+    """The room as a Jupyter notebook for Colab or Binder; it installs raidlab from a wheel."""
+    cells = [
+        ("markdown", f"# Room {room.number}: {room.question}\n\n{room.about}"),
+        (
+            "code",
+            "# The wheel lies beside this notebook: on Colab upload it first.\n"
+            "import glob\n\n%pip install -q \"{glob.glob('raidlab-*.whl')[0]}[lab]\"",
+        ),
+        (
+            "code",
+            "try:  # Colab shows no widgets of others until it is asked to.\n"
+            "    from google.colab import output\n\n"
+            "    output.enable_custom_widget_manager()\n"
+            "except ImportError:\n    pass\n\n"
+            "from raidlab.notebooks.frame import Live, catalogue\n\n"
+            f'Live(catalogue.room("{room.name}"))',
+        ),
+    ]
+    made = {
+        "cells": [
+            {"cell_type": kind, "id": f"cell-{at}", "metadata": {}, "source": text}
+            | ({"outputs": [], "execution_count": None} if kind == "code" else {})
+            for at, (kind, text) in enumerate(cells)
+        ],
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(made, indent=1) + "\n"
+
+
+def _licence() -> str:
+    return (
+        "# Licence of the teaching material\n\n"
+        "Worksheets, teacher's edition, slides, questions and notebooks of this folder are part"
+        " of\n"
+        f"raidlab {raidlab.__version__} and have its licence: copy, change and print them, for\n"
+        "classes and courses of any kind, and keep this note.\n"
+    )
+
+
+def _csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    made = io.StringIO()
+    csv.writer(made).writerows([head, *rows])
+    return made.getvalue()
+
+
+def _render(name: str, lesson: Lesson) -> str:
+    outcomes = {}
+    if name.startswith("teacher"):
+        rooms = [catalogue.room(stop.room) for stop in lesson.stops]
+        outcomes = {room.name: pages.outcome(room) for room in rooms}
+    return render(name, lesson, outcomes=outcomes, points=_POINTS)

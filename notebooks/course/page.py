@@ -1,0 +1,71 @@
+"""Pages of lessons: templates that the static site and the teacher's pack share."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+
+import raidlab
+from raidlab.notebooks.course.lessons import Lesson
+from raidlab.notebooks.frame import catalogue, pages
+from raidlab.scenarios.results.look import joined
+
+
+def page_of(
+    lesson: Lesson,
+    lessons: Sequence[Lesson],
+    known: Collection[str],
+    address: str = "{}.html",
+    index: str = "index.html",
+) -> str:
+    """The page of a lesson, with links to its rooms and to the lessons before and after it.
+
+    Args:
+        lesson: The lesson.
+        lessons: All that have a page.
+        known: Names of the rooms that have one.
+        address: Of a room or a lesson, with `{}` for its name.
+        index: Address of the list of rooms.
+    """
+    to = {"address": address.format, "index": index}
+    return render("lesson.html.j2", lesson, lessons=lessons, known=known, **to)
+
+
+def render(name: str, lesson: Lesson, **values: Any) -> str:
+    """A template of a lesson.
+
+    Args:
+        name: Of the template.
+        lesson: The lesson.
+        **values: What the template has beside it.
+    """
+    stops = [(stop, catalogue.room(stop.room)) for stop in lesson.stops]
+    home = [catalogue.room(each) for each in lesson.home]
+    known = {"style": pages.style(), "version": raidlab.__version__}
+    made: str = (
+        _templates()
+        .get_template(name)
+        .render(lesson=lesson, stops=stops, home=home, **known, **values)
+    )
+    return made
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    folder = files("raidlab.notebooks.course").joinpath("templates")
+    found = {
+        each.name: each.read_text("utf-8") for each in folder.iterdir() if each.name.endswith(".j2")
+    }
+    made = jinja2.Environment(
+        loader=jinja2.DictLoader(found),
+        autoescape=lambda name: bool(name and name.endswith(".html.j2")),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["joined"] = joined
+    return made

@@ -1,0 +1,76 @@
+"""What a picture shows, in a sentence: for those who hear a page, and for its table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from raidlab.scenarios.results.look import digits
+
+_FLAT = 0.02
+"""Change below which a curve stays where it is, as a share of its largest value."""
+_BARS = 6
+"""Named one by one; of more, the longest and the shortest."""
+
+
+def said(picture: Mapping[str, Any]) -> str:
+    """One sentence for each curve, one for all bars.
+
+    Args:
+        picture: `data` and `layout` as plotly takes them.
+    """
+    sentences = []
+    for trace in picture["data"]:
+        name = _plain(trace.get("name", ""))
+        if trace.get("type") != "bar" and "lines" in trace.get("mode", "") and name:
+            known = [
+                (x, y)
+                for x, y in zip(trace["x"], trace["y"], strict=True)
+                if _number(x) and _number(y)
+            ]
+            if len(known) > 1:
+                sentences.append(f"{name}: {_course(known)}.")
+    sentences += _bars([trace for trace in picture["data"] if trace.get("type") == "bar"])
+    return " ".join(sentences)
+
+
+def _course(points: Sequence[tuple[float, float]]) -> str:
+    values = [y for _, y in points]
+    (first_x, first), (last_x, last) = points[0], points[-1]
+    top_x, top = max(points, key=lambda point: point[1])
+    low_x, low = min(points, key=lambda point: point[1])
+    ends = f"from {digits(first)} at {digits(first_x)} to {digits(last)} at {digits(last_x)}"
+    if max(values) - min(values) <= _FLAT * max(map(abs, values)):
+        return f"stays at about {digits(last)}"
+    way = "rises" if last > first else "falls"
+    said = f"{way} {ends}"
+    margin = _FLAT * max(map(abs, values))
+    if top > max(first, last) + margin:
+        said += f", with its highest value {digits(top)} at {digits(top_x)}"
+    if low < min(first, last) - margin:
+        said += f", with its lowest value {digits(low)} at {digits(low_x)}"
+    return said
+
+
+def _bars(traces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for trace in traces:
+        if trace.get("base") is not None or trace.get("orientation") != "h":
+            continue
+        rows = [
+            (_plain(str(y)), x) for x, y in zip(trace["x"], trace["y"], strict=True) if _number(x)
+        ]
+        if not rows:
+            continue
+        name = _plain(trace.get("name", ""))
+        if len(rows) > _BARS:
+            rows = [max(rows, key=lambda row: row[1]), min(rows, key=lambda row: row[1])]
+        yield f"{name}: " + ", ".join(f"{row} {digits(value)}" for row, value in rows) + "."
+
+
+def _number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"<[^>]*>", "", text)

@@ -1,0 +1,151 @@
+// Predictions: a number, a choice or a drawn curve, kept in this browser, exported as CSV.
+const KEPT = "raidlab-lab-prediction-";
+const three = (value) => value.toLocaleString("en", {maximumSignificantDigits: 3});
+
+// What is kept of a room: {value, at}; null for nothing, or for nonsense of another version.
+function keptOf(about) {
+  try {
+    const found = JSON.parse(localStorage.getItem(KEPT + about.name));
+    return found && (found.value === null || wrongGuess(about, found.value) === "") ? found : null;
+  } catch { return null; }
+}
+function keep(about, found) {
+  try {
+    if (found) localStorage.setItem(KEPT + about.name, JSON.stringify(found));
+    else localStorage.removeItem(KEPT + about.name);
+  } catch { /* It is shown, and not kept. */ }
+}
+
+// Why a guess is none; empty if it is one.
+function wrongGuess(about, value) {
+  const {kind, least, most, words, x} = about.form;
+  const shown = value === null || value === "" ? "Nothing" : `"${value}"`;
+  if (kind === "number") {
+    const fits = typeof value === "number" && isFinite(value) && value >= least && value <= most;
+    return fits ? "" : `${shown} is no prediction: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
+  }
+  if (kind === "choice") {
+    return Number.isInteger(value) && value >= 0 && value < words.length ? "" : "Nothing is chosen: pick one of the sentences.";
+  }
+  const fits = Array.isArray(value) && value.length === x.length && value.every((y) => typeof y === "number" && y >= 0 && y <= most);
+  return fits ? "" : "The curve has gaps: draw it from the left edge to the right one.";
+}
+
+// What is said once the prediction is kept and the simulation is there.
+function comparedText(about, value, found) {
+  const {kind, words, x} = about.form;
+  if (kind === "choice") {
+    return `Predicted: ${words[value]} Simulated: ${found.text} ${found.why}`;
+  }
+  if (kind === "curve") {
+    const off = x.map((at, i) => Math.abs(found.values[i] - value[i]));
+    const worst = off.indexOf(Math.max(...off));
+    return `The drawn curve stays in the picture, dotted. Farthest apart at ${three(x[worst])}: drawn ${three(value[worst])}, simulated ${three(found.values[worst])} ${about.unit}. ${found.why}`;
+  }
+  const factor = value > 0 && found.value > 0 ? `, ${three(found.value / value)} times the prediction` : "";
+  return `Predicted: ${three(value)} ${about.unit}. Simulated: ${found.text}${factor}. ${found.why}`;
+}
+
+// All predictions of this browser as lines of a file that `raidlab lab --class` reads.
+function predictionsCsv(student) {
+  const quoted = (value) => `"${String(value).replaceAll('"', '""')}"`;
+  const rows = [["student", "room", "prediction", "outcome", "unit", "kept"]];
+  for (let at = 0; at < localStorage.length; at++) {
+    const key = localStorage.key(at);
+    if (!key.startsWith(KEPT)) continue;
+    try {
+      const found = JSON.parse(localStorage.getItem(key));
+      const flat = (value) => Array.isArray(value) ? value.join(" ") : value ?? "";
+      if (found) rows.push([student, key.slice(KEPT.length), flat(found.words ?? found.value), flat(found.outcome), found.unit ?? "", found.at ?? ""]);
+    } catch { /* Another program's. */ }
+  }
+  return rows.map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+}
+function exportPredictions(student) {
+  const made = document.createElement("a");
+  made.download = `predictions-${(student || "student").replace(/[^\p{L}\p{N}]+/gu, "-")}.csv`;
+  made.href = URL.createObjectURL(new Blob([predictionsCsv(student || "student")], {type: "text/csv"}));
+  made.click();
+  setTimeout(() => URL.revokeObjectURL(made.href), 10000);
+}
+
+// A field to draw a curve in, with mouse, finger or keyboard; `value()` has a number or null a point.
+function curveField(place, form) {
+  const W = 600, H = 260, L = 60, R = 20, T = 12, B = 46;
+  const {x, most, log} = form;
+  const scale = (at) => log ? Math.log(at) : at;
+  const low = scale(x[0]), high = scale(x[x.length - 1]);
+  const px = (at) => L + (scale(at) - low) / (high - low) * (W - L - R);
+  const py = (y) => T + (1 - y / most) * (H - T - B);
+  const values = x.map(() => null);
+  const make = (name, attributes, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+  const svg = make("svg", {viewBox: `0 0 ${W} ${H}`, class: "drawn", role: "img", "aria-label": `A field to draw in: ${form.up} over ${form.across}. The numbers below it do the same.`});
+  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+    svg.append(make("line", {x1: L, x2: W - R, y1: py(share * most), y2: py(share * most), class: "grid"}));
+    svg.append(make("text", {x: L - 6, y: py(share * most) + 5, "text-anchor": "end"}, (share * most).toLocaleString("en", {maximumSignificantDigits: 3})));
+  }
+  let end = -1e9;
+  for (const at of x) {
+    if (px(at) - end < 44) continue;
+    end = px(at);
+    svg.append(make("text", {x: px(at), y: H - B + 18, "text-anchor": "middle"}, at.toLocaleString("en")));
+  }
+  svg.append(make("text", {x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle"}, form.across));
+  const line = make("polyline", {class: "curve", fill: "none"});
+  svg.append(line);
+  const points = x.map((at) => { const made = make("circle", {r: 5, class: "point", cx: px(at)}); svg.append(made); return made; });
+  const table = document.createElement("div");
+  table.className = "points";
+  const fields = x.map((at, i) => {
+    const label = document.createElement("label"), input = document.createElement("input");
+    input.type = "number"; input.min = 0; input.max = most; input.step = "any";
+    input.addEventListener("input", () => { values[i] = input.value === "" ? null : Math.min(most, Math.max(0, Number(input.value))); show(i); });
+    label.append(`${at.toLocaleString("en")} `, input);
+    table.append(label);
+    return input;
+  });
+  function show(typed) {
+    const known = x.map((at, i) => [px(at), values[i]]).filter(([, y]) => y !== null);
+    line.setAttribute("points", known.map(([at, y]) => `${at},${py(y)}`).join(" "));
+    points.forEach((point, i) => {
+      point.setAttribute("cy", py(values[i] ?? 0));
+      point.setAttribute("visibility", values[i] === null ? "hidden" : "visible");
+      if (i !== typed) fields[i].value = values[i] === null ? "" : Number(values[i].toPrecision(3));
+    });
+  }
+  // A stroke sets every point that it passes; between two events it is straight.
+  let was = null, down = false, off = false;
+  function move(event) {
+    const box = svg.getBoundingClientRect();
+    const at = [(event.clientX - box.left) / box.width * W, (event.clientY - box.top) / box.height * H];
+    const y = (height) => Math.min(most, Math.max(0, (1 - (height - T) / (H - T - B)) * most));
+    const from = was ?? at, [a, b] = [Math.min(from[0], at[0]), Math.max(from[0], at[0])];
+    const near = (W - L - R) / x.length / 2;
+    x.forEach((each, i) => {
+      const here = px(each);
+      if (here < a - (was ? 0 : near) || here > b + (was ? 0 : near)) return;
+      const share = at[0] === from[0] ? 1 : (here - from[0]) / (at[0] - from[0]);
+      values[i] = y(from[1] + Math.min(1, Math.max(0, share)) * (at[1] - from[1]));
+    });
+    was = at;
+    show();
+  }
+  svg.addEventListener("pointerdown", (event) => { if (off) return; down = true; was = null; svg.setPointerCapture(event.pointerId); move(event); event.preventDefault(); });
+  svg.addEventListener("pointermove", (event) => { if (down) move(event); });
+  for (const name of ["pointerup", "pointercancel"]) svg.addEventListener(name, () => { down = false; was = null; });
+  const more = document.createElement("details"), summary = document.createElement("summary");
+  summary.textContent = "Type the points instead";
+  more.append(summary, table);
+  place.append(svg, more);
+  show();
+  return {
+    value: () => values.every((each) => each !== null) ? values.map((each) => Number(each.toPrecision(4))) : null,
+    set: (wanted) => { x.forEach((_, i) => { values[i] = wanted ? wanted[i] : null; }); show(); },
+    disable: (wanted) => { off = wanted; fields.forEach((field) => { field.disabled = wanted; }); },
+  };
+}

@@ -1,0 +1,232 @@
+# /// script
+# [tool.marimo.display]
+# theme = "system"
+# ///
+"""Room 16: coordinated omission."""
+
+import marimo
+
+app = marimo.App(width="full", app_title="Room 16: coordinated omission")
+
+with app.setup:
+    from raidlab.notebooks.frame import (
+        Answer,
+        Axis,
+        Claim,
+        Control,
+        Exercise,
+        Live,
+        Number,
+        Picture,
+        Prediction,
+        Room,
+        Series,
+        bars,
+        figure,
+        lines,
+        measured,
+        run_all,
+    )
+
+    WHO = {
+        "one": "a benchmark, one at a time",
+        "eight": "a benchmark, eight at a time",
+        "clock": "users: 300 a second by the clock",
+    }
+    LOADS = {"one": {"outstanding": 1}, "eight": {"outstanding": 8}, "clock": {"rate": "300 IO/s"}}
+    SHARES = (10, 30, 100)
+    TAIL = {"p50": 50, "p90": 10, "p95": 5, "p99": 1, "p99_9": 0.1}
+    FAILS_S = 5
+
+
+@app.function
+def scenario(values):
+    """A rebuild beside the database profile, asked by one of three."""
+    return {
+        "title": f"A rebuild at {values['share']} %, seen by {WHO[values['who']]}",
+        "controller": {"model": "lsi2208-1g-3.0", "backup": "fbu", "disk_cache": False},
+        "array": [
+            {
+                "level": "raid5",
+                "drives": [{"model": "generic-15000rpm", "count": 8}],
+                "used": "300 MB",
+                "hot_spares": 1,
+                "rebuild_rate": values["share"] / 100,
+            }
+        ],
+        "workload": [{"profile": "database"} | LOADS[values["who"]]],
+        "event": [{"at": f"{FAILS_S} s", "action": "fail-drive", "drive": 3}],
+        "run": {"warm_up": "1 s", "duration": "60 s", "after_rebuild": "2 s"},
+    }
+
+
+@app.function
+def answer(values, seed):
+    """The same stall, as each of the three who ask reports it."""
+    found = run_all([scenario(values | {"who": who}) for who in WHO], seed)
+    periods = {
+        who: {each["from_s"]: each for each in result.results[0]["periods"]}
+        for who, result in zip(WHO, found, strict=True)
+    }
+    before = {who: each[0.0] for who, each in periods.items()}
+    during = {who: each[float(FAILS_S)] for who, each in periods.items()}
+    own = during[values["who"]]["latency_us"]
+    tails = lines(
+        [
+            Series(
+                WHO[who].partition(",")[0].partition(":")[0] + (" (8)" if who == "eight" else ""),
+                [during[who]["latency_us"][key] / 1e3 for key in TAIL],
+                list(TAIL.values()),
+            )
+            for who in WHO
+        ],
+        Axis("latency, ms", log=True),
+        Axis("I/Os that take longer, %", log=True),
+    )
+    asked = {
+        f"{'before' if each is before else 'during'}, {who}": each[who]["iops"]
+        for who in WHO
+        for each in (before, during)
+    }
+    name = "during, " + values["who"]
+    p95 = {who: each["latency_us"]["p95"] / 1e3 for who, each in during.items()}
+    mean = {who: each["latency_us"]["mean"] / 1e3 for who, each in during.items()}
+    return Answer(
+        f"During the rebuild {WHO[values['who']].partition(':')[0]} sees a mean of"
+        f" {figure(mean[values['who']], 'ms')} and a p95 of {figure(p95[values['who']], 'ms')};"
+        f" users by the clock see {figure(mean['clock'], 'ms')} and {figure(p95['clock'], 'ms')}.",
+        [
+            Picture(
+                "One array, one stall, three reports",
+                "share of the I/Os of the rebuild that take longer, p50 to p99.9",
+                tails,
+            ),
+            Picture(
+                "Who waits asks less",
+                "I/Os a second, before the failure and during the rebuild",
+                bars(asked, Axis("IO/s"), marked=name),
+            ),
+        ],
+        {
+            "mean_ms": mean[values["who"]],
+            "p95_ms": p95[values["who"]],
+            "p99_ms": own["p99"] / 1e3,
+            "calm_ms": before[values["who"]]["latency_us"]["mean"] / 1e3,
+            "asked": during[values["who"]]["iops"] / before[values["who"]]["iops"],
+        },
+        boxes=[
+            measured(mean[values["who"]], "ms", "mean during the rebuild"),
+            measured(p95[values["who"]], "ms", "p95"),
+            measured(own["p99"] / 1e3, "ms", "p99"),
+        ],
+    )
+
+
+@app.function
+def notice():
+    """What is there to see."""
+    return [
+        Claim(
+            "A closed loop that asks one at a time reports a p95 of less than 10 ms, users by the"
+            " clock of more than 50: the loop sends nothing while it waits, so that a stall of half"
+            " a second is one slow I/O to it, and 150 to users.",
+            lambda at: at(who="one")["p95_ms"] < 10 and at(who="clock")["p95_ms"] > 50,
+            "By how much do the benchmark and the users differ at p95?",
+            {"who": "clock"},
+        ),
+        Claim(
+            "The benchmark asks a good third less often during the rebuild; users do not ask less.",
+            lambda at: at(who="one")["asked"] < 0.7 and at(who="clock")["asked"] > 0.97,
+            "Who sends fewer requests while the array is slow?",
+            {"who": "one"},
+        ),
+        Claim(
+            "At p99 they nearly agree: 72 and 89 ms. Which percentile misleads is luck.",
+            lambda at: at(who="clock")["p99_ms"] / at(who="one")["p99_ms"] < 1.5,
+            "Do all percentiles mislead alike?",
+            {"who": "clock"},
+        ),
+        Claim(
+            "More outstanding does not cure it: eight at a time still report half of the users'"
+            " p95.",
+            lambda at: at(who="eight")["p95_ms"] < 0.6 * at(who="clock")["p95_ms"],
+            "Does a deeper closed loop report what users feel?",
+            {"who": "eight"},
+        ),
+    ]
+
+
+@app.function
+def exercises():
+    """Tasks with solutions."""
+    return [
+        Exercise(
+            "An array answers in 2 ms, and stalls for 500 ms once in 10 s. What is the mean of"
+            " a loop"
+            " of one, and what of users who come evenly?",
+            "The loop: 9.5 s / 2 ms = 4,750 quick ones and one of 500 ms: 2.1 ms. Users: of 100 %,"
+            " 5 % come during the stall and wait 250 ms on average: 0.95 × 2 + 0.05 × 252 ="
+            " 14.5 ms.",
+            lambda at: (
+                abs((4750 * 2 + 500) / 4751 - 2.1) < 0.01
+                and abs(0.95 * 2 + 0.05 * 252 - 14.5) < 0.01
+                and at(who="clock")["mean_ms"] > 2 * at(who="one")["mean_ms"]
+            ),
+        ),
+        Exercise(
+            "Which options make fio ask by the clock?",
+            "rate_iops with rate_process=poisson and enough iodepth that none waits for a"
+            " place. In a"
+            " scenario: rate.",
+            lambda at: at(who="clock")["asked"] > 0.97,
+        ),
+    ]
+
+
+@app.function
+def room():
+    """What the lab knows of this room."""
+    return Room(
+        name="omission",
+        number=16,
+        question="A benchmark waits politely: do users?",
+        about="Eight disks in RAID 5; one fails and is rebuilt beside the load. A benchmark"
+        " sends the next I/O when the last one is complete. Users come by the clock, whatever"
+        " the array"
+        " does.",
+        prediction=Prediction(
+            "Rebuild at 30 %: a benchmark that asks one at a time reports a p95 of 6.7 ms."
+            " Which p95"
+            " do 300 users a second see?",
+            "ms",
+            lambda at: at(who="clock")["p95_ms"],
+            "The benchmark sends nothing during a stall; the users who come then all wait.",
+            Number(0.01, 100_000),
+            {"who": "clock"},
+        ),
+        controls=[
+            Control("who", "Who asks", tuple(WHO), "one", words=WHO),
+            Control("share", "Share for the rebuild", SHARES, 30, "%"),
+        ],
+        opens={"share": 10},
+        scenario=scenario,
+        answer=answer,
+        notice=notice(),
+        exercises=exercises(),
+        sources=[
+            "G. Tene, How NOT to measure latency, 2015: the name coordinated omission",
+            "B. Schroeder, A. Wierman and M. Harchol-Balter, Open versus closed, 2006",
+        ],
+        limits="Only 300 MB of each disk is used, so that a run takes a second. Percentiles are"
+        " those of the engine's own period of the rebuild.",
+    )
+
+
+@app.cell
+def _():
+    Live(room())
+    return
+
+
+if __name__ == "__main__":
+    app.run()

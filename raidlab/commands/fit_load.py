@@ -1,0 +1,78 @@
+"""`raidlab fit-load`: what monitoring leaves open, fitted on the present system."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.commands.again import again
+from raidlab.commands.common import (
+    DOES_NOT_HOLD,
+    Html,
+    Json,
+    ScenarioFile,
+    Seed,
+    StoreFile,
+    Workers,
+    command,
+    path,
+    resumable,
+)
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import Reads, Writes
+from raidlab.commands.outputs import deliver, give
+from raidlab.commands.tables import Output, Shown, Wide
+
+
+@command
+def fit_load(
+    scenario: ScenarioFile,
+    load: Annotated[
+        Path,
+        typer.Argument(help="A load of `import monitoring --out` or `record`.", parser=path),
+        Reads(),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="Write the load with what was fitted.", parser=path),
+        Writes(FileKind.LOAD),
+    ] = None,
+    store: StoreFile = None,
+    json: Json = False,
+    html: Html = None,
+    wide: Wide = False,
+    seed: Seed = 1,
+    workers: Workers = None,
+) -> None:
+    """Fit what monitoring leaves open of a load, on the system that was monitored.
+
+    Exits with 1 if nothing that is open gives the monitored waits.
+    """
+    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.spec.monitored import read_monitored
+    from raidlab.scenarios.studies import present_report as report
+    from raidlab.scenarios.studies.openness import fit_open
+    from raidlab.scenarios.studies.present import System
+    from raidlab.scenarios.studies.size import Running
+
+    tree, monitored = read_toml(scenario), read_monitored(load)
+    with resumable(f"{scenario.stem}: fit-load", store) as (tell, opened):
+        running = Running(workers, tell, opened)
+        found = fit_open(System(tree, scenario), monitored, running, seed)
+
+    def show() -> Shown:
+        tables = [report.open_table(found.fit), report.hours_table(found.present)]
+        return Shown(found.present.system, report.answer(found), tables)
+
+    deliver([{out: found.load.to_json}], lambda: None)
+    give(
+        found,
+        Output.of(json=json, wide=wide),
+        html,
+        show,
+        lambda: report.page(found, again("fit-load")),
+    )
+    if not found.fit.holds:
+        raise typer.Exit(DOES_NOT_HOLD)

@@ -1,0 +1,241 @@
+"""What monitoring leaves open of a load, fitted to the waits of the present system.
+
+Order, locality and bursts below the sampling interval are in no file, but the present system's
+waits depend on them: at low rates on order and locality, at high rates on bursts too. Choices of
+all five are simulated on the present system, first evenly spread, then around the nearest ones.
+Those whose waits are as monitored, within a tolerance, are kept: approximate Bayesian computation
+by rejection (Pritchard et al., 1999; Beaumont, 2010). Where different choices give the same waits,
+all of them are kept, so that another system is simulated with each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.scenarios import _engine
+from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
+from raidlab.scenarios.studies.present import Present, System, Windows, beside
+from raidlab.scenarios.studies.size import Running
+
+TOLERANCE = 0.15
+"""Root mean square of the waits' errors up to which a choice gives what was monitored."""
+_WINDOWS = 8
+_SPREAD = 48
+"""Choices that are spread evenly, and those of each round around the nearest ones."""
+_ROUNDS = (20, 16, 12)
+_PARENTS = 6
+_STEP = 0.25
+"""Standard deviation of the first round's steps, in shares of each range; then half of it."""
+_MEMBERS = 12
+_BEYOND_BEST = 0.08
+"""Error beside the least one, in quadrature, of choices that are kept too: that of the models."""
+_IOS, _SURE_IOS = 30_000.0, 200_000.0
+"""Of a choice that is tried, and of one of the nearest that is simulated again."""
+_SURE = 20
+_BURSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0)
+_LEAST_HOT = 16 << 20
+_DIMENSIONS = 5
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A load whose open parts were fitted, and the system beside it."""
+
+    load: MonitoredLoad
+    present: Present
+    tried: int
+    warnings: tuple[str, ...] = ()
+    breaches: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The document of `raidlab fit-load --json`."""
+        return {
+            "title": self.present.system,
+            "version": _engine.version(),
+            **self.fit.model_dump(mode="json"),
+            "tried": self.tried,
+            "present": self.present.to_dict(),
+            "warnings": list(self.warnings),
+            "breaches": list(self.breaches),
+        }
+
+    @property
+    def fit(self) -> Fit:
+        """What was chosen."""
+        if self.load.fit is None:
+            raise ValueError("a fitted load has a fit")
+        return self.load.fit
+
+
+def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -> Fitted:
+    """Fits what a monitored load leaves open to the waits of the present system.
+
+    Args:
+        system: The present system.
+        load: What was monitored of it.
+        running: Workers, store and progress.
+        seed: Of the random numbers: the same gives the same fit.
+
+    Raises:
+        SpecError: The file has no waits, or the system cannot be.
+    """
+    every = Windows(load, _IOS)
+    windows = every.only(every.some(_WINDOWS))
+    usable = system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {}).usable_bytes
+    if usable < 2 * _LEAST_HOT:
+        allowed = f"a system with at least {2 * _LEAST_HOT >> 20} MiB"
+        raise SpecError([Fault("array", usable, allowed, (), str(system.path or ""))])
+    search = _Search(system, windows, usable, running, seed)
+    search.try_all(_spread(seed))
+    for at, count in enumerate(_ROUNDS):
+        search.try_all(search.around(count, _STEP / 2**at, at))
+    search.confirm(Windows(load, _SURE_IOS))
+    tolerance = math.hypot(TOLERANCE, search.noise)
+    members = search.members(tolerance)
+    fit = Fit(
+        system=system.title, seed=seed, tolerance_pct=round(100 * tolerance, 2),
+        holds=members[0].error_pct <= 100 * tolerance, members=tuple(members),
+    )  # fmt: skip
+    fitted = load.model_copy(update={"fit": fit})
+    silent = replace(running, progress=None)
+    present = beside(system, fitted, silent, seed)
+    tried = _SPREAD + sum(_ROUNDS)
+    return Fitted(fitted, present, tried, tuple(_layers(system, load)))
+
+
+def _layers(system: System, load: MonitoredLoad) -> Iterator[str]:
+    """Doubts about whether the file's devices are what the system's loads see."""
+    arrays = system.tree.get("array")
+    md = isinstance(arrays, Sequence) and any(
+        isinstance(each, Mapping) and each.get("software_raid") == "os" for each in arrays
+    )
+    if md and len(load.devices) > 1:
+        yield (
+            f"the load is that of {len(load.devices)} devices: if they are the members of RAID in"
+            " the host, RAID's own I/Os are in it; `import monitoring --device md0` takes the array"
+        )
+
+
+Point = tuple[float, ...]
+"""A choice as five numbers from 0 to 1."""
+
+
+def _spread(seed: int) -> list[Point]:
+    """Corners that people would name first, then a Latin hypercube."""
+    from scipy.stats import qmc
+
+    corners = [
+        (0.0, 0.0, 0.0, 0.5, 0.0), (1.0, 1.0, 0.0, 0.5, 0.0), (0.0, 1.0, 0.0, 0.5, 0.0),
+        (0.0, 0.0, 0.85, 0.5, 0.0), (0.0, 0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.5, 0.5),
+    ]  # fmt: skip
+    cube = qmc.LatinHypercube(d=_DIMENSIONS, seed=seed).random(_SPREAD - len(corners))
+    return [*corners, *(tuple(float(each) for each in point) for point in cube)]
+
+
+class _Search:
+    """Choices that were simulated, with their errors."""
+
+    def __init__(
+        self, system: System, windows: Windows, usable: int, running: Running, seed: int
+    ) -> None:
+        self.system, self.windows, self.usable = system, windows, usable
+        self.running, self.seed = running, seed
+        self.tried: dict[Point, float] = {}
+        self.noise = 0.0
+        """What another seed changes of the waits: root mean square, as a share."""
+        self.total = _SPREAD + sum(_ROUNDS) + _SURE + 1
+
+    def openness(self, point: Point, error: float = 0.0) -> Openness:
+        """A choice with its units."""
+        read, write, share, size, bursts = point
+        hot = math.exp(math.log(_LEAST_HOT) + size * (math.log(self.usable) - math.log(_LEAST_HOT)))
+        return Openness(
+            sequential_read=round(read, 3),
+            sequential_write=round(write, 3),
+            hot_share=round(share, 3),
+            hot_bytes=min(self.usable, max(_LEAST_HOT, int(hot) >> 20 << 20)),
+            bursts=_BURSTS[min(len(_BURSTS) - 1, int(bursts * len(_BURSTS)))],
+            error_pct=round(100 * min(error, 1e6), 2),
+        )
+
+    def try_all(self, points: Sequence[Point]) -> None:
+        """Simulates choices."""
+        scenarios = [self.windows.scenario(self.system, self.openness(each)) for each in points]
+        before, progress = len(self.tried), self.running.progress
+        refused: dict[int, list[Fault]] = {}
+        results = results_of(
+            scenarios, self.seed, workers=self.running.workers, store=self.running.store,
+            progress=None if progress is None
+            else lambda done, _: progress(before + done, self.total),
+            refused=refused, heeds_past=False,
+        )  # fmt: skip
+        found = list(results)
+        run = [at for at in range(len(points)) if at not in refused]
+        for at, result in zip(run, found, strict=True):
+            present = self.windows.beside(self.system, scenarios[at], result)
+            self.tried[points[at]] = present.error
+        for at in refused:
+            # More waits than this machine can hold: a choice that is far off.
+            self.tried[points[at]] = math.inf
+
+    def confirm(self, windows: Windows) -> None:
+        """Simulates the nearest choices again, longer and with another seed; others are dropped.
+
+        The nearest of many that were tried shortly owes some of that to chance.
+        """
+        nearest = self.best()[:_SURE]
+        self.windows, self.tried, self.seed = windows, {}, self.seed + 1
+        self.total = len(nearest) + 1
+        self.try_all(nearest)
+        nearest = self.best()[:1]
+        scenario = windows.scenario(self.system, self.openness(nearest[0]))
+        one, two = (
+            windows.beside(self.system, scenario, result)
+            for seed in (self.seed, self.seed + 1)
+            for result in results_of(
+                [scenario], seed, workers=self.running.workers, store=self.running.store,
+                heeds_past=False,
+            )
+        )  # fmt: skip
+        self.noise = one.apart(two)
+
+    def best(self) -> list[Point]:
+        """The nearest first."""
+        return sorted(self.tried, key=lambda each: (self.tried[each], each))
+
+    def around(self, count: int, step: float, number: int) -> list[Point]:
+        """New choices around the nearest ones, each with some of its numbers changed."""
+        import numpy as np
+
+        random = np.random.default_rng([self.seed, number])
+        parents = self.best()[:_PARENTS]
+        found = []
+        for at in range(count):
+            parent = parents[at % len(parents)]
+            change = random.normal(0.0, step, _DIMENSIONS) * (random.random(_DIMENSIONS) < 0.6)
+            moved = [min(1.0, max(0.0, a + float(b))) for a, b in zip(parent, change, strict=True)]
+            found.append(tuple(moved))
+        return found
+
+    def members(self, tolerance: float) -> list[Openness]:
+        """The choices that are kept: the nearest, then those that differ most from those kept."""
+        order = self.best()
+        least = self.tried[order[0]]
+        bound = min(tolerance, math.hypot(least, _BEYOND_BEST, self.noise))
+        near = [each for each in order if self.tried[each] <= bound]
+        kept = order[:1]
+        rest = [each for each in near if each not in kept]
+        while rest and len(kept) < _MEMBERS:
+            far = max(rest, key=lambda each: min(_distance(each, other) for other in kept))
+            kept.append(far)
+            rest.remove(far)
+        return [self.openness(each, self.tried[each]) for each in kept]
+
+
+def _distance(one: Point, other: Point) -> float:
+    return math.dist(one, other)

@@ -1,0 +1,36 @@
+"""The class of a drive with the pauses of others, and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from raidlab.calibration.datasheets.tails import SETS, Tail, page, with_pauses
+from raidlab.calibration.fitting.pauses import Kind
+from raidlab.devices.catalogue import load_device
+from raidlab.devices.draws import bounds, open_numbers
+from raidlab.devices.ssd import SsdSpec
+
+
+def test_a_class_takes_the_pauses_of_others(tmp_path: Path) -> None:
+    """Ten kinds, 1 to 10 ms, two a second: the middle is 5.5 ms, 2 to 9 without the ends."""
+    file = tmp_path / "generic-sata-tlc.toml"
+    file.write_text(with_pauses("generic-sata-tlc", [Kind(2, 1000 * n) for n in range(1, 11)]))
+    device = load_device(file)
+    assert isinstance(device.spec, SsdSpec)
+    (pause,) = device.spec.pause
+    assert pause.length == pytest.approx(30**0.5 * 1e6, rel=1e-3)
+    assert pause.every == pytest.approx(5e8 - 30**0.5 * 1e6, rel=1e-3)
+    assert "pause.0.length" in open_numbers(device)
+    assert bounds(device, "pause.0.length") == ("2000 us", "9000 us")
+
+
+def test_the_page_counts_what_draws_hold() -> None:
+    tails = [
+        Tail(SETS[0], "randread", 1, "p99_9", 200.0, 100.0, (90.0, 210.0)),
+        Tail(SETS[0], "randread", 4, "p99_9", 200.0, 400.0, (300.0, 500.0)),
+    ]
+    text = page(tails)
+    assert "2 percentiles, 1 of them (50 %)" in text
+    assert "| p99.9 of reads | 2 | 1.25 | 100 % | 1 |" in text

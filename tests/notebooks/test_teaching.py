@@ -1,0 +1,129 @@
+"""Lessons, the teacher's pack, the question bank and the predictions of a class."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import xml.etree.ElementTree as ElementTree
+import zipfile
+
+import pytest
+
+pytest.importorskip("marimo")
+pytest.importorskip("anywidget")
+
+from typer.testing import CliRunner
+
+from raidlab import cli
+from raidlab.notebooks.course import collected, pack
+from raidlab.notebooks.course.bank import questions
+from raidlab.notebooks.course.exports import moodle, qti
+from raidlab.notebooks.course.lessons import LESSONS
+from raidlab.notebooks.course.page import page_of
+from raidlab.notebooks.frame import catalogue
+
+HEAD = '"student","room","prediction","outcome","unit","kept"\n'
+
+
+def raidlab(*arguments):
+    return CliRunner().invoke(cli.app, ["lab", *arguments])
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.name)
+def test_the_minutes_of_a_lesson_fit(lesson):
+    assert lesson.minutes == 90
+    assert {*lesson.rooms} <= {*catalogue.names()}
+    assert all(stop.expect for stop in lesson.stops)
+
+
+def test_every_room_has_a_lesson():
+    assert {room for lesson in LESSONS for room in lesson.rooms} == {*catalogue.names()}
+
+
+def test_a_lesson_links_to_rooms_that_have_a_page():
+    text = page_of(LESSONS[0], LESSONS, ["arm"])
+    assert 'href="arm.html"' in text and "one-io.html" not in text
+    assert 'href="lesson-2.html"' in text and 'href="index.html"' in text
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_question_is_answered_by_the_engine_as_by_the_closed_form(seed):
+    found = questions(seed)
+    for each in found:
+        assert each.answer == pytest.approx(each.closed, rel=each.tolerance), each.text
+    assert found == questions(seed)
+    assert [each.text for each in found] != [each.text for each in questions(seed + 7)]
+
+
+def test_questions_for_learning_platforms():
+    found = questions(1)
+    quiz = ElementTree.fromstring(moodle(found))
+    answers = [float(each.findtext("answer/text")) for each in quiz]
+    assert answers == [pytest.approx(each.answer, rel=5e-3) for each in found]
+    with zipfile.ZipFile(io.BytesIO(qti(found))) as archive:
+        manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))
+        named = {each.get("href") for each in manifest.iter() if each.get("href")}
+        assert named | {"imsmanifest.xml"} == {*archive.namelist()}
+        for each in found:
+            root = ElementTree.fromstring(archive.read(f"{each.name}.xml"))
+            assert root.get("identifier") == each.name
+    assert qti(found) == qti(found)
+
+
+def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
+    monkeypatch.setattr(pack, "LESSONS", LESSONS[:1])
+    monkeypatch.setattr(pack, "SEEDS", 1)
+    done = raidlab("--pack", str(tmp_path), "--seed", "3")
+    assert done.exit_code == 0, done.output
+    made = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    assert made == {*pack.names(3)}
+    sheet = (tmp_path / "lesson-1-worksheet.html").read_text()
+    teacher = (tmp_path / "lesson-1-teacher.html").read_text()
+    room = catalogue.room("one-io")
+    for text in (room.exercises[0].solution, room.notice[0].text, "0.439"):
+        own = text.replace(" %", "")[:40]
+        assert own not in sheet and own in teacher.replace("\xa0", " "), text
+    assert (tmp_path / "lesson-1-slides.md").read_text().startswith("---\nmarp: true")
+    notebook = json.loads((tmp_path / "notebooks" / "knee.ipynb").read_text())
+    assert 'catalogue.room("knee")' in notebook["cells"][-1]["source"]
+    rows = list(csv.reader((tmp_path / "questions.csv").open()))
+    assert len(rows) == 9 and {row[0] for row in rows[1:]} == {"3"}
+    assert raidlab("--pack", str(tmp_path), "--seed", "3").exit_code == 0  # its own files
+
+
+def test_the_predictions_of_a_class_are_put_together(tmp_path):
+    for name, value in (("Ada", 100), ("Bo", 150), ("Cy", 400)):
+        rows = f'"{name}","arm","{value}","164","IO/s",""\n"{name}","knee","1 2","2 3","IO/s",""\n'
+        (tmp_path / f"{name}.csv").write_text(HEAD + rows)
+    (row, curve) = collected.summary(collected.read(tmp_path)).rows
+    assert list(row) == ["arm", "3", "150", "100", "400", "164", "IO/s", "1 of 3"]
+    assert list(curve)[:2] == ["knee", "3"]
+    done = raidlab("--class", str(tmp_path))
+    assert done.exit_code == 0 and "arm" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "the columns student, room"),
+        ("a,b\n", "the columns student, room"),
+        (HEAD + '"Ada","kne","1","2","",""\n', 'did you mean "knee"?'),
+        (HEAD + '"Ada","knee"\n', "line 2"),
+        ("\x00\xff", "the columns student, room"),
+    ],
+)
+def test_a_file_that_is_none_is_named(tmp_path, text, said):
+    (tmp_path / "x.csv").write_bytes(text.encode("latin-1"))
+    done = raidlab("--class", str(tmp_path))
+    assert done.exit_code == 2
+    flat = " ".join(done.stderr.split())
+    assert said in flat and "x.csv" in flat
+
+
+def test_a_folder_without_predictions_is_named(tmp_path):
+    for folder in (tmp_path, tmp_path / "none"):
+        done = raidlab("--class", str(folder))
+        assert done.exit_code == 2 and "files of predictions" in " ".join(done.stderr.split())
+    done = raidlab("--class", str(tmp_path), "--list")
+    assert done.exit_code == 2 and "one of them" in done.stderr

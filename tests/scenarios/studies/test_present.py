@@ -1,0 +1,167 @@
+"""The present system beside what was monitored, and what is fitted to it."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.capacity.plan import plan
+from raidlab.scenarios.capacity.question import question_of
+from raidlab.scenarios.planning.monitored import playing
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
+from raidlab.scenarios.studies.openness import fit_open
+from raidlab.scenarios.studies.present import Beside, System, Waits, Windows, as_monitored, beside
+from raidlab.scenarios.studies.present_report import answer, doubt
+from raidlab.scenarios.studies.size import Running
+
+RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 30.0)
+ONE = Running(1, None, None)
+
+
+def system(model: str = "generic-7200rpm", **load: Any) -> dict[str, Any]:
+    return {
+        "title": f"one {model}",
+        "array": [{"name": "a", "drives": [{"model": model}]}],
+        "workload": [load] if load else [],
+        "run": {"precondition": "fresh"},
+    }
+
+
+def monitored(waits: tuple[float, ...], **changes: Any) -> MonitoredLoad:
+    zeros = (0.0,) * len(RATES)
+    return MonitoredLoad(
+        source="x", devices=("sda",), step_s=15, read_iops=RATES, write_iops=zeros,
+        read_bytes_per_s=tuple(8192 * each for each in RATES), write_bytes_per_s=zeros,
+        read_await_ms=waits,
+    ).model_copy(update=changes)  # fmt: skip
+
+
+def true_waits(openness: Openness) -> tuple[float, ...]:
+    """What the disk does with a hidden choice, as its monitoring would show it."""
+    load = monitored((1.0,) * len(RATES))
+    windows = Windows(load)
+    scenario = windows.scenario(System(system()), openness)
+    from raidlab.scenarios.running.simulate import results_of
+
+    (result,) = results_of([scenario], 7, workers=1)
+    found = windows.beside(System(system()), scenario, result)
+    return tuple(each.simulated.read_ms or 0.0 for each in found.hours)
+
+
+def test_errors_are_logarithms_of_waits_and_half_of_them_is_the_whole() -> None:
+    # 2 ms for 1 ms in one window, 1 ms for 1 ms in the other: ln 2 and 0. With equal rates the
+    # whole is 1.5 for 1: the mean square is (ln(2)^2 / 2 + ln(1.5)^2) / 2 = 0.2023.
+    from raidlab.scenarios.studies.present import Present
+
+    hours = tuple(
+        Beside(0, 60, Waits(10, 1.0, None, 1.0), Waits(10, ms, None, ms)) for ms in (2.0, 1.0)
+    )
+    error = Present("s", "x", hours, None).error
+    assert error == pytest.approx(math.expm1(math.sqrt(0.2023)), rel=1e-3)
+    assert hours[0].simulated.queue == pytest.approx(0.02)
+
+
+def test_a_window_of_each_step_with_the_step_before_it() -> None:
+    windows = Windows(monitored((5.0,) * 6))
+    assert [each.count for each in windows.windows] == [1] * 6
+    played = windows._played.read_iops
+    assert played[:6] == (0.0, 20.0, 20.0, 30.0, 30.0, 40.0)
+    assert [round(each.iops) for each in windows.monitored] == [20, 30, 40, 50, 60, 30]
+
+
+def test_loads_are_played_in_order_and_bursts() -> None:
+    openness = Openness(
+        sequential_read=0.25, hot_share=0.5, hot_bytes=1 << 30, bursts=2.0
+    )  # fmt: skip
+    random, sequential = playing(monitored(()), openness, 6.0)
+    assert (random["rw"], sequential["rw"]) == ("randread", "read")
+    mean = sum(RATES) / 6
+    assert random["rate"] == f"{0.75 * mean:.9g} IO/s"
+    assert sequential["rate"] == f"{0.25 * mean:.9g} IO/s"
+    assert random["arrivals"]["shares"][:4] == [30.0, 0.0, 45.0, 0.0]
+    assert random["hot_spot"] == f"{1 << 30} B" and "hot_spot" not in sequential
+
+
+def test_a_hot_spot_beyond_a_smaller_system_is_cut() -> None:
+    load = {"rw": "randread", "block_size": "8 KiB", "rate": "10 IO/s", "hot_spot": "100 TB"}
+    with pytest.raises(SpecError, match="at most what the area"):
+        build_scenario(system(**load))
+    cut = build_scenario(system(**load, hot_beyond="cut"))
+    assert cut.base["workloads"][0]["hot_spot"]["bytes"] <= cut.usable_bytes
+
+
+def test_the_right_choice_is_near_and_the_mildest_is_not() -> None:
+    hidden = Openness(sequential_read=0.6)
+    load = monitored(true_waits(hidden))
+    right = beside(System(system()), load, ONE, 1, hidden)
+    mild = beside(System(system()), load, ONE, 1)
+    assert right.error < 0.1 < mild.error
+    assert not doubt(right) and "not what its file says" in doubt(mild)
+
+
+def test_what_is_open_is_fitted_to_the_waits() -> None:
+    load = monitored(true_waits(Openness(sequential_read=0.6)))
+    found = fit_open(System(system()), load, ONE, 1)
+    assert found.fit.holds and found.present.error < 0.15
+    assert min(each.sequential_read for each in found.fit.members) <= 0.6
+    again = MonitoredLoad.model_validate_json(found.load.to_json())
+    assert again.fit == found.fit
+
+
+def test_waits_that_nothing_gives_are_said() -> None:
+    # Ten microseconds are no disk's.
+    found = fit_open(System(system()), monitored((0.01,) * 6, step_s=4.0), ONE, 1)
+    assert not found.fit.holds and len(found.fit.members) == 1
+    assert "not what its file says" in answer(found)
+
+
+def test_without_waits_nothing_is_compared() -> None:
+    with pytest.raises(SpecError, match="nothing can be compared"):
+        Windows(monitored(()))
+
+
+def test_a_plan_shows_the_present_system_first(tmp_path: Path) -> None:
+    hidden = Openness(sequential_read=0.6)
+    fit = Fit(
+        system="one", seed=1, tolerance_pct=15, holds=True,
+        members=(hidden, Openness(sequential_read=0.5)),
+    )  # fmt: skip
+    load = monitored(true_waits(hidden), fit=fit)
+    (tmp_path / "load.json").write_text(load.to_json())
+    (tmp_path / "now.toml").write_text(
+        'title = "today"\n[[array]]\ndrives = [{ model = "generic-7200rpm" }]\n'
+    )
+    question = question_of(
+        {
+            "goals": ["p99 < 500 ms"],
+            "present": {"scenario": "now.toml"},
+            "load": [{"monitoring": "load.json"}],
+            "run": {"duration": "20 s", "warm_up": "1 s"},
+            "candidates": [
+                {"drives": ["generic-15000rpm"], "counts": 2, "levels": ["raid1"]},
+            ],
+        },
+        tmp_path / "question.toml",
+    )
+    found = plan(question, running=ONE)
+    assert found.present is not None and found.present.error < 0.15
+    assert found.open_parts is not None and found.open_parts.choices == 2
+    low, high = found.open_parts.p99_us
+    assert low < high
+    assert not any("monitored" in each for each in found.warnings)
+    document = json.loads(json.dumps(found.to_dict()))
+    assert document["present"]["error_pct"] < 15 and document["open"]["choices"] == 2
+
+
+def test_a_scenario_of_a_monitored_load_is_compared_with_it(tmp_path: Path) -> None:
+    (tmp_path / "load.json").write_text(monitored(true_waits(Openness())).to_json())
+    tree = system(monitoring="load.json")
+    found = as_monitored(tree, tmp_path / "s.toml", ONE, 1)
+    assert found is not None and found.error < 0.1
+    assert as_monitored(system(rw="randread", block_size="4 KiB"), tmp_path, ONE, 1) is None
