@@ -26,17 +26,19 @@ from raidlab.devices.units import Frequency, IoRate, Rate, Size
 CACHED, PLAIN = "lsi2208-1g-3.0", "lsi2008"
 """Fitted controllers with and without memory."""
 _FIRMWARE: Final[Mapping[str, Firmware]] = {
-    CACHED: Firmware(
-        request=7_685,
-        command=2_745,
-        cached=6_314,
-        parity=9_101,
-        fast_path=4_907,
-        latency=34_560,
+    CACHED: Firmware.model_validate(
+        {
+            "request": "7.685 us",
+            "command": "2.745 us",
+            "cached": "6.314 us",
+            "parity": "9.101 us",
+            "fast_path": "4.907 us",
+            "latency": "34.56 us",
+        }
     )
 }
-"""Nanoseconds of the fitted controller, as its small requests alone decide it: the lists of pages that its
-cores build for larger ones are the work of later chips' data movers."""
+"""Of the fitted controller, as its small requests alone decide it: the lists of pages that its
+cores build for larger ones are the work of later chips."""
 _CLOCKS = {CACHED: 800e6, PLAIN: 533e6}
 """Of their cores: two PowerPC 476, one PowerPC 440."""
 _ASSUMED = "assumed: "
