@@ -163,6 +163,11 @@ COMMANDS = {
         "calibrate",
         "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
     ),
+    "twin": Lazy(
+        "twin",
+        "twin",
+        "Measure a machine where it tells most, fit its twin and say how far to trust it.",
+    ),
     "check": Lazy(
         "check",
         "check",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,10 @@ from raidlab.scenarios.running.simulate import Progress
 
 
 def calibrate_by_law(
-    measurement: Measurement, settings: Settings, progress: Progress
+    measurement: Measurement,
+    settings: Settings,
+    progress: Progress,
+    train: Sequence[int] | None = None,
 ) -> Calibration:
     """A virtual disk or a table, by the law that predicts points left out best.
 
@@ -36,16 +39,21 @@ def calibrate_by_law(
         measurement: What was measured.
         settings: What the user says of it.
         progress: Called with how many steps are done, and of how many.
+        train: Points that the fit may see, by index; those that the settings say if None.
 
     Raises:
         SpecError: Names that do not exist, options that a law has no use for.
     """
     kind = kind_of(settings.kind)
     _raise_of_law(settings)
+    whole = len(measurement.points)
     usable, doubts = possible(measurement)
     usable = [point.model_copy(update={"timeline": ()}) for point in usable]
     measurement = measurement.model_copy(update={"points": tuple(usable)})
     chosen, others = split(usable, settings.train)
+    if train is not None and len(usable) == whole:
+        chosen = list(train)
+        others = [index for index in range(whole) if index not in set(chosen)]
     points = [usable[index] for index in chosen]
     warnings = doubts + missing(usable, settings.train) + too_little(points)
     tree, sources = base_of(kind, settings, measurement.name, None)

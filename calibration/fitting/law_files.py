@@ -31,8 +31,10 @@ _NEAR: Final = 2.0
 
 
 def duration(seconds: float) -> str:
-    """A time as device files have it, in microseconds."""
-    return f"{float(f'{max(0.0, seconds) * 1e6:.5g}'):g} us"
+    """A time as device files have it, in microseconds; below a nanosecond it is none."""
+    if seconds < 1e-9:
+        return "0 us"
+    return f"{float(f'{seconds * 1e6:.5g}'):g} us"
 
 
 def host_times_of(spec: HostSpec) -> HostTimes:

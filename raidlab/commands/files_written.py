@@ -273,7 +273,9 @@ def _names(value: Any, separator: str) -> list[str]:
     if isinstance(value, list | tuple):
         return [name for each in value for name in _names(each, separator)]
     text = str(value)
-    return [part.strip() for part in text.split(separator)] if separator else [text]
+    parts = [part.strip() for part in text.split(separator)] if separator else [text]
+    # An option that was left out names nothing: as a path it would be the working folder.
+    return [part for part in parts if part]
 
 
 def _is_special(path: Path) -> bool:

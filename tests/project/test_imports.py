@@ -32,6 +32,7 @@ ORDER = {
         {"surrogates"},
         {"fitting"},
         {"datasheets", "published", "discover"},
+        {"twin"},
     ],
 }
 """Inside a package, lowest first; those of one set do not know each other."""

@@ -43,8 +43,8 @@ WORDS = {
 }
 """Words and phrases that are not the field's, as patterns, and what to write."""
 
-FORMER = ("initial_turn",)
-"""Keys of earlier versions, which are refused with the new name."""
+FORMER = ("initial_turn", '"verdict"')
+"""Keys of earlier versions, which are refused with the new name, and of documents."""
 
 PROSE = ("*.md", "*.py", "*.pyi", "*.rs", "*.toml", "*.j2", "Makefile")
 

@@ -120,6 +120,7 @@ sda 120.00 480.00 0.00 0.00 2.00 4.00 50.00 400.00 0.00 0.00 1.00 8.00 0.29 20.0
     "trace.csv": "t,op,at,n,took\n0.0,read,0,4096,1000\n0.1,read,8192,4096,1100\n",
 }
 COMMANDS = {
+    "twin": ["twin", "--simulated", "one.toml", "--points", "14", "--out", "made"],
     "run": ["run", "one.toml"],
     "run --what-if": ["run", "one.toml", "--what-if"],
     "run with events": ["run", "rebuild.toml"],

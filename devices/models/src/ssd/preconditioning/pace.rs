@@ -34,6 +34,8 @@ pub(crate) struct Pace {
     /// Units of the host in a piece; 0 before a load that settles.
     each: u64,
     pieces: VecDeque<Piece>,
+    /// What the next 1, 2, 4 ... victims free at the end of each piece.
+    ahead: VecDeque<Box<[u32]>>,
     open: Piece,
     before: Piece,
 }
@@ -45,6 +47,21 @@ pub struct PastScatter {
     pub deviation: f64,
     /// Degrees of freedom with which that is known.
     pub degrees: f64,
+}
+
+impl PastScatter {
+    /// Of successive logarithms that are alike over so many pieces; a run has `followers` of them.
+    fn of(logarithms: &[f64], alike: usize, followers: f64) -> PastScatter {
+        let count = logarithms.len() as f64;
+        let mean = logarithms.iter().sum::<f64>() / count;
+        let squares: f64 = logarithms.iter().map(|x| (x - mean) * (x - mean)).sum();
+        let independent = KEPT as f64 / alike.max(CORRELATED) as f64;
+        let variance = squares / count * independent / (independent - 1.0);
+        PastScatter {
+            deviation: (variance / followers).sqrt(),
+            degrees: independent - 1.0,
+        }
+    }
 }
 
 impl Pace {
@@ -69,8 +86,8 @@ impl Pace {
         };
     }
 
-    /// Counts have come so far.
-    pub(super) fn look(&mut self, counts: Counts) {
+    /// Counts have come so far; `ahead` gives what the next 1, 2, 4 ... victims free.
+    pub(super) fn look(&mut self, counts: Counts, ahead: impl FnOnce() -> Box<[u32]>) {
         if self.each == 0 {
             return;
         }
@@ -80,7 +97,9 @@ impl Pace {
         if self.open.host >= self.each {
             if self.pieces.len() == KEPT {
                 self.pieces.pop_front();
+                self.ahead.pop_front();
             }
+            self.ahead.push_back(ahead());
             self.pieces.push_back(std::mem::take(&mut self.open));
         }
     }
@@ -88,13 +107,25 @@ impl Pace {
     /// How far write amplification over `units` of the host on a tile, from the begin of a run on,
     /// differs between histories; none if nothing was moved or too little is known.
     ///
-    /// It is that of windows of this length. Beyond a sixteenth of what is known windows follow each
-    /// other independently (measured: their correlation is gone after a twentieth of a round), so
-    /// the variance falls with their number.
+    /// The first victims decide it for a short run, as all tiles meet the same ones; where in a
+    /// block's life the run begins does as well, which windows of the history show. The wider counts.
     pub(crate) fn scatter(&self, units: f64) -> Option<PastScatter> {
         if self.pieces.len() < KEPT || self.pieces.iter().all(|piece| piece.moved == 0) {
             return None;
         }
+        let windows = self.scatter_of_windows(units);
+        let ahead = self.scatter_ahead(units);
+        Some(
+            ahead
+                .filter(|it| it.deviation > windows.deviation)
+                .unwrap_or(windows),
+        )
+    }
+
+    /// The scatter of windows of this length. Beyond a sixteenth of what is known windows follow each
+    /// other independently (measured: their correlation is gone after a twentieth of a round), so
+    /// the variance falls with their number.
+    fn scatter_of_windows(&self, units: f64) -> PastScatter {
         let wanted = units / self.each as f64;
         let longest = KEPT / WINDOWS;
         let length = (wanted.ceil() as usize).clamp(SHORTEST, longest);
@@ -105,16 +136,29 @@ impl Pace {
             (1.0 + moved as f64 / host as f64).ln()
         });
         let windows: Vec<f64> = windows.collect();
-        let count = windows.len() as f64;
-        let mean = windows.iter().sum::<f64>() / count;
-        let squares: f64 = windows.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let independent = KEPT as f64 / length.max(CORRELATED) as f64;
-        let variance = squares / count * independent / (independent - 1.0);
         let followers = (wanted / longest as f64).max(1.0);
-        Some(PastScatter {
-            deviation: (variance / followers).sqrt(),
-            degrees: independent - 1.0,
-        })
+        PastScatter::of(&windows, length, followers)
+    }
+
+    /// The scatter of the victims that make room for `units`; none beyond those that were looked at.
+    ///
+    /// k victims of n units make room for the f that are no longer valid: `ln(k n / f)` differs as
+    /// `ln f` does.
+    fn scatter_ahead(&self, units: f64) -> Option<PastScatter> {
+        let lengths = self.ahead.iter().map(|freed| freed.len()).min()?;
+        let mean = |at: usize| {
+            let freed = self.ahead.iter().map(|freed| f64::from(freed[at]));
+            freed.sum::<f64>() / self.ahead.len() as f64
+        };
+        let at = (0..lengths).find(|&at| mean(at) >= units)?;
+        let before = at.saturating_sub(1);
+        let part = (units - mean(before)) / (mean(at) - mean(before)).max(1.0);
+        let logarithms = self.ahead.iter().map(|freed| {
+            let [less, more] = [before, at].map(|at| f64::from(freed[at]));
+            (less + part.max(0.0) * (more - less)).max(1.0).ln()
+        });
+        let logarithms: Vec<f64> = logarithms.collect();
+        Some(PastScatter::of(&logarithms, CORRELATED, 1.0))
     }
 }
 
@@ -130,7 +174,7 @@ mod tests {
         for piece in 0..256 {
             counts.host += 10;
             counts.moved += if piece / 16 % 2 == 0 { 10 } else { 20 };
-            pace.look(counts);
+            pace.look(counts, Box::default);
         }
         pace
     }
@@ -162,7 +206,7 @@ mod tests {
         for _ in 0..256 {
             assert_eq!(still.scatter(10.0), None);
             counts.host += 10;
-            still.look(counts);
+            still.look(counts, Box::default);
         }
         assert_eq!(still.scatter(10.0), None);
     }

@@ -103,7 +103,7 @@ fn write(
             only.write(tile, left.min(piece), draws);
             unasked += piece;
             left = left.saturating_sub(piece);
-            pace.look(tile.counts());
+            pace.look(tile.counts(), || tile.freed_ahead());
         }
         return;
     }
@@ -115,7 +115,7 @@ fn write(
             unasked = 0;
         }
         if unseen >= looked_after {
-            pace.look(tile.counts());
+            pace.look(tile.counts(), || tile.freed_ahead());
             unseen = 0;
         }
         let mut drawn = draws.below(all);
@@ -131,7 +131,7 @@ fn write(
         unseen += block;
         left = left.saturating_sub(block);
     }
-    pace.look(tile.counts());
+    pace.look(tile.counts(), || tile.freed_ahead());
 }
 
 /// The least part of the units that one of the writers writes.

@@ -90,7 +90,7 @@ impl TileHistory {
             another: false,
             ..self.clone()
         });
-        let scatter = first.pace.scatter(0.0)?;
+        let scatter = first.pace.scatter(2.0 * first.pace.piece_units() as f64)?;
         let loads = groups(&self.loads).next_back()?;
         let shape = self.tiling.shape;
         let draws = Stream::new(self.seed, "tile", "victims of another past");
