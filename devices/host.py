@@ -101,6 +101,7 @@ class PageCache(Table):
             "read_call_ns": round(self.read_call * scale),
             "write_call_ns": round(self.write_call * scale),
             "read_page_ns": round(self.read_page * scale),
+            "write_page_ns": round(self.write_page * scale),
             "holds_end": holds_end,
         }
 
