@@ -23,7 +23,6 @@ $(VENV)/.ready: pyproject.toml $(RUST_SOURCES)
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
 	PYTHONWARNINGS=ignore $(BIN)/python -m pip install --quiet --editable . --group dev
-	@tools/make-layout
 	@touch $@
 
 fast: $(VENV)/.fast ## Build the engine again, trained on the benchmark's systems: a tenth to a fifth faster
@@ -63,7 +62,6 @@ lint: setup ## Check format, lints and types; warnings are errors
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	@tools/make-layout
 	$(BIN)/mypy
 
 format: setup ## Format all sources
@@ -93,7 +91,6 @@ schema: setup ## Make the JSON Schema of files, which editors read
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
-	@tools/make-layout
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 	@echo "Open site/index.html in a browser."
 
@@ -145,6 +142,6 @@ fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
 
 clean: ## Remove everything that was built
-	rm -rf $(VENV) .layout target build dist site lab-site *.egg-info raidlab.egg-info validation.html
+	rm -rf $(VENV) target build dist site lab-site *.egg-info raidlab.egg-info validation.html
 	find . -name '_engine*.so' -not -path './$(VENV)/*' -delete
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +

@@ -98,7 +98,7 @@ def readers(_: Path) -> Iterator[Line]:
 
 
 def mirrors(_: Path) -> Iterator[Line]:
-    """Reads of depth 1: the faster drive's alone, unless Linux' md mirrors them."""
+    """Reads of depth 1: the faster drive's alone, unless Linux md mirrors them."""
     load = {"rw": "randread", "block_size": "4 KiB", "outstanding": 1, "area": "8 GB"}
     run = {"warm_up": "100 ms", "duration": "2 s", "precondition": "filled"}
     fast = "sas-6g-ssd"

@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 
 from raidlab.devices.trees import get
 from raidlab.devices.units import bound_like
-from raidlab.devices.words import level_meant
+from raidlab.devices.words import level_meant, nearest_to
 
 
 @dataclass(frozen=True)
@@ -183,14 +183,19 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
             for other_names, when in (("renamed", "now"), ("elsewhere", "here")):
                 name = _names_at(model, loc[:-1], other_names).get(str(loc[-1]))
                 if name is not None:
-                    return Fault(key, None, f"is named {name} {when}")
+                    said = nearest_to(str(detail["input"]))
+                    return Fault(key, None, f"is named {name} {when}{said}")
+            said = nearest_to(str(loc[-1])) or nearest_to(str(detail["input"]))
             known = sorted(_keys_at(model, loc[:-1]))
+            if said:
+                return Fault(key, None, f"unknown key{said}")
             return Fault(key, None, f"unknown key; known are {', '.join(known)}", known)
         case "missing":
             return Fault(key, None, "is required and missing")
         case "literal_error":
             choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
-            meant = level_meant(str(detail["input"])) if loc[-1] == "level" else ""
+            written = str(detail["input"])
+            meant = level_meant(written) if loc[-1] == "level" else nearest_to(written)
             if meant:
                 return Fault(key, detail["input"], f"one of {', '.join(choices)}{meant}")
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)

@@ -177,6 +177,8 @@ class HostSpec(DeviceSpec):
     stripe_page: Duration = 0
     """CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe with
     parity."""
+    stripe_reread: Duration | None = None
+    """The same for a stripe that has to read before it is written; as `stripe_page` if left out."""
     wake: Duration = 0
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
     fill: Duration = 0
@@ -230,6 +232,11 @@ class HostSpec(DeviceSpec):
             "parity_bytes_per_s": round(self.parity / scale),
             "two_parities_bytes_per_s": round(self.two_parities / scale),
             "stripe_page_ns": round(self.stripe_page * scale),
+            **(
+                {"stripe_reread_ns": round(self.stripe_reread * scale)}
+                if self.stripe_reread is not None
+                else {}
+            ),
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
             "page_ns": round((self.page + page) * scale),

@@ -43,6 +43,16 @@ class Latency(Table):
     write: Duration
     floor: Share = 0.7
     """Share of the mean that is the same for all; the rest is exponential."""
+    slow_share: Share = 0.0
+    """Share of the commands that meet a slow part of the storage."""
+    slow: Duration = 0
+    """What those take on top on average, exponential."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Slow commands without a time, or a time of none."""
+        if bool(self.slow_share) != bool(self.slow):
+            allowed = "both of slow_share and slow, or neither"
+            yield Fault("slow_share", f"{100 * self.slow_share:g} %", allowed)
 
 
 class Server(Table):
@@ -122,6 +132,11 @@ class VolumeSpec(DriveSpec):
             "capacity_bytes": self.capacity,
             "read_ns": self._times(self.latency.read),
             "write_ns": self._times(self.latency.write),
+            **(
+                {"slow_ppm": round(1e6 * self.latency.slow_share), "slow_ns": self.latency.slow}
+                if self.latency.slow_share
+                else {}
+            ),
             "io_bytes": self.io_size,
             "limits": [limit for what in ("ios", "bytes") for limit in self._buckets(what)],
             "spent": bool(options.history),

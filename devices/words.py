@@ -29,9 +29,38 @@ ARRAY_KEYS: Mapping[str, str] = {
     "spares": "hot_spares",
     "hotspares": "hot_spares",
     "size": "used",
+    "region_size": "bitmap_chunk",
+    "regionsize": "bitmap_chunk",
+    "speed_limit_min": "sync_speed_min",
+    "speed_limit_max": "sync_speed_max",
+    "sync_speed": "sync_speed_max, or sync_speed_min under load,",
+    "group_threads": "group_thread_cnt",
+    "worker_threads": "group_thread_cnt",
+    "stripe_cache": "stripe_cache_size",
+    "md": 'software_raid = "os"',
+    "mdadm": 'software_raid = "os"',
+    "lvm": 'software_raid = "lvm"',
+    "dmraid": 'software_raid = "lvm"',
     "cache": "cache_tier (SSDs) or controller.write (the controller's memory)",
+    "fs": "file_system",
+    "filesystem": "file_system",
+    "fstype": "file_system",
+    "fs_type": "file_system",
+    "format": "file_system (of a drive: format beside its model)",
 }
 """Keys of `[[array]]`."""
+HOST_KEYS: Mapping[str, str] = {
+    "cores": "threads (of each load; the model has the cores)",
+    "cpus": "threads (of each load; the model has the cores)",
+    "linux": "kernel",
+    "kernel_version": "kernel",
+    "uname": "kernel",
+    "numa_nodes": "sockets",
+    "nodes": "sockets",
+    "frequency": "clock",
+    "name": "model",
+}
+"""Keys of `[host]`."""
 CONTROLLER_KEYS: Mapping[str, str] = {
     "write_policy": "write",
     "write_cache": "write, or disk_cache for the drives' own caches,",
@@ -131,6 +160,12 @@ NEAREST: Mapping[str, str] = {
     "btrfs": "btrfs is not modelled: its raid1 and raid10 are like ours without copy on write",
     "lvmthin": "thin pools are not modelled: an array is like a pool that is allocated already",
     "bcache": "bcache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "snapshot": "snapshots are not modelled: an array is like a volume that has none; below one the"
+    " first write to each block copies it",
+    "dmcache": "dm-cache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "lvmcache": "lvmcache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "dmwritecache": "dm-writecache is not modelled: cache_tier is a cache of SSDs behind a"
+    " controller, which keeps what is read often too",
     "dedup": "deduplication is not modelled: compressible has what compression saves",
     "deduplication": "deduplication is not modelled: compressible has what compression saves",
     "raid01": "mirrored stripes are not modelled: raid10 stripes over mirrors, with the same rates,"
@@ -159,11 +194,17 @@ def folded(text: str) -> str:
     return re.sub(r"[\s_-]+", "", text.strip().lower())
 
 
+def nearest_to(text: str) -> str:
+    """The end of a message about what is not modelled: what comes nearest, if anything."""
+    word = folded(text)
+    return f"; {NEAREST[word]}" if word in NEAREST else ""
+
+
 def level_meant(text: str) -> str:
     """The end of a message about a level: which is meant; empty if nobody knows."""
     word = folded(text)
     if word in NEAREST:
-        return f"; {NEAREST[word]}"
+        return nearest_to(text)
     return f'; "{text}" is "{LEVELS[word]}" here' if word in LEVELS else ""
 
 

@@ -134,7 +134,7 @@ def way(disk, before, read):
     """
     rev = 60e3 / RPM[disk]
     inner, outer = before["at"][1], read["at"][1]
-    steps = max(2, round(90 * (read["begins"] - before["ends"]) / rev))
+    steps = max(2, round(32 * (read["begins"] - before["ends"]) / rev))
     places = []
     for step in range(steps + 1):
         t = before["ends"] + step / steps * (read["begins"] - before["ends"])

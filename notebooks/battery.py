@@ -15,14 +15,20 @@ with app.setup:
         Choice,
         Claim,
         Control,
+        Dot,
         Exercise,
+        Key,
         Live,
         Picture,
         Prediction,
         Room,
+        Scene,
+        Step,
         bars,
         figure,
+        label,
         measured,
+        path,
         run,
     )
 
@@ -55,6 +61,78 @@ def scenario(values):
         "event": [{"at": f"{values['at']} s", "action": "power-fail", "lasts": "1 s"}],
         "run": {"warm_up": "100 ms", "duration": "2000 ms"},
     }
+
+
+@app.function
+def stages_of(values):
+    """The stations of one small write, in order: what moves where, and what is said to the host.
+
+    Each has the lane of data and of parity after it, whether the host was answered, and what it is.
+    """
+    back = values["policy"] == "always-write-back"
+    cached = values["caches"] == "on"
+    stages = [("host", "host", False, "The host sends a write.")]
+    stages.append(("memory", "memory", back, "The controller's memory has the data."))
+    if back:
+        stages[-1] = ("memory", "memory", True, "The controller's memory has the data; the host is"
+                      " answered.")  # fmt: skip
+    first = "disks" if cached else "medium"
+    said = "Old data and parity were read; the disk with the data has the new ones."
+    stages.append((first, "memory", back, said))
+    done = "The disk with the parity has the new one, too."
+    stages.append((first, first, True, done + ("" if back else " The host is answered.")))
+    if cached:
+        stages.append(("medium", "disks", True, "The first disk writes its cache to the platter."))
+        stages.append(("medium", "medium", True, "The second disk does."))
+    return stages
+
+
+@app.function
+def left_behind(values, data, parity, answered, known):
+    """What a power failure at a station leaves.
+
+    `known` is True while the controller still has the write in its memory.
+    """
+    saved = values["backup"] == "fbu" and values["policy"] == "always-write-back" and known
+    if saved:
+        return "the controller writes it once the power is back: nothing is lost."
+    if answered and (data, parity) != ("medium", "medium"):
+        if data == "medium":
+            return "parity is old: wrong data if a disk fails."
+        return "an acknowledged write is lost" + (
+            ", and parity may be wrong." if parity == "medium" else "."
+        )
+    if (data == "medium") != (parity == "medium"):
+        return "parity does not match: the write hole."
+    if data == "medium":
+        return "all is durable."
+    return "the write is gone; it was never acknowledged."
+
+
+@app.function
+def followed(values):
+    """One write from the host to the platters; at each step what a power failure would leave."""
+    lanes = {"host": 30, "memory": 90, "disks": 150, "medium": 210}
+    names = {"host": "host", "memory": "controller's memory", "disks": "disks' caches",
+             "medium": "platters"}  # fmt: skip
+    shapes = [label(8, y + 5, names[lane], look="soft") for lane, y in lanes.items()]
+    shapes += [path((170, y + 30), (590, y + 30), look="axis dashed") for y in (30, 90, 150)]
+    steps, data_keys, parity_keys = [], [], []
+    for t, (data, parity, answered, what) in enumerate(stages_of(values)):
+        # The controller forgets a write once all of its disks have acknowledged it.
+        known = data != "host" and {data, parity} - {"disks", "medium"} != set()
+        left = left_behind(values, data, parity, answered, known)
+        color = "#009E73" if answered else "#566370"
+        data_keys.append(Key(float(t), 280, lanes[data], color, data != "medium"))
+        parity_keys.append(Key(float(t), 420, lanes[parity], color, parity != "medium"))
+        steps.append(Step(float(t), f"{what} If the power fails now, {left}"))
+    dots = [Dot("data", data_keys, "D", 14), Dot("parity", parity_keys, "P", 14)]
+    return Scene(
+        "One write, and the power",
+        "D data, P parity; green: the host was answered; filled: on the platter. Stop at any step:"
+        " the power fails there",
+        600, 240, steps, shapes, dots,
+    )  # fmt: skip
 
 
 @app.function
@@ -104,6 +182,7 @@ def answer(values, seed):
             measured(corrupt, "", "stripes with wrong parity"),
             measured(data["lost_in_drive_caches"], "", "lost in the drives' own caches"),
         ],
+        scenes=[followed(values)],
     )
 
 

@@ -27,7 +27,9 @@ with app.setup:
         figure,
         lines,
         mark,
+        queueing,
         run,
+        traced,
     )
 
     DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -95,6 +97,17 @@ def rectangle(rate, mean, at):
     )
     mark(drawn, mean[at], rate[at], f"{DEPTHS[at]} outstanding")
     return drawn
+
+
+@app.function
+def queues(values, seed):
+    """I/Os as dots before the drives; none for SSDs, whose queues are not theirs to see."""
+    if values["drive"] == "p3700-800":
+        return []
+    made = scenario(values)
+    made["workload"][0]["outstanding"] = values["depth"]
+    made["run"] = {"warm_up": "0 s", "duration": "2 s"}
+    return [queueing(traced(made, seed, 64))]
 
 
 @app.function
@@ -175,6 +188,7 @@ def answer(values, seed):
             Box(f"N* = {digits(crossing)}", "the knee, where the asymptotes cross"),
             Box(name.partition(" at ")[2] or "–", f"busiest: {name.partition(' at ')[0]}"),
         ],
+        scenes=queues(values, seed),
     )
 
 

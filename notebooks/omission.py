@@ -33,6 +33,11 @@ with app.setup:
         "eight": "a benchmark, eight at a time",
         "clock": "users: 300 a second by the clock",
     }
+    NAMES = {
+        "one": "a benchmark of one",
+        "eight": "a benchmark of eight",
+        "clock": "a user by the clock",
+    }
     LOADS = {"one": {"outstanding": 1}, "eight": {"outstanding": 8}, "clock": {"rate": "300 IO/s"}}
     SHARES = (10, 30, 100)
     TAIL = {"p50": 50, "p90": 10, "p95": 5, "p99": 1, "p99_9": 0.1}
@@ -92,7 +97,7 @@ def answer(values, seed):
     p95 = {who: each["latency_us"]["p95"] / 1e3 for who, each in during.items()}
     mean = {who: each["latency_us"]["mean"] / 1e3 for who, each in during.items()}
     return Answer(
-        f"During the rebuild {WHO[values['who']].partition(':')[0]} sees a mean of"
+        f"During the rebuild {NAMES[values['who']]} sees a mean of"
         f" {figure(mean[values['who']], 'ms')} and a p95 of {figure(p95[values['who']], 'ms')};"
         f" users by the clock see {figure(mean['clock'], 'ms')} and {figure(p95['clock'], 'ms')}.",
         [

@@ -34,7 +34,7 @@ with app.setup:
     HOURS = (12, 24, 48)
     BITS = {"1e-14": "one in 10¹⁴", "1e-15": "one in 10¹⁵", "1e-16": "one in 10¹⁶"}
     YEARS, DRIVES = 5, 8
-    COLUMNS, ROWS = 50, 20
+    COLUMNS, ROWS = 40, 25
 
 
 @app.function

@@ -9,6 +9,8 @@ import marimo
 app = marimo.App(width="full", app_title="Room 8: an SSD cache warms up")
 
 with app.setup:
+    import random
+
     from scipy.optimize import isotonic_regression
 
     from raidlab.notebooks.frame import (
@@ -18,12 +20,16 @@ with app.setup:
         Claim,
         Control,
         Curve,
+        Dot,
         Exercise,
+        Key,
         Live,
         Picture,
         Prediction,
         Room,
+        Scene,
         Series,
+        Step,
         along,
         bars,
         dashed,
@@ -34,6 +40,7 @@ with app.setup:
     )
 
     STEP_S = 10
+    LINES = 100
     ONE_MIN = 6
     WARM_UP_STEPS = 10
     SIZES = (2, 4, 8, 16)
@@ -76,6 +83,51 @@ def scenario(values):
             "timeline_step": f"{STEP_S} s",
         },
     }
+
+
+@app.function
+def promoted(values, minutes, rates, seed):
+    """A hundred lines of the hot spot: each moves to the SSD at its third access.
+
+    Accesses fall on lines at random: after m a line on average, this one has had three if m is
+    larger than a sum of three exponential steps. m follows from the simulated rate.
+    """
+    rng = random.Random(seed)
+    lines_hot = values["hot"] * 1e9 / 65536
+    accesses, had = [], 0.0
+    for rate in rates:
+        had += rate * values["share"] / 100 * STEP_S / lines_hot
+        accesses.append(had)
+    moved = sorted(sum(rng.expovariate(1.0) for _ in range(3)) for _ in range(LINES))
+    order = rng.sample(range(LINES), LINES)
+    dots = []
+    for place, third in zip(order, moved, strict=True):
+        x, y = 30 + 28 * (place % 20), 24 + 28 * (place // 20)
+        keys = [Key(0.0, x, y, "#566370", True)]
+        after = next((at for at, m in zip(minutes, accesses, strict=True) if m >= third), None)
+        if after is not None:
+            keys.append(Key(after, x, y, "#009E73"))
+        dots.append(Dot("a line of 64 KiB", keys, "", 10))
+    steps = []
+    for share in (0, 10, 25, 50, 75, 90, 99):
+        third = moved[max(0, share - 1)]
+        known = zip(minutes, accesses, rates, strict=True)
+        found = next(((at, rate) for at, m, rate in known if m >= third), None)
+        at, rate = (0.0, rates[0]) if not share else found or (minutes[-1], rates[-1])
+        if share and found is None:
+            continue
+        steps.append(
+            Step(
+                at,
+                f"After {at:.1f} min {share} of 100 lines are on the SSD: {figure(rate, 'IO/s')}.",
+            )
+        )
+    return Scene(
+        "Lines move to the SSD",
+        "Hollow: on the disks; green: on the SSD, from its third access on. By closed form, at the"
+        " simulated rate.",
+        600, 150, steps, (), dots,
+    )  # fmt: skip
 
 
 @app.function
@@ -145,6 +197,7 @@ def answer(values, seed):
             Box(f"{digits(last / first)} ×", "the disks' rate in the end"),
             Box(f"{100 * hits:.0f} %", "read hits on the SSD, whole run"),
         ],
+        scenes=[promoted(values, minutes, rising, seed)],
     )
 
 

@@ -30,6 +30,7 @@ with app.setup:
         lines,
         measured,
         parts,
+        queueing,
         traced,
     )
 
@@ -137,6 +138,7 @@ def answer(values, seed):
             measured(p99, "ms", "p99"),
             Box(f"{100 * share:.0f} %", "of the slowest hundredth's time is queue"),
         ],
+        scenes=[queueing(sorted(ios, key=lambda io: io["issued_ns"])[:64])],
     )
 
 

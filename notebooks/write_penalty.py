@@ -24,10 +24,12 @@ with app.setup:
         Prediction,
         Room,
         bars,
+        bars_in_time,
         digits,
         dress,
         figure,
         run_all,
+        traced,
     )
 
     LEVELS = {"raid0": "RAID 0", "raid10": "RAID 10", "raid5": "RAID 5", "raid6": "RAID 6"}
@@ -116,6 +118,23 @@ def commands(level):
 
 
 @app.function
+def steps(level, seed):
+    """One write alone on disks, without a cache and with one, on a time axis."""
+    rows = {}
+    for system, name in (("disks", "no cache"), ("cached", "write-back cache")):
+        made = scenario({"level": level, "reads": 0, "system": system})
+        made["workload"][0]["outstanding"] = 1
+        made["run"] = {"warm_up": "100 ms", "duration": "1 s"}
+        rows[name] = traced(made, seed, 1)[0]
+    return bars_in_time(
+        rows,
+        "Two steps, one after the other" if COMMANDS[level][0] else "One step: nothing is read",
+        f"one write on {LEVELS[level]}, alone, on 15,000 rpm disks; behind the cache the commands"
+        " to the disks follow later, with those of other writes",
+    )
+
+
+@app.function
 def answer(values, seed):
     """IO/s of each level, and the commands of one write on the chosen one."""
     bare = "five" if values["system"] == "five" else "disks"
@@ -154,6 +173,7 @@ def answer(values, seed):
             Box(f"{digits(mean)}", "commands an I/O on average"),
             Box(f"{digits(measured)}", "I/Os of RAID 0 without a cache that one costs"),
         ],
+        scenes=[steps(level, seed)],
     )
 
 

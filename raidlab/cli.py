@@ -163,6 +163,11 @@ COMMANDS = {
         "calibrate",
         "Fit a device to a measurement, with errors, and predict what the fit has not seen.",
     ),
+    "new": Lazy(
+        "new",
+        "new",
+        "Write a first scenario, commented, that runs: five questions, or options.",
+    ),
     "twin": Lazy(
         "twin",
         "twin",

@@ -9,11 +9,12 @@ from typing import Any
 
 from raidlab.calibration.datasheets.adjust import Tell, adjust, adjust_disk, silent
 from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
-from raidlab.devices.datasheet import disk, flash, flash_device, priors, spread, xpoint
+from raidlab.devices.datasheet import disk, flash, flash_device, priors, spread, thermal, xpoint
 from raidlab.devices.datasheet.controller import controller_draft, read_controller
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.priors import BLOCK
 from raidlab.devices.datasheet.sheet import Read, Sheet, read_sheet
+from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 
 WITHIN_PCT = 5.0
@@ -118,7 +119,12 @@ def import_datasheet(path: Path, tell: Tell = silent) -> Imported:
     """
     if read_toml(path).get("kind") == "controller":
         return import_controller(path)
-    return build(read_sheet(path), tell)
+    try:
+        return build(read_sheet(path), tell)
+    except SpecError as error:
+        raise SpecError(
+            replace(each, file=each.file or str(path)) for each in error.faults
+        ) from None
 
 
 def import_controller(path: Path) -> Imported:
@@ -162,6 +168,7 @@ def build(read: Read, tell: Tell = silent) -> Imported:
     draft = flash_device.device(drive, read)
     spread.widen(draft, drive)
     flash_device.put_pauses(draft, drive)
+    thermal.put_thermal(draft, drive)
     return Imported(draft, points, tuple(doubts))
 
 

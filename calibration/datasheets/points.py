@@ -11,6 +11,7 @@ from typing import Any
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.priors import BLOCK, DEPTHS
 from raidlab.devices.datasheet.sheet import Sheet
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.links import Interface
 from raidlab.scenarios.planning.scenario import build_scenario
@@ -147,6 +148,14 @@ class Bench:
         return self._known[key]
 
 
+def _of_device(fault: Fault, file: Path) -> Fault:
+    """A fault of the device that a sheet gives, as one of the sheet."""
+    if fault.file not in ("", str(file)):
+        return fault
+    allowed = fault.allowed.replace(str(file), "the device of this sheet")
+    return replace(fault, file="", key=f"the device's {fault.key}", allowed=allowed)
+
+
 def measure(sheet: Sheet, draft: Draft, quantity: str) -> float:
     """A figure as the simulated drive has it, in base units.
 
@@ -161,7 +170,12 @@ def measure(sheet: Sheet, draft: Draft, quantity: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{sheet.name}.toml"
         write_file(file, draft.to_toml())
-        result = simulate(build_scenario(load.tree(file)), workers=1)
+        try:
+            result = simulate(build_scenario(load.tree(file)), workers=1)
+        except SpecError as error:
+            # The file is ours: what is wrong is what the sheet gives.
+            faults = [_of_device(fault, file) for fault in error.faults]
+            raise SpecError(faults) from None
     row: Any = result.results[0]
     if quantity in LATENCIES:
         return float(row["latency_us"]["mean"]) * 1e3

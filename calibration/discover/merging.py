@@ -84,11 +84,16 @@ def complete(part: Part, other: Part) -> None:
             setattr(part, each.name, getattr(other, each.name))
 
 
+def last_part(path: str | None) -> str:
+    """`sda` of `/dev/sda`; empty without a path."""
+    return (path or "").rpartition("/")[2]
+
+
 def device_name(name: str | None) -> str | None:
     """`sda` of `/dev/sda`, `nvme0` of `nvme0n1`; None behind a controller."""
     if not name or " " in name or "/bus/" in name:
         return None
-    plain = name.rpartition("/")[2]
+    plain = last_part(name)
     return re.sub(r"^(nvme\d+)n\d+$", r"\1", plain)
 
 
@@ -131,7 +136,7 @@ def _words(model: str | None) -> set[str]:
 def _same_array(one: Array, other: Array) -> bool:
     if one.os_name and other.os_name and one.os_name == other.os_name:
         return True
-    names = (one.name or "").rpartition("/")[2], (other.name or "").rpartition("/")[2]
+    names = last_part(one.name), last_part(other.name)
     if names[0] and names[0] == names[1]:
         return one.controller == other.controller or None in (one.controller, other.controller)
     md = [each for each in (one, other) if each.controller is None]
@@ -139,7 +144,7 @@ def _same_array(one: Array, other: Array) -> bool:
 
 
 def _members(array: Array) -> set[str]:
-    return {each.rpartition("/")[2] for each in array.drives or []}
+    return {last_part(each) for each in array.drives or []}
 
 
 def _drop_paths(whole: Facts) -> None:
@@ -163,7 +168,7 @@ def _without_identity(whole: Facts) -> None:
 
 def base_drive(name: str, names: Iterable[str]) -> str | None:
     """The drive of a member such as `/dev/sdb1` or `nvme0n1p3`, of those that are known."""
-    plain, known = name.rpartition("/")[2], set(names)
+    plain, known = last_part(name), set(names)
     for each in (plain, re.sub(r"(?<=\d)p\d+$", "", plain), re.sub(r"(?<=[a-z])\d+$", "", plain)):
         if each in known:
             return each
@@ -191,7 +196,7 @@ def _check_members(whole: Facts) -> None:
         if array.controller is not None:
             continue
         for member in array.drives or []:
-            plain = member.rpartition("/")[2]
+            plain = last_part(member)
             owner = owners.setdefault(plain, array.name or "?")
             if owner != (array.name or "?"):
                 whole.warn("contradiction", f"{plain} is a member of {owner} and of {array.name}")

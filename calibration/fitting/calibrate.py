@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.begin import FINAL, base_of, hosts_of, prior_of, system_of
+from raidlab.calibration.fitting.begin import base_of, hosts_of, prior_of, system_of
 from raidlab.calibration.fitting.bench import Effort
 from raidlab.calibration.fitting.by_law import BY_LAW
 from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
@@ -28,6 +28,7 @@ from raidlab.calibration.fitting.host_trial import behind_best
 from raidlab.calibration.fitting.kinds import kind_of
 from raidlab.calibration.fitting.loss import groups_of
 from raidlab.calibration.fitting.parameters import Kind
+from raidlab.calibration.fitting.seen import seen_of
 from raidlab.calibration.fitting.stages import (
     AFTER,
     FINE,
@@ -36,10 +37,9 @@ from raidlab.calibration.fitting.stages import (
     Settled,
     Task,
 )
-from raidlab.calibration.fitting.train_split import missing, split
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import Measurement, Point
-from raidlab.calibration.measurements.sanity import extrapolated, possible, too_little
+from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
@@ -76,14 +76,9 @@ def calibrate(
     if settings.kind in BY_LAW and not settings.system:
         return calibrate_by_law(measurement, settings, progress)
     kind = kind_of(settings.kind)
-    usable, doubts = possible(measurement)
-    if not kind.over_time:
-        usable = [point.model_copy(update={"timeline": ()}) for point in usable]
-    measurement = measurement.model_copy(update={"points": tuple(usable)})
-    chosen, others = split(measurement.points, settings.train)
-    points = [measurement.points[index] for index in chosen]
-    warnings = doubts + missing(measurement.points, settings.train) + too_little(points)
-    warnings += _unsaid(kind, points)
+    seen = seen_of(measurement, settings.train, over_time=kind.over_time)
+    measurement, points = seen.measurement, seen.points
+    warnings = [*seen.warnings, *_unsaid(kind, points)]
     system = system_of(kind, settings)
     kind = kind if system is None else system.kind
     tree, sources = base_of(kind, settings, measurement.name, system)
@@ -108,10 +103,7 @@ def calibrate(
     progress(steps + 1, steps + AFTER)
     model = settled.model
     bench = model.bench(found.place)
-    ordered = [*chosen, *others]
-    parts = ["train"] * len(chosen) + ["test"] * len(others)
-    every = [measurement.points[index] for index in ordered]
-    rows = compare(bench, every, FINAL, parts=parts, workers=settings.workers)
+    rows = seen.compared(bench, settings.workers)
     warnings += bench.doubts(points)
     warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
@@ -130,7 +122,7 @@ def calibrate(
         tuple(left),
         settled.decisions,
         searched.tried,
-        (*warnings, *found.warnings, *extrapolated(points, every)),
+        (*warnings, *found.warnings, *extrapolated(points, seen.every)),
     )
 
 

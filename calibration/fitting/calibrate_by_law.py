@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from raidlab.calibration.fitting.begin import FINAL, base_of, host_of
+from raidlab.calibration.fitting.begin import base_of, host_of
 from raidlab.calibration.fitting.by_law import (
     LawFit,
     begun_with,
@@ -17,12 +17,11 @@ from raidlab.calibration.fitting.by_law import (
     selection_of,
 )
 from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import compare
 from raidlab.calibration.fitting.kinds import kind_of
+from raidlab.calibration.fitting.seen import seen_of
 from raidlab.calibration.fitting.stages import Settings
-from raidlab.calibration.fitting.train_split import missing, split
 from raidlab.calibration.measurements.measurement import Measurement
-from raidlab.calibration.measurements.sanity import extrapolated, possible, too_little
+from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.running.simulate import Progress
 
@@ -46,20 +45,12 @@ def calibrate_by_law(
     """
     kind = kind_of(settings.kind)
     _raise_of_law(settings)
-    whole = len(measurement.points)
-    usable, doubts = possible(measurement)
-    usable = [point.model_copy(update={"timeline": ()}) for point in usable]
-    measurement = measurement.model_copy(update={"points": tuple(usable)})
-    chosen, others = split(usable, settings.train)
-    if train is not None and len(usable) == whole:
-        chosen = list(train)
-        others = [index for index in range(whole) if index not in set(chosen)]
-    points = [usable[index] for index in chosen]
-    warnings = doubts + missing(usable, settings.train) + too_little(points)
+    seen = seen_of(measurement, settings.train, train=train)
+    measurement, points = seen.measurement, seen.points
     tree, sources = base_of(kind, settings, measurement.name, None)
     machine = measurement.machine
     if "capacity" not in settings.overrides:
-        tree = begun_with(tree, capacity_of(usable, machine))
+        tree = begun_with(tree, capacity_of(measurement.points, machine))
     host, own = host_of(kind, settings, None), False
     if not settings.host:
         host, own = measured_host(host, points, machine)
@@ -69,14 +60,12 @@ def calibrate_by_law(
         settings.kind, tree, host, points, selection_of(points, host), settings.workers
     )
     progress(1, 2)
-    every = [usable[index] for index in (*chosen, *others)]
-    parts = ["train"] * len(chosen) + ["test"] * len(others)
-    rows = compare(found.bench, every, FINAL, parts=parts, workers=settings.workers)
+    rows = seen.compared(found.bench, settings.workers)
     fit = replace(found.fit, wall_s=time.monotonic() - begun)
     return Calibration(
         settings, measurement, fit, found.model, found.bench, found.tree, host,
         _sources_of_law(sources, found, measurement.name), tuple(rows), (), (), (),
-        (*warnings, *found.warnings, *extrapolated(points, every)), found.selection, own,
+        (*seen.warnings, *found.warnings, *extrapolated(points, seen.every)), found.selection, own,
     )  # fmt: skip
 
 

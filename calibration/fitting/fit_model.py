@@ -100,10 +100,16 @@ class FitModel:
             before = start_of(parameter, self.tree, self.host)
             put(target, inner, parameter.text(value))
             for along in parameter.along:
-                if along not in numbers and before > 0:
+                if along not in numbers and before > 0 and self._has(along):
                     ratio = start_of(_plain(parameter, along), self.tree, self.host) / before
                     put(target, along, parameter.text(value * ratio))
         return tree, host, mapped
+
+    def _has(self, key: str) -> bool:
+        """Whether the files have a key; those of the host begin with its name."""
+        of_host = key.startswith("host.")
+        found = get(self.host, key[len("host.") :]) if of_host else get(self.tree, key)
+        return found is not None
 
     def bench(self, at: Array) -> Bench:
         """The bench at a place.

@@ -24,7 +24,10 @@ VIRTUAL_DISK = "virtual-disk"
 TABLE = "table"
 """A device that no law explains: its measured latencies."""
 CPU_SCALE = "host.cpu"
-CPU_TIMES = ("submit", "complete", "wake", "fill", "interrupt", "raid_command", "stripe_page")
+CPU_TIMES = (
+    "submit", "complete", "wake", "fill", "interrupt", "raid_command", "stripe_page",
+    "stripe_reread",
+)  # fmt: skip
 """What `host.cpu` scales."""
 ALONE_AND_BESIDE = "reads alone and beside others"
 """What shows whether a drive is slower where it finds nothing else to do."""
@@ -233,6 +236,7 @@ _MD = (
         60.0,
         "small writes to fast members at depth",
         needs="os-parity",
+        along=("host.stripe_reread",),
     ),
 )
 """Of RAID in the host, beside the drives of the array."""
@@ -387,7 +391,7 @@ def that_apply(
         if parameter.side != "both" and parameter.side not in sides:
             continue
         if outside or get(tree, parameter.key) is not None:
-            along = tuple(key for key in parameter.along if get(tree, key) is not None)
+            along = tuple(key for key in parameter.along if outside or get(tree, key) is not None)
             found.append(replace(parameter, along=along))
     return found
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from raidlab.calibration.fitting.baseline import against_lines
@@ -36,7 +36,7 @@ def html_comparison(
         kind="compare",
         question=f"{title}: measured and simulated",
         answer=comparison_answer(rows),
-        boxes=_boxes(found, "")[:3],
+        boxes=_boxes(found, "", (_MEDIAN, _P90, _P99)),
         beside=notes,
         pictures=point_pictures(rows),
         evidence=[points_table(rows), *_files(measurement)],
@@ -58,7 +58,7 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
     determined = sum(estimate.identifiable for estimate in estimates)
     unseen = document["test"]["points"] > 0
     part, of = (document["test"], "unseen ") if unseen else (document["train"], "training ")
-    boxes = _boxes(part, of)
+    boxes = _boxes(part, of, (_MEDIAN, _P99))
     evidence: list[Evidence] = [
         parameters_table(estimates),
         Text(
@@ -89,7 +89,7 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
         question=f"{result.tree['title']}: how well does it predict?",
         answer=calibration_answer(result),
         boxes=[
-            *(each for each in boxes if not each.text.startswith("of nine")),
+            *boxes,
             Box(f"{determined} of {len(estimates)}", "parameters determined"),
         ],
         beside=_warnings(result),
@@ -199,16 +199,19 @@ def _next(result: Calibration) -> list[str]:
     ]
 
 
-def _boxes(found: dict[str, Any], of: str) -> list[Box]:
-    boxes = []
-    for key, text in (
-        ("median_abs_error_pct", f"median error of {of}rates"),
-        ("p90_abs_error_pct", f"of nine in ten {of}rates at most"),
-        ("p99_latency_median_abs_error_pct", f"median error of {of}p99"),
-    ):
-        if found[key] is not None:
-            boxes.append(Box(f"{digits(found[key])} %", text))
-    return boxes
+_MEDIAN, _P90, _P99 = (
+    "median_abs_error_pct", "p90_abs_error_pct", "p99_latency_median_abs_error_pct",
+)  # fmt: skip
+
+
+def _boxes(found: Mapping[str, Any], of: str, keys: Iterable[str]) -> list[Box]:
+    """What is known of a part of the points, by the keys of its summary."""
+    texts = {
+        _MEDIAN: f"median error of {of}rates",
+        _P90: f"of nine in ten {of}rates at most",
+        _P99: f"median error of {of}p99",
+    }
+    return [Box(f"{digits(found[key])} %", texts[key]) for key in keys if found[key] is not None]
 
 
 def certainty(estimate: Estimate) -> str:

@@ -85,7 +85,11 @@ _TIER = (
 )
 
 _OS_RAID_EXTRA = (
-    _time("stripe_page", 0.05, 60.0, "small writes to fast members at depth", "os-parity"),
+    # Stripes that read first and those that are written whole keep the ratio of their times.
+    replace(
+        _time("stripe_page", 0.05, 60.0, "small writes to fast members at depth", "os-parity"),
+        along=("stripe_reread",),
+    ),
 )
 _OS_RAID = (
     _time("raid_command", 0.05, 20.0, "requests of several commands at depth, and CPU shares"),

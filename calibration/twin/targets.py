@@ -115,7 +115,8 @@ class CollectedTarget:
         bundle = self.folder / f"round-{number:02}"
         plan.write_text(plan_of(asks, f"twin-{number:02}"), encoding="utf-8")
         words = [str(program()), self.path, "--plan", str(plan), "--out", str(bundle)]
-        words += ["--size", self.size] if self.size and number == 0 else []
+        # The collector removes a file that it made: each round makes it again.
+        words += ["--size", self.size] if self.size else []
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
             said = (done.stderr or done.stdout).strip().splitlines()

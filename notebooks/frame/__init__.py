@@ -11,6 +11,8 @@ from raidlab.notebooks.frame.figures import measured as measured
 from raidlab.notebooks.frame.figures import spanned as spanned
 from raidlab.notebooks.frame.live import Live as Live
 from raidlab.notebooks.frame.loss import losses as losses
+from raidlab.notebooks.frame.mechanisms import bars_in_time as bars_in_time
+from raidlab.notebooks.frame.mechanisms import queueing as queueing
 from raidlab.notebooks.frame.pictures import Axis as Axis
 from raidlab.notebooks.frame.pictures import Series as Series
 from raidlab.notebooks.frame.pictures import bars as bars

@@ -89,6 +89,16 @@ class Scene:
     def plain(self) -> dict[str, Any]:
         """For the page's script, with as many digits as a screen shows."""
         found: dict[str, Any] = _rounded(asdict(self))
+        # What is not said has the page's defaults.
+        for part in ("shapes", "dots"):
+            found[part] = [
+                {
+                    key: value
+                    for key, value in each.items()
+                    if value is not None and value not in ("", [])
+                }
+                for each in found[part]
+            ]
         return found
 
 

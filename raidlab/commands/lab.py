@@ -61,7 +61,7 @@ def lab(
         raise SpecError([Fault("", None, allowed)]) from None
     from raidlab.notebooks.frame import catalogue
 
-    asked = [("--list", listing), ("--site", site), ("--pack", pack), ("--class", predictions)]
+    asked = [("--site", site), ("--pack", pack), ("--class", predictions), ("--list", listing)]
     named = [option for option, value in asked if value]
     if len(named) > 1:
         raise SpecError([Fault(named[1], None, f"left out beside {named[0]}: one of them")])

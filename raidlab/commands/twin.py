@@ -13,7 +13,7 @@ import typer
 from raidlab.commands.again import again
 from raidlab.commands.common import Json, Seed, Workers, command, path, say
 from raidlab.commands.file_kinds import FileKind
-from raidlab.commands.files_written import Reads, Writes, also_writes
+from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.faults import Fault, SpecError
@@ -42,6 +42,7 @@ def twin(
             " only read.",
             show_default=False,
         ),
+        Reads(),
     ] = "",
     system: Annotated[
         str,
@@ -64,7 +65,7 @@ def twin(
         typer.Option(
             "--out", help="Folder for what is measured and made; goes on there.", parser=path
         ),
-        Writes(FileKind.RESULT, later=True),
+        Writes(FileKind.RESULT, inside=_KINDS),
     ] = Path("twin"),
     size: Annotated[str, typer.Option("--size", help="Of the file that is made.")] = "2 GiB",
     time_limit: Annotated[
@@ -89,7 +90,6 @@ def twin(
     from raidlab.calibration.twin.report import FILES, document, files
 
     of = _target(target, system, simulated, out, size, seed)
-    also_writes("--out", {out / name: kind for name, kind in _KINDS.items()}, say)
     out.mkdir(parents=True, exist_ok=True)
     settings = TwinSettings(
         out, _name_of(target or system or simulated), _seconds(time_limit), accuracy / 100.0,

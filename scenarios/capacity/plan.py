@@ -133,7 +133,7 @@ class _Planning:
         return alive
 
     def thin(self, alive: list[Candidate]) -> list[Candidate]:
-        """Of very many candidates every so manieth number of drives of a family, shortly.
+        """Of very many candidates every nth number of drives of a family, in a short run each.
 
         Those between one that fails and the next one that fits, which could be the cheapest, are
         added: more drives of the same family do not make it worse.

@@ -11,6 +11,8 @@ from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.hdd_geometry import SECTOR
+from raidlab.devices.host import HostSpec
+from raidlab.devices.instances import INSTANCES
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
@@ -19,6 +21,7 @@ from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
+from raidlab.scenarios.planning.md import kernel_era, md_plan, sync_speed_plan
 from raidlab.scenarios.planning.preconditioning import (
     Writes,
     beyond_array,
@@ -29,9 +32,9 @@ from raidlab.scenarios.planning.preconditioning import (
 from raidlab.scenarios.planning.read_balance import read_balance_plan
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
-from raidlab.scenarios.planning.sync_speed import sync_speed_plan
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
+from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -58,6 +61,8 @@ class Parts:
     """Arrays with drives that compress."""
     clock: float | None = None
     """Of the host's CPU in hertz."""
+    host: HostSpec | None = None
+    """The host, if it was found."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[dict[str, Any]] = field(default_factory=list)
     """The plan's `devices`."""
@@ -78,6 +83,12 @@ class Parts:
     """From the first to the last request of the longest trace."""
     volatile: list[str] = field(default_factory=list)
     """Arrays with drives whose own caches forget what they hold when the power fails."""
+
+    def take_host(self, host: HostSpec | None) -> None:
+        """The host was found, or was not."""
+        self.host = host
+        self.clock = self.scenario.host.clock or (None if host is None else host.clock)
+        kernel_era(self.scenario, self.warnings)
 
     def find(self, key: str, name: str, kind: type[SpecT]) -> SpecT | None:
         """The device called `name`; None, and a fault, if there is none of that kind."""
@@ -163,7 +174,7 @@ class Parts:
         groups = [[member] for member in members] if table.level == "independent" else [members]
         spec, settings = controller
         of_chipset = spec is not None and spec.raid_in_host
-        in_host = self._striped(table) and (table.software_raid == "os" or of_chipset)
+        in_host = self._striped(table) and (table.in_host or of_chipset)
         short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
         of_md = self._of_md(key, name, table, capacities, volatile=volatile)
@@ -214,11 +225,12 @@ class Parts:
         """
         if controller is None or not controller.fast_path or not chosen:
             return False
-        without = f"controller.fast_path: has no effect on {name}"
+        key = "controller.fast_path"
         if table.level not in FAST_LEVELS and not in_host:
-            self.warnings.append(f"{without}: the short path serves {', '.join(FAST_LEVELS)}")
+            served = ", ".join(FAST_LEVELS)
+            self.warnings.append(no_effect(key, f" on {name}: the short path serves {served}"))
         elif all(drive.spec.kind == "hdd" for drive, _ in chosen):
-            self.warnings.append(f"{without}, an array of hard disks")
+            self.warnings.append(no_effect(key, f" on {name}, an array of hard disks"))
         else:
             return True
         return False
@@ -254,7 +266,8 @@ class Parts:
             return []
         drive, options = spare
         for at in range(table.hot_spares):
-            self.drives.append(Attached(drive.spec, f"{name}/spare.{at}", drive.key))
+            label = f"{name}/spare.{at}"
+            self.drives.append(Attached(drive.spec, label, drive.key, table.link or ""))
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
@@ -274,7 +287,7 @@ class Parts:
         known = {name: getattr(chosen[0][1], name) for name in ("write_cache", "cooling")}
         options = DriveOptions(**{n: v for n, v in known.items() if n in spec.options})
         wanted = _family(chosen[0][0].spec)
-        if _family(spec) != wanted:
+        if _family(spec) != wanted and not table.in_host:
             allowed = f"a drive of the array's interface, {wanted}; this one has {_family(spec)}"
             self.faults.add(key, spec.name, allowed)
             return None
@@ -303,7 +316,9 @@ class Parts:
     def _check_mixture(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
     ) -> None:
-        """The drives of an array are of one interface: SAS, SATA or PCIe, whatever the level."""
+        """The drives of an array behind a controller are of one interface: SAS, SATA or PCIe."""
+        if table.in_host:
+            return
         families: dict[str, str] = {}
         for drive, _ in chosen:
             families.setdefault(_family(drive.spec), drive.spec.name)
@@ -320,12 +335,14 @@ class Parts:
     def _of_md(
         self, key: str, name: str, table: ArrayTable, capacities: Sequence[int], *, volatile: bool
     ) -> dict[str, Any]:
-        """What Linux' md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
+        """What Linux md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
         bitmap = bitmap_plan(
             key, name, table, capacities, self.faults, self.warnings, volatile=volatile
         )
         balance = read_balance_plan(key, name, table, self.warnings)
-        return bitmap | balance | sync_speed_plan(key, table, self.faults)
+        md = md_plan(key, table, self.scenario, self.host, self.faults, self.warnings)
+        speed = sync_speed_plan(key, table, self.faults)
+        return bitmap | balance | speed | ({"md": md} if md else {})
 
     @staticmethod
     def _streams(
@@ -350,11 +367,11 @@ class Parts:
         self, key: str, table: ArrayTable, controller: ControllerSpec | None, *, behind: bool
     ) -> None:
         if table.level == "independent" and "stripe_unit" in table.model_fields_set:
-            self.warnings.append(f"{key}.stripe_unit: has no effect on {table.level}")
+            self.warnings.append(no_effect(f"{key}.stripe_unit", f" on {table.level}"))
         if not self._striped(table):
-            if table.software_raid == "os":
-                self.warnings.append(f"{key}.software_raid: has no effect on {table.level}")
-        elif table.software_raid == "os":
+            if table.in_host:
+                self.warnings.append(no_effect(f"{key}.software_raid", f" on {table.level}"))
+        elif table.in_host:
             return
         elif not behind:
             allowed = 'a [controller], or software_raid = "os" for an array in the host'
@@ -376,10 +393,20 @@ class Parts:
             options = self._options(entry_key, name, spec, entry, controller)
             if options is None:
                 continue
+            link = self._link(entry_key, key, entry, table)
             for _ in range(entry.count):
                 label = f"{name}/{spec.name}.{len(chosen)}"
-                chosen.append((Attached(spec, label, entry_key), options))
+                chosen.append((Attached(spec, label, entry_key, link), options))
         return chosen
+
+    def _link(self, entry_key: str, key: str, entry: DrivesTable, table: ArrayTable) -> str:
+        """The link that drives hang on; empty, and a fault, if there is none of that name."""
+        name, at = (entry.link, entry_key) if entry.link else (table.link or "", key)
+        names = [link.name for link in self.scenario.link]
+        if name and name not in names and not self.faults.has(f"{at}.link"):
+            allowed = f"the name of a [[link]]: {', '.join(names)}" if names else "left out"
+            self.faults.add(f"{at}.link", name, allowed, names)
+        return name if name in names else ""
 
     def _options(
         self,
@@ -397,10 +424,8 @@ class Parts:
         self.faults.extend(found, key)
         switched = replace(options, write_cache=True)
         if entry.write_cache is not None and not found and not spec.volatile(switched):
-            self.warnings.append(
-                f"{key}.write_cache: has no effect on {spec.name}, whose buffer forgets nothing"
-                " when the power fails"
-            )
+            said = f" on {spec.name}, whose buffer forgets nothing when the power fails"
+            self.warnings.append(no_effect(f"{key}.write_cache", said))
         compressible = self._compressible(array, spec)
         return None if found else replace(options, compressible=compressible)
 
@@ -447,9 +472,9 @@ class Parts:
             elif self.scenario.run.precondition != "fresh" and table.cache_tier is None:
                 # The page cache of a buffered load holds the end of what was written.
                 if not self._buffered(name):
-                    self.warnings.append(f"run.precondition: has no effect on {name or table.name}")
+                    self.warnings.append(no_effect("run.precondition", f" on {name or table.name}"))
             elif self.scenario.run.snapshot is not None and table.cache_tier is None:
-                self.warnings.append(f"run.snapshot: has no effect on {name or table.name}")
+                self.warnings.append(no_effect("run.snapshot", f" on {name or table.name}"))
             return chosen
         if self.scenario.run.snapshot is not None:
             return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
@@ -464,10 +489,11 @@ class Parts:
             return chosen
         filled = self.scenario.run.filled
         if filled is not None and filled > usable:
-            self.warnings.append(
+            text = (
                 f"run.filled: {format_size(filled)} is more than {name or table.name} holds,"
                 f" {format_size(usable)}: it is filled"
             )
+            self.warnings.append(Coded(text, Code.NO_EFFECT, "run.filled"))
         loads = list(self._writes(name, usable)) if name else []
         histories = drive_histories(self.scenario, table, loads, usable, capacities)
         return [
@@ -522,6 +548,25 @@ class Parts:
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
         plan = spec.to_plan(spec.beside(self.clock, options))
+        ceiling = INSTANCES.get(self.scenario.host.instance or "")
+        if ceiling is not None and spec.kind == "volume":
+            plan["limits"] = [*plan["limits"], *ceiling.limits(self._volumes())]
         if plan not in self.models:
             self.models.append(plan)
         return self.models.index(plan)
+
+    @property
+    def has_volumes(self) -> bool:
+        """Whether any drive is a cloud volume."""
+        return any(model["kind"] == "volume" for model in self.models)
+
+    def _volumes(self) -> int:
+        """Cloud volumes of all arrays, which share what an instance passes."""
+        entries = [entry for array in self.scenario.array for entry in array.drives]
+        return max(1, sum(entry.count for entry in entries if self._is_volume(entry.model)))
+
+    def _is_volume(self, name: str) -> bool:
+        try:
+            return (self.own.get(name) or find(name, self.folder)).spec.kind == "volume"
+        except SpecError:
+            return False

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.levels import ArrayLevel, facts
+from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ControllerTable
 
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**59}
@@ -83,10 +84,11 @@ def without_cache(spec: ControllerSpec, settings: ControllerTable, name: str) ->
     """Settings of the cache, which an array in the host has no use of."""
     for key, bypass in _BYPASS.items():
         if spec.cache is not None and getattr(settings, key) not in (None, bypass):
-            yield (
-                f"controller.{key}: has no effect on {name}, RAID in the host: the controller"
-                " passes commands to its drives on, bypassing the cache"
+            said = (
+                f" on {name}, RAID in the host: the controller passes commands to its drives on,"
+                " bypassing the cache"
             )
+            yield no_effect(f"controller.{key}", said)
 
 
 def controller_plan(
@@ -102,16 +104,18 @@ def controller_plan(
 def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
     """Settings that have no effect together with others."""
     if settings.write == "write-back" and backup_of(spec, settings) == "none":
-        yield (
+        text = (
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"
             " cache through an outage (backup)"
         )
+        yield Coded(text, Code.WRITE_THROUGH, spec.name)
     if (
         settings.fast_path
         and "fast_path" in spec.features
         and not _bypasses_the_cache(policy(spec, settings, short=True))
     ):
-        yield (
-            "controller.fast_path: has no effect beside write-back, read-ahead or cached I/O;"
+        said = (
+            " beside write-back, read-ahead or cached I/O;"
             ' it needs write = "write-through", read_ahead = "none", io_cache = "direct"'
         )
+        yield no_effect("controller.fast_path", said)

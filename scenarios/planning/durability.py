@@ -10,6 +10,7 @@ from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.spec.durability import FileSystemTable
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import ScenarioTable
 
 FlushCommand = Literal["queued", "alone", "dropped"]
@@ -143,10 +144,11 @@ def add_file_systems(table: ScenarioTable, parts: Parts, host: HostSpec | None) 
             parts.faults.add(f"{key}.journal", format_size(system.journal), allowed)
             continue
         if not system.barrier:
-            parts.warnings.append(
+            text = (
                 f"{key}.barrier: without flushes an outage loses what fsync has promised,"
                 " unless every cache on the path is protected"
             )
+            parts.warnings.append(Coded(text, Code.DATA_AT_RISK, f"{key}.barrier"))
         for index in indices:
             drives = parts.arrays[index]["drives"]
             flushed = any(flushes[drive] != "dropped" for drive in drives)

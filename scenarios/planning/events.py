@@ -11,6 +11,7 @@ from raidlab.devices.units import format_duration, format_size
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.spares import left_failed
 from raidlab.scenarios.planning.ssd_cache import tier_name
+from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import EventTable, RunTable, ScenarioTable
 
 _OF_A_DRIVE = ("fail-drive", "slow-drive", "unreadable-sectors", "replace-drive")
@@ -89,10 +90,11 @@ def plan_events(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
     for at, event in enumerate(table.event):
         _without_effect(f"event.{at}", event, parts)
         if event.at >= end:
-            parts.warnings.append(
+            text = (
                 f"event.{at}: {event.action} at {format_duration(event.at)} does not happen, the"
                 f" run ends at {format_duration(end)} (run.warm_up and run.duration)"
             )
+            parts.warnings.append(Coded(text, Code.EVENT_AFTER_END, f"event.{at}"))
         for delay, action in _actions(f"event.{at}", event, table, parts):
             events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
     _within_another_outage(table, parts)
@@ -167,20 +169,22 @@ def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> E
                 parts.faults.add(f"{key}.offset", format_size(event.offset), allowed)
                 return None
         if event.action in _OF_AN_ARRAY and not facts(plan["level"]).is_redundant:
-            parts.warnings.append(
+            text = (
                 f"{key}: {event.action} has no effect on {_named(event, parts)}: without redundancy"
                 " there is nothing to compare with or repair from"
             )
+            parts.warnings.append(Coded(text, Code.NO_EFFECT, key))
     if event.action == "battery-learn":
         cache = any(plan.get("cache") is not None for plan in parts.arrays)
         if table.controller is None or not cache:
             parts.faults.add(f"{key}.action", event.action, "a controller whose cache is used")
             return None
         if not any((plan.get("cache") or {}).get("write") == "write_back" for plan in parts.arrays):
-            parts.warnings.append(
+            text = (
                 f"{key}: battery-learn has no effect: write-back alone waits for the battery, and"
                 " that needs a controller.backup"
             )
+            parts.warnings.append(Coded(text, Code.NO_EFFECT, key))
     return Event(event.action, array, drive, event.extra, event.offset, event.size, event.lasts)
 
 
@@ -208,7 +212,8 @@ def _without_copy(
             level = next(
                 array.level for at, array in enumerate(table.array) if table.array_name(at) == name
             )
-            yield f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
+            text = f"array {name}: a failed drive takes its data with it, {level} keeps no copy"
+            yield Coded(text, Code.DATA_AT_RISK, name)
 
 
 def _without_rebuild(
@@ -229,8 +234,12 @@ def _without_rebuild(
         yield (
             name,
             [
-                f"array {name}: no rebuild after drive {drive} has failed: there is neither a hot"
-                " spare left (hot_spares) nor a new drive (an event replace-drive)"
+                Coded(
+                    f"array {name}: no rebuild after drive {drive} has failed: there is neither a"
+                    " hot spare left (hot_spares) nor a new drive (an event replace-drive)",
+                    Code.NO_REBUILD,
+                    name,
+                )
                 for drive in left
             ],
         )
@@ -240,12 +249,12 @@ def _without_background(events: Sequence[EventTable], table: ScenarioTable) -> I
     """Settings of rebuilds and checks in a run without any."""
     actions = {event.action for event in events}
     if not actions & _REBUILDS and table.run.after_rebuild:
-        yield "run.after_rebuild: has no effect: no event has data rebuilt"
+        yield no_effect("run.after_rebuild", ": no event has data rebuilt")
     if not actions & {*_REBUILDS, *_OF_AN_ARRAY}:
         for at, array in enumerate(table.array):
             if "rebuild_rate" in array.model_fields_set:
                 key = f"array.{at}.rebuild_rate"
-                yield f"{key}: has no effect: no event has data rebuilt or checked"
+                yield no_effect(key, ": no event has data rebuilt or checked")
 
 
 def _without_tier(name: str, parts: Parts) -> Iterator[str]:
@@ -257,17 +266,19 @@ def _without_tier(name: str, parts: Parts) -> Iterator[str]:
         not facts(parts.arrays[parts.tiers[name]]["level"]).is_redundant
         and above["tier"]["write_back"]
     ):
-        yield (
+        text = (
             f"array {name}: a failed drive takes the tier with it, and the lines that are dirty"
             " there"
         )
+        yield Coded(text, Code.DATA_AT_RISK, name)
 
 
 def _forgets(array: str) -> str:
-    return (
+    text = (
         f"array {array}: when the power fails, its drives' own caches lose writes that they have"
         " acknowledged, whatever the controller's backup keeps (disk_cache, write_cache = false)"
     )
+    return Coded(text, Code.DATA_AT_RISK, array)
 
 
 def _move(

@@ -16,6 +16,7 @@ from raidlab.scenarios.fio.resolve import Jobs, resolve
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.job_writes import variables_of
 from raidlab.scenarios.planning.sharing import share_plan
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 _HELD = frozenset({"limit", "burst", "weight", "priority"})
@@ -116,7 +117,7 @@ def fio_workload(
     if workload.fio is None:
         jobs = _without_end(jobs, table.run.least_warm_up)
     parts.warnings += [
-        f"{Path(file).name}: {note}"
+        Coded(f"{Path(file).name}: {note}", Code.FIO_NOTE, name)
         for note in (*jobs.notes, *_uncompressed(workload, target, jobs, parts))
     ]
     jobs = _on_files(jobs, parts)

@@ -7,6 +7,7 @@ from typing import Any
 
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec
+from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ScenarioTable
 
 _PARITIES = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}
@@ -32,26 +33,29 @@ def host_warnings(
 def fitted_elsewhere(device: DeviceSpec, host: HostSpec) -> Iterator[str]:
     """A warning if a device stands behind another host than the one it was fitted with."""
     if device.fitted_behind not in ("", host.name) and not isinstance(device, HostSpec):
-        yield (
+        text = (
             f"{device.name}: was fitted behind the host {device.fitted_behind} and stands behind"
             f" {host.name} here: the errors of its fit do not hold (raidlab calibrate --host-out"
             " writes the host that belongs to it)"
         )
+        yield Coded(text, Code.FITTED_ELSEWHERE, device.name)
 
 
 def _free_parity(host: HostSpec, array: str, level: str) -> Iterator[str]:
     parities = _PARITIES.get(level, 0)
     key, rate = ("parity", host.parity) if parities == 1 else ("two_parities", host.two_parities)
     if parities and not host.stripe_page:
-        yield (
+        text = (
             f"array {array}: the host {host.name} has no stripe_page, so its thread handles the"
             f" stripes of its {level} in no time, and writes to fast drives are too fast"
         )
+        yield Coded(text, Code.FREE_PARITY, array)
     if parities and not rate:
-        yield (
+        text = (
             f"array {array}: the host {host.name} has no {key}, so parity of its {level} takes no"
             " CPU time, and writes are too fast"
         )
+        yield Coded(text, Code.FREE_PARITY, array)
 
 
 def without_threads(table: ScenarioTable) -> Iterator[str]:
@@ -62,4 +66,4 @@ def without_threads(table: ScenarioTable) -> Iterator[str]:
         and "threads" in table.host.model_fields_set
         and all(load.threads is not None or load.job_file is not None for load in loads)
     ):
-        yield "host.threads: has no effect: every workload says its own"
+        yield no_effect("host.threads", ": every workload says its own")

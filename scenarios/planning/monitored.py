@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, Faults, SpecError, faults_of
 from raidlab.devices.units import SIZE, Duration, Share
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.monitored import MonitoredLoad, Openness, read_monitored
 from raidlab.scenarios.spec.schema import WorkloadTable
 
@@ -154,7 +155,8 @@ def expand(tree: Mapping[str, Any], folder: Path | None, *, key: str = "workload
             continue
         first.append(plain[0])
         behind += plain[1:]
-        warnings += notes
+        own = f"{key}.{at}"
+        warnings += [Coded(text, Code.MONITORING_NOTE, own) for text in notes]
     if faults:
         raise SpecError(faults)
     return Expanded({**tree, key: [*first, *behind]}, warnings)

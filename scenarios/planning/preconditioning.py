@@ -114,7 +114,7 @@ class Writes:
     """Where: first byte, bytes, share of the writes."""
     block_bytes: int
     bytes_of_io: float
-    """Bytes that it writes with each of its I/Os, in the mean."""
+    """Bytes that it writes with each of its I/Os, on average."""
     rate: float | None
     """I/Os a second of an open load."""
     outstanding: float

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,17 @@ from raidlab.scenarios.planning.fio import (
     seeded,
 )
 from raidlab.scenarios.planning.host_warnings import host_warnings, without_threads
+from raidlab.scenarios.planning.link_tree import unused_links
+from raidlab.scenarios.planning.load_warnings import no_whole_sectors, straddles
+from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
-from raidlab.scenarios.planning.ssd_cache import follows_data
+from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.loads import HOT_SHARE
+from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.unsupported import not_yet
 
@@ -215,7 +219,7 @@ def build_scenario(
     """A scenario from the tree of its file.
 
     Args:
-        tree: What a scenario file holds.
+        tree: What a scenario file holds; in a program also as `in_form_of_a_file` takes it.
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
         sections: What job files of its workloads hold, if they were read.
@@ -223,7 +227,7 @@ def build_scenario(
     Raises:
         SpecError: Everything that is wrong with it.
     """
-    path = None if path is None else Path(path)
+    tree, path = (in_form_of_a_file(tree), None) if path is None else (tree, Path(path))
     faults = Faults("" if path is None else str(path))
     monitored = expanded(tree, path, faults)
     table = check(ScenarioTable, monitored.tree, faults)
@@ -233,20 +237,19 @@ def build_scenario(
     parts = Parts(table, faults, None if path is None else path.parent, own or {})
     parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
-    parts.clock = table.host.clock or (None if host is None else host.clock)
+    parts.take_host(host)
     controller = _controller(table, parts)
     for at in range(len(table.array)):
         parts.add_array(at, (controller, table.controller))
     workloads = _workloads(table, parts, host)
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
+    parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
-    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
-        allowed = "1: without a cache_tier it has no effect"
-        faults.add("run.time_lapse", table.run.time_lapse, allowed)
+    check_time_lapse(table, faults)
     events = plan_events(table, parts)
     topology = None
     if host is not None and (controller is not None or table.controller is None):
-        topology = connect(host, controller, parts.drives, faults)
+        topology = connect(host, controller, parts.drives, faults, table.link)
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
@@ -275,6 +278,7 @@ def build_scenario(
         models=parts.devices,
         warnings=(
             *parts.warnings,
+            *md_host_warnings(table, parts.arrays, volumes=parts.has_volumes),
             *host_warnings(host, (device.spec for device in parts.devices.values()), parts.arrays),
         ),
         unrebuilt=parts.unrebuilt,
@@ -357,7 +361,7 @@ def _workloads(
         if name in names:
             parts.faults.add(f"{key}.name", name, "a name that no other workload has")
         names.add(name)
-        parts.warnings += _no_whole_sectors(key, workload)
+        parts.warnings += no_whole_sectors(key, workload)
         target = table.target_name(at)
         if target not in parts.offered:
             allowed = f"the name of an array: {', '.join(parts.offered)}"
@@ -385,7 +389,7 @@ def _workloads(
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
             outstanding = (0,) * len(workload.rate)
-        parts.warnings += _straddles(key, workload, parts.mapping_units(arrays))
+        parts.warnings += straddles(key, workload, parts.mapping_units(arrays))
         align = workload.alignment(
             whole_blocks=parts.aligns_blocks(arrays), sector=parts.sector(arrays)
         )
@@ -444,39 +448,6 @@ def _jobs_until(table: ScenarioTable) -> int:
     if only and not run.model_fields_set & {"duration", "warm_up"}:
         return 0
     return run.least_warm_up + run.duration
-
-
-def _no_whole_sectors(key: str, workload: WorkloadTable) -> Iterator[str]:
-    """Sizes of direct I/Os that no drive moves, such as 4 kB for 4 KiB."""
-    for name in () if workload.buffered else ("block_size", "align"):
-        size = getattr(workload, name) or 0
-        if size % 512:
-            nearest = next(
-                (size // 1000**n * 1024**n for n in (3, 2, 1) if size % 1000**n == 0),
-                -(-size // 512) * 512,
-            )
-            yield (
-                f"{key}.{name}: {format_size(size)} is no multiple of 512 B, and direct I/O moves"
-                f' whole sectors; did you mean "{format_size(nearest)}"?'
-            )
-
-
-def _straddles(key: str, workload: WorkloadTable, mapping_units: Collection[int]) -> Iterator[str]:
-    """Random I/Os of whole mapping units that straddle them because of where their area begins."""
-    size = workload.block_size or 0
-    said = workload.align is not None or workload.buffered
-    if said or not size or workload.load().access != "random":
-        return
-    align = workload.alignment(whole_blocks=True)
-    units = [unit for unit in mapping_units if size % unit == 0 and align % unit]
-    if units:
-        start = "area_start" if workload.area_start % size else "hot_start"
-        yield (
-            f"{key}.{start}: is no multiple of the block, so offsets are multiples of"
-            f" {format_size(align)}, and nearly every I/O of {format_size(size)} touches"
-            f" {size // max(units) + 1} of the drives' mapping units of {format_size(max(units))}"
-            f" for {size // max(units)}"
-        )
 
 
 def _page_cache(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from raidlab.devices.faults import Faults
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import PRIORITIES, ScenarioTable, WorkloadTable
 
 SHARED_DEPTH = 32
@@ -32,7 +33,7 @@ def share_plan(table: ScenarioTable, at: int) -> dict[str, Any]:
 
 def check_sharing(table: ScenarioTable, faults: Faults) -> list[str]:
     """Faults of what has no effect; gives warnings of shares that nobody else has."""
-    warnings = []
+    warnings: list[str] = []
     for at, array in enumerate(table.array):
         name = table.array_name(at)
         loads = [n for n in range(len(table.workload)) if table.target_name(n) == name]
@@ -48,5 +49,7 @@ def check_sharing(table: ScenarioTable, faults: Faults) -> list[str]:
                 faults.add(f"workload.{n}", table.workload[n].name or f"workload-{n}", allowed)
         if len(loads) == 1:
             key = "weight" if table.workload[shared[0]].weight is not None else "priority"
-            warnings.append(f"workload.{shared[0]}.{key}: no other workload shares {name} with it")
+            own = f"workload.{shared[0]}.{key}"
+            text = f"{own}: no other workload shares {name} with it"
+            warnings.append(Coded(text, Code.NO_EFFECT, own))
     return warnings

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
 from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
 from raidlab.scenarios.spec.schema import (
@@ -141,7 +142,7 @@ def _may_have_one(
     elif settings.fast_path:
         allowed = "left out, or fast_path = false: a controller does either"
         parts.faults.add(key, None, allowed)
-    if not facts(table.level).striped or table.software_raid == "os":
+    if not facts(table.level).striped or table.in_host:
         parts.faults.add(key, None, f"left out: {table.level} is no array of the controller")
     flash = {entry.model for entry in table.drives if _is_flash(parts, entry.model)}
     if flash:
@@ -193,3 +194,10 @@ def _history(parts: Parts, name: str, line: int, usable: int) -> tuple[Precondit
         written=None,
     )
     return (used,)
+
+
+def check_time_lapse(table: ScenarioTable, faults: Faults) -> None:
+    """A time lapse of a scenario without an SSD cache is a fault."""
+    if table.run.time_lapse > 1 and all(array.cache_tier is None for array in table.array):
+        allowed = "1: without a cache_tier it has no effect"
+        faults.add("run.time_lapse", table.run.time_lapse, allowed)

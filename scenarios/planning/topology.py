@@ -12,6 +12,8 @@ from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.links import Interface, connection_ns, negotiate, plan_link, wide_port
 from raidlab.devices.schema import DriveSpec
+from raidlab.scenarios.planning.link_tree import build_tree
+from raidlab.scenarios.spec.links import LinkTable, link_faults
 
 _REQUEST_BYTES = 128
 """A request that a controller fetches from the host, along the path of write data: the frame of
@@ -27,6 +29,8 @@ class Attached:
     spec: DriveSpec
     name: str
     key: str
+    link: str = ""
+    """The scenario's link that it hangs on; the host's or the controller's own ports if empty."""
 
 
 @dataclass
@@ -45,7 +49,11 @@ class Topology:
 
 
 def connect(
-    host: HostSpec, controller: ControllerSpec | None, drives: Sequence[Attached], faults: Faults
+    host: HostSpec,
+    controller: ControllerSpec | None,
+    drives: Sequence[Attached],
+    faults: Faults,
+    links: Sequence[LinkTable] = (),
 ) -> Topology:
     """Lays the links from every drive to the host.
 
@@ -55,19 +63,19 @@ def connect(
     controller's link to the host is shared by all.
     """
     topology = Topology()
+    if any(link_faults(tuple(links))):
+        # They are reported, and no way along them need end.
+        links = ()
     if controller is None:
+        tree = build_tree(links, host, _behind(links, drives), faults, topology.links)
         for drive in drives:
-            own = drive.spec.link()
-            port = None if own is None else _host_port(host, own)
-            path = _own_link(topology, drive, own, port, host.name, faults)
-            for index in path:
-                topology.links[index] |= {
-                    "read_command_ns": host.port.read,
-                    "write_command_ns": host.port.write,
-                    "latency_ns": host.port.latency,
-                }
-            topology.paths.append(path)
+            path = _host_link(topology, host, drive, tree.port(drive.link), faults)
+            topology.paths.append([*path, *tree.path(drive.link)])
         return _over_network(topology, host)
+    for drive in drives:
+        if drive.link:
+            allowed = f"left out: {controller.name} stands before its drives"
+            faults.add(f"{drive.key}.link", drive.link, allowed)
     _check_count(controller, drives, faults)
     shared: list[int] = []
     port = Interface.parse(controller.port)
@@ -94,6 +102,35 @@ def connect(
         path = _own_link(topology, drive, own, port, controller.name, faults)
         topology.paths.append(path + shared)
     return _over_network(topology, host)
+
+
+def _behind(links: Sequence[LinkTable], drives: Sequence[Attached]) -> dict[str, list[Interface]]:
+    """By link: the interfaces of the drives at it or behind it."""
+    parents = {link.name: link.parent for link in links}
+    found: dict[str, list[Interface]] = {}
+    for drive in drives:
+        own, name = drive.spec.link(), drive.link
+        while own is not None and name in parents:
+            found.setdefault(name, []).append(own)
+            name = parents[name]
+    return found
+
+
+def _host_link(
+    topology: Topology, host: HostSpec, drive: Attached, port: Interface | None, faults: Faults
+) -> list[int]:
+    """A drive's own link to a port of the host, or to what an adapter has in its place."""
+    own = drive.spec.link()
+    if own is not None and port is None:
+        port = _host_port(host, own)
+    path = _own_link(topology, drive, own, port, drive.link or host.name, faults)
+    for index in path:
+        topology.links[index] |= {
+            "read_command_ns": host.port.read,
+            "write_command_ns": host.port.write,
+            "latency_ns": host.port.latency,
+        }
+    return path
 
 
 def _over_network(topology: Topology, host: HostSpec) -> Topology:

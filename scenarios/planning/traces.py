@@ -10,6 +10,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, notes, scan
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 from raidlab.scenarios.spec.sustained import filling_plan
 
@@ -115,7 +116,9 @@ def traced_load(
     if found is None:
         return None
     parts.trace_lengths_ns.append(found.length_ns)
-    parts.warnings += [f"{key}.trace: {note}" for note in found.notes]
+    parts.warnings += [
+        Coded(f"{key}.trace: {note}", Code.TRACE_NOTE, f"{key}.trace") for note in found.notes
+    ]
     own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
     limits = {"limits": workload.limits} if workload.limit else {}
     plan = own | found.plan | limits | share_plan(table, at)

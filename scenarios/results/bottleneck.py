@@ -196,14 +196,32 @@ def _of(component: Component) -> float:
     return float(component["utilization"])
 
 
+def limit_names(row: Mapping[str, Any]) -> tuple[str, ...]:
+    """The components that `limits` names as full, without their shares; none if nothing is full."""
+    found = bound(row)
+    full = found is not None and found.is_full
+    return tuple(_called(each, row) for each in found.components) if found and full else ()
+
+
+def leader(row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The busiest component, and its share in words; None if there is none."""
+    found = next(iter(leading(met_by(row))), None)
+    return None if found is None else (_name(found), _share(found))
+
+
 def _short(component: Component, row: Mapping[str, Any]) -> str:
-    """A component with its share; drives of one array, and what each has of its own, by kind."""
+    """A component with its share."""
+    return f"{_called(component, row)} {_share(component)}"
+
+
+def _called(component: Component, row: Mapping[str, Any]) -> str:
+    """A component; drives of one array, and what each has of its own, by kind."""
     kind, (array, slash, _) = component["kind"], component["name"].partition("/")
     alike = [each for each in row["components"] if _group(each) == _group(component)]
     name = _name(component)
     if slash and kind in PLURALS and len(alike) > 1:
-        name = PLURALS[kind] if array == row["target"] else f"{PLURALS[kind]} of {array}"
-    return f"{name} {_share(component)}"
+        return PLURALS[kind] if array == row["target"] else f"{PLURALS[kind]} of {array}"
+    return name
 
 
 def _share(component: Component) -> str:

@@ -286,6 +286,8 @@ class Row:
     doubts: tuple[str, ...] = ()
     """Codes of what keeps the row from being a best rate, a size or a recommendation."""
     around_events: AroundEvents | None = None
+    span_s: float | None = field(default=None, repr=False)
+    """Of a job of fio whose rate is over its own time and not over what was recorded: seconds."""
     """The load before and after events; None where none was recorded."""
 
 

@@ -39,7 +39,7 @@ def loss_probability(array: Redundancy, rate: float, repair: float, hours: float
 
 
 def mean_time_to_loss(drives: int, tolerance: int, rate: float, repair: float) -> float:
-    """Hours until a group loses data, in the mean."""
+    """Hours until a group loses data, on average."""
     chain = _chain(drives, tolerance, rate, repair)[:-1, :-1]
     return float(np.linalg.solve(-chain, np.ones(len(chain)))[0])
 

@@ -23,6 +23,7 @@ from raidlab.scenarios.planning.traces import UNTIL_OVER_NS
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.live_result import live_result
+from raidlab.scenarios.spec.schema import SECTOR
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
 __all__ = ["Command", "Completion", "EraseBlocks", "LiveSystem", "OutsideDrive", "StorageError"]
@@ -171,18 +172,26 @@ class LiveSystem:
         return self._engine.capacity(self._array(target))
 
     def read(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
-        """Read `size` bytes at `offset`; the event's value is a `Completion`."""
+        """Read `size` bytes at `offset`; the event's value is a `Completion`.
+
+        Raises:
+            ValueError: They are no whole sectors of 512 bytes: I/Os are direct.
+        """
         return self._submit(0, offset, size, target)
 
     def write(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
-        """Write `size` bytes at `offset`; the event's value is a `Completion`."""
+        """Write `size` bytes at `offset`; the event's value is a `Completion`.
+
+        Raises:
+            ValueError: They are no whole sectors of 512 bytes: I/Os are direct.
+        """
         return self._submit(1, offset, size, target)
 
     def trim(self, offset: int, size: int, target: int | str = 0) -> simpy.Event:
         """Report that `size` bytes at `offset` are not needed any more.
 
         Raises:
-            ValueError: The array has hard disks, which have no such command.
+            ValueError: The array has hard disks, which have no such command; no whole sectors.
         """
         return self._submit(2, offset, size, target)
 
@@ -328,6 +337,8 @@ class LiveSystem:
         for name, value in (("offset", offset), ("size", size)):
             may_be = _is_whole(value) and value < 1 << 63
             _check(name, value, may_be, "whole bytes, 0 or more, below 2^63")
+            in_sectors = int(value) % SECTOR == 0
+            _check(name, value, in_sectors, "whole sectors of 512 bytes: I/Os are direct")
         self._catch_up()
         mark = next(self._marks) % (1 << 31)
         event = self.env.event()

@@ -187,7 +187,10 @@ class Store:
         self._began = int(time.time())
         self._unchecked = _CHECKED_BYTES
         self._used: list[Key] = []
+        self._reads_only = _is_only_read(path)
         self._db, self._file = self._opened()
+        if self._reads_only:
+            warn(f"{path}: can only be read; finished runs are found, new ones are not stored")
 
     def __enter__(self) -> Self:
         """Gives the store."""
@@ -219,7 +222,7 @@ class Store:
             if used < self._began:
                 self._used.append(key)
             text = _unpacked(key, content)
-            if text is None:
+            if text is None and not self._reads_only:
                 # Damaged where SQLite does not look: the entry is as good as none.
                 db.execute("DELETE FROM entry WHERE key = ?", (key,))
             return text
@@ -228,6 +231,8 @@ class Store:
 
     def put(self, key: Key, content: str) -> None:
         """Stores a result; what stood there is replaced."""
+        if self._reads_only:
+            return
         packed = zlib.compress(key + content.encode())
 
         def stored(db: sqlite3.Connection) -> None:
@@ -287,7 +292,7 @@ class Store:
                 try:
                     return action(self._db)
                 except _FAILURES as error:
-                    if not _is_damage(error):
+                    if self._reads_only or not _is_damage(error):
                         raise
                     self._replace(error)
                     return action(self._db)
@@ -307,6 +312,8 @@ class Store:
 
     def _evict(self, db: sqlite3.Connection) -> None:
         """Takes out what was not used for longest, until the file is within its limit."""
+        if self._reads_only:
+            return
         now = int(time.time())
         rows = [(now, key) for key in self._used]
         if rows:
@@ -329,6 +336,8 @@ class Store:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             if self.path.exists() and not self.path.is_file():
                 raise StoreError(self.path, "no file")
+            if self._reads_only:
+                return _connected(self.path, reads_only=True), self.path.stat()
             with _alone(self.path.parent):
                 try:
                     db = _connected(self.path)
@@ -393,15 +402,26 @@ def _unpacked(key: Key, content: Any) -> str | None:
         return None
 
 
-def _connected(path: Path) -> sqlite3.Connection:
-    """The file as a store of this format.
+def _is_only_read(path: Path) -> bool:
+    """Whether there is a file that may be read and not written, or whose folder may not."""
+    if not path.is_file() or not os.access(path, os.R_OK):
+        return False
+    return not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK))
+
+
+def _connected(path: Path, *, reads_only: bool = False) -> sqlite3.Connection:
+    """The file as a store of this format; `reads_only` asks for nothing to be written.
 
     Raises:
         sqlite3.Error: It is damaged, or cannot be used.
         UnicodeDecodeError: Its schema is damaged.
         StoreError: It is another program's, or a later version's.
     """
-    db = sqlite3.connect(path, timeout=_WAIT_S, isolation_level=None, check_same_thread=False)
+    # Nobody can write it: without locks, which would be files beside it.
+    where = f"{path.absolute().as_uri()}?mode=ro&immutable=1" if reads_only else str(path)
+    db = sqlite3.connect(
+        where, timeout=_WAIT_S, isolation_level=None, check_same_thread=False, uri=reads_only
+    )
     db.text_factory = lambda raw: raw.decode(errors="replace")
     try:
         tables = {name for (name,) in db.execute("SELECT name FROM sqlite_schema")}
@@ -413,10 +433,15 @@ def _connected(path: Path) -> sqlite3.Connection:
             why = f"format {version}, of a later raidlab; this one has {FORMAT}"
             raise StoreError(path, why)
         if application != _APPLICATION or version < FORMAT:
+            if reads_only:
+                raise StoreError(
+                    path, f"format {version}; this one has {FORMAT}, and may not write"
+                )
             _make(db)
-        # A killed process loses nothing; nothing waits for the disk at every result.
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
+        if not reads_only:
+            # A killed process loses nothing; nothing waits for the disk at every result.
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
         db.execute("SELECT key, engine, used, content FROM entry LIMIT 1").fetchall()
         db.execute("SELECT id, version, digest FROM engine LIMIT 1").fetchall()
     except BaseException:

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Size
+from raidlab.devices.words import nearest_to
 
 _CALLS = ("fsync", "fdatasync", "sync", "o_dsync")
 _MOST_BETWEEN = 1 << 20
@@ -41,7 +43,13 @@ class FileSystemTable(Table):
 
 
 def _by_name(value: Any) -> Any:
-    return {"type": value} if isinstance(value, str) else value
+    """A table of a name; what is not modelled says what comes nearest."""
+    if not isinstance(value, str):
+        return value
+    nearest = nearest_to(value)
+    if nearest:
+        raise PydanticCustomError("file_system", "{allowed}", {"allowed": f"ext4, xfs{nearest}"})
+    return {"type": value}
 
 
 AnyFileSystem = Annotated[

@@ -28,6 +28,7 @@ class Code(StrEnum):
     CACHE_FILLING = "cache-filling"
     UNWRITTEN_FLASH = "unwritten-flash"
     THROTTLED = "throttled"
+    ASSUMED_RATE = "assumed-rate"
     OVERLOAD = "overload"
     UNSTEADY = "unsteady"
     SLOW_CHANGES = "slow-changes"
@@ -40,6 +41,8 @@ class Code(StrEnum):
     JOB_FAILED = "job-failed"
     DATA_LOST = "data-lost"
     FEW_IOS = "few-ios"
+    MONITORING_NOTE = "monitoring-note"
+    EVENT_AFTER_END = "event-after-end"
     NOTE = "note"
 
 
@@ -126,6 +129,11 @@ class Coded(str):
         made = super().__new__(cls, text)
         made.code, made.subject = code, subject
         return made
+
+
+def no_effect(key: str, said: str = "") -> Coded:
+    """The warning of a setting that has no effect: its key, and on what or beside what."""
+    return Coded(f"{key}: has no effect{said}", Code.NO_EFFECT, key)
 
 
 def code_of(text: str) -> Code:

@@ -19,7 +19,6 @@ from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     Duration,
-    Frequency,
     Rate,
     Share,
     Size,
@@ -35,7 +34,10 @@ from raidlab.devices.words import (
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
+from raidlab.scenarios.spec.host import HostTable as HostTable
+from raidlab.scenarios.spec.host import Software
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
+from raidlab.scenarios.spec.links import LinkTable, link_faults
 from raidlab.scenarios.spec.loads import (
     OUTSTANDING,
     PROFILES,
@@ -58,21 +60,6 @@ def _area(value: Any) -> Any:
 
 Area = Annotated[Size | None, BeforeValidator(_area), also(word("whole"))]
 """Bytes; None for the whole array."""
-
-
-class HostTable(Table):
-    """`[host]`."""
-
-    model: str = "generic"
-    threads: int = Field(default=1, ge=1, le=1024)
-    """Load threads of each workload that does not say otherwise."""
-    clock: Frequency | None = None
-    """Clock of the CPU if it differs from the model's."""
-
-    def faults(self) -> Iterator[Fault]:
-        """A clock that no CPU has."""
-        if self.clock is not None and not 1e6 <= self.clock <= 1e12:
-            yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
 
 
 class ControllerTable(Table):
@@ -102,6 +89,8 @@ class DrivesTable(Table):
     write_cache: bool | None = None
     """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
     cooling: str | None = None
+    link: str | None = None
+    """The `[[link]]` that they hang on; the array's if left out."""
 
 
 class CacheTierTable(Table):
@@ -158,7 +147,15 @@ class ArrayTable(Table):
     md's `sync_speed_max`; 200,000 KiB/s if left out."""
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
-    software_raid: Literal["none", "os"] = "none"
+    sync_speed_min: Rate | None = Field(default=None, ge=1)
+    """The same while loads want the drives, as md's `sync_speed_min`; if left out `rebuild_rate`
+    decides."""
+    group_thread_cnt: int | None = Field(default=None, ge=0, le=256)
+    """Threads of each socket that handle stripes of RAID 5 and 6 in the host beside md's own."""
+    stripe_cache_size: int | None = Field(default=None, ge=17, le=32_768)
+    """Pages of each member that the stripe cache of RAID 5 and 6 in the host holds."""
+    software_raid: Software = "none"
+    """`os`: Linux' md, or a RAID of another system; `lvm`: device mapper's RAID."""
     read_balance: Literal["md", "shortest-queue"] | None = None
     """How a mirror in the host chooses the copy that serves a read; as md if left out."""
     bitmap: Literal["none", "internal"] | None = None
@@ -167,6 +164,8 @@ class ArrayTable(Table):
     """What a bit of it stands for, 64 MiB if left out."""
     file_system: AnyFileSystem = None
     """What its loads' files are on; they are on the raw array if left out."""
+    link: str | None = None
+    """The `[[link]]` that its drives hang on; the host's own ports if left out."""
     cache_tier: CacheTierTable | None = None
     history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
     """What was written before the run, after what `precondition` asks for."""
@@ -178,6 +177,11 @@ class ArrayTable(Table):
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
         if self.rebuild_rate == 0:
             yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
+
+    @property
+    def in_host(self) -> bool:
+        """Whether the host's own software does its RAID work."""
+        return self.software_raid != "none"
 
     @property
     def used_bytes(self) -> int:
@@ -537,11 +541,17 @@ class ScenarioTable(Table):
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()
     controller: ControllerTable | None = None
+    link: tuple[LinkTable, ...] = Field(default=(), max_length=256)
+    """The tree of what lies between drives and the host."""
     array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
     workload: tuple[WorkloadTable, ...] = Field(default=(), max_length=256)
     """May be empty where SimPy processes make the load."""
     run: RunTable = RunTable()
     event: tuple[EventTable, ...] = ()
+
+    def faults(self) -> Iterator[Fault]:
+        """Links that are no tree."""
+        yield from link_faults(self.link)
 
     def array_name(self, at: int) -> str:
         """Name of an array, given or by position."""

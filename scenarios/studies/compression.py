@@ -12,6 +12,7 @@ from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
+from raidlab.scenarios.results.bottleneck import leader
 from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -45,6 +46,8 @@ class Point:
     write_amplification: float | None
     """The same in mapping units, whatever they occupy: 1 and what collection moves."""
     bottleneck: str | None
+    busiest: tuple[str, str] | None = None
+    """The component that it names, and its share in words."""
 
 
 @dataclass(frozen=True)
@@ -189,6 +192,7 @@ def _points(load: str, share: float, result: Result) -> list[Point]:
             nand_bytes_per_host_byte=row["write_amplification"],
             write_amplification=_amplification(row),
             bottleneck=row["bottleneck"],
+            busiest=leader(row),
         )
         for row in rows
     ]

@@ -115,11 +115,11 @@ def _seen(load: str, points: Sequence[Point]) -> str:
     return f"{load or 'The load'}: {times:.2g} times as fast at {100 * last.compressible:.0f} %"
 
 
-def _limit(bottleneck: str | None) -> tuple[str, str]:
+def _limit(point: Point) -> tuple[str, str]:
     """The part that is the limit, without its drive, and its share: `compressor`, `100 %`."""
-    if bottleneck is None:
+    if point.busiest is None:
         return "", ""
-    name, _, share = bottleneck.rpartition(" at ")
+    name, share = point.busiest
     words = name.partition("/")[2].partition(" ")[2] if "/" in name else name
     return words or "NAND", share
 
@@ -140,7 +140,7 @@ def table(found: Compression) -> Table:
     for load, points in found.curves().items():
         before = ""
         for point, times in gains(points):
-            limit, share = _limit(point.bottleneck)
+            limit, share = _limit(point)
             rows.append(
                 [
                     load,
@@ -172,7 +172,7 @@ def picture(points: Sequence[Point], top: float) -> go.Figure:
             text=[
                 f"{100 * point.compressible:.0f} %: {figure(point.iops, 'IO/s')},"
                 f" {figure(point.mib_per_s * MIB / 1e6, 'MB/s')},"
-                f" {' '.join(_limit(point.bottleneck))}"
+                f" {' '.join(_limit(point))}"
                 for point, _ in found
             ],
             hovertemplate="%{text}<extra></extra>",
@@ -191,7 +191,7 @@ def picture(points: Sequence[Point], top: float) -> go.Figure:
     drawn.add_hline(y=1, line={"color": GREY, "dash": "dot", "width": 1.5})
     before = ""
     for point, times in found:
-        name, _ = _limit(point.bottleneck)
+        name, _ = _limit(point)
         if name and name != before:
             drawn.add_annotation(
                 x=100 * point.compressible, y=log10(times), yshift=10, yanchor="bottom",

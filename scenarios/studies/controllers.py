@@ -17,7 +17,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.links import Interface
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.bottleneck import limits
+from raidlab.scenarios.results.bottleneck import limit_names, limits
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -66,6 +66,8 @@ class Curve:
     bottleneck: tuple[str | None, ...]
     limits: tuple[str, ...] = ()
     """What bounds the rate, in words: a full queue where waiting for it is the longest part."""
+    limit_names: tuple[tuple[str, ...], ...] = ()
+    """The components that are full at each point; none where the time of one I/O bounds it."""
 
     @property
     def best(self) -> int:
@@ -163,6 +165,7 @@ class _Case:
             mib_per_s=tuple(row["mib_per_s"] for row in rows),
             bottleneck=tuple(row["bottleneck"] for row in rows),
             limits=tuple(limits(row) for row in rows),
+            limit_names=tuple(limit_names(row) for row in rows),
         )
 
 

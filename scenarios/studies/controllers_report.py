@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -164,11 +163,9 @@ def _boxes(found: Comparison) -> list[Box]:
 
 def _limit(curve: Curve, at: int = -1) -> str:
     """What bounds a point of a curve, without its controller: `queue`, `drives`."""
-    named = curve.limits[at]
-    if named.startswith("none"):
-        return "time of one I/O"
-    each = (re.sub(r" \d+ %$", "", one) for one in named.split(", "))
-    return ", ".join(one.removeprefix(f"{curve.controller} ") for one in each)
+    names = curve.limit_names[at]
+    own = [name.removeprefix(f"{curve.controller} ") for name in names]
+    return ", ".join(own) or "time of one I/O"
 
 
 def _profile(name: str) -> Profile:

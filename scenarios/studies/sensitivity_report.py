@@ -16,7 +16,7 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.sensitivity import Effect, Method, Sensitivity
-from raidlab.scenarios.studies.sweep_report import short
+from raidlab.scenarios.studies.sweep_picture import short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

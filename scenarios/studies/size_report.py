@@ -23,7 +23,7 @@ from raidlab.scenarios.results.look import (
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.present_report import hours_table, picture, sentence
 from raidlab.scenarios.studies.size import Find, Sized, Tried
-from raidlab.scenarios.studies.sweep_report import number_of, short
+from raidlab.scenarios.studies.sweep_picture import number_of, short
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -28,9 +28,12 @@ from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
+from raidlab.scenarios.spec.python_form import in_form_of_a_file
+from raidlab.scenarios.studies.sweep_picture import picture
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
+    import plotly.graph_objects as go
     import polars as pl
 
 LATENCIES = ("mean", "p50", "p95", "p99", "p99_9")
@@ -62,6 +65,18 @@ class Sweep:
         warned = f", {len(self.warnings)} warnings: {self.warnings[0]}" if self.warnings else ""
         cut = ", interrupted" * self.interrupted
         return f"<Sweep {self.title!r}, {said}, seed {self.seed}{cut}{shorten(warned, 120)}>"
+
+    def plot(self) -> go.Figure:
+        """The rate over what varies first, a line for each value of the rest.
+
+        IO/s; where all loads come at rates of their own p99 in milliseconds.
+
+        Raises:
+            ValueError: No point could be run.
+        """
+        if all(row["why_not"] is not None for row in self.rows):
+            raise ValueError("no point of the sweep could be run: there is nothing to draw")
+        return picture(self, "latency_p99_us" if self.open else "iops")
 
     def to_pandas(self) -> Any:
         """`table` as a pandas data frame; pandas must be installed.
@@ -141,7 +156,7 @@ class Experiment:
             for path, values in vary.items()
         ]
         if isinstance(scenario, Mapping):
-            return cls(scenario, axes, **settings)
+            return cls(in_form_of_a_file(scenario), axes, **settings)
         return cls(read_toml(Path(scenario)), axes, Path(scenario), **settings)
 
 

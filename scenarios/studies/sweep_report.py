@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.results.look import (
@@ -12,34 +10,19 @@ from raidlab.scenarios.results.look import (
     Column,
     Kind,
     Table,
-    apart,
-    depth_axis,
-    dress,
-    end_label,
     figure,
-    line,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.studies.sweep import Sweep
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from raidlab.scenarios.studies.sweep_picture import heads, picture, place, ran
 
 _ROWS = 40
 """Rows that a terminal shows unless it is asked for all."""
-_LINES = 5
 _ALIKE = 1.02
 """Times the other figure up to which two are a tie."""
 _NAMED = 3
 """Others of a tie that are named."""
-_APART = 0.08
-"""Least distance of labels at the lines' ends, as a share of the highest value."""
-
-
-def ran(found: Sweep) -> list[Row]:
-    """The rows of points that could be run."""
-    return [row for row in found.rows if row["why_not"] is None]
 
 
 def answer(found: Sweep) -> str:
@@ -83,24 +66,6 @@ def _tie(found: Sweep, alike: Sequence[Row]) -> str:
     if len(others) > _NAMED:
         return f" (a tie within 2 % with {len(others)} others)"
     return f" (a tie within 2 % with {'; '.join(others)})"
-
-
-def place(found: Sweep, row: Row) -> str:
-    """A point in words."""
-    return ", ".join(f"{path} = {row[path]}" for path in found.vary)
-
-
-def short(path: str) -> str:
-    """The last words of a path that a person needs to know it by: `drives.0.count`."""
-    words = [word for word in path.split(".") if not word.isdigit()]
-    return ".".join(words[-2:])
-
-
-def heads(found: Sweep) -> dict[str, str]:
-    """What each path is called in a table: its last word, or two where that is not enough."""
-    last = [path.rpartition(".")[2] for path in found.vary]
-    one = len(set(last)) == len(last) and not any(word.isdigit() for word in last)
-    return dict(zip(found.vary, last if one else map(short, found.vary), strict=True))
 
 
 def table(found: Sweep) -> Table:
@@ -179,12 +144,12 @@ def sweep_report(found: Sweep, command: str = "") -> str:
             Picture(
                 f"Rate over {heads(found)[found.vary[0]]}",
                 "IO/s of each point.",
-                _picture(found, "iops"),
+                picture(found, "iops"),
             ),
             Picture(
                 f"p99 over {heads(found)[found.vary[0]]}",
                 "Milliseconds of each point.",
-                _picture(found, "latency_p99_us"),
+                picture(found, "latency_p99_us"),
             ),
         ]
         if rows
@@ -199,66 +164,3 @@ def _highest(rows: Sequence[Row]) -> list[Box]:
     """The highest rate of rows that may carry a statement."""
     rates = [row["iops"] for row in rows if not row["doubts"]]
     return [Box(figure(max(rates), "IO/s"), "highest rate")] if rates else []
-
-
-def _picture(found: Sweep, what: str) -> go.Figure:
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
-    across, *others = found.vary
-    rows = [row for row in ran(found) if row[what] is not None]
-    scale = 1e-3 if what.endswith("_us") else 1.0
-
-    deep = across.endswith(".outstanding")
-
-    def group(row: Row) -> tuple[str, ...]:
-        own = ("workload",) if deep else ("workload", "outstanding")
-        return tuple(str(row[name]) for name in (*others, *own))
-
-    groups = list(dict.fromkeys(group(row) for row in rows))
-    few = len(groups) <= _LINES and found.design == "grid"
-    ends: list[tuple[str, float, float]] = []
-    for at, each in enumerate(groups if few else [()]):
-        own = [row for row in rows if not few or group(row) == each]
-        look = line(at)
-        name = ", ".join(word for word in each[: len(others)]) or "points"
-        drawn.add_trace(
-            go.Scatter(
-                x=[number_of(row[across]) for row in own],
-                y=[row[what] * scale for row in own],
-                name=name,
-                mode="lines+markers" if few else "markers",
-                hovertext=[place(found, row) for row in own],
-                **look,
-            )
-        )
-        if few and own and len(groups) > 1:
-            ends.append((name, _last(own, across), own[-1][what] * scale))
-    dress(drawn, labels=96)
-    top = max((row[what] * scale for row in rows), default=0.0)
-    heights = apart([end for _, _, end in ends], _APART * top, top)
-    for (name, last, _), height in zip(ends, heights, strict=True):
-        end_label(drawn, (math.log10(last) if deep else last, height), name)
-    drawn.update_yaxes(
-        title_text="p99, ms" if scale < 1 else "IO/s", rangemode="tozero", tickformat=",~f"
-    )
-    drawn.update_xaxes(title_text=heads(found)[across])
-    if deep:
-        drawn.update_xaxes(depth_axis([row["outstanding"] for row in rows]))
-    return drawn
-
-
-def _last(rows: Sequence[Row], across: str) -> float:
-    value = number_of(rows[-1][across])
-    return value if isinstance(value, float) else float(len({row[across] for row in rows}) - 1)
-
-
-def number_of(value: object) -> float | str:
-    """A value as a place on an axis: a number, also in front of a unit, or a category."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    first = str(value).split(" ")[0]
-    try:
-        return float(first)
-    except ValueError:
-        return str(value)

@@ -87,3 +87,20 @@ def test_a_table_that_stands_twice_says_how_several_are_written(tmp_path):
         with pytest.raises(SpecError, match="line 4") as caught:
             read_toml(file)
         assert f"[{name}] stands twice" in str(caught.value) and said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        ({"file_system": "zfs"}, "ZFS is not modelled"),
+        ({"type": "zfs"}, "is named level here; ZFS is not modelled"),
+        ({"fs": "btrfs"}, "is named file_system here; btrfs is not modelled"),
+        ({"dedup": True}, "unknown key; deduplication is not modelled"),
+        ({"software_raid": "zfs"}, "; ZFS is not modelled"),
+    ],
+)
+def test_what_is_not_modelled_is_said_whatever_the_key(array, said):
+    drives = {"drives": [{"model": "generic-7200rpm"}]}
+    with pytest.raises(SpecError) as raised:
+        build_scenario({"array": [drives | array]})
+    assert said in str(raised.value)

@@ -145,13 +145,19 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert circles() == []
 
 
-def test_the_list_of_packages_is_complete() -> None:
-    """setuptools takes what `pyproject.toml` lists: a folder that is left out is not installed."""
-    import tomllib
-
-    listed = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
+def test_the_package_that_installs_has_every_folder() -> None:
+    """setuptools finds packages in `src`, through links: a layer without one is not installed."""
+    setuptools = pytest.importorskip("setuptools")
     there = {name for name, path in MODULES.items() if path.name == "__init__.py"}
-    assert set(listed) == there
+    assert set(setuptools.find_packages(str(ROOT / "src"))) == there
+
+
+def test_the_links_of_the_package_lead_to_the_layers() -> None:
+    assert (ROOT / "src" / "raidlab").resolve() == ROOT / "raidlab"
+    layers = [name for name in PACKAGES if name != "raidlab"]
+    links = sorted(path.name for path in (ROOT / "raidlab").iterdir() if path.is_symlink())
+    assert links == sorted(layers)
+    assert all((ROOT / "raidlab" / name).resolve() == ROOT / name for name in layers)
 
 
 @pytest.mark.parametrize("name", ["raidlab.sim", "raidlab.devices"])

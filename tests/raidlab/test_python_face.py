@@ -2,6 +2,7 @@
 
 import dataclasses
 import pydoc
+import site
 import subprocess
 import sys
 import types
@@ -257,3 +258,75 @@ def test_a_sweep_shows_itself_in_a_line_and_as_a_table():
 def test_a_result_says_which_warning_it_has(disk):
     warned = dataclasses.replace(disk, warnings=("the cache was not full", "another"))
     assert "2 warnings: the cache was not full" in repr(warned)
+
+
+def test_sizes_may_be_bytes_and_drives_names():
+    """In a program; a file has units, and a table for each drive."""
+    plain = {
+        "array": [{"drives": [{"model": "generic-15000rpm"}] * 2, "level": "raid0",
+                   "software_raid": "os", "stripe_unit": "64 KiB"}],
+        "workload": [{"rw": "randread", "block_size": "4 KiB", "area": "1 GB", "outstanding": 2}],
+        "run": {"duration": "200 ms", "warm_up": "10 ms"},
+    }  # fmt: skip
+    short = {
+        "array": [{"drives": ["generic-15000rpm", "generic-15000rpm"], "level": "raid0",
+                   "software_raid": "os", "stripe_unit": 65536}],
+        "workload": [{"rw": "randread", "block_size": 4096, "area": 10**9, "outstanding": 2}],
+        "run": {"duration": "200 ms", "warm_up": "10 ms"},
+    }  # fmt: skip
+    assert raidlab.simulate(short).to_json() == raidlab.simulate(plain).to_json()
+    one = raidlab.build_scenario({"array": [{"drives": "generic-15000rpm"}]})
+    assert len(one.base["drives"]) == 1
+    with pytest.raises(raidlab.SpecError, match=r"block_size = .*1 B to 1 GiB"):
+        raidlab.build_scenario(
+            short | {"workload": [{"rw": "randread", "block_size": 0, "outstanding": 1}]}
+        )
+    with pytest.raises(raidlab.SpecError, match="a unit is missing"):
+        raidlab.build_scenario(short | {"run": {"duration": 1}})
+
+
+def test_a_file_still_wants_units(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text('[[array]]\nstripe_unit = 65536\ndrives = ["generic-15000rpm"]\n')
+    with pytest.raises(raidlab.SpecError) as raised:
+        raidlab.load_scenario(file)
+    keys = {fault.key for fault in raised.value.faults}
+    assert keys == {"array.0.stripe_unit", "array.0.drives.0"}
+
+
+def test_a_sweep_draws_itself():
+    experiment = raidlab.Experiment.of(DISK, {"workload.0.outstanding": [1, 4]})
+    found = raidlab.sweep(experiment)
+    drawn = found.plot()
+    (line,) = drawn.data
+    assert list(line.x) == [1, 4]
+    assert list(line.y) == [row["iops"] for row in found.rows]
+
+
+def test_a_sweep_of_nothing_that_runs_says_so():
+    found = raidlab.sweep(raidlab.Experiment.of(DISK, {"workload.0.outstanding": [1]}))
+    with pytest.raises(ValueError, match="nothing to draw"):
+        dataclasses.replace(found, rows=()).plot()
+
+
+@pytest.mark.parametrize(("offset", "size"), [(3, 512), (0, 100), (512, 700)])
+def test_parts_of_sectors_are_refused(offset, size):
+    system = raidlab.LiveSystem(raidlab.Environment(), {"array": [{"drives": "five"}]})
+    for act in (system.read, system.write):
+        with pytest.raises(ValueError, match="whole sectors of 512 bytes"):
+            act(offset, size)
+
+
+def test_type_checkers_see_the_package_from_anywhere():
+    """They read plain paths of site-packages, and packages with `py.typed` (PEP 561)."""
+    static = [
+        Path(line)
+        for folder in map(Path, site.getsitepackages())
+        for file in folder.glob("__editable__.raidlab*.pth")
+        for line in file.read_text().splitlines()
+        if not line.startswith("import")
+    ]
+    if not static:
+        pytest.skip("no editable install, or one that was made before the package lay in src")
+    assert (static[0] / "raidlab" / "py.typed").is_file()
+    assert (static[0] / "raidlab" / "scenarios" / "results" / "result.py").is_file()

@@ -150,6 +150,7 @@ COMMANDS = {
                          "time=t:s op=op offset=at:B size=n:B response=took:us"],
     "compare": ["compare", "m.json", "--device", "fixed.toml"],
     "store": ["store", "list"],
+    "lab --class": ["lab", "--class", "class"],
     "import datasheet": ["import", "datasheet", "sheet.toml", "--out", "made.toml"],
     "calibrate": ["calibrate", "m.json", "--kind", "station", "--budget", "60"],
 }  # fmt: skip
@@ -170,6 +171,10 @@ def folder(tmp_path, monkeypatch):
         for depth, iops in ((1, 900.0), (2, 950.0), (4, 960.0))
     ]  # fmt: skip
     (tmp_path / "m.json").write_text(Measurement(name="m", points=tuple(points)).to_json())
+    (tmp_path / "class").mkdir()
+    (tmp_path / "class" / "Ada.csv").write_text(
+        '"student","room","prediction","outcome","unit","kept"\n"Ada","arm","150","164","IO/s",""\n'
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("RAIDLAB_STORE", str(tmp_path / "store.sqlite"))
     return tmp_path

@@ -1,4 +1,4 @@
-"""The stripe cache of Linux' md, page by page: every page of every member is a request of its own.
+"""The stripe cache of Linux md, page by page: every page of every member is a request of its own.
 
 After drivers/md/raid5.c (`raid5_make_request`, `handle_stripe_dirtying`, `raid5d`). Members take a
 fixed time for any number of requests at once. Times in whole nanoseconds.

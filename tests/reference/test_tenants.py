@@ -42,7 +42,7 @@ def responses(
 def test_a_token_bucket_lets_each_request_through_when_a_level_says_so(
     tmp_path: Path, burst: int
 ) -> None:
-    """5000 tokens a second; bursts of 20,000 a second for 10 ms in the mean, 40 ms apart."""
+    """5000 tokens a second; bursts of 20,000 a second for 10 ms on average, 40 ms apart."""
     arrivals = [0, *on_off(3, 20_000, 10e6, 40e6, 1000)]
     gap_ns = 200_000
     limit = {"counts": "ios", "milli_per_s": 5_000_000, "burst_ns": burst * gap_ns}

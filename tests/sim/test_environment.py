@@ -24,8 +24,8 @@ def arrivals(seed: int, n: int = 300) -> list[Request]:
     for _ in range(n):
         at += draw.randrange(0, 120_000)
         op = draw.choice(["read", "write"])
-        size = draw.choice([512, 4096, 65536, 200_000])
-        out.append((at, op, draw.randrange(0, 1 << 20), size))
+        size = draw.choice([512, 4096, 65536, 200_192])
+        out.append((at, op, draw.randrange(0, 1 << 20, 512), size))
     return out
 
 

@@ -33,6 +33,9 @@ pub struct HostParams {
     /// CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe.
     #[serde(default)]
     pub stripe_page_ns: Nanos,
+    /// The same for stripes that have to read before they are written; none for the same time.
+    #[serde(default)]
+    pub stripe_reread_ns: Option<Nanos>,
     /// Extra CPU time of a completion if the thread was asleep.
     #[serde(default)]
     pub wake_ns: Nanos,
@@ -252,6 +255,7 @@ mod tests {
             parity_bytes_per_s: 0,
             two_parities_bytes_per_s: 0,
             stripe_page_ns: Nanos::ZERO,
+            stripe_reread_ns: None,
             wake_ns: Nanos(7),
             fill_ns: Nanos(3),
             page_ns: Nanos(2),

@@ -25,7 +25,7 @@ mod stripe_thread;
 mod volume;
 mod xpoint;
 
-pub use crate::stripe_thread::{STRIPE_PAGE, StripeThread};
+pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
     PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,

@@ -5,7 +5,8 @@
 //! Commands pass the limits in the order in which they come. Where the volume has servers (the
 //! thread of a hypervisor that emulates a virtual disk), they take each command in turn, for a time
 //! of its own and one for its bytes; reads and writes share them. Then the storage serves all of
-//! them at once: a fixed time there and back, and an exponential one that varies.
+//! them at once: a fixed time there and back, and an exponential one that varies; a few commands meet
+//! a slow part of the storage, and take another exponential time.
 //! docs/explanation/virtual-disks.md has the equations.
 
 use crate::limits::{LimitParams, Limits};
@@ -13,6 +14,7 @@ use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stations, Stream, Time};
 use serde::Deserialize;
 
+const MILLION: u32 = 1_000_000;
 /// Bytes of which a server's time is stated.
 const MIB: u64 = 1 << 20;
 
@@ -43,6 +45,12 @@ pub struct VolumeParams {
     pub read_ns: [Nanos; 2],
     /// The same of a write.
     pub write_ns: [Nanos; 2],
+    /// Commands in a million that meet a slow part of the storage besides.
+    #[serde(default)]
+    pub slow_ppm: u32,
+    /// Mean of what those take on top.
+    #[serde(default)]
+    pub slow_ns: Nanos,
     /// Most bytes that count as one I/O.
     pub io_bytes: u64,
     /// All of them are passed.
@@ -105,6 +113,8 @@ pub struct Volume {
     limits: Limits,
     server: Option<Server>,
     draws: Stream,
+    /// Which commands are slow, and how slow.
+    slow: Stream,
 }
 
 impl Volume {
@@ -120,6 +130,10 @@ impl Volume {
         if params.server.is_some_and(|server| server.servers == 0) {
             faults.push(Fault::new("server.servers", 0, "1 or more"));
         }
+        if params.slow_ppm > MILLION {
+            let found = u64::from(params.slow_ppm);
+            faults.push(Fault::new("slow_ppm", found, "at most 1000000"));
+        }
         if !faults.is_empty() {
             return Err(faults);
         }
@@ -130,6 +144,7 @@ impl Volume {
             },
             server: params.server.as_ref().map(Server::new),
             draws: Stream::new(seed, name, "service time"),
+            slow: Stream::new(seed, name, "slow commands"),
             params: params.clone(),
         })
     }
@@ -165,9 +180,20 @@ impl Volume {
             let time = self.draws.varied(time, server.params.spread);
             served = server.stations.serve(start, time);
         }
-        served.end = served.end + least + self.draws.exponential(varies);
+        served.end = served.end + least + self.draws.exponential(varies) + self.slow_part();
         port.io(io).charge_stay(Part::Queue, Part::Service, served);
         port.done(io, served.end, Nanos::ZERO);
+    }
+
+    /// What a command takes on top: nothing, but for a few.
+    #[inline]
+    fn slow_part(&mut self) -> Nanos {
+        let rare = u64::from(self.params.slow_ppm);
+        if rare > 0 && self.slow.below(u64::from(MILLION)) < rare {
+            self.slow.exponential(self.params.slow_ns)
+        } else {
+            Nanos::ZERO
+        }
     }
 
     /// When its credit for bursts was spent and held commands up; one for each limit with credit.

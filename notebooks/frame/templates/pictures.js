@@ -74,7 +74,6 @@ function plot(root, picture, at, others, guess) {
   if (!figure) {
     figure = document.createElement("figure");
     figure.id = `picture-${at}`;
-    figure.setAttribute("role", "group");
     figure.innerHTML = "<figcaption><b></b> <span></span></figcaption><div class=plot role=img></div><p class=hear></p><details class=numbers><summary>Numbers of this picture</summary></details>";
     root.querySelector("#pictures").append(figure);
     figure.querySelector("details").addEventListener("toggle", (event) => {

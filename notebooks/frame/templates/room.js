@@ -19,7 +19,7 @@ function room(root, about, ask) {
     values().forEach((value, at) => {
       const text = find(`value-${at}`), words = about.controls[at].words[value];
       if (text) text.textContent = words;
-      inputs[at].setAttribute("aria-valuetext", words);
+      if (inputs[at].type === "range") inputs[at].setAttribute("aria-valuetext", words);
     });
   }
   function warn(text) {

@@ -11,7 +11,6 @@ function scene(root, found, at) {
   figure.id = `scene-${at}`;
   figure.className = "scene" + (found.wide ? " whole" : "");
   figure.hidden = false;
-  figure.setAttribute("role", "group");
   figure.setAttribute("aria-label", found.seen);
   figure.innerHTML = "<figcaption><b></b> <span></span></figcaption><svg role=img></svg><div class=steps><button type=button>Play</button><label><span class=hear>Step of the picture</span><input type=range min=0 step=1></label></div><p class=caption></p>";
   if (!old) root.querySelector("#pictures").prepend(figure);
@@ -22,7 +21,7 @@ function scene(root, found, at) {
   svg.setAttribute("aria-label", `${found.seen}. ${found.steps.map((step) => step.text).join(" ")}`);
   const make = (name, attributes, text) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
-    for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== "") made.setAttribute(key, value);
+    for (const [key, value] of Object.entries(attributes)) if (value != null && value !== "") made.setAttribute(key, value);
     if (text) made.textContent = text;
     svg.append(made);
     return made;

@@ -156,7 +156,7 @@ fn mmpp_m_1(l: [f64; 2], q: [f64; 2], m: f64) -> f64 {
     inside / mean
 }
 
-/// Bursts before an exponential server of 100 us: at 5000 a second in the mean, 15,000 for 1 ms in
+/// Bursts before an exponential server of 100 us: at 5000 a second on average, 15,000 for 1 ms in
 /// the mean and 1667 for 3 ms. With one rate in both phases it is M/M/1.
 #[test]
 fn one_exponential_server_with_bursts_of_arrivals() {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from raidlab.scenarios.results.diagnostics.assumed_rate import assumed_rates
 from raidlab.scenarios.results.diagnostics.cache_filling import cache_filling
 from raidlab.scenarios.results.diagnostics.losses import failed_jobs, lost_writes, unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Judge, Observed
@@ -19,6 +20,7 @@ DRIVES: tuple[Judge, ...] = (unwritten_reads, throttled_drives)
 ALL: tuple[Judge, ...] = (
     cache_filling,
     *DRIVES,
+    assumed_rates,
     of_loads,
     overloads,
     unused_limits,

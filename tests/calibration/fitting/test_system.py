@@ -57,7 +57,7 @@ def found(result: Calibration, key: str) -> tuple[float, float, float]:
 
 
 def test_unknown_disks_of_an_array_work_together() -> None:
-    """Of 32 outstanding each of eight disks has four in the mean."""
+    """Of 32 outstanding each of eight disks has four on average."""
     around = system("disks.toml", "hdd")
     spec = around.device.spec
     assert isinstance(around.host.spec, HostSpec) and isinstance(spec, DriveSpec)

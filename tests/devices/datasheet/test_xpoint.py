@@ -10,6 +10,7 @@ import pytest
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.datasheet.sheet import read_sheet
 from raidlab.devices.datasheet.xpoint import device, direction_of
+from raidlab.devices.spec_writer import DEVICE_SCHEMA, with_schema
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
@@ -54,5 +55,6 @@ def test_a_mix_shares_cores_and_medium() -> None:
 
 
 def test_its_file_is_that_of_its_sheet(tmp_path: Path) -> None:
-    text = device(read_sheet(_SHEET)).to_toml()
-    assert (SPECS / "xpoint" / "p4800x-375.toml").read_text() == text
+    file = SPECS / "xpoint" / "p4800x-375.toml"
+    text = with_schema(device(read_sheet(_SHEET)).to_toml(), file, DEVICE_SCHEMA)
+    assert file.read_text() == text

@@ -429,7 +429,7 @@ def test_what_prices_do_not_state_is_unknown_and_not_nothing(question):
 
 
 def test_the_rate_of_a_load_that_is_served_is_what_it_asks_for(question):
-    """3300 a second come in the mean: a run of some seconds has fewer or more of them."""
+    """3300 a second come on average: a run of some seconds has fewer or more of them."""
     question["goals"] = ["p99 < 20 ms", "rate >= 3300 IO/s"]
     question["candidates"][0]["counts"] = [2, 5]
     assert answered(question).recommended.count in (2, 5)
@@ -451,7 +451,7 @@ def test_changes_that_lose_data_do_not_help(question):
 
 
 def test_a_higher_rate_that_misses_a_goal_does_not_help(question, tmp_path):
-    """One at a time: 1 ms each against 0.8 ms in the mean, of which 1 % take 3.7 ms and more."""
+    """One at a time: 1 ms each against 0.8 ms on average, of which 1 % take 3.7 ms and more."""
     fixed, varied = (tmp_path / f"{name}.toml" for name in ("fixed", "varied"))
     text = STATION.replace('distribution = "exponential"\n', "")
     fixed.write_text(text.format(name="fixed", service="1 ms"))

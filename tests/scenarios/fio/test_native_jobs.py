@@ -258,3 +258,21 @@ def test_what_fio_would_do_otherwise_is_said(drives: Path) -> None:
     for job in (f"[a]\ndirect=1\n{one}", f"[a]\nioengine=io_uring_cmd\n{one}"):
         said = scenario(drives, job).warnings
         assert not any("direct" in each or "one array" in each for each in said)
+
+
+def test_a_rate_says_the_time_that_it_is_over(drives: Path) -> None:
+    """A job of 0.1 s in a run of 1 s: ios / span_s is its rate; one that runs on has no span."""
+    short = "[short]\nrw=randread\nbs=4k\nsize=1m\nruntime=100ms\ntime_based\n"
+    long = "[long]\nrw=randread\nbs=4k\nsize=1m\ntime_based\nruntime=100\n"
+    (drives / "two.fio").write_text(short + long)
+    tree = {
+        "array": [{"drives": [{"model": "generic-15000rpm"}]}],
+        "workload": [{"fio": str(drives / "two.fio")}],
+        "run": {"warm_up": "0 s", "duration": "1 s"},
+    }
+    first, second = simulate(build_scenario(tree)).results
+    assert first["span_s"] < 0.3
+    assert first["ios"] / first["span_s"] == pytest.approx(first["iops"], rel=1e-6)
+    assert second["ios"] / second.get("span_s", second["duration_s"]) == pytest.approx(
+        second["iops"], rel=1e-6
+    )

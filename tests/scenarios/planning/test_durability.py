@@ -83,7 +83,7 @@ def test_calls_say_how_often_and_what(keys, expected):
         (scenario(fsync=1, rw="randread"), "workload.0.fsync", "writes nothing"),
         (scenario(fsync=1, append=True), "workload.0.append", "no file_system"),
         (scenario(system="ext4", append=True), "workload.0.append", "without one of"),
-        (scenario(system="zfs"), "array.0.file_system.type", "ext4"),
+        (scenario(system="zfs"), "array.0.file_system", "ext4"),
         (
             scenario(system={"type": "xfs", "data": "writeback"}),
             "array.0.file_system.data",

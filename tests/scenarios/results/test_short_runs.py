@@ -88,4 +88,4 @@ def test_a_precision_reached_in_a_small_part_of_a_drive_s_life_says_so(read_shar
     assert len(found) == said
     # 90,000 writes a second of 4 KiB are 369 MB/s: a second is 0.0005 of 800 GB.
     assert all("was reached when 0.00" in each for each in found)
-    assert all("another past" in each and "run.replications = 6" in each for each in found)
+    assert all("another past" in each and "run.replications = 10" in each for each in found)

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.answers import answer
 from raidlab.scenarios.results.diagnostics.overload import of_arrivals
 from raidlab.scenarios.results.diagnostics.statements import may_carry
 from raidlab.scenarios.running.simulate import simulate
-from raidlab.scenarios.spec.findings import Code, Limit
+from raidlab.scenarios.spec.findings import Code, Limit, typed_warnings
 
 ROOT = Path(__file__).parents[3]
 
@@ -160,3 +161,24 @@ def test_events_have_kinds_subjects_and_ends() -> None:
     failed, begun, done = found.events_typed
     assert failed.subject == "array-0/generic-15000rpm.0" and failed.at_s == 1.0
     assert begun.subject == "array-0/spare.0" and begun.to_s == done.at_s
+
+
+def test_warnings_of_planning_have_codes() -> None:
+    drives = [{"model": "generic-15000rpm", "count": 3}]
+    scenario = build_scenario(
+        {
+            "host": {"threads": 2},
+            "array": [{"level": "raid5", "software_raid": "os", "drives": drives,
+                       "read_balance": "md"}],
+            "workload": [{"rw": "randread", "block_size": "4 kB", "threads": 1}],
+            "event": [{"at": "1 h", "action": "fail-drive"}],
+        }
+    )  # fmt: skip
+    found = {(each.code, each.subject) for each in typed_warnings(scenario.warnings)}
+    assert {
+        (Code.NO_EFFECT, "host.threads"),
+        (Code.NO_EFFECT, "array.0.read_balance"),
+        (Code.PARTIAL_SECTORS, "workload.0.block_size"),
+        (Code.EVENT_AFTER_END, "event.0"),
+    } <= found
+    assert all(code is not Code.NOTE for code, _ in found)

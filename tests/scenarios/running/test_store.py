@@ -278,3 +278,20 @@ def test_a_killed_process_loses_nothing_that_it_had_stored(path):
         with Store(path) as store:
             assert all(store.get(key(number)) == f"{number}" * 300 for number in done)
     assert Path(path).with_name("store.sqlite.damaged-1").exists() is False
+
+
+def test_a_store_that_may_not_be_written_is_read(path, monkeypatch):
+    with Store(path) as store:
+        store.put(key(1), "first")
+    before, names = path.read_bytes(), sorted(path.parent.iterdir())
+    real = os.access
+    monkeypatch.setattr(module.os, "access", lambda at, mode: mode != os.W_OK and real(at, mode))
+    said = []
+    with Store(path, warn=said.append) as store:
+        assert store.get(key(1)) == "first"
+        store.put(key(2), "second")
+        assert store.get(key(2)) is None
+        assert store.overview().entries == 1
+    assert said == [f"{path}: can only be read; finished runs are found, new ones are not stored"]
+    assert path.read_bytes() == before
+    assert sorted(path.parent.iterdir()) == names

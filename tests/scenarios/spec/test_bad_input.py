@@ -53,7 +53,7 @@ def faults_of(scenario):
         ({"array__0__stripe_units": "64 KiB"}, "array.0.stripe_units", "unknown key"),
         ({"run__duration": "5 MB"}, "run.duration", "a duration"),
         ({"run__duration": 5}, "run.duration", "a unit is missing"),
-        ({"workload__0__area": 32}, "workload.0.area", "a unit is missing"),
+        ({"workload__0__think_time": 32}, "workload.0.think_time", "a unit is missing"),
         ({"workload__0__think": "exponential"}, "workload.0.think", "without `think_time`"),
         ({"workload__0__area": "0 B"}, "workload.0.area", "above 0 B"),
         ({"array__0__stripe_unit": "0 B"}, "array.0.stripe_unit", "multiple of 512 B"),

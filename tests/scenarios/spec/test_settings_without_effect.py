@@ -130,6 +130,10 @@ ARRAY: dict[str, list[Any]] = {
     "history": [[{"rw": "randwrite"}]],
     "file_system": ["ext4"],
     "sync_speed_max": ["10 MB/s"],
+    "sync_speed_min": ["5 MB/s"],
+    "group_thread_cnt": [2],
+    "stripe_cache_size": [64],
+    "link": ["slot"],
 }
 DRIVE: dict[str, list[Any]] = {
     "model": ["null"],
@@ -137,8 +141,16 @@ DRIVE: dict[str, list[Any]] = {
     "format": ["none"],
     "write_cache": [False],
     "cooling": ["none"],
+    "link": ["slot"],
 }
-HOST: dict[str, list[Any]] = {"model": ["e5-2637-v3"], "threads": [4], "clock": ["1 GHz"]}
+HOST: dict[str, list[Any]] = {
+    "model": ["e5-2637-v3"],
+    "threads": [4],
+    "clock": ["1 GHz"],
+    "kernel": ["3.10"],
+    "sockets": [2],
+    "instance": ["r5b.large"],
+}
 CONTROLLER: dict[str, list[Any]] = {
     "model": ["lsi2108"],
     "write": ["write-through", "always-write-back"],

@@ -179,7 +179,7 @@ def whole_s(path):
 
 
 def test_an_idle_rebuild_takes_what_its_tracks_take(small):
-    """Zones of as many cylinders each, 3800 to 1800 sectors a track: 2800 in the mean.
+    """Zones of as many cylinders each, 3800 to 1800 sectors a track: 2800 on average.
 
     12 GB / (2800 · 512 B) = 8371 tracks, each a revolution of 8.33 ms and a skew of 1 ms: 78.1 s.
     """

@@ -103,6 +103,11 @@ impl Throughput {
         }
     }
 
+    /// When it has moved all that it was given.
+    pub fn free_at(&self) -> Time {
+        self.station.free_at()
+    }
+
     /// Moves `bytes` that come at `now`.
     #[inline]
     pub fn pass(&mut self, now: Time, bytes: u64) -> Served {

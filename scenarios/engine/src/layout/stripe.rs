@@ -2,7 +2,7 @@
 //!
 //! New parity needs either the old data and the old parity (*read-modify-write*), or everything
 //! else in the stripe (*reconstruct write*), or nothing (*full stripe*). The strategy with fewer
-//! commands is taken, among equals the one with fewer bytes; Linux' md reads the rest of the stripe
+//! commands is taken, among equals the one with fewer bytes; Linux md reads the rest of the stripe
 //! then. With drives lost, a strategy that needs their data is impossible. Where none is left, the
 //! other units are read and the lost ones are *recovered* (see `repair`).
 

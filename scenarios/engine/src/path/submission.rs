@@ -16,6 +16,18 @@ impl Path {
     #[inline(always)]
     pub(crate) fn admit(&mut self, id: IoId, now: Time) -> Up {
         self.inside.change(now, 1);
+        let io = &mut self.ios[id];
+        if let Some(had) = self.arrays[io.array as usize].shared.pass(io.op, now) {
+            io.charge(Part::Raid, had.end);
+            self.calendar.push(had.end, Event::Counted(id));
+            return Up::None;
+        }
+        self.admit_counted(id, now)
+    }
+
+    /// A request has passed what its array's load threads share.
+    #[inline(always)]
+    pub(crate) fn admit_counted(&mut self, id: IoId, now: Time) -> Up {
         let array = &self.arrays[self.ios[id].array as usize];
         let Some(index) = array.controller else {
             return self.dispatch(id, now);

@@ -27,6 +27,23 @@ pub struct BlockLayerParams {
     pub requests: u32,
 }
 
+/// What Linux md costs and allows an array in the host, beyond its host's CPU times.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(deny_unknown_fields, default)]
+pub struct MdPlan {
+    /// Time for which each read has the cache line that all load threads of the array share.
+    pub shared_read_ns: Nanos,
+    /// The same of each write.
+    pub shared_write_ns: Nanos,
+    /// Threads that handle stripes; 0 for one.
+    pub threads: u32,
+    /// Stripes of a page of each member that its stripe cache holds; 0 for no limit.
+    pub stripe_cache: u32,
+    /// Bytes of a member that work in the background moves in a second while the host wants the
+    /// drives; 0 where its share of the time decides.
+    pub least_bytes_per_s: u64,
+}
+
 /// A page cache in the plan.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]

@@ -11,7 +11,7 @@ mod workload;
 
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
-pub use host::{BlockLayerParams, PageCacheParams, Scheduler};
+pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
@@ -325,12 +325,15 @@ pub struct ArrayPlan {
     pub controller: Option<u32>,
     /// True if the host's CPU does the RAID work.
     pub software: bool,
-    /// True if Linux' md chooses the copy that serves a read; of an array in the host alone.
+    /// True if Linux md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
     /// True if its controller reads a stream from one copy of a mirror alone.
     #[serde(default)]
     pub one_copy_streams: bool,
+    /// What md costs and allows it; of an array in the host alone.
+    #[serde(default)]
+    pub md: MdPlan,
     /// Its write-intent bitmap; of an array in the host alone.
     #[serde(default)]
     pub bitmap: Option<BitmapPlan>,

@@ -5,8 +5,8 @@ use crate::path::Path;
 use crate::plan::BitmapPlan;
 use crate::raid::bitmap::Bitmap;
 use crate::state::drive::Drive;
-use raidlab_kernel::{Nanos, Time};
-use raidlab_models::{SECTOR, StripeThread};
+use raidlab_kernel::Time;
+use raidlab_models::{PageTimes, SECTOR, StripeThread};
 
 /// A drive's place in an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +98,8 @@ pub(crate) struct Volume {
     host_link: Option<u32>,
     /// The thread of the host that handles the stripes of an array in the host.
     thread: StripeThread,
+    /// Stripes of its cache in the host.
+    stripe_cache: u32,
     /// Whether its stripes are handled page by page.
     works_in_pages: bool,
     /// The write-intent bitmap of an array in the host.
@@ -128,7 +130,8 @@ impl Volume {
                 })
                 .collect(),
             host_link,
-            thread: StripeThread::new(0, Nanos::ZERO),
+            thread: StripeThread::new(0, PageTimes::NONE, 1),
+            stripe_cache: 0,
             works_in_pages: false,
             bitmap: None,
             cached: false,
@@ -170,7 +173,7 @@ impl Volume {
         self.host_link
     }
 
-    /// Whether its stripes are handled page by page, as in the stripe cache of Linux' md.
+    /// Whether its stripes are handled page by page, as in the stripe cache of Linux md.
     #[inline]
     pub fn works_in_pages(&self) -> bool {
         self.works_in_pages
@@ -185,9 +188,14 @@ impl Volume {
         &mut self.thread
     }
 
-    /// A thread of the host handles its stripes.
-    pub fn set_thread(&mut self, thread: StripeThread) {
-        self.thread = thread;
+    /// Stripes of a page of each member that its stripe cache holds; 0 for no limit.
+    pub fn stripe_cache(&self) -> u32 {
+        self.stripe_cache
+    }
+
+    /// Threads of the host handle its stripes, of which their cache holds so many.
+    pub fn set_thread(&mut self, thread: StripeThread, stripe_cache: u32) {
+        (self.thread, self.stripe_cache) = (thread, stripe_cache);
         self.works_in_pages = self.geometry.parities() > 0;
     }
 

@@ -99,7 +99,8 @@ fn record(event: Event) -> Option<IoId> {
         | Event::Done(io)
         | Event::Returned(io)
         | Event::Interrupt(io)
-        | Event::Admit(io) => Some(io),
+        | Event::Admit(io)
+        | Event::Counted(io) => Some(io),
         _ => None,
     }
 }

@@ -566,6 +566,10 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
                 volume.thread().busy_until(at),
             ));
         }
+        if let Some(busy) = array.shared.busy_until(at) {
+            let name = format!("{} counters of md", array.name);
+            all.push(StationReport::new(name, "host", busy));
+        }
     }
     for (link, name) in system.layers.path.links.iter().zip(&system.link_names) {
         all.push(StationReport::new(

@@ -144,6 +144,7 @@ impl System {
                 up
             }
             Event::Admit(io) => self.layers.path.admit(io, now),
+            Event::Counted(io) => self.layers.path.admit_counted(io, now),
             Event::Dispatch(io) => self.layers.path.dispatch(io, now),
             Event::Leg(io) => {
                 self.layers.path.next_leg(io, now);

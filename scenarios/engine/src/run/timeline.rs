@@ -115,9 +115,11 @@ impl System {
     /// Events that come to nothing, or later, since the power failed: true if that is so.
     pub(crate) fn is_void(&mut self, event: Event, now: Time) -> bool {
         let (id, at_drive) = match event {
-            Event::Released(id) | Event::Granted(id) | Event::Admit(id) | Event::Dispatch(id) => {
-                (id, false)
-            }
+            Event::Released(id)
+            | Event::Granted(id)
+            | Event::Admit(id)
+            | Event::Counted(id)
+            | Event::Dispatch(id) => (id, false),
             Event::Leg(id)
             | Event::AtDrive(id)
             | Event::Done(id)

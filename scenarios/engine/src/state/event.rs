@@ -15,6 +15,8 @@ pub enum Event {
     Granted(IoId),
     /// A request has left the host's CPU.
     Admit(IoId),
+    /// A request has been counted by the software of the host that manages its array.
+    Counted(IoId),
     /// The controller's firmware is done with a request.
     Dispatch(IoId),
     /// A job on a stripe goes on.

@@ -1,4 +1,4 @@
-//! Which copy of a mirror in the host Linux' md reads (`raid1.c` and `raid10.c`: `read_balance`).
+//! Which copy of a mirror in the host Linux md reads (`raid1.c` and `raid10.c`: `read_balance`).
 //!
 //! RAID 1: the first drive that the read continues on, where the last read sent to it or the last
 //! I/O that came back from it ended. Else an idle drive, or of flash the one with the fewest I/Os;

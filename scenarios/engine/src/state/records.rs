@@ -1,7 +1,7 @@
 //! What a run stores of its controllers, arrays, workloads and outside callers.
 
 use crate::layout::{Layout, Run};
-use crate::plan::Arrival;
+use crate::plan::{Arrival, MdPlan};
 use crate::state::arrivals::Arrivals;
 use crate::state::backlog::Backlog;
 use crate::state::drive::Drive;
@@ -9,7 +9,7 @@ use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
-use raidlab_kernel::{IoId, Nanos, Op, Queue, Served, Stream, Time, TimeWeighted};
+use raidlab_kernel::{IoId, Nanos, Op, Queue, Served, Station, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, Limits, Path, Task};
 
 /// A controller in a run.
@@ -61,6 +61,42 @@ impl CopyChoice {
     }
 }
 
+/// The cache line that all load threads of an array in the host write: md's counters and locks. One
+/// has it at a time.
+#[derive(Debug, Default)]
+pub(crate) struct SharedLine {
+    station: Station,
+    read: Nanos,
+    write: Nanos,
+}
+
+impl SharedLine {
+    /// As the plan has it.
+    pub fn of(plan: MdPlan) -> SharedLine {
+        SharedLine {
+            station: Station::default(),
+            read: plan.shared_read_ns,
+            write: plan.shared_write_ns,
+        }
+    }
+
+    /// An I/O that wants it at `now` has had it; none where it takes no time.
+    #[inline]
+    pub fn pass(&mut self, op: Op, now: Time) -> Option<Served> {
+        let time = match op {
+            Op::Read => self.read,
+            _ => self.write,
+        };
+        (time > Nanos::ZERO).then(|| self.station.serve(now, time))
+    }
+
+    /// Time for which it was had, up to `now`; none where it takes no time.
+    pub fn busy_until(&self, now: Time) -> Option<Nanos> {
+        let any = self.read.max(self.write) > Nanos::ZERO;
+        any.then(|| self.station.busy_until(now))
+    }
+}
+
 /// An array in a run.
 #[derive(Debug)]
 pub struct Array {
@@ -76,6 +112,8 @@ pub struct Array {
     pub(crate) single: Option<u32>,
     pub(crate) controller: Option<u32>,
     pub(crate) software: bool,
+    /// What its load threads share, where it is in the host.
+    pub(crate) shared: SharedLine,
     /// How a read finds the copy that serves it.
     pub(crate) choice: CopyChoice,
     /// Its requests' path through the firmware.

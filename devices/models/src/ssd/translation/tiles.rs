@@ -189,10 +189,7 @@ impl Translation {
     /// Write amplification of the victims that come next on the first die: of as many of its
     /// emptiest closed blocks.
     pub(crate) fn amplification_ahead(&self, victims: usize) -> f64 {
-        let blocks = 0..self.shape.blocks_per_die;
-        let closed = blocks.filter(|&block| self.blocks.is_closed(block));
-        let mut valid: Vec<u32> = closed.map(|block| self.blocks.valid(block)).collect();
-        valid.sort_unstable();
+        let mut valid = self.valid_of_emptiest();
         valid.truncate(victims);
         let valid_units: u32 = valid.iter().sum();
         let units = valid.len() as u32 * self.block_of.get();
@@ -205,10 +202,7 @@ impl Translation {
         if self.params.policy != Policy::Greedy {
             return Box::default();
         }
-        let blocks = 0..self.shape.blocks_per_die;
-        let closed = blocks.filter(|&block| self.blocks.is_closed(block));
-        let mut valid: Vec<u32> = closed.map(|block| self.blocks.valid(block)).collect();
-        valid.sort_unstable();
+        let valid = self.valid_of_emptiest();
         let mut freed = Vec::new();
         let (mut victims, mut sum) = (0, 0);
         for valid in valid.iter().take(self.shape.blocks_per_die as usize / 8) {
@@ -219,6 +213,15 @@ impl Translation {
             }
         }
         freed.into()
+    }
+
+    /// Valid units of the first die's closed blocks, the emptiest first.
+    fn valid_of_emptiest(&self) -> Vec<u32> {
+        let blocks = 0..self.shape.blocks_per_die;
+        let closed = blocks.filter(|&block| self.blocks.is_closed(block));
+        let mut valid: Vec<u32> = closed.map(|block| self.blocks.valid(block)).collect();
+        valid.sort_unstable();
+        valid
     }
 
     /// When a block was closed; a block that is still open counts as closed last.

@@ -122,7 +122,10 @@ impl Stint {
     fn pause(&self, share: f64, pace: Pace, now: Time) -> Nanos {
         let unasked = self.unasked as f64 / self.rows.max(1) as f64;
         let took = now.since(self.began).0 as f64;
-        let for_host = (took * unasked * (1.0 - share) / share) as u64;
+        let for_host = match pace.while_wanted(self.unasked, took as u64) {
+            Some(least) => least,
+            None => (took * unasked * (1.0 - share) / share) as u64,
+        };
         Nanos(for_host.max(pace.ahead(self.rows, took as u64)))
     }
 
@@ -137,19 +140,32 @@ impl Stint {
 struct Pace {
     /// Time that each row has at least; 0 for no limit.
     row_ns: u64,
+    /// Time that each has while the host wants the drives; 0 where a share of the time decides.
+    wanted_row_ns: u64,
 }
 
 impl Pace {
-    /// A stream that is so far ahead of its pace sleeps, as Linux' md does for half a second
+    /// A stream that is so far ahead of its pace sleeps, as Linux md does for half a second
     /// (`md_do_sync` in drivers/md/md.c).
     const SLEEP: u64 = 500_000_000;
 
     fn of(array: &ArrayPlan) -> Pace {
-        let rate = array.background_bytes_per_s;
-        let row_ns = array.stripe_unit_bytes.saturating_mul(1_000_000_000) / rate.max(1);
+        let row_ns = |rate: u64| {
+            let unit = array.stripe_unit_bytes.saturating_mul(1_000_000_000);
+            unit.checked_div(rate).unwrap_or(0)
+        };
         Pace {
-            row_ns: if rate == 0 { 0 } else { row_ns },
+            row_ns: row_ns(array.background_bytes_per_s),
+            wanted_row_ns: row_ns(array.md.least_bytes_per_s),
         }
+    }
+
+    /// The pause behind `rows` that began without asking and took `took`, so that the task keeps the
+    /// speed that md grants it while the host wants the drives (`speed_limit_min` in drivers/md/md.c);
+    /// none where a share of the time decides.
+    fn while_wanted(self, rows: u64, took: u64) -> Option<u64> {
+        let least = rows.saturating_mul(self.wanted_row_ns);
+        (self.wanted_row_ns > 0).then(|| least.saturating_sub(took))
     }
 
     /// Nanoseconds by which `rows` that took `took` are ahead.

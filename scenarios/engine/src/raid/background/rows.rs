@@ -20,7 +20,7 @@ use raidlab_models::DeviceParams;
 
 /// Bytes of a member in progress at once while the host wants nothing. Without an arm: half a MiB
 /// read side by side, as much as such controllers write to a drive at once (assumed), and 2 MiB in
-/// all, as the resync window of Linux' md (`RESYNC_WINDOW` in drivers/md/raid1.c). With one: what
+/// all, as the resync window of Linux md (`RESYNC_WINDOW` in drivers/md/raid1.c). With one: what
 /// passes under a head in a revolution or more, so that no drive is left without a command while
 /// another one comes to the same row; platters stand at any angle to each other (assumed).
 const STREAM: [u64; 2] = [512 << 10, 2 << 20];

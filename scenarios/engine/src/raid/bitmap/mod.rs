@@ -1,4 +1,4 @@
-//! The write-intent bitmap of an array in the host, as Linux' md keeps one on each member
+//! The write-intent bitmap of an array in the host, as Linux md keeps one on each member
 //! (drivers/md/md-bitmap.c, raid5.c; mdadm(8), md(4)).
 //!
 //! A bit stands for a region. Before the first write to a region whose bit is clear, the bit is set
@@ -25,7 +25,7 @@ const SWEEP: Nanos = Nanos(5_000_000_000);
 /// Regions of an array at most: mdadm keeps 128 KiB for the bits (super1.c, choose_bm_space), and
 /// doubles its chunk until they have room.
 pub(crate) const MOST_REGIONS: u64 = 1 << 20;
-/// How long a bit stays set after the last write to its region, in the mean: one sweep and a half.
+/// How long a bit stays set after the last write to its region, on average: one sweep and a half.
 const STAYS_S: f64 = 7.5;
 
 /// What an update of the bitmap on the members is for.
@@ -126,7 +126,7 @@ impl Bitmap {
         clear
     }
 
-    /// How many writes of a region before the run its bit would still stand for, in the mean, if the
+    /// How many writes of a region before the run its bit would still stand for, on average, if the
     /// loads wrote then as they have done since: over as much of the array, at the same rate.
     fn mean_before(&self, now: Time) -> f64 {
         let s = now.0 as f64 / 1e9;
@@ -148,7 +148,7 @@ impl Bitmap {
     }
 }
 
-/// Whether a region had one write or more before the run, of so many in the mean (Poisson); each
+/// Whether a region had one write or more before the run, of so many on average (Poisson); each
 /// region's draw is its own number, scattered.
 fn was_set(region: u64, mean: f64) -> bool {
     let scattered = (region + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;

@@ -1,4 +1,4 @@
-//! Writes that join another one of their stripe, as in the stripe cache of Linux' md.
+//! Writes that join another one of their stripe, as in the stripe cache of Linux md.
 //!
 //! md holds the pages of a stripe from the first write to the end of the last one. Until it takes
 //! the new data out to make parity, it takes in further writes of the same pages. So neighbours that

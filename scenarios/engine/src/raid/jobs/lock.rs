@@ -1,6 +1,6 @@
 //! Locks on stripes: who changes data and parity together has the stripe for itself.
 //!
-//! A controller locks a stripe as a whole. Linux' md works in pages, and a lock covers the pages of
+//! A controller locks a stripe as a whole. Linux md works in pages, and a lock covers the pages of
 //! the stripe's units that a job is about: others of the same stripe go on beside it.
 
 use crate::layout::Extent;

@@ -2,6 +2,7 @@
 
 mod copies;
 mod errors;
+mod heads;
 mod joined;
 mod lock;
 mod outage;
@@ -16,6 +17,7 @@ mod thread;
 mod transfer;
 mod work;
 
+use crate::raid::jobs::heads::Heads;
 use crate::raid::jobs::lock::Locks;
 use crate::raid::jobs::pages::Cutter;
 pub(crate) use crate::raid::jobs::phases::prefetch_transfer;
@@ -38,6 +40,8 @@ pub(crate) struct Stripes {
     locks: Locks,
     /// By array: turns at the thread of the host.
     turns: Vec<Turns>,
+    /// By array: what its stripe cache holds, where its size is limited.
+    heads: Vec<Heads>,
     planner: Planner,
     cutter: Cutter,
     /// Jobs whose writes are done again when the power is back.
@@ -51,12 +55,18 @@ impl Stripes {
     pub fn new(volumes: Volumes, redirects: Redirects, jobs: usize) -> Stripes {
         let arrays = volumes.arrays() as usize;
         let jobs = if volumes.is_empty() { 0 } else { jobs };
+        let limit = |volume: Option<&Volume>| volume.map_or(0, Volume::stripe_cache);
+        let heads = volumes
+            .iter()
+            .map(|volume| Heads::new(limit(volume)))
+            .collect();
         Stripes {
             volumes,
             redirects,
             jobs: Jobs::with_capacity(jobs, arrays),
             locks: Locks::with_capacity(jobs),
             turns: vec![Turns::NONE; arrays],
+            heads,
             planner: Planner::default(),
             cutter: Cutter::default(),
             preserved: Vec::new(),

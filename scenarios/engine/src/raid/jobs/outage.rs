@@ -1,6 +1,7 @@
 //! The power fails: jobs end, but for writes that a battery or flash preserves.
 
 use crate::path::Path;
+use crate::raid::jobs::heads::Heads;
 use crate::raid::jobs::table::{Phase, Turns, Waiters};
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_kernel::{Io, Op, Time};
@@ -33,6 +34,7 @@ impl Stripes {
     pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
         self.locks.clear();
         self.turns.fill(Turns::NONE);
+        self.heads.iter_mut().for_each(Heads::clear);
         for index in self.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.jobs[index];
             if job.flags.aborted {

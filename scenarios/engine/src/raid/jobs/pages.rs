@@ -1,4 +1,4 @@
-//! Writes to an array whose stripes are handled page by page, as by Linux' md.
+//! Writes to an array whose stripes are handled page by page, as by Linux md.
 //!
 //! A job is about a range of pages. New data are cut where the pages of other jobs at the stripe begin
 //! and end, so that each part is either wholly within those of another job, which it joins or waits

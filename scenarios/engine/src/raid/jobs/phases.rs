@@ -6,7 +6,7 @@ use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::jobs::plan::{bytes_of, compares, is_unwanted, is_whole};
 use crate::raid::jobs::table::{Job, Phase, Transfers};
-use crate::raid::jobs::{Stripes, Work, joined, thread};
+use crate::raid::jobs::{Stripes, Work, heads, joined, thread};
 use crate::raid::volume::Volume;
 use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
 
@@ -350,6 +350,7 @@ impl Stripes {
             let array = job.array;
             self.jobs.note_beside(array, beside, now);
         }
+        heads::give(self, path, index, now);
         self.jobs.release(index);
         self.child_returned(path, io, now);
     }

@@ -3,7 +3,7 @@
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::jobs::lock::{next_holder, works_in_pages};
-use crate::raid::jobs::{Phase, Stripes, Work, joined, thread};
+use crate::raid::jobs::{Phase, Stripes, Work, heads, joined, thread};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_kernel::{Io, IoId, Op, Part, Time};
@@ -39,6 +39,9 @@ impl Stripes {
         path.ios[job.io].bytes = job.new_bytes();
         if works_in_pages(job, &self.volumes) {
             if joined::join(self, path, index) {
+                return heads::give(self, path, index, now);
+            }
+            if heads::waits(self, index) {
                 return;
             }
             // Room for those that will join it.
@@ -86,8 +89,11 @@ impl Stripes {
         let flags = &mut self.jobs[index].flags;
         flags.scheduled = false;
         let served = std::mem::take(&mut flags.served);
+        let enters = std::mem::take(&mut flags.enters);
         if flags.aborted {
             self.jobs.release(index);
+        } else if enters {
+            self.begin(path, index, now);
         } else {
             if served {
                 thread::pass_on(self, path, self.jobs[index].array, now);

@@ -51,6 +51,10 @@ pub(super) struct Flags {
     pub(super) joined: bool,
     /// They have since it planned its reads.
     pub(super) grown: bool,
+    /// The job has its stripes in the stripe cache (see `heads`).
+    pub(super) cached: bool,
+    /// The job has waited for them, and enters when its event is due.
+    pub(super) enters: bool,
     /// The job's transfers have been listed, and hold while all units of the array can be read.
     pub(super) listed: bool,
 }
@@ -69,6 +73,16 @@ impl Waiters {
         next: NO_JOB,
         last: NO_JOB,
     };
+
+    /// Whether nobody waits.
+    pub fn is_empty(&self) -> bool {
+        self.next == NO_JOB
+    }
+
+    /// The first one that waits.
+    pub fn first(&self) -> Option<u32> {
+        (!self.is_empty()).then_some(self.next)
+    }
 }
 
 /// A job's place in a run (see `run`).
@@ -317,15 +331,15 @@ pub(super) struct Joined {
 pub(super) struct Turns {
     /// The jobs that wait for theirs.
     pub(super) waiting: Waiters,
-    /// A job has its turn.
-    pub(super) taken: bool,
+    /// Jobs that have theirs: at most one for each thread.
+    pub(super) taken: u32,
 }
 
 impl Turns {
     /// Nobody wants one.
     pub const NONE: Turns = Turns {
         waiting: Waiters::NONE,
-        taken: false,
+        taken: 0,
     };
 }
 

@@ -1,6 +1,7 @@
-//! Turns at the thread of the host that handles the stripes of an array with parity in the host.
+//! Turns at the threads of the host that handle the stripes of an array with parity in the host: one,
+//! or more where md is asked for them (`group_thread_cnt`).
 //!
-//! It takes up one stripe after the other, as `raid5d` of Linux' md does. In its turn a job decides
+//! Each takes up one stripe after the other, as `raid5d` of Linux md does. In its turn a job decides
 //! what has to be read. If anything has, the turn ends, and the job comes back for another one with
 //! what it has read. Else the thread makes parity, and hands the writes over at the end.
 
@@ -25,9 +26,11 @@ pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Tim
         return false;
     }
     path.ios[job.io].charge(Part::Raid, now);
+    let threads = volumes.of(job.array).thread().threads();
     let turns = &mut turns[job.array as usize];
-    if !turns.taken {
-        (turns.taken, job.flags.turn) = (true, true);
+    if turns.taken < threads {
+        turns.taken += 1;
+        job.flags.turn = true;
         return false;
     }
     jobs.push(&mut turns.waiting, index);
@@ -48,7 +51,7 @@ pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: u32, now: T
     let Stripes { jobs, turns, .. } = stripes;
     let turns = &mut turns[array as usize];
     let Some(next) = jobs.pop(&mut turns.waiting) else {
-        turns.taken = false;
+        turns.taken -= 1;
         return;
     };
     let job = &mut jobs[next];
@@ -67,8 +70,9 @@ pub(super) fn compute(stripes: &mut Stripes, path: &mut Path, index: u32, passed
         // Whole units, or what is left of them.
         false => (path.ios[job.io].moved + job.written).div_ceil(STRIPE_PAGE),
     };
+    let rereads = job.work.is_write() && !job.is_full_stripe();
     let thread = volumes.of_mut(job.array).thread_mut();
-    let served = thread.serve(now, passed, pages);
+    let served = thread.serve(now, passed, pages, rereads);
     path.ios[job.io].charge(Part::Raid, served.end);
     if served.end > now {
         job.flags.served = std::mem::take(&mut job.flags.turn);

@@ -9,8 +9,8 @@ use crate::run::build::check::Faults;
 use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
 use crate::state::read_balance::ReadBalance;
-use crate::state::records::{Array, CopyChoice};
-use raidlab_models::{Path, StripeThread};
+use crate::state::records::{Array, CopyChoice, SharedLine};
+use raidlab_models::{PageTimes, Path, StripeThread};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
@@ -27,6 +27,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 },
                 controller: array.controller,
                 software: array.software,
+                shared: SharedLine::of(array.md),
                 choice: copy_choice(plan, array),
                 path: if array.fast_path {
                     Path::Fast
@@ -215,7 +216,13 @@ pub(crate) fn build_volumes(
                 2.. => plan.host.two_parities_bytes_per_s,
                 _ => plan.host.parity_bytes_per_s,
             };
-            volume.set_thread(StripeThread::new(rate, plan.host.stripe_page_ns));
+            let whole = plan.host.stripe_page_ns;
+            let times = PageTimes {
+                whole,
+                reread: plan.host.stripe_reread_ns.unwrap_or(whole),
+            };
+            let thread = StripeThread::new(rate, times, array.md.threads);
+            volume.set_thread(thread, array.md.stripe_cache);
             if let Some(bitmap) = array.bitmap {
                 volume.set_bitmap(bitmap);
             }

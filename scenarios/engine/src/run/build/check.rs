@@ -61,6 +61,9 @@ impl Faults {
     }
 }
 
+/// Threads of an array that handle stripes at most.
+const MD_THREADS: u32 = 4096;
+
 fn check_host(plan: &Plan, faults: &mut Faults) {
     let host = &plan.host;
     if !(0.0..=1.0).contains(&host.spread) {
@@ -71,6 +74,10 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
         ("complete_ns", host.complete_ns),
         ("raid_command_ns", host.raid_command_ns),
         ("stripe_page_ns", host.stripe_page_ns),
+        (
+            "stripe_reread_ns",
+            host.stripe_reread_ns.unwrap_or_default(),
+        ),
         ("wake_ns", host.wake_ns),
         ("fill_ns", host.fill_ns),
         ("page_ns", host.page_ns),
@@ -200,6 +207,15 @@ pub(crate) fn check_bitmaps(plan: &Plan, arrays: &[Array], faults: &mut Faults) 
 
 fn check_controllers(plan: &Plan, faults: &mut Faults) {
     for (i, array) in plan.arrays.iter().enumerate() {
+        let most = array.md.shared_read_ns.max(array.md.shared_write_ns);
+        if most > LONGEST_CPU_TIME {
+            let allowed = format!("at most {} ns", LONGEST_CPU_TIME.0);
+            faults.add(format!("arrays.{i}.md"), most.0, allowed);
+        }
+        if array.md.threads > MD_THREADS {
+            let key = format!("arrays.{i}.md.threads");
+            faults.add(key, array.md.threads, format!("at most {MD_THREADS}"));
+        }
         let share = array.background_share;
         if !(share > 0.0 && share <= 1.0) {
             let key = format!("arrays.{i}.background_share");

@@ -46,7 +46,7 @@ fn after(history: &[HistoryLoad]) -> Translation {
     drive
 }
 
-/// Channels that 64 KiB lie on, in the mean over all such pieces of the drive.
+/// Channels that 64 KiB lie on, on average over all such pieces of the drive.
 fn channels_of_64_kib(drive: &Translation) -> f64 {
     let reads = SHAPE.units / 16;
     let channels = (0..reads).map(|read| {

@@ -1,0 +1,165 @@
+"""Moving pictures that several rooms share, made from traced I/Os."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from raidlab.notebooks.frame.scenes import Dot, Key, Scene, Shape, Step, label, path
+from raidlab.scenarios.results.look import PARTS, digits, part_name
+
+_WAITING, _SERVED = "#9AA3AD", "#0072B2"
+_SERVER_X, _DONE_X, _PLACE = 470.0, 570.0, 26.0
+_LANE = 44.0
+_APART_MS = 0.1
+"""Least time between two steps: what comes at once is one."""
+_LEAST = 0.004
+"""Of a bar's width, as a share of the longest time: what is shorter is not seen."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A command at a drive: when it comes, when its service begins and ends, in ms."""
+
+    io: int
+    drive: str
+    comes: float
+    begins: float
+    ends: float
+
+
+def visits(ios: Sequence[Mapping[str, Any]]) -> list[Visit]:
+    """What the commands of traced I/Os do at the drives, in the order of their coming."""
+    found = []
+    for number, io in enumerate(ios, 1):
+        commands: dict[tuple[Any, str], list[Mapping[str, Any]]] = {}
+        for stage in io["stages"]:
+            if stage["kind"] == "drive":
+                commands.setdefault((stage["command"], stage["component"]), []).append(stage)
+        for (_, component), stages in commands.items():
+            worked = [stage for stage in stages if stage["stage"] != "queue"]
+            if not worked:
+                continue
+            found.append(
+                Visit(
+                    number,
+                    component.rpartition(".")[2],
+                    min(stage["begin_ns"] for stage in stages) / 1e6,
+                    min(stage["begin_ns"] for stage in worked) / 1e6,
+                    max(stage["end_ns"] for stage in worked) / 1e6,
+                )
+            )
+    return sorted(found, key=lambda visit: visit.comes)
+
+
+def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24) -> Scene:
+    """I/Os as dots: they come from the left, wait before a drive, are served, and leave.
+
+    Args:
+        ios: Traced, so many that the last ones come before the first ones have left.
+        shown: How many commands are followed.
+    """
+    found = visits(ios)[:shown]
+    zero = found[0].comes
+    drives = sorted({visit.drive for visit in found}, key=int)
+    lane = {drive: 30 + _LANE * at for at, drive in enumerate(drives)}
+    shapes = [label(6, y + 5, f"drive {drive}", look="soft") for drive, y in lane.items()]
+    shapes += [Shape("rect", _SERVER_X - 16, y - 16, 32, 32) for y in lane.values()] + [
+        path((80, y + 20), (_SERVER_X - 20, y + 20)) for y in lane.values()
+    ]
+    dots = [_dot(visit, found, lane[visit.drive], zero) for visit in found]
+    steps = [Step(0.0, _counted(found, drives, zero, zero))]
+    for at in sorted({visit.comes for visit in found} | {visit.ends for visit in found}):
+        if at > zero + steps[-1].t + _APART_MS and len(steps) < shown:
+            steps.append(Step(at - zero, _counted(found, drives, at, zero)))
+    return Scene(
+        "Where I/Os wait",
+        "Each dot an I/O: grey while it waits, blue while a drive works on it.",
+        600, 20 + _LANE * len(drives), steps, shapes, dots,
+    )  # fmt: skip
+
+
+def _dot(visit: Visit, every: Sequence[Visit], y: float, zero: float) -> Dot:
+    ahead = [
+        other.begins
+        for other in every
+        if other.drive == visit.drive and other.comes < visit.comes and other.begins > visit.comes
+    ]
+    keys = []
+    for now in [visit.comes, *sorted(at for at in ahead if at < visit.begins)]:
+        before = sum(at > now for at in ahead)
+        keys.append(Key(now - zero, _SERVER_X - _PLACE * (before + 1.3), y, _WAITING))
+    keys.append(Key(visit.begins - zero, _SERVER_X, y, _SERVED))
+    keys.append(Key(visit.ends - zero - 1e-3, _SERVER_X, y, _SERVED))
+    keys.append(Key(visit.ends - zero, _DONE_X, y, _SERVED, hollow=True))
+    return Dot(f"I/O {visit.io}", keys, str(visit.io), 11, stays=False)
+
+
+def _counted(found: Sequence[Visit], drives: Sequence[str], now: float, zero: float) -> str:
+    there = [visit for visit in found if visit.comes <= now < visit.ends]
+    busy = {visit.drive for visit in there if visit.begins <= now}
+    waiting = sum(visit.begins > now for visit in there)
+    idle = len(drives) - len(busy)
+    return (
+        f"After {digits(now - zero) if now > zero else 0} ms: {len(there)} under way, {waiting} of"
+        f" them wait; {idle} of {len(drives)} drives {'is' if idle == 1 else 'are'} idle."
+    )
+
+
+def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -> Scene:
+    """The commands of single I/Os on one time axis, each growing while it lasts.
+
+    Args:
+        rows: A traced I/O by its name; each gets a band of lanes and a line where it is complete.
+        seen: The picture's title.
+        drawn: Its subtitle.
+    """
+    longest = max(io["latency_ns"] for io in rows.values()) / 1e6
+    left, width = 150.0, 420.0
+    shapes: list[Shape] = []
+    times: dict[float, list[str]] = {0.0: ["The host sends the write."]}
+    y = 26.0
+    for name, io in rows.items():
+        shapes.append(label(6, y, name))
+        places: dict[str, float] = {}
+        for stage in io["stages"]:
+            begin = (stage["begin_ns"] - io["issued_ns"]) / 1e6
+            end = (stage["end_ns"] - io["issued_ns"]) / 1e6
+            if end - begin < _LEAST * longest and stage["kind"] != "host":
+                continue
+            place = _place(stage["component"])
+            if place not in places:
+                places[place] = y + 14 + 22 * len(places)
+                shapes.append(label(left - 8, places[place] + 12, place, "end", "soft"))
+            color = PARTS.get(stage["stage"], PARTS["service"])[0]
+            across = left + begin / longest * width
+            length = max(2.0, (end - begin) / longest * width)
+            shapes.append(
+                Shape("rect", across, places[place], length, 16, color, begins=begin, grown=end)
+            )
+            said = f"{name}: {part_name(stage['stage'])} on {place} ends."
+            if stage["critical"] and end - begin >= 0.05 * longest:
+                times.setdefault(round(end, 3), []).append(said)
+        y += 14 + 22 * max(1, len(places)) + 34
+        done = io["latency_ns"] / 1e6
+        line = left + done / longest * width
+        shapes.append(
+            Shape("path", points=[(line, y - 44 - 22 * len(places)), (line, y - 34)],
+                  color="#009E73", begins=done)
+        )  # fmt: skip
+        shapes.append(
+            Shape("text", min(line, left + width - 4), y - 20,
+                  text=f"acknowledged, {digits(done)} ms",
+                  anchor="end" if done > 0.5 * longest else "start", begins=done)
+        )  # fmt: skip
+        times.setdefault(round(done, 3), []).append(f"{name}: the write is acknowledged.")
+    steps = [Step(at, " ".join(dict.fromkeys(texts))) for at, texts in sorted(times.items())]
+    return Scene(seen, drawn, 600, y, steps, shapes)
+
+
+def _place(component: str) -> str:
+    """`array-0/five.3` as `drive 3`; other parts by the last word of their names."""
+    name = component.partition(" ")[0]
+    head, dot, number = name.rpartition(".")
+    return f"drive {number}" if dot and number.isdigit() and "/" in head else name.split("/")[-1]

@@ -1,0 +1,142 @@
+"""`[[link]]`: slots, switches, adapters, enclosures; each rate by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from raidlab import simulate
+from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.scenario import build_scenario
+
+
+def scenario(links: list[dict[str, Any]], drives: list[dict[str, Any]]) -> dict[str, Any]:
+    """RAID 0 in the host, streams of 128 KiB."""
+    return {
+        "host": {"model": "nvme"},
+        "link": links,
+        "array": [{"level": "raid0", "software_raid": "md", "drives": drives}],
+        "workload": [{"rw": "read", "block_size": "128 KiB", "threads": 4, "outstanding": 128}],
+        "run": {"warm_up": "50 ms", "duration": "0.1 s", "precondition": "filled", "seed": 1},
+    }
+
+
+def paths(tree: dict[str, Any]) -> list[list[str]]:
+    plan = build_scenario(tree).base
+    return [[plan["links"][at]["name"] for at in drive["path"]] for drive in plan["drives"]]
+
+
+P4510 = {"model": "p4610-1600", "count": 4}
+SATA = {"model": "s4600-1920", "count": 8}
+
+
+def test_four_drives_behind_an_x8_slot_read_as_fast_as_the_slot() -> None:
+    """PCIe 3.0 x8 passes 8 lanes · 8 GT/s · 128/130 / 8 · 0.9 = 7.09 GB/s."""
+    tree = scenario([{"name": "slot", "interface": "pcie-3.0-x8"}], [P4510 | {"link": "slot"}])
+    assert [path[1] for path in paths(tree)] == ["slot PCIe 3.0 x8"] * 4
+    shared = simulate(tree).rows[0].mb_per_s
+    assert shared == pytest.approx(7089, rel=0.01)
+    tree["link"] = []
+    del tree["array"][0]["drives"][0]["link"]
+    assert simulate(tree).rows[0].mb_per_s > 1.5 * shared
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("Speed 8GT/s, Width x4", "PCIe 3.0 x4"),
+        ("LnkSta: Speed 16GT/s (ok), Width x8 (ok)", "PCIe 4.0 x8"),
+        ("LnkCap: Port #0, Speed 2.5GT/s, Width x1, ASPM L1", "PCIe 1.0 x1"),
+        ("dmi-3.0", "PCIe 3.0 x4"),
+        ("pcie-5.0-x16", "PCIe 5.0 x16"),
+    ],
+)
+def test_what_lspci_prints_is_a_link(said: str, name: str) -> None:
+    tree = scenario([{"name": "slot", "interface": said}], [P4510 | {"link": "slot"}])
+    assert paths(tree)[0][1] == f"slot {name}"
+
+
+def test_adapters_enclosures_and_a_chipset_are_a_tree() -> None:
+    """Two enclosures in a chain behind one adapter, another adapter behind a chipset."""
+    links = [
+        {"name": "dmi", "interface": "dmi-3.0"},
+        {"name": "hba0", "interface": "pcie-3.0-x8", "ports": "sas-12g"},
+        {"name": "hba1", "interface": "pcie-3.0-x8", "ports": "sas-12g", "parent": "dmi"},
+        {"name": "jbod0", "interface": "sas-12g-x4", "parent": "hba0"},
+        {"name": "jbod1", "interface": "sas-12g-x4", "parent": "jbod0"},
+    ]
+    drives = [SATA | {"link": name, "count": 1} for name in ("jbod1", "jbod0", "hba1")]
+    found = [[name.split(" ")[0] for name in path[1:]] for path in paths(scenario(links, drives))]
+    assert found == [["jbod1", "jbod0", "hba0"], ["jbod0", "hba0"], ["hba1", "dmi"]]
+
+
+def test_the_uplink_of_an_enclosure_shares_its_lanes() -> None:
+    """SATA drives hold a lane at 6G: four lanes pass 4 · 510 = 2040 MB/s of sixteen drives."""
+    links = [
+        {"name": "hba", "interface": "pcie-3.0-x8", "ports": "sas-12g"},
+        {"name": "jbod", "interface": "sas-12g-x4", "parent": "hba"},
+    ]
+    tree = scenario(links, [SATA | {"link": "jbod", "count": 16}])
+    assert simulate(tree).rows[0].mb_per_s == pytest.approx(2040, rel=0.02)
+
+
+def test_sockets_have_a_rate_of_their_own() -> None:
+    tree = scenario([{"name": "upi", "rate": "1 GB/s"}], [P4510 | {"link": "upi"}])
+    assert simulate(tree).rows[0].mb_per_s == pytest.approx(1000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("links", "fault"),
+    [
+        ([{"name": "a", "interface": "pcie-3.0-x3"}], r"link.0.interface = .*x1, x2, x4, x8, x16"),
+        ([{"name": "a", "interface": "Speed 9GT/s, Width x4"}], r"link.0.interface.*8GT/s"),
+        ([{"name": "a"}], r"link.0.interface.*one of `interface` and `rate`"),
+        (
+            [{"name": "a", "interface": "pcie-3.0-x8", "parent": "b"}],
+            r'link.0.parent = "b".*the name of a link: a',
+        ),
+        (
+            [
+                {"name": "a", "interface": "pcie-3.0-x8", "parent": "b"},
+                {"name": "b", "interface": "pcie-3.0-x8", "parent": "a"},
+            ],
+            r"link.0.parent = \"b\".*never ends",
+        ),
+        (
+            [{"name": "a", "rate": "1 GB/s"}, {"name": "a", "rate": "1 GB/s"}],
+            r"link.1.name = \"a\"",
+        ),
+    ],
+)
+def test_links_that_are_none_are_refused(links: list[dict[str, Any]], fault: str) -> None:
+    with pytest.raises(SpecError, match=fault):
+        build_scenario(scenario(links, [P4510 | {"link": "a"}]))
+
+
+def test_lanes_that_the_slot_has_not_are_refused() -> None:
+    tree = scenario([{"name": "a", "interface": "pcie-3.0-x16"}], [P4510 | {"link": "a"}])
+    assert build_scenario(tree)
+    tree["host"] = {"model": "rx300-s6"}
+    with pytest.raises(SpecError, match=r"link.0.interface = .*at most x\d+, as the widest slot"):
+        build_scenario(tree)
+
+
+def test_a_link_that_is_not_there_names_those_that_are() -> None:
+    links = [{"name": "slot", "interface": "pcie-3.0-x8"}]
+    with pytest.raises(SpecError, match=r"array.0.drives.0.link = \"slott\".*slot"):
+        build_scenario(scenario(links, [P4510 | {"link": "slott"}]))
+
+
+def test_nvme_does_not_hang_on_sas() -> None:
+    links = [{"name": "jbod", "interface": "sas-12g-x4"}]
+    with pytest.raises(SpecError, match=r"drives.0.model = .*SAS 12G ports of jbod"):
+        build_scenario(scenario(links, [P4510 | {"link": "jbod"}]))
+
+
+def test_a_link_without_drives_is_named() -> None:
+    links = [{"name": "slot", "interface": "pcie-3.0-x8"}]
+    assert (
+        "link.0: has no effect: no drive hangs on slot"
+        in build_scenario(scenario(links, [P4510])).warnings
+    )
