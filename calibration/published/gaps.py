@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 
 
@@ -14,7 +15,7 @@ def unlisted(source: str, ids: Iterable[str]) -> list[range]:
     """
     head = f"{source}-"
     numbers = sorted({int(each[len(head) :]) for each in ids if _is_numbered(each, head)})
-    pairs = zip(numbers, numbers[1:], strict=False)
+    pairs = itertools.pairwise(numbers)
     return [range(low + 1, high) for low, high in pairs if high > low + 1]
 
 
