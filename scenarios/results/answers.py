@@ -415,7 +415,7 @@ def gains(result: Result) -> tuple[Table, str] | None:
     workloads = len({each["workload"] for case in result.what_if for each in case["results"]})
     for case in result.what_if:
         if case["why_not"] is not None:
-            cannot.append(f"{case['change']}: {case['why_not'].rpartition(': ')[2]}")
+            cannot.append(f"{case['change']}: {case['reason']}")
             continue
         known = [each for each in case["results"] if each["gain_pct"] is not None]
         known = [e for e in known if abs(e["gain_pct"]) >= _GAIN or e["still_filling"]]
