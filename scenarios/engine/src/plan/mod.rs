@@ -4,11 +4,13 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+mod copies;
 mod details;
 mod durability;
 mod host;
 mod workload;
 
+pub use copies::{Arrangement, CopiesPlan};
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
@@ -181,6 +183,12 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
+    /// The same for each page of 4 KiB of data, but on the short path.
+    #[serde(default)]
+    pub page_ns: Nanos,
+    /// Cores that work on the write cache and on stripes; 0 for all.
+    #[serde(default)]
+    pub cache_cores: u32,
     /// Firmware time on a core for each request of an array with parity that bypasses the cache;
     /// none for the same as `request_ns`.
     #[serde(default)]
@@ -322,6 +330,12 @@ pub struct ArrayPlan {
     /// True if Linux md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
+    /// Of level 10 where its copies lie otherwise than in striped pairs.
+    #[serde(default)]
+    pub copies: Option<CopiesPlan>,
+    /// True if its controller reads a stream from one copy of a mirror alone.
+    #[serde(default)]
+    pub one_copy_streams: bool,
     /// What md costs and allows it; of an array in the host alone.
     #[serde(default)]
     pub md: MdPlan,

@@ -1,7 +1,9 @@
 //! Arrays from a plan: layouts, volumes whose data pass through memory, caches, SSD caches.
 
 use crate::layout::Layout;
-use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
+use crate::plan::{
+    Arrangement, ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy,
+};
 use crate::raid::cache::memory::{Caching, ControllerMemory, Lane, Memories};
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
@@ -56,10 +58,14 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
 /// What a mirror chooses a copy by.
 fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
     if array.md_reads {
-        return CopyChoice::Md(match array.level {
-            Level::Raid1 => ReadBalance::Streams,
-            Level::Raid1e => ReadBalance::Lowest,
-            _ => ReadBalance::Idle,
+        let by_load = !array.md.flash_as_disks;
+        let arrangement = array.copies.map(|copies| copies.arrangement);
+        return CopyChoice::Md(match (array.level, arrangement) {
+            (Level::Raid1, _) => ReadBalance::Streams,
+            (Level::Raid1e, _) | (_, Some(Arrangement::Far | Arrangement::Offset)) => {
+                ReadBalance::Lowest { by_load }
+            }
+            _ => ReadBalance::Idle { by_load },
         });
     }
     let drives = array.drives.iter().chain(&array.spares);
@@ -69,6 +75,8 @@ fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
         CopyChoice::Expected
     } else if array.software {
         CopyChoice::ShortestQueue
+    } else if array.one_copy_streams {
+        CopyChoice::OneForStream
     } else {
         CopyChoice::Nearest
     }
@@ -128,9 +136,10 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
         let cache = controller.cache.as_ref()?;
         let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
         for (at, array) in plan.arrays.iter().enumerate() {
-            let lane = |drives: usize| {
-                let at_most = (drives as u32).saturating_mul(cache.destages_per_drive);
-                Lane::new(at as u32, at_most.max(1))
+            let lane = |drives: usize, units: usize| {
+                let parts = (drives as u32).saturating_mul(cache.destages_per_drive);
+                let at_most = parts.saturating_mul(units as u32);
+                Lane::new(at as u32, at_most.max(1), parts.max(1))
             };
             let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
             let fast = array.tier.as_ref().map(on_ssd_cache);
@@ -145,13 +154,14 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             let ssd_space = fast.map(|_| space + 1);
             let caching = Caching::new(index as u32, space, ssd_space, volume, policy);
             served[at] = Some(caching);
-            // Without parity a destage is a unit on one drive, not a stripe on all of them.
+            // Without parity a group is a unit on one drive, not a stripe on all of them: a stream
+            // needs as many in flight. Parts of units are counted as a stripe's are.
             let units = match volume.geometry().parities() {
                 0 => volume.geometry().columns() as usize,
                 _ => 1,
             };
-            lanes.push(lane(volume.members().len() * units));
-            lanes.extend(fast.map(lane));
+            lanes.push(lane(volume.members().len(), units));
+            lanes.extend(fast.map(|drives| lane(drives, 1)));
             spaces.resize(lanes.len(), volume.groups());
         }
         (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))
@@ -171,6 +181,9 @@ fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
 
 fn layout(array: &ArrayPlan, drives: &[Drive]) -> Result<Layout, String> {
     let sizes = sizes(array, drives);
+    if let Some(copies) = array.copies {
+        return Layout::copied(copies, array.stripe_unit_bytes, &sizes);
+    }
     Layout::new(
         array.level,
         array.rotation,
