@@ -184,7 +184,7 @@ def select(seen: Measured, host: HostTimes | None = None) -> Selection:
         fewest = min(each.form.numbers for each in laws if each.form.device)
         weights = np.array([float(e.form.device and e.form.numbers == fewest) for e in tried])
         average = np.zeros(0)
-    of = blend([each.predictor for each in tried], weights)
+    of = blend([each.predictor for each in tried], weights.tolist())
     ordered = sorted(tried, key=lambda each: each.error)
     chosen = _taken(tried, average)
     sure = _confidence(ordered, chosen, average)

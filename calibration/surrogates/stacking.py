@@ -36,14 +36,16 @@ def weights_of(errors: Array) -> Array:
     Args:
         errors: Of points left out, shape (forms, points), at least one of each.
     """
-    return _over_samples(errors, np.ones((1, errors.shape[1])))[0]
+    found: Array = _over_samples(errors, np.ones((1, errors.shape[1])))[0]
+    return found
 
 
 def left_out_of(errors: Array) -> Array:
     """The average's error of each point by weights that did not see the point; shape (points,)."""
     count = errors.shape[1]
     if count < 2:
-        return errors.mean(axis=0)
+        alone: Array = errors.mean(axis=0)
+        return alone
     weights = _over_samples(errors, 1.0 - np.eye(count))
     found: Array = np.einsum("ik,ki->i", weights, errors)
     return found
