@@ -227,7 +227,7 @@ def page(tails: Sequence[Tail]) -> str:
         "| percentiles | points | median ratio | median error | within |",
         "|---|---|---|---|---|",
     ]
-    groups: dict[str, list[Tail]] = {"all": list(tails)}
+    groups: dict[str, list[Tail]] = {"all": list(wide)}
     for tail in wide:
         kind = "writes" if "write" in tail.rw else "reads"
         for name in (kind, f"{tail.percentile} of {kind}".replace("_", "."), tail.of.drive):
