@@ -53,7 +53,9 @@ ARRAY_KEYS: Mapping[str, str] = {
     "mdadm": 'software_raid = "os"',
     "lvm": 'software_raid = "lvm"',
     "dmraid": 'software_raid = "lvm"',
-    "cache": "cache_tier (SSDs) or controller.write (the controller's memory)",
+    "cache": "cache_tier or host_cache (SSDs) or controller.write (the controller's memory)",
+    "bcache": 'host_cache = { kind = "bcache" }',
+    "lvmcache": 'host_cache = { kind = "dm-cache" }',
     "fs": "file_system",
     "filesystem": "file_system",
     "fstype": "file_system",
@@ -176,13 +178,12 @@ NEAREST: Mapping[str, str] = {
     ' software_raid = "os", parity spaces like raid5 without their journal',
     "btrfs": "btrfs is not modelled: its raid1 and raid10 are like ours without copy on write",
     "lvmthin": "thin pools are not modelled: an array is like a pool that is allocated already",
-    "bcache": "bcache is not modelled: cache_tier is a cache of SSDs behind a controller",
+    "bcache": "bcache is a cache and no RAID: host_cache of an array",
     "snapshot": "snapshots are not modelled: an array is like a volume that has none; below one the"
     " first write to each block copies it",
-    "dmcache": "dm-cache is not modelled: cache_tier is a cache of SSDs behind a controller",
-    "lvmcache": "lvmcache is not modelled: cache_tier is a cache of SSDs behind a controller",
-    "dmwritecache": "dm-writecache is not modelled: cache_tier is a cache of SSDs behind a"
-    " controller, which keeps what is read often too",
+    "dmcache": "dm-cache is a cache and no RAID: host_cache of an array",
+    "lvmcache": "lvmcache is a cache and no RAID: host_cache of an array",
+    "dmwritecache": "dm-writecache is a cache and no RAID: host_cache of an array",
     "dedup": "deduplication is not modelled: compressible has what compression saves",
     "deduplication": "deduplication is not modelled: compressible has what compression saves",
     "raid01": "mirrored stripes are not modelled: raid10 stripes over mirrors, with the same rates,"
@@ -215,7 +216,7 @@ NEAREST: Mapping[str, str] = {
     "writejournal": "a journal of stripes (mdadm --write-journal) is not modelled, nor its cache",
     "ppl": "md's partial parity log is not modelled: without it small writes are faster",
 }
-"""What is not modelled: what comes nearest, and how it differs."""
+"""What is not modelled there: what comes nearest, and how it differs."""
 
 GENERIC: Mapping[str, str] = {
     "hdd": "generic-7200rpm",

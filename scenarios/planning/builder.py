@@ -20,6 +20,7 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
+from raidlab.scenarios.planning.host_cache import add_host_cache, own_unit
 from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
 from raidlab.scenarios.planning.md import kernel_era, md_plan, sync_speed_plan
 from raidlab.scenarios.planning.preconditioning import (
@@ -135,13 +136,14 @@ class Parts:
         self, at: int, controller: tuple[ControllerSpec | None, ControllerTable | None]
     ) -> None:
         """Lays out an array of the scenario: one of the plan, or one for each drive."""
-        key, table = f"array.{at}", self.scenario.array[at]
+        key, table = f"array.{at}", own_unit(self.scenario.array[at])
         name = self.scenario.array_name(at)
         if name in self.offered:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
         for other, above in enumerate(self.scenario.array):
-            if above.cache_tier is not None and name == tier_name(self.scenario.array_name(other)):
+            tier = above.cache_tier or above.host_cache
+            if tier is not None and name == tier_name(self.scenario.array_name(other)):
                 allowed = f"a name that no other array has: the tier of array.{other} is called so"
                 self.faults.add(f"{key}.name", name, allowed)
         if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):
@@ -202,6 +204,12 @@ class Parts:
         self.offered[name] = (indices, usable)
         if in_host and spec is not None and settings is not None:
             self.warnings += without_cache(spec, settings, name)
+        if table.host_cache is not None:
+            host_cache = add_host_cache(self, key, name, table)
+            if host_cache is not None:
+                self.arrays[indices[0]]["tier"] = host_cache
+                self.tiers[tier_name(name)] = host_cache["array"]
+            return
         if table.cache_tier is None:
             return
         tier = add_tier(self, key, name, table, controller)

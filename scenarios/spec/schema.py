@@ -38,6 +38,7 @@ from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.host import HostTable as HostTable
 from raidlab.scenarios.spec.host import Software
+from raidlab.scenarios.spec.host_cache import HostCacheTable
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.links import LinkTable, link_faults
 from raidlab.scenarios.spec.loads import (
@@ -171,6 +172,8 @@ class ArrayTable(Table):
     link: str | None = None
     """The `[[link]]` that its drives hang on; the host's own ports if left out."""
     cache_tier: CacheTierTable | None = None
+    host_cache: HostCacheTable | None = None
+    """SSDs as a cache that the host keeps: bcache, dm-cache, dm-writecache."""
     history: tuple[PreconditioningTable, ...] = Field(default=(), max_length=100)
     """What was written before the run, after what `precondition` asks for."""
 

@@ -207,9 +207,15 @@ class TestWhatIsNotModelled:
         with pytest.raises(SpecError, match=r"file_system = .*ext4, xfs; .*not modelled"):
             build_scenario(scenario("raid1", 2, file_system=word))
 
-    @pytest.mark.parametrize("word", ["bcache", "lvm-thin", "dm-cache", "storage spaces", "ceph"])
+    @pytest.mark.parametrize("word", ["lvm-thin", "storage spaces", "ceph"])
     def test_software_names_what_comes_nearest(self, word: str) -> None:
         with pytest.raises(SpecError, match=r"software_raid = .*none, os, lvm; .*not modelled"):
+            build_scenario(scenario("raid1", 2, software_raid=word))
+
+
+    @pytest.mark.parametrize("word", ["bcache", "dm-cache", "lvmcache", "dm-writecache"])
+    def test_a_cache_of_the_host_is_named(self, word: str) -> None:
+        with pytest.raises(SpecError, match=r"none, os, lvm; .*host_cache of an array"):
             build_scenario(scenario("raid1", 2, software_raid=word))
 
 

@@ -127,6 +127,7 @@ ARRAY: dict[str, list[Any]] = {
     "bitmap_chunk": ["32 MiB"],
     "read_balance": ["shortest-queue"],
     "layout": ["far2"],
+    "host_cache": [{"kind": "bcache", "drives": [{"model": "s4610-480"}]}],
     "cache_tier": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
     "history": [[{"rw": "randwrite"}]],
     "file_system": ["ext4"],

@@ -8,12 +8,14 @@ mod copies;
 mod details;
 mod durability;
 mod host;
+mod host_cache;
 mod workload;
 
 pub use copies::{Arrangement, CopiesPlan};
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
+pub use host_cache::HostCachePlan;
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
@@ -404,6 +406,9 @@ pub struct TierPlan {
     pub copies_at_once: u32,
     /// True if the SSD cache starts with the content that the load gives it in the long run.
     pub warm: bool,
+    /// Of a cache in the host.
+    #[serde(default)]
+    pub host: HostCachePlan,
 }
 
 /// When a write is acknowledged.

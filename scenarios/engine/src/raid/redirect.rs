@@ -22,8 +22,32 @@ pub(crate) struct SlotLayout {
 pub(crate) enum NewData {
     /// They go to the SSDs.
     ToSsds,
+    /// They go to the SSDs, those of a whole line also where it has no slot yet.
+    ToNewSlots,
+    /// They go to the array and to the SSDs.
+    ToBoth,
     /// They bypass them.
     Bypass,
+}
+
+impl NewData {
+    /// What new data for a line change of the cache's map, of requests that move none.
+    pub(crate) fn imagine(self, map: &mut SsdCache, line: u64) {
+        match self {
+            NewData::ToSsds => {
+                map.write(line);
+            }
+            NewData::ToNewSlots => {
+                if map.write(line).is_none() {
+                    map.write_new(line);
+                }
+            }
+            NewData::ToBoth => {
+                map.write_through(line);
+            }
+            NewData::Bypass => map.written_around(line),
+        }
+    }
 }
 
 /// The lines of an array that its SSD cache holds, and what that has lost.
@@ -79,7 +103,12 @@ impl Redirect {
 
     /// True if new data go to the SSDs.
     pub fn writes_back(&self) -> bool {
-        self.new_data == NewData::ToSsds
+        matches!(self.new_data, NewData::ToSsds | NewData::ToNewSlots)
+    }
+
+    /// True if new data go to the array and to the SSDs.
+    pub fn writes_through(&self) -> bool {
+        self.new_data == NewData::ToBoth
     }
 
     /// True if the SSDs have failed: the array goes on without.
@@ -161,12 +190,20 @@ impl Redirect {
         self.writes_back() && self.map.slot(line).is_some()
     }
 
-    /// New data for a line: where on the SSDs they go, if they do. The slot is pinned.
-    pub(crate) fn takes(&mut self, line: u64) -> Option<u32> {
-        let slot = if self.writes_back() {
-            self.map.write(line)
-        } else {
-            None
+    /// New data for a line, of all of it if it is `whole`: where on the SSDs they go, if they do.
+    /// The slot is pinned.
+    pub(crate) fn takes(&mut self, line: u64, whole: bool) -> Option<u32> {
+        let slot = match self.new_data {
+            NewData::ToSsds => self.map.write(line),
+            NewData::ToNewSlots => {
+                let there = self.map.write(line);
+                match (there, whole) {
+                    (None, true) => self.map.write_new(line),
+                    _ => there,
+                }
+            }
+            NewData::ToBoth => self.map.write_through(line),
+            NewData::Bypass => None,
         };
         match slot {
             Some(slot) => self.map.pin(slot),

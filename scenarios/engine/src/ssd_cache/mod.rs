@@ -13,6 +13,7 @@
 //! docs/explanation/ssd-cache.md.
 
 pub(crate) mod copy;
+mod sequential;
 pub(crate) mod shadow;
 pub(crate) mod warm;
 
@@ -22,6 +23,7 @@ use crate::plan::{ArrayPlan, Plan, TierPlan};
 use crate::raid::Raid;
 use crate::raid::redirect::{NewData, Redirect, SlotLayout};
 use crate::raid::volume::Volume;
+use crate::ssd_cache::sequential::Sequential;
 use crate::ssd_cache::shadow::{BATCH, Decisions};
 use crate::state::load::{Load, Request};
 use crate::state::owner::OwnerOf;
@@ -80,6 +82,8 @@ pub(crate) struct CachePolicy {
     batch: Vec<Request>,
     /// Lines that a request has made hot, the next one last.
     hot: Vec<u64>,
+    /// What of its loads is a stream that no line of moves to the SSDs.
+    sequential: Sequential,
     pub counts: SsdCacheCounts,
 }
 
@@ -117,10 +121,13 @@ pub(crate) fn build(
         promote_after: tier.promote_after,
         dirty_share: tier.dirty_share,
     };
-    let decisions = Decisions {
-        line,
-        write_back: tier.write_back,
+    let new_data = match (tier.write_back, tier.host) {
+        (true, host) if host.allocates => NewData::ToNewSlots,
+        (true, _) => NewData::ToSsds,
+        (false, host) if host.through => NewData::ToBoth,
+        (false, _) => NewData::Bypass,
     };
+    let decisions = Decisions { line, new_data };
     let map = if tier.warm {
         warm::warm(params, decisions, tier.half_life_ns, plan, index)?
     } else {
@@ -131,11 +138,6 @@ pub(crate) fn build(
         line,
         columns: u64::from(fast.geometry().columns()),
         unit: (own.geometry().parities() > 0).then_some(own.geometry().unit()),
-    };
-    let new_data = if tier.write_back {
-        NewData::ToSsds
-    } else {
-        NewData::Bypass
     };
     let redirect = Redirect::new(map, slots, new_data);
     let cleans_at_once = own.members().len() as u32 * CLEANS_PER_DRIVE;
@@ -178,6 +180,7 @@ impl CachePolicy {
             shadows: plan.workloads.iter().map(shadow).collect(),
             batch: Vec::with_capacity(BATCH),
             hot: Vec::with_capacity(64),
+            sequential: Sequential::new(tier.host.sequential_cutoff_bytes),
             counts: SsdCacheCounts::default(),
         }
     }
@@ -208,13 +211,16 @@ impl SsdCaches {
             cache.shadow(redirect.map_mut(), slot.workload, slot.own);
         }
         debug_assert!(cache.hot.is_empty());
+        let streams = cache.sequential.meet(offset, bytes);
         let mut here = true;
         for line in redirect.lines(offset, bytes) {
             match redirect.map_mut().access(line) {
                 Lookup::Hit => {}
                 Lookup::Hot => {
                     here = false;
-                    cache.hot.push(line);
+                    if !streams {
+                        cache.hot.push(line);
+                    }
                 }
                 Lookup::Cold => here = false,
             }

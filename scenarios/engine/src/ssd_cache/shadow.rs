@@ -1,6 +1,7 @@
 //! The life of an SSD cache faster than the clock: beside each request shadows that make an SSD cache's
 //! decisions without moving data.
 
+use crate::raid::redirect::NewData;
 use crate::ssd_cache::CachePolicy;
 use crate::state::load::Request;
 use raidlab_kernel::Op;
@@ -14,8 +15,8 @@ pub(crate) const BATCH: usize = 32;
 pub(crate) struct Decisions {
     /// Bytes of a line.
     pub line: u64,
-    /// True if the SSD cache takes writes.
-    pub write_back: bool,
+    /// What the SSD cache does with writes.
+    pub new_data: NewData,
 }
 
 impl Decisions {
@@ -40,11 +41,7 @@ impl Decisions {
                 }
             }
             if request.op == Op::Write {
-                if self.write_back {
-                    map.write(line);
-                } else {
-                    map.written_around(line);
-                }
+                self.new_data.imagine(map, line);
             }
         }
     }

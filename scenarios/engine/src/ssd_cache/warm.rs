@@ -157,6 +157,7 @@ impl History {
 mod tests {
     use super::*;
     use crate::plan::{Access, HotSpotPlan};
+    use crate::raid::redirect::NewData;
 
     const LINE: u64 = 65_536;
 
@@ -193,7 +194,7 @@ mod tests {
             },
             decisions: Decisions {
                 line: LINE,
-                write_back: true,
+                new_data: NewData::ToSsds,
             },
             half_life,
             seed: 1,

@@ -385,6 +385,30 @@ impl SsdCache {
         Some(slot)
     }
 
+    /// New data for all of a line that has no slot go to the SSDs: gives the slot, if one is free or
+    /// holds a clean line. The line is dirty.
+    pub fn write_new(&mut self, line: u64) -> Option<u32> {
+        if self.entries.get(line) >= SLOTS {
+            return None;
+        }
+        let slot = self.begin(line)?;
+        self.counts.coming -= 1;
+        self.slots[slot as usize].state = State::Dirty;
+        self.dirty.push_newest(&mut self.links, slot);
+        Some(slot)
+    }
+
+    /// New data for a line go to the array and to the SSDs: gives the slot of a clean line, which
+    /// stays clean. A copy that is on its way is out of date.
+    pub fn write_through(&mut self, line: u64) -> Option<u32> {
+        let slot = self.slot(line).filter(|&slot| !self.is_dirty(slot));
+        match slot {
+            Some(slot) => self.clean.touch(&mut self.links, slot),
+            None => self.written_around(line),
+        }
+        slot
+    }
+
     /// New data for a line go to the array, not to the SSDs: a copy of the line is out of date.
     pub fn written_around(&mut self, line: u64) {
         let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {

@@ -69,6 +69,37 @@ fn dirty_lines_above_the_limit_are_written_back_oldest_first() {
     cache.check().unwrap();
 }
 
+/// Two slots: a whole line takes one, dirty; a third takes none while both are dirty.
+#[test]
+fn new_data_of_a_whole_line_take_a_slot() {
+    let mut cache = ssd_cache(2, 1);
+    let slot = cache.write_new(9).unwrap();
+    assert_eq!((cache.slot(9), cache.dirty()), (Some(slot), 1));
+    assert_eq!(cache.write_new(9), None);
+    assert!(cache.write_new(10).is_some());
+    assert_eq!(cache.write_new(11), None);
+    let slot = cache.next_to_clean().unwrap();
+    assert_eq!(cache.line(slot), 9);
+    cache.cleaned(slot, CopyEnd::Whole);
+    assert!(cache.write_new(11).is_some());
+    assert_eq!(cache.slot(9), None);
+    cache.check().unwrap();
+}
+
+/// A line that is written through stays clean; one that is on its way is out of date.
+#[test]
+fn a_write_through_keeps_a_clean_line() {
+    let mut cache = ssd_cache(2, 1);
+    bring(&mut cache, 5);
+    assert!(cache.write_through(5).is_some());
+    assert_eq!((cache.dirty(), cache.slot(5).is_some()), (0, true));
+    assert_eq!(cache.write_through(6), None);
+    let slot = cache.begin(6).unwrap();
+    cache.write_through(6);
+    assert!(!cache.arrived(slot, CopyEnd::Whole));
+    cache.check().unwrap();
+}
+
 #[test]
 fn a_write_around_the_ssds_makes_a_copy_stale() {
     let mut cache = ssd_cache(2, 1);

@@ -23,7 +23,7 @@ impl Lines<'_> {
         // A line that cannot be read any more leaves first.
         self.readable_slot(path, array, line * bytes, now);
         let redirect = self.stripes.redirects_mut().get_mut(array)?;
-        let slot = redirect.takes(line)?;
+        let slot = redirect.takes(line, false)?;
         Some(redirect.place(slot))
     }
 
@@ -49,10 +49,13 @@ impl Lines<'_> {
             let (line, within) = (at / redirect.line_bytes(), at % redirect.line_bytes());
             let piece = (redirect.line_bytes() - within).min(end - at);
             let slot = match op {
-                Op::Write => redirect.takes(line),
+                Op::Write => redirect.takes(line, piece == redirect.line_bytes()),
                 _ => slot,
             };
-            if let Some(slot) = slot {
+            let both = op == Op::Write && redirect.writes_through();
+            if let Some(slot) = slot.filter(|_| both) {
+                self.write_slot(path, parent, array, slot, (at, piece), now);
+            } else if let Some(slot) = slot {
                 if rest < at {
                     self.bypass_cache(path, parent, op, array, (rest, at - rest), now);
                 }

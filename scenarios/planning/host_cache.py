@@ -1,0 +1,139 @@
+"""`host_cache` of an array: the plan of an SSD cache that the host's own software keeps.
+
+The engine's cache is the one of controllers (`cache_tier`), under the host's decisions.
+docs/explanation/host-caches.md
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from raidlab.devices.levels import facts
+from raidlab.devices.units import format_size
+from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
+from raidlab.scenarios.planning.ssd_cache import tier_name
+from raidlab.scenarios.spec.host_cache import HostCacheTable
+from raidlab.scenarios.spec.schema import ArrayTable, DrivesTable
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.planning.builder import Parts
+
+_HALF_LIFE_NS: Final = 3600 * 10**9
+"""How often counts of accesses are halved. Assumed, as of controllers."""
+_EVERY_READ: Final = 1
+"""A cutoff that each I/O is beyond: reads bring nothing to the SSDs."""
+_REFUSED: Final = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
+
+
+def own_unit(table: ArrayTable) -> ArrayTable:
+    """The array with the blocks of its cache for stripe units, which one drive has no use for."""
+    cache = table.host_cache
+    if cache is None or table.level != "jbod" or table.count != 1:
+        return table
+    block = cache.block or cache.facts.block
+    return ArrayTable.model_construct(**{**vars(table), "stripe_unit": block})
+
+
+def add_host_cache(parts: Parts, key: str, name: str, table: ArrayTable) -> dict[str, Any] | None:
+    """Adds the SSDs of an array's cache; gives the cache's entry in the array's plan.
+
+    Args:
+        parts: Takes the SSDs, and faults.
+        key: Of the array, for faults.
+        name: Of the array.
+        table: The array, with the cache's blocks for its units if it is one drive.
+    """
+    cache = table.host_cache
+    if cache is None or not _may_have_one(parts, key, table, cache):
+        return None
+    key = f"{key}.host_cache"
+    array = _as_array(name, table, cache)
+    chosen = parts.choose_drives(key, array.name, array, None)
+    wanted = wrong_count(cache.level, array.count)
+    if wanted is not None:
+        parts.faults.add(f"{key}.drives", f"{array.count} drives", f"{cache.level} of {wanted}")
+        return None
+    if len(chosen) < array.count:
+        return None
+    capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
+    wrong = sorted({drive.spec.name for drive, _ in chosen if drive.spec.kind == "hdd"})
+    if wrong:
+        parts.faults.add(f"{key}.drives", ", ".join(wrong), "SSDs: hard disks are no cache")
+        return None
+    if not usable_bytes(cache.level, array.stripe_unit, capacities):
+        allowed = f"drives that hold a block of {format_size(array.stripe_unit)}"
+        parts.faults.add(f"{key}.drives", format_size(min(capacities)), allowed)
+        return None
+    members = parts.attach(parts.with_history(key, array, capacities, chosen))
+    parts.arrays.append(
+        {
+            "name": array.name,
+            "level": cache.level,
+            "stripe_unit_bytes": array.stripe_unit,
+            "drives": members,
+            "controller": None,
+            "software": True,
+        }
+    )
+    return _plan(cache, len(parts.arrays) - 1)
+
+
+def _plan(cache: HostCacheTable, array: int) -> dict[str, Any]:
+    """`TierPlan` of the native engine."""
+    kind = cache.facts
+    mode = cache.mode or kind.modes[0]
+    cutoff = kind.sequential_cutoff if cache.sequential_cutoff is None else cache.sequential_cutoff
+    promotes = cache.promote_after or kind.promote_after
+    return {
+        "array": array,
+        "write_back": mode == "writeback",
+        "promote_after": promotes or 1,
+        "half_life_ns": _HALF_LIFE_NS,
+        "dirty_share": kind.dirty if cache.dirty is None else cache.dirty,
+        "copies_at_once": kind.copies,
+        "warm": cache.state == "warm",
+        "host": {
+            "through": mode == "writethrough",
+            "allocates": kind.allocates and mode == "writeback",
+            "sequential_cutoff_bytes": cutoff if promotes else _EVERY_READ,
+        },
+    }
+
+
+def _may_have_one(parts: Parts, key: str, table: ArrayTable, cache: HostCacheTable) -> bool:
+    before = len(parts.faults.found)
+    where = f"{key}.host_cache"
+    single = table.level == "jbod" and table.count == 1
+    if not single and not (table.in_host and facts(table.level).striped):
+        allowed = 'left out: it lies over one drive, or over an array with software_raid = "os"'
+        parts.faults.add(where, table.level, allowed)
+    if table.cache_tier is not None:
+        parts.faults.add(where, None, "left out beside cache_tier: an array has one cache of SSDs")
+    if not single and cache.block is not None:
+        line = table.stripe_unit * data_columns(table.level, table.count)
+        allowed = f"left out: of an array a block is the data of a stripe, {format_size(line)} here"
+        parts.faults.add(f"{where}.block", format_size(cache.block), allowed)
+    if table.file_system is not None:
+        allowed = "left out beside host_cache: where flushes go then is not modelled"
+        parts.faults.add(f"{key}.file_system", table.file_system.type, allowed)
+    for at, event in enumerate(parts.scenario.event):
+        if event.action in _REFUSED:
+            allowed = "left out beside host_cache: what failures cost its data is not modelled"
+            parts.faults.add(f"event.{at}.action", event.action, allowed)
+    return len(parts.faults.found) == before
+
+
+def _as_array(name: str, table: ArrayTable, cache: HostCacheTable) -> ArrayTable:
+    """The cache as an array of its own, whose stripe unit is a block."""
+    drives = tuple(DrivesTable(model=each.model, count=each.count) for each in cache.drives)
+    return ArrayTable.model_construct(
+        name=tier_name(name),
+        level=cache.level,
+        drives=drives,
+        stripe_unit=table.stripe_unit * data_columns(table.level, table.count),
+        hot_spares=0,
+        software_raid="none",
+        cache_tier=None,
+        host_cache=None,
+        history=(),
+    )
