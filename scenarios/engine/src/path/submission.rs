@@ -30,7 +30,10 @@ impl Path {
     pub(crate) fn admit_counted(&mut self, id: IoId, now: Time) -> Up {
         let array = &self.arrays[self.ios[id].array as usize];
         let Some(index) = array.controller else {
-            return self.dispatch(id, now);
+            return match array.cached_by_host {
+                true => Up::Firmware(id),
+                false => self.dispatch(id, now),
+            };
         };
         let controller = &mut self.controllers[index as usize];
         controller.load.change(now, 1);

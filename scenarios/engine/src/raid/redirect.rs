@@ -328,6 +328,11 @@ impl Redirects {
         })
     }
 
+    /// Whether new data go to an array and to its SSD cache.
+    pub fn writes_through(&self, array: u32) -> bool {
+        self.get(array).is_some_and(Redirect::writes_through)
+    }
+
     /// Whether a range of an array has sectors whose newest version was lost with its SSD cache.
     pub fn is_lost(&self, array: u32, range: (u64, u64)) -> bool {
         self.get(array)

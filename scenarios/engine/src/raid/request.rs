@@ -13,11 +13,15 @@ use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Direction, Found, Path as FirmwarePath, Task};
 
 impl Raid {
-    /// The controller takes up a request whose data pass through its memory.
+    /// The controller takes up a request whose data pass through its memory, or a cache of the host's
+    /// looks it up.
     #[inline(never)]
     pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let (array, op) = (path.ios[id].array, path.ios[id].op);
         let Some(index) = path.arrays[array as usize].controller else {
+            // A cache that the host keeps counts the access; no firmware takes the request up.
+            path.agenda.rest(Call::Ready(id, now));
+            path.agenda.up(Call::Access(id));
             return Up::None;
         };
         let caching = self.stripes.volume(array).is_cached();
@@ -146,6 +150,10 @@ impl Raid {
                 self.stripes
                     .redirects_mut()
                     .bypass_ends(io.array, (io.offset, io.bytes));
+                if self.stripes.redirects().writes_through(io.array) {
+                    // What array and SSDs both were given counts once.
+                    path.ios[id].moved = path.ios[id].bytes;
+                }
                 // What was read beside it may be older.
                 self.cache.forget(&self.stripes, path, id);
             } else {

@@ -124,6 +124,8 @@ pub struct Array {
     /// True if its data go straight between its drives and the host, with neither parity nor a
     /// cache on their path.
     pub(crate) straight: bool,
+    /// True if SSDs are a cache of it that no controller keeps.
+    pub(crate) cached_by_host: bool,
     /// True if what is written comes into its controller's memory once, from which every copy of it
     /// is made.
     pub(crate) mirrors: bool,

@@ -40,6 +40,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 },
                 in_memory: in_memory(plan, array),
                 straight: !passes_memory(plan, array),
+                cached_by_host: array.tier.is_some() && array.controller.is_none(),
                 mirrors: mirrors(plan, array),
             }),
             Err(why) => faults.add(format!("arrays.{index}"), &array.name, why),
