@@ -120,7 +120,13 @@ class Parts:
         }
 
     def aligns_blocks(self, arrays: Iterable[int]) -> bool:
-        """True if one of the drives in `arrays` of the plan is an SSD or a cloud volume."""
+        """True if one of the drives in `arrays` of the plan is an SSD or a cloud volume.
+
+        Or if the host keeps a cache of blocks over them.
+        """
+        arrays = tuple(arrays)
+        if any("host" in self.arrays[array].get("tier", {}) for array in arrays):
+            return True
         return any(model["kind"] in ("ssd", "volume") for model in self._models_of(arrays))
 
     def sector(self, arrays: Iterable[int]) -> int:
@@ -142,8 +148,8 @@ class Parts:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
         for other, above in enumerate(self.scenario.array):
-            tier = above.cache_tier or above.host_cache
-            if tier is not None and name == tier_name(self.scenario.array_name(other)):
+            above_it = above.cache_tier or above.host_cache
+            if above_it is not None and name == tier_name(self.scenario.array_name(other)):
                 allowed = f"a name that no other array has: the tier of array.{other} is called so"
                 self.faults.add(f"{key}.name", name, allowed)
         if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):

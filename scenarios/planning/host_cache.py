@@ -95,6 +95,7 @@ def _plan(cache: HostCacheTable, array: int) -> dict[str, Any]:
         "host": {
             "through": mode == "writethrough",
             "allocates": kind.allocates and mode == "writeback",
+            "reads_alone_promote": kind.reads_alone_promote,
             "sequential_cutoff_bytes": cutoff if promotes else _EVERY_READ,
         },
     }

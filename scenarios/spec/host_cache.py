@@ -34,6 +34,8 @@ class KindFacts:
     """Bytes of a stream from which on it is passed by; 0: never."""
     allocates: bool
     """True if writes of blocks that are not on the SSDs go there, too."""
+    reads_alone_promote: bool
+    """True if writes bring no block there but their own."""
     copies: int
     """Blocks that are copied to the SSDs at once."""
 
@@ -42,14 +44,14 @@ KINDS: Final[Mapping[CacheKind, KindFacts]] = {
     # drivers/md/bcache: cache_mode writethrough, writeback_percent 10, sequential_cutoff 4 MiB;
     # every read that misses is put into the cache.
     "bcache": KindFacts(
-        ("writethrough", "writeback", "writearound"), 4096, 1, 0.1, 4 << 20, True, 256
+        ("writethrough", "writeback", "writearound"), 4096, 1, 0.1, 4 << 20, True, True, 256
     ),
     # drivers/md/dm-cache-policy-smq.c: a quarter of the blocks is kept clean; migration_threshold
     # of 2048 sectors is 16 blocks of lvmcache's 64 KiB. How often a block is hit before it comes
     # follows from hot spots that smq counts; twice is assumed.
-    "dm-cache": KindFacts(("writethrough", "writeback"), 64 << 10, 2, 0.75, 0, False, 16),
+    "dm-cache": KindFacts(("writethrough", "writeback"), 64 << 10, 2, 0.75, 0, False, False, 16),
     # drivers/md/dm-writecache.c: high_watermark 50; reads bring nothing there.
-    "dm-writecache": KindFacts(("writeback",), 4096, 0, 0.5, 0, True, 1),
+    "dm-writecache": KindFacts(("writeback",), 4096, 0, 0.5, 0, True, True, 1),
 }
 _WORDS: Final[Mapping[str, CacheKind]] = {
     "lvmcache": "dm-cache",

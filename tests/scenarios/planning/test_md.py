@@ -212,7 +212,6 @@ class TestWhatIsNotModelled:
         with pytest.raises(SpecError, match=r"software_raid = .*none, os, lvm; .*not modelled"):
             build_scenario(scenario("raid1", 2, software_raid=word))
 
-
     @pytest.mark.parametrize("word", ["bcache", "dm-cache", "lvmcache", "dm-writecache"])
     def test_a_cache_of_the_host_is_named(self, word: str) -> None:
         with pytest.raises(SpecError, match=r"none, os, lvm; .*host_cache of an array"):

@@ -12,6 +12,9 @@ pub struct HostCachePlan {
     /// True if a write of a whole line that is not on the SSDs takes a slot there.
     #[serde(default)]
     pub allocates: bool,
+    /// True if reads alone bring lines to the SSDs; else writes do as well.
+    #[serde(default)]
+    pub reads_alone_promote: bool,
     /// Bytes of a stream from which on its lines are not copied to the SSDs; 0 for no such limit.
     #[serde(default)]
     pub sequential_cutoff_bytes: u64,

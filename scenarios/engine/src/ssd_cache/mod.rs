@@ -84,6 +84,8 @@ pub(crate) struct CachePolicy {
     hot: Vec<u64>,
     /// What of its loads is a stream that no line of moves to the SSDs.
     sequential: Sequential,
+    /// True if writes make no line hot.
+    reads_alone_promote: bool,
     pub counts: SsdCacheCounts,
 }
 
@@ -181,6 +183,7 @@ impl CachePolicy {
             batch: Vec::with_capacity(BATCH),
             hot: Vec::with_capacity(64),
             sequential: Sequential::new(tier.host.sequential_cutoff_bytes),
+            reads_alone_promote: tier.host.reads_alone_promote,
             counts: SsdCacheCounts::default(),
         }
     }
@@ -212,13 +215,14 @@ impl SsdCaches {
         }
         debug_assert!(cache.hot.is_empty());
         let streams = cache.sequential.meet(offset, bytes);
+        let promotes = !streams && (op == Op::Read || !cache.reads_alone_promote);
         let mut here = true;
         for line in redirect.lines(offset, bytes) {
             match redirect.map_mut().access(line) {
                 Lookup::Hit => {}
                 Lookup::Hot => {
                     here = false;
-                    if !streams {
+                    if promotes {
                         cache.hot.push(line);
                     }
                 }
