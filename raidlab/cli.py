@@ -98,7 +98,7 @@ COMMANDS = {
     "size": Lazy(
         "size",
         "size",
-        "Find the least drives, the highest rate ... with which a scenario meets goals.",
+        "Find the fewest drives, the highest rate ... with which a scenario meets goals.",
     ),
     "sensitivity": Lazy(
         "sensitivity",
@@ -309,7 +309,7 @@ class LazyGroup(TyperGroup):
             return super().make_context(*arguments, **settings)
 
     def invoke(self, ctx: Any) -> Any:
-        """The same where the words are a command's."""
+        """As `make_context`, where the words are a command's."""
         with _plain_errors():
             return super().invoke(ctx)
 

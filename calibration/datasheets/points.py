@@ -30,7 +30,7 @@ stated rates of one family: no sheet of the catalogue says it. A deeper queue go
 _AREA = 8 << 30
 """What random I/Os of drives without DRAM are stated on: an area whose map their memory holds."""
 _SMALL_AREA = 64 << 20
-"""The same at depth 1, where few I/Os have to bring its map."""
+"""As `_AREA`, at depth 1, where few I/Os have to bring its map."""
 _THREADS = 32
 _OUTER = 0.02
 """Share of a disk's capacity that has the rate of its outer tracks."""

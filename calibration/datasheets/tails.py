@@ -32,7 +32,7 @@ PAGE = Path("docs/evidence/tails.md")
 _DRAWS = 10
 _DEPTHS = (1, 4, 16)
 _LEFT_OUT = 10
-"""One in so many of the fitted kinds at each end is no bound."""
+"""One in this many of the fitted kinds at each end is no bound."""
 _PERCENTILES = {"p99": "99", "p99_9": "99.9"}
 
 

@@ -18,7 +18,7 @@ from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 _WORST: Final = 25
 WORST_SHOWN: Final = 10
 """Points that a terminal shows unless it is asked for all."""
-_ALIKE: Final = 0.8
+_ALIKE_CORRELATION: Final = 0.8
 """Correlation from which on two parameters are named together."""
 
 
@@ -126,7 +126,7 @@ def comparison_answer(rows: Sequence[Compared]) -> str:
         return "No point was compared."
     text = (
         f"Rates: {digits(found['median_abs_error_pct'])} % off in the median,"
-        f" {digits(found['p90_abs_error_pct'])} % or less in nine of ten"
+        f" {digits(found['p90_abs_error_pct'])} % or less in nine in ten"
         f" ({found['points']} points)."
     )
     tails = [(e, row) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
@@ -154,7 +154,7 @@ def calibration_answer(result: Calibration) -> str:
     count = {0: "none", len(estimates): "all"}.get(determined, str(determined))
     return (
         f"{seen} rates are {digits(found['median_abs_error_pct'])} % off in the median"
-        f" ({found['points']} points, nine of ten within {digits(found['p90_abs_error_pct'])} %);"
+        f" ({found['points']} points, nine in ten within {digits(found['p90_abs_error_pct'])} %);"
         f" {train['points']} training points determine {count} of the {len(estimates)} parameters."
         + _beside_lines(against_lines(result.rows))
     )
@@ -274,10 +274,10 @@ def parts_table(document: dict[str, Any]) -> Table:
             Column("points of", kind=Kind.TEXT, width=16),
             Column("points"),
             Column("median error of the rate,", "%"),
-            Column("nine of ten within,", "%"),
+            Column("nine in ten within,", "%"),
             Column("median error of p99,", "%", priority=2),
             Column("skill"),
-            Column("skill, nine of ten", priority=3),
+            Column("skill, nine in ten", priority=3),
         ],
         rows,
     )
@@ -294,7 +294,7 @@ def _correlated(result: Calibration) -> list[str]:
         f"{names[one]} and {names[other]}: {result.fit.correlations[one][other]:+.2f}"
         for one in range(len(names))
         for other in range(one)
-        if abs(result.fit.correlations[one][other]) >= _ALIKE
+        if abs(result.fit.correlations[one][other]) >= _ALIKE_CORRELATION
     ]
     if not pairs:
         return []

@@ -177,7 +177,7 @@ class Selection:
         law, chosen = self.best_law, self.chosen
         if not len(chosen.left_out):
             return f"{chosen.form.name}: too few points to leave any out, so nobody knows how good"
-        errors = f"{chosen.median_pct:.0f} % in the median, {chosen.p90_pct:.0f} % in nine of ten"
+        errors = f"{chosen.median_pct:.0f} % in the median, {chosen.p90_pct:.0f} % in nine in ten"
         text = f"{chosen.form.name}: {errors} off on points left out; sure to {self.confidence:.0%}"
         if self.no_law and chosen.form.table:
             text = f"no law, use the table ({law.form.name} is {law.median_pct:.0f} % off): {text}"

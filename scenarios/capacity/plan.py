@@ -360,7 +360,7 @@ def preferred(question: Question, each: Candidate) -> float:
 
 
 def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int], float]:
-    """The same; of a tie the one of the lowest price, then of the lowest p99."""
+    """As `preferred`; of a tie the one of the lowest price, then of the lowest p99."""
     p99 = math.inf if each.p99_us is None else each.p99_us
     return preferred(question, each), price(each), p99
 

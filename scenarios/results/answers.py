@@ -189,7 +189,7 @@ def _of_overload(row: Row) -> str:
 
 
 def _of_equal_depths(curve: Curve, *, others: bool) -> str:
-    """The same queue depth at every point: what changes is the other loads, or nothing."""
+    """One queue depth at every point: what changes is the other loads, or nothing."""
     low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
     reach = f"queue depth {curve.knee['outstanding']} gives"
     if not others:

@@ -38,13 +38,13 @@ def _step(each: Map) -> float:
 
 
 def with_columns(each: Map, most: int) -> Map:
-    """The same map with so many columns at most."""
+    """A copy with this many columns at most."""
     factor = math.ceil(len(each["t_s"]) / max(most, 1))
     return _widened(each, factor * _step(each)) if factor > 1 else each
 
 
 def _widened(each: Map, step: float) -> Map:
-    """The same map in columns that are twice, four times ... as long."""
+    """A copy in columns that are twice, four times ... as long."""
     factor = round(step / _step(each)) if _step(each) else 1
     if factor < 2:
         return each

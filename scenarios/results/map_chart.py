@@ -25,7 +25,7 @@ _SHADES = (
 """Share of a column's I/Os from which on a field has this name and this much of the colour."""
 _COLOUR = "0, 114, 178"
 _LEAST = 100
-"""I/Os that columns have on average, if there are so many; of one from which on it has a p99."""
+"""I/Os that columns have on average, if there are this many; of one from which on it has a p99."""
 _COLUMNS = 40
 """Columns that a picture has at most."""
 

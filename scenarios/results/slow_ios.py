@@ -57,7 +57,7 @@ def cause(slow: Mapping[str, Any]) -> str:
 
 
 def table(rows: Sequence[Row], most: int) -> Table | None:
-    """So many of the slowest I/Os of all rows; None if none were recorded."""
+    """The `most` slowest I/Os of all rows; None if none were recorded."""
     found = [(slow, row) for row in rows for slow in row.get("slowest") or ()]
     if not found or not most:
         return None

@@ -66,7 +66,7 @@ _SHORTEST = 0.1
 
 
 def lengths_for(lengths: Lengths, bytes_used: int, iops: float | None) -> Lengths:
-    """The lengths of samples in stretches of a drive, under a load of so many I/Os a second."""
+    """The lengths of samples in stretches of a drive, under a load of this many I/Os a second."""
     during = lengths.during
     if iops and lengths is NO_ARMS:
         during = min(max(_IOS / iops, _SHORTEST), during)

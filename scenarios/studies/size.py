@@ -325,7 +325,7 @@ class Search:
         self._done = 0
 
     def look(self, places: Sequence[int], replications: int = _REPLICATIONS[0]) -> None:
-        """Simulates values with so many replications; what was found before is replaced."""
+        """Simulates values with this many replications; what was found before is replaced."""
         new = [
             at
             for at in dict.fromkeys(places)
@@ -355,7 +355,7 @@ class Search:
         for _ in new:
             self._done += 1
             if running.progress is not None:
-                # Bisection of what is left takes about so many more.
+                # Bisection of what is left takes about this many more.
                 left = len(self.values).bit_length() + 2
                 running.progress(self._done, max(self._done, _COARSE + left))
 

@@ -40,11 +40,28 @@ WORDS = {
     "(pace of|of) heat|heats? of lines?": "access frequency",
     r"[0-9]+ % (ms|us)": "p99 ms",
     "bytes to NAND (a|each) byte": "write amplification, WAF",
+    "whoever": "who it is: the caller, the waiting request, people who ...",
+    "so many(?! [a-z ]*that)|every so manieth": "this many, or the number",
+    "in the mean": "on average",
+    "heed(s|ed)?": "follow, apply, account for",
+    "laid beside": "compared with",
+    "is lent": "receives",
+    "(find|finds|takes) the least (drives|disks)": "the fewest",
+    "bears (any|up to)": "survives, sustains",
+    "linux'(?= )": "Linux's",
+    "nine of ten": "nine in ten, or the 90th percentile",
 }
 """Words and phrases that are not the field's, as patterns, and what to write."""
 
 FORMER = ("initial_turn", '"verdict"')
 """Keys of earlier versions, which are refused with the new name, and of documents."""
+
+NOUNLESS = {
+    *("LEAST", "MOST", "STEPS", "FEW", "GLANCE", "ENOUGH", "LITTLE", "NOTHING", "APART", "KEPT"),
+    *("ALIKE", "LARGEST", "LONGEST", "SHORTEST", "WIDEST", "FARTHEST", "DEEPEST", "SMALLEST"),
+    *("NARROW", "TOGETHER", "BESIDE", "WHOLE", "OTHER", "MUCH", "FAR", "LONG", "SHORT", "SURE"),
+}
+"""Constants that do not say of what: `LEAST_SAMPLES`, not `LEAST`."""
 
 PROSE = ("*.md", "*.py", "*.pyi", "*.rs", "*.toml", "*.j2", "Makefile")
 
@@ -81,6 +98,38 @@ def test_words_are_those_of_the_field() -> None:
         for word, instead in strange_words(line)
     ]
     assert not found, "\n" + "\n".join(found)
+
+
+def test_no_doc_comment_begins_with_the_same() -> None:
+    """An editor shows it alone, where nobody sees what came before."""
+    begins = re.compile(r'^ *(///|//!|""")The same\b')
+    found = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in sources()
+        if path.suffix in (".py", ".rs")
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if begins.match(line)
+    ]
+    assert not found, "say of what it is: " + " ".join(found)
+
+
+def test_constants_have_nouns() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in tracked(*(f"{package}/*.py" for package in PACKAGES), "benchmarks/*.py")
+        for name in _constants(ast.parse(path.read_text()))
+        if name.strip("_") in NOUNLESS
+    ]
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_no_page_opens_with_its_reader() -> None:
+    found = [
+        str(path.relative_to(ROOT))
+        for path in tracked("docs/*.md", "*.md", "examples/*.md")
+        if re.search(r"^#[^\n]*\n+(For (whoever|who|those|people)|Read this)", path.read_text())
+    ]
+    assert not found
 
 
 def test_files_fit_in_the_head() -> None:

@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// The same with empty buckets.
+    /// As `new`, with empty buckets.
     pub fn spent(params: &[LimitParams]) -> Limits {
         let mut limits = Limits::new(params);
         for (limit, params) in limits.all.iter_mut().zip(params) {
@@ -130,7 +130,7 @@ impl Limits {
         self.all.iter().map(|limit| limit.spent.as_ref())
     }
 
-    /// The same of those that save credit.
+    /// As `spells_of_each`, of those that save credit.
     pub fn spells(&self) -> impl Iterator<Item = &Spells> {
         self.spells_of_each().flatten()
     }

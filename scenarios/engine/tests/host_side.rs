@@ -170,7 +170,7 @@ fn interrupts_take_time_from_the_first_core() {
     within(iops(&value), 160_000.0, 0.05);
 }
 
-/// The same write moves four pages of members on RAID 5, six on RAID 6: at 2 us each the array's
+/// This write moves four pages of members on RAID 5, six on RAID 6: at 2 us each the array's
 /// thread takes 8 and 12 us besides. With many outstanding the thread ends the rate: 1 / 8 us.
 #[test]
 fn every_page_of_a_member_costs_the_array_s_thread_time() {

@@ -153,7 +153,7 @@ impl WriteCache {
         self.sectors > self.flush_sectors || self.waiting() > self.flush_extents
     }
 
-    /// True if a write of so many sectors ever fits.
+    /// True if a write of this many sectors ever fits.
     pub fn can_fit(&self, sectors: u64) -> bool {
         sectors <= self.sectors_max
     }

@@ -12,7 +12,7 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// The stripes of a level over so many drives.
+    /// The stripes of a level over this many drives.
     pub(crate) fn of(level: Level, members: u32, spans: u32) -> Shape {
         let parities = level.parities();
         let (columns, copies) = match level {

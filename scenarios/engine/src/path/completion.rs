@@ -57,7 +57,7 @@ impl Path {
         }
     }
 
-    /// The same, where a flush is at the drive alone or is to be.
+    /// As `leaves`, where a flush is at the drive alone or is to be.
     #[cold]
     fn leaves_alone(&mut self, id: IoId, drive: u32, now: Time) {
         let slot = &mut self.drives[drive as usize];

@@ -39,7 +39,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     run_watched(plan, |_, _| should_continue())
 }
 
-/// The same; `should_continue` hears how many requests of recorded traces were taken, and of how
+/// As `run`; `should_continue` hears how many requests of recorded traces were taken, and of how
 /// many: none where the load is no trace.
 ///
 /// # Errors
@@ -290,7 +290,7 @@ fn drive(
     }
 }
 
-/// The same, by a step of its own.
+/// As `drive`, by a step of its own.
 #[inline]
 fn drive_by(
     mut step: impl FnMut(&mut System, Time) -> bool,

@@ -125,7 +125,7 @@ impl Translation {
     }
 
     /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
-    /// is so many units `ahead` of the host, and has moved the `moved_share` of what was written.
+    /// is this many units `ahead` of the host, and has moved the `moved_share` of what was written.
     pub(crate) fn into_tile(self, ahead: u32, moved_share: f64) -> TileEnd {
         let per_block = self.block_of.get();
         let free: Vec<bool> = {

@@ -96,7 +96,7 @@ fn finish(stripes: &mut Stripes, path: &mut Path, job: u32, update: Update, now:
     begin(stripes, path, array, Update::Set, now);
 }
 
-/// Whoever waits in a queue has its bits set.
+/// Writes that wait in a queue have their bits set.
 fn go_on(path: &mut Path, queue: &mut Queue, now: Time) {
     while let Some(id) = queue.pop(&path.ios) {
         path.ios[id].charge(Part::Raid, now);
