@@ -31,10 +31,10 @@ from raidlab.calibration.surrogates.loads import Array, Loads, Measured
 _SINGLY: Final = 20
 """Points up to which each is left out by itself."""
 _PARTS: Final = 8
-_FARTHEST: Final = math.log(4.0)
+_LARGEST_ERROR: Final = math.log(4.0)
 """Errors beyond a factor of 4 count as that."""
 _DRAWS: Final = 400
-_NOTHING: Final = 0.01
+_NO_DIFFERENCE: Final = 0.01
 """Difference of errors that is none: a percent of a rate."""
 _AS_WELL: Final = 1.1
 """Ratio of two errors up to which a form predicts as well as another."""
@@ -254,7 +254,7 @@ def _taken(tried: Sequence[Scored]) -> Scored:
     def clearly_worse(each: Scored) -> bool:
         more = _bounded(each.left_out) - _bounded(best.left_out)
         apart = float(more.std()) / math.sqrt(len(more))
-        return float(more.mean()) > max(apart, _NOTHING)
+        return float(more.mean()) > max(apart, _NO_DIFFERENCE)
 
     near = [each for each in laws if not clearly_worse(each)]
     fewest = min(each.form.numbers for each in near)
@@ -295,7 +295,7 @@ def _parts(loads: Loads) -> list[list[int]]:
 
 
 def _bounded(errors: Array) -> Array:
-    return np.minimum(np.abs(errors), _FARTHEST)
+    return np.minimum(np.abs(errors), _LARGEST_ERROR)
 
 
 def _percent(errors: Array, rank: float) -> float:

@@ -26,7 +26,7 @@ from raidlab.scenarios.results.page import Box
 if TYPE_CHECKING:
     from raidlab.scenarios.results.result import Result, Row
 
-ENOUGH = 0.97
+ENOUGH_SHARE = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
 _SENTENCES = 2
 """Workloads that the answer speaks of."""
@@ -62,7 +62,7 @@ class Curve:
         if self.has_rates:
             served = self.carrying or [row for row in self.rows if is_served(row)]
             return max(served, key=asked, default=self.rows[0])
-        enough = ENOUGH * self.best["iops"]
+        enough = ENOUGH_SHARE * self.best["iops"]
         rows = self.carrying or self.rows
         return next(row for row in rows if row["iops"] >= enough)
 
@@ -209,7 +209,7 @@ def _of_depths(curve: Curve) -> str:
     if knee is last:
         return f"queue depth {depth} gives {_rate(knee)}, p99 {_p99(knee)}"
     p99s = f"{_p99s(knee, last)} at {last['outstanding']}"
-    if last["iops"] >= ENOUGH * curve.best["iops"]:
+    if last["iops"] >= ENOUGH_SHARE * curve.best["iops"]:
         beyond = f"deeper queues only raise p99 ({p99s})"
     else:
         beyond = f"deeper queues lower the rate (p99 {p99s})"
@@ -415,7 +415,7 @@ def gains(result: Result) -> tuple[Table, str] | None:
     workloads = len({each["workload"] for case in result.what_if for each in case["results"]})
     for case in result.what_if:
         if case["why_not"] is not None:
-            cannot.append(f"{case['change']}: {case['why_not'].rpartition(': ')[2]}")
+            cannot.append(f"{case['change']}: {case['reason']}")
             continue
         known = [each for each in case["results"] if each["gain_pct"] is not None]
         known = [e for e in known if abs(e["gain_pct"]) >= _GAIN or e["still_filling"]]

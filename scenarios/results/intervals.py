@@ -19,7 +19,7 @@ Interval = list[float | None]
 
 
 def uncertain(ios: int) -> list[str]:
-    """Percentiles of so many I/Os that have fewer than 100 of them beyond."""
+    """Percentiles of a number of I/Os that have fewer than 100 of them beyond."""
     # Tenths of a thousandth of a percent: whole numbers, so that nothing is rounded.
     return [
         name

@@ -11,7 +11,7 @@ from raidlab.scenarios.results.goals import Goal, Source, goals_of, judged, of_l
 from raidlab.scenarios.results.latency_map import mean_us, percentile_us, share_below
 from raidlab.scenarios.results.result import Result, Row, merged_maps
 
-_LEAST = 100
+_LEAST_IOS = 100
 """I/Os that a step of time has at least: fewer say nothing of a p99."""
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
 
@@ -122,7 +122,7 @@ def _steps(over_time: Mapping[str, Any], begin: float) -> list[tuple[float, list
     for end, column in zip(over_time["t_s"], over_time["columns"], strict=True):
         for at, count in column:
             total[at] = total.get(at, 0) + count
-        if sum(total.values()) >= _LEAST:
+        if sum(total.values()) >= _LEAST_IOS:
             steps.append((end - since, [list(each) for each in sorted(total.items())]))
             since, total = end, {}
     if total and not steps:

@@ -433,7 +433,7 @@ def _check(scenario: Scenario) -> None:
 
 def _with_own_run(rebuild: Rebuild, result: Result) -> Rebuild:
     """As `_check`, with what the scenario's own run says of the rebuild."""
-    begun, ended = (sampling.when(result, what) for what in ("rebuild on ", "rebuild done"))
+    begun, ended = (sampling.when(result, kind) for kind in ("rebuild-begun", "rebuild-done"))
     phases = {}
     for name in PHASES:
         own = result.results[0]["periods"]

@@ -31,9 +31,9 @@ PACE = "background_bytes_per_s"
 """The key of the plan's array for md's limit of a rebuild."""
 STRETCHES = 12
 """Equal parts of what is rebuilt, each with one place that is measured at most."""
-_NARROW = 0.05
+_NARROW_SHARE = 0.05
 """Half of the interval over the hours, at which no further place is measured."""
-_KEPT = ("precondition", "filled", "snapshot", "time_lapse")
+_KEPT_KEYS = ("precondition", "filled", "snapshot", "time_lapse")
 """What a sample's `run` has of the scenario's."""
 
 
@@ -61,7 +61,7 @@ NO_ARMS = Lengths(0.1, 2.0, 0.1, 1.0, 7e9, 3)
 """Of other drives, whose slices take milliseconds."""
 _IOS = 50_000
 """I/Os of the users that are recorded of a sample at most, where slices are short."""
-_SHORTEST = 0.1
+_SHORTEST_S = 0.1
 """Seconds that are recorded of a rebuild at least."""
 
 
@@ -69,7 +69,7 @@ def lengths_for(lengths: Lengths, bytes_used: int, iops: float | None) -> Length
     """The lengths of samples in stretches of a drive, under a load of this many I/Os a second."""
     during = lengths.during
     if iops and lengths is NO_ARMS:
-        during = min(max(_IOS / iops, _SHORTEST), during)
+        during = min(max(_IOS / iops, _SHORTEST_S), during)
     stretch_s = bytes_used / lengths.fastest / STRETCHES
     part = min(1.0, stretch_s / (lengths.settles + during))
     return replace(lengths, settles=part * lengths.settles, during=part * during)
@@ -177,7 +177,7 @@ _LONGEST_S = 100_000.0
 
 def _run(tree: Mapping[str, Any], warm_up: float, duration: float) -> dict[str, Any]:
     changed = copy.deepcopy(dict(tree))
-    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT}
+    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT_KEYS}
     changed["run"] = kept | {"warm_up": f"{warm_up:.6f} s", "duration": f"{duration:.6f} s"}
     return changed
 
@@ -250,21 +250,21 @@ def _rate(result: Result, recorded: Recorded, place: float, bytes_used: int) -> 
     if recorded.rebuilding_before and recorded.rebuilding:
         done = max(recorded.rebuilding) - max(recorded.rebuilding_before)
         return done * bytes_used / recorded.seconds
-    begun, ended = when(result, "rebuild on "), when(result, "rebuild done")
+    begun, ended = when(result, "rebuild-begun"), when(result, "rebuild-done")
     if begun is None or ended is None or ended <= begun:
         return 0.0
     return (1.0 - place) * bytes_used / (ended - begun)
 
 
 def _period_during(row: Row, result: Result) -> Row:
-    begun = when(result, "rebuild on ")
+    begun = when(result, "rebuild-begun")
     inside = [p for p in row["periods"] if begun is not None and p["from_s"] >= begun]
     return inside[0] if inside else row
 
 
-def when(result: Result, what: str) -> float | None:
-    """Seconds into the run at which an event that is called so came first."""
-    return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
+def when(result: Result, kind: str) -> float | None:
+    """Seconds into the run at which an event of a kind came first."""
+    return next((event["t_s"] for event in result.events if event["kind"] == kind), None)
 
 
 def _inverse(samples: Sequence[Sample]) -> tuple[float, float] | None:
@@ -316,7 +316,7 @@ def is_enough(samples: Sequence[Sample], least: int) -> bool:
     found = _inverse(samples)
     if len(samples) < least or found is None:
         return False
-    return found[1] <= _NARROW * found[0]
+    return found[1] <= _NARROW_SHARE * found[0]
 
 
 def mean(values: Sequence[float | None]) -> float | None:

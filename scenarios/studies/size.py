@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raidlab.devices.faults import Fault, SpecError, few_of_each
+from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -46,14 +46,12 @@ if TYPE_CHECKING:
 
 _COARSE = 5
 """Values that are tried first."""
-_STEPS = 128
+_RANGE_VALUES = 128
 """Values of a range without a step."""
 _REPLICATIONS = (1, 4, 16)
 """Of a value, until its side is clear."""
 _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
 """Last words of paths of which one asks for the most."""
-_BACKLOG = "a rate that the system serves"
-"""What the engine asks for where so many I/Os wait that no memory is left."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
 
 
@@ -133,7 +131,7 @@ class Sized:
     """By value."""
     not_monotone: tuple[Any, ...]
     """Values that lie on the wrong side of the answer."""
-    unbuilt: tuple[tuple[Any, str], ...] = ()
+    unbuilt: tuple[tuple[Any, tuple[Fault, ...]], ...] = ()
     """Values that the scenario cannot be built with, and why."""
     present: Present | None = None
     """The scenario as it stands beside what was monitored of it, if its load was monitored."""
@@ -172,7 +170,9 @@ class Sized:
             "not_monotone": list(self.not_monotone),
             "tried": [each.to_dict() for each in self.tried],
             "present": None if self.present is None else self.present.to_dict(),
-            "unbuilt": [{"value": value, "why_not": why} for value, why in self.unbuilt],
+            "unbuilt": [
+                {"value": value, "why_not": "; ".join(map(str, why))} for value, why in self.unbuilt
+            ],
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
@@ -264,10 +264,10 @@ class Running:
 
 def _candidates(
     tree: Mapping[str, Any], path: Path | None, axis: Axis
-) -> tuple[dict[Any, tuple[dict[str, Any], Scenario]], dict[Any, str]]:
+) -> tuple[dict[Any, tuple[dict[str, Any], Scenario]], dict[Any, tuple[Fault, ...]]]:
     """The values that a scenario can be built with, and why it cannot be with others."""
     found: dict[Any, tuple[dict[str, Any], Scenario]] = {}
-    unbuilt: dict[Any, str] = {}
+    unbuilt: dict[Any, tuple[Fault, ...]] = {}
     faults: list[Fault] = []
     for value in axis.values or _spread(axis.span):
         try:
@@ -275,7 +275,7 @@ def _candidates(
             scenario = build_scenario(changed, path)
         except SpecError as error:
             faults += error.faults
-            unbuilt[value] = "; ".join(str(replace(each, file="")) for each in error.faults)
+            unbuilt[value] = tuple(replace(each, file="") for each in error.faults)
             continue
         if scenario.points != 1 or not scenario.workloads:
             allowed = "one number: a size is found for one load"
@@ -292,10 +292,13 @@ def _spread(span: Span | None) -> tuple[Any, ...]:
     if span is None:
         return ()
     if span.low > 0 and span.high > 10 * span.low:
-        factor = (span.high / span.low) ** (1 / _STEPS)
-        numbers = [span.low * factor**at for at in range(_STEPS + 1)]
+        factor = (span.high / span.low) ** (1 / _RANGE_VALUES)
+        numbers = [span.low * factor**at for at in range(_RANGE_VALUES + 1)]
     else:
-        numbers = [span.low + (span.high - span.low) * at / _STEPS for at in range(_STEPS + 1)]
+        numbers = [
+            span.low + (span.high - span.low) * at / _RANGE_VALUES
+            for at in range(_RANGE_VALUES + 1)
+        ]
     texts = [f"{number:.4g}" for number in numbers]
     each = [f"{float(text):.10g} {span.unit}" if span.unit else float(text) for text in texts]
     return tuple(dict.fromkeys(each))
@@ -462,8 +465,8 @@ def rebuilt(
 
 
 def is_backlog(faults: Sequence[Fault]) -> bool:
-    """Whether a run ended as so many I/Os of an open load waited that memory did not last."""
-    return any(_BACKLOG in fault.allowed for fault in faults)
+    """Whether a run ended for lack of memory, as I/Os of an open load waited."""
+    return any(fault.about is About.BACKLOG for fault in faults)
 
 
 def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:

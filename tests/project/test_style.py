@@ -43,7 +43,6 @@ WORDS = {
     "whoever": "who it is: the caller, the waiting request, people who ...",
     "so many(?! [a-z ]*that)|every so manieth": "this many, or the number",
     "in the mean": "on average",
-    "heed(s|ed)?": "follow, apply, account for",
     "laid beside": "compared with",
     "is lent": "receives",
     "(find|finds|takes) the least (drives|disks)": "the fewest",

@@ -33,7 +33,7 @@ pub struct HostParams {
     /// CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe.
     #[serde(default)]
     pub stripe_page_ns: Nanos,
-    /// As `stripe_page_ns`, for stripes that have to read before they are written; none for the same time.
+    /// As `stripe_page_ns`, for stripes that are read before they are written; none for equal times.
     #[serde(default)]
     pub stripe_reread_ns: Option<Nanos>,
     /// Extra CPU time of a completion if the thread was asleep.

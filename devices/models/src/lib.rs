@@ -32,7 +32,7 @@ pub use controller::{
     Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
-pub use fault::Fault;
+pub use fault::{About, Fault};
 pub use host::{CoalescingParams, Host, HostParams};
 pub use limits::{Counted, LimitParams, Limits};
 pub use link::{Direction, Link, LinkParams};

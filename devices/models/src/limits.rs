@@ -82,7 +82,7 @@ impl Limits {
         limits
     }
 
-    /// When what counts as so many I/Os and bytes and comes at `now` passes, behind those that came
+    /// When what counts as this many I/Os and bytes and comes at `now` passes, behind those that came
     /// before it. What counts as none does not wait for tokens.
     pub fn pass(&mut self, ios: u64, bytes: u64, now: Time) -> Time {
         let tokens = |counted: Counted| match counted {

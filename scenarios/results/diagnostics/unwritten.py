@@ -10,7 +10,7 @@ from raidlab.scenarios.results.bottleneck import behind
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.001
+_LEAST_SHARE = 0.001
 """Share of the units read below which no figure differs."""
 
 
@@ -28,7 +28,7 @@ def unwritten_note(
 ) -> list[str]:
     """What a user should know of the drives of `what`: one sentence, or none."""
     share = of_components(components)
-    if share <= _LEAST:
+    if share <= _LEAST_SHARE:
         return []
     return [
         f"{what}: {_percent(share)} of what its SSDs read was never written, and they answer that"

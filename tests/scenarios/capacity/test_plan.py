@@ -9,7 +9,7 @@ import pytest
 
 from raidlab.devices.catalogue import find
 from raidlab.devices.draws import drawn
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import About, Fault, SpecError
 from raidlab.scenarios.capacity import plan as module
 from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
@@ -167,7 +167,7 @@ def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated
     wanted = answered(question)
     # 7000 / 769.7 = 9.1, so 10 slow ones for 1000; 7000 / 1769.7 = 3.96, so 4 fast ones for 1000.
     assert wanted.recommended.cost == 1000
-    monkeypatch.setattr(module, "MANY", 8)
+    monkeypatch.setattr(module, "MANY_CANDIDATES", 8)
     found = answered(question)
     assert found.recommended.cost == wanted.recommended.cost
     assert found.simulated < wanted.simulated
@@ -243,7 +243,8 @@ def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monke
 
     def short_of_memory(scenarios, seed, *, refused, **more):
         over = [sum(load.arrives_per_s for load in each.workloads) > 9000 for each in scenarios]
-        refused |= {at: [Fault("workload", "0", allowed)] for at, out in enumerate(over) if out}
+        backlog = Fault("workload", "0", allowed, about=About.BACKLOG)
+        refused |= {at: [backlog] for at, out in enumerate(over) if out}
         kept = [each for each, out in zip(scenarios, over, strict=True) if not out]
         return simulated(kept, seed, refused=refused, **more)
 

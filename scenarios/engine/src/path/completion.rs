@@ -8,7 +8,7 @@ use crate::state::records::Outside;
 use raidlab_kernel::{Io, IoId, Op, Part, Stage, Time};
 
 impl Path {
-    /// The same, of a command whose data cross no link.
+    /// As `device_done`, of a command whose data cross no link.
     #[inline(never)]
     pub(crate) fn returned_at_once(&mut self, id: IoId, now: Time) -> Up {
         self.arrived(id, now)

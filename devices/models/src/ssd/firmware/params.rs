@@ -15,7 +15,7 @@ pub struct FirmwareParams {
     pub write_ns: Nanos,
     /// Core time of each mapping unit that is read.
     pub read_unit_ns: Nanos,
-    /// As `read_unit_ns`, for a read whose piece of the map is cached (see `streams`); none for the same time
+    /// As `read_unit_ns`, if this piece of the map is cached (see `streams`); none for the same time
     /// as any other.
     #[serde(default)]
     pub stream_unit_ns: Option<Nanos>,

@@ -133,7 +133,7 @@ impl Temperature {
         }
     }
 
-    /// This drive at the temperature of a saved state.
+    /// A drive at the temperature of a saved state.
     pub(crate) fn resume(mut self, saved: SavedTemperature) -> Temperature {
         self.celsius = saved.celsius;
         self.highest = saved.celsius;

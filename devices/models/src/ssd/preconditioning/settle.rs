@@ -60,7 +60,7 @@ pub(super) fn apply(
     pace
 }
 
-/// These loads for `units` more and, with `to_the_end`, until the tile may end there.
+/// Runs loads for `units` more and, with `to_the_end`, until the tile may end there.
 pub(super) fn go_on(
     tile: &mut Translation,
     writers: &mut [Writer],

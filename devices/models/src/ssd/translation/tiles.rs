@@ -101,7 +101,7 @@ impl Translation {
         self.reset_counts();
     }
 
-    /// The host writes so many page sets on a die, with any units of an area that it has there.
+    /// The host writes this many page sets on a die, with any units of an area that it has there.
     fn write_on(&mut self, die: u32, sets: u32, area: &Range<u32>, draws: &mut Stream) {
         for _ in 0..sets {
             self.current = die;

@@ -232,7 +232,7 @@ impl Background {
         self.row_read(stripes, path, index, now);
     }
 
-    /// As `write_row`, behind those that follow it. A group that is in memory is written where it differs and
+    /// As `write_row`, behind those that follow it. A group in memory is written where it differs and
     /// where it could not be read.
     pub(crate) fn row_read(
         &mut self,
