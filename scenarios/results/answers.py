@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
 from raidlab.scenarios.results.bottleneck import bound, busiest_words, limits, longest_part
-from raidlab.scenarios.results.diagnostics.statements import FEW, may_carry, why_not
+from raidlab.scenarios.results.diagnostics.statements import FEW_RATE_IOS, may_carry, why_not
 from raidlab.scenarios.results.intervals import BEYOND
 from raidlab.scenarios.results.look import (
     Column,
@@ -115,7 +115,7 @@ def _sentence(curve: Curve, subject: str, *, others: bool) -> str:
     knee = curve.knee
     if not curve.best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
-    if len(curve.rows) == 1 and knee["ios"] < FEW:
+    if len(curve.rows) == 1 and knee["ios"] < FEW_RATE_IOS:
         return f"{_upper(subject + _of_few(knee))}."
     changed = knee.get("around_events")
     if len(curve.rows) == 1 and changed is not None:
