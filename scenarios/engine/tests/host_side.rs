@@ -245,7 +245,7 @@ fn a_write_waits_for_its_bit_if_it_is_clear() {
     }
 }
 
-/// The same in the report: with 100 writes a second of which 83.3 % wait for 100 us, 0.00833 wait on
+/// Waits for bits in the report: with 100 writes a second of which 83.3 % wait for 100 us, 0.00833 wait on
 /// average. Bits are being set for nearly as long, since few writes share an update.
 #[test]
 fn the_report_says_how_long_bits_are_being_set_and_how_many_writes_wait() {
