@@ -10,7 +10,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
-	lab-gallery lab-start plan-questions examples pictures clean
+	lab-gallery lab-start plan-questions examples pictures lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -62,6 +62,7 @@ lint: setup ## Check format, lints and types; warnings are errors
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell
 	$(BIN)/mypy
 
 format: setup ## Format all sources
@@ -76,14 +77,16 @@ bench: setup ## Measure speed beside SimPy, with the goals; of the trained engin
 
 EVIDENCE := docs/evidence/validation.md
 CLAIMS := docs/evidence/claims.md
+ADVICE := docs/evidence/advice.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
 	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
-	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) > target/claims.txt || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --json > target/claims.json || test $$? -eq 1
+	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
-	@echo "wrote $(EVIDENCE) $(CLAIMS) $(PICTURE) docs/reference/catalogue.md"
+	@echo "wrote $(EVIDENCE) $(CLAIMS) $(ADVICE) $(PICTURE) docs/reference/catalogue.md"
 
 SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenario scenarios/schemas/question
 
@@ -125,6 +128,9 @@ pictures: setup ## Draw the pictures of the README: pages, a session, badges
 
 lab-gallery: setup ## Draw every room for docs/course/gallery.md
 	$(BIN)/python benchmarks/lab.py --pictures docs/pictures/lab
+
+lock: setup ## Write requirements-dev.lock: the versions that .venv has
+	$(BIN)/pip freeze --exclude-editable > requirements-dev.lock
 
 wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
 	@rm -rf dist/*.whl

@@ -101,7 +101,7 @@ def predicted(folder: Path) -> list[Tail]:
 
 
 def widened(tails: Sequence[Tail]) -> list[Tail]:
-    """The same with draws that have the spread which the other drives' own tails show.
+    """As `predicted`, with draws that have the spread which the other drives' own tails show.
 
     A factor of the draws' middle: both spreads are those of logarithms, and add as squares.
     """

@@ -40,7 +40,7 @@ struct Arguments {
     /// The target: a file, a folder to create a file in, or a block device
     #[arg(value_name = "TARGET", conflicts_with_all = ["target", "simulated"])]
     place: Option<PathBuf>,
-    /// As `place`, as TARGET
+    /// The same as TARGET
     #[arg(long, value_name = "TARGET", conflicts_with = "simulated")]
     target: Option<PathBuf>,
     /// Measure the simulated system of a scenario file instead, through the same fio
@@ -61,13 +61,13 @@ struct Arguments {
     /// Overrides the running time of every timed step, for example "2 s"
     #[arg(long, value_name = "TIME")]
     runtime: Option<String>,
-    /// At most this many rounds of each stage
+    /// At most so many rounds of each stage
     #[arg(long)]
     rounds: Option<u32>,
-    /// Measure each step this many times and state the spread; stages with rounds have their own
+    /// Measure each step so many times and state the spread; stages with rounds have their own
     #[arg(long, value_name = "N")]
     repeats: Option<u32>,
-    /// Measure a noisy step that only reads this many times again; others are marked
+    /// Measure a noisy step that only reads so many times again; others are marked
     #[arg(long, value_name = "N", default_value_t = 2)]
     repeat_noisy: usize,
     /// Seed of all random offsets
@@ -86,7 +86,7 @@ struct Arguments {
     /// Path of fio [default: the first on the search path]
     #[arg(long, value_name = "PATH")]
     fio: Option<PathBuf>,
-    /// Beyond its expected time by this much, fio counts as hanging and is killed
+    /// Beyond its expected time by so much, fio counts as hanging and is killed
     #[arg(long, value_name = "TIME", default_value = "2 min")]
     grace: String,
     /// Rate assumed in estimates, in bytes, for example "500 MB" a second

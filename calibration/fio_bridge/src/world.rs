@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::setup::Setup;
 use crate::threads::{First, NEVER, Threads, Waits};
 
-/// This many times in a row threads only look before nobody is expected to do anything.
+/// So many times in a row threads only look before nobody is expected to do anything.
 const MOST_POLLS: u32 = 1000;
 
 /// All that happens in fio.

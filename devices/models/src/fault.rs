@@ -50,7 +50,7 @@ impl Fault {
         }
     }
 
-    /// A fault of something else than a value.
+    /// The same about something else than a value.
     pub fn about(self, about: About) -> Fault {
         Fault { about, ..self }
     }

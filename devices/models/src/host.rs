@@ -27,13 +27,13 @@ pub struct HostParams {
     /// Bytes a second that a core reads and makes for one parity, for RAID in the host; 0 for no limit.
     #[serde(default)]
     pub parity_bytes_per_s: u64,
-    /// As `parity_bytes_per_s`, for two parities.
+    /// The same for two parities.
     #[serde(default)]
     pub two_parities_bytes_per_s: u64,
     /// CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe.
     #[serde(default)]
     pub stripe_page_ns: Nanos,
-    /// As `stripe_page_ns`, for stripes that are read before they are written; none for equal times.
+    /// The same for stripes that have to read before they are written; none for the same time.
     #[serde(default)]
     pub stripe_reread_ns: Option<Nanos>,
     /// Extra CPU time of a completion if the thread was asleep.

@@ -73,7 +73,7 @@ impl Limits {
         }
     }
 
-    /// As `new`, with empty buckets.
+    /// The same with empty buckets.
     pub fn spent(params: &[LimitParams]) -> Limits {
         let mut limits = Limits::new(params);
         for (limit, params) in limits.all.iter_mut().zip(params) {
@@ -82,7 +82,7 @@ impl Limits {
         limits
     }
 
-    /// When what counts as this many I/Os and bytes and comes at `now` passes, behind those that came
+    /// When what counts as so many I/Os and bytes and comes at `now` passes, behind those that came
     /// before it. What counts as none does not wait for tokens.
     pub fn pass(&mut self, ios: u64, bytes: u64, now: Time) -> Time {
         let tokens = |counted: Counted| match counted {
@@ -130,7 +130,7 @@ impl Limits {
         self.all.iter().map(|limit| limit.spent.as_ref())
     }
 
-    /// As `spells_of_each`, of those that save credit.
+    /// The same of those that save credit.
     pub fn spells(&self) -> impl Iterator<Item = &Spells> {
         self.spells_of_each().flatten()
     }

@@ -45,7 +45,7 @@ pub struct LinkParams {
     /// command on a port.
     #[serde(default)]
     pub read_command_ns: Nanos,
-    /// As `read_command_ns`, for each write.
+    /// The same for each write.
     #[serde(default)]
     pub write_command_ns: Nanos,
     /// Delay between the end of a transfer here and its arrival, during which the link is free: the

@@ -1,7 +1,7 @@
 //! Power by activity: what a drive draws idle, and what each of its operations costs beside that.
 //!
 //! The energy of a time t is P_idle t and the operations' own: of a disk the time that its arm works
-//! at the difference of two powers, of flash this much for each read, program and erase of a die and
+//! at the difference of two powers, of flash so much for each read, program and erase of a die and
 //! for each byte that passes a channel and the link. docs/explanation/power.md has the equations.
 //!
 //! A limit, as of a power state of NVMe, is a token bucket of energy: it takes in what the limit
@@ -45,7 +45,7 @@ pub struct FlashPowerParams {
     pub read_nj: f64,
     /// Energy of a program of a page set.
     pub program_nj: f64,
-    /// As `program_nj`, with one bit a cell; none for as much.
+    /// The same with one bit a cell; none for as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_slc_nj: Option<f64>,
     /// Energy of a block's erase.

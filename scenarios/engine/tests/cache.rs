@@ -144,7 +144,7 @@ fn read_ahead_serves_a_stream_at_the_drives_rate() {
     assert!((rate - 1e6 / 101.0).abs() < 20.0, "{rate}");
 }
 
-/// Eight blocks of 512 bytes make a unit, which five drives read 50,000 times a second. This many
+/// Eight blocks of 512 bytes make a unit, which five drives read 50,000 times a second. So many
 /// blocks as make a stripe of four units are read ahead of; by themselves they would keep one drive
 /// at work, or two.
 #[test]

@@ -50,7 +50,7 @@ pub struct Generator {
     /// I/Os issued, by direction.
     issued: [u64; 3],
     mixed: usize,
-    /// The direction is drawn anew after this many I/Os.
+    /// The direction is drawn anew after so many I/Os.
     mixed_until: u64,
     /// I/Os before a new random offset.
     in_sequence: u64,

@@ -55,11 +55,11 @@ pub struct Estimate {
     pub mean: f64,
     /// Half of its 95 % interval, as of batches that are normal.
     pub half: f64,
-    /// How far the mean may lie below the true value, skewness and kurtosis of the batches included.
+    /// How far the mean may lie below the true value, skewness and kurtosis of the batches heeded.
     pub below: f64,
     /// How far above.
     pub above: f64,
-    /// This many independent batches would say as much.
+    /// So many independent batches would say as much.
     pub independent: f64,
 }
 

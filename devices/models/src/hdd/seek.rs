@@ -43,9 +43,9 @@ struct Table {
     shift: u32,
 }
 
-/// Up to this many distances a table holds each.
+/// Up to so many distances a table holds each.
 const FINE_MOST: u32 = 16_384;
-/// Beyond, it holds this many of the short ones each.
+/// Beyond, it holds so many of the short ones each.
 const FINE: u32 = 2048;
 
 impl Table {

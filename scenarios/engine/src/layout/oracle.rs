@@ -25,7 +25,7 @@ pub struct StripeRow {
     pub parities: Vec<(u32, u64)>,
 }
 
-/// The table of an array whose drives hold this many sectors.
+/// The table of an array whose drives hold so many sectors.
 #[derive(Debug)]
 pub struct Table {
     level: Level,

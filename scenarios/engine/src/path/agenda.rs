@@ -1,6 +1,6 @@
 //! What goes up: results of handlers, and work that has to wait until what goes up has been dealt with.
 //!
-//! Calls go in one direction, down: a higher layer lends the lower ones and calls them.
+//! Calls go in one direction, down: whoever stands higher lends what stands below and calls it.
 //! What goes up is the last thing that a handler does. It returns an `Up`, or puts a `Call` on the
 //! agenda, and ends; the event loop passes it on. What was to follow such a call goes on the agenda
 //! below it. The last call in is the first one out, so everything happens in the order of nested
@@ -44,7 +44,7 @@ pub(crate) enum Call {
     PassOn(IoId),
     /// A request of a managed array goes on.
     GoOn(IoId),
-    /// A job is done that was not for a stripe alone: its owner is notified.
+    /// A job is done that was not for a stripe alone: whoever began it hears of it.
     Job(u32),
     /// A request's lines are accessed: the SSD cache counts it.
     Access(IoId),
@@ -76,13 +76,13 @@ pub(crate) enum Call {
     FinishJob(u32),
     /// A finished job has given its lock to the next one.
     Unlocked(u32),
-    /// As `Unlocked`, of a job whose slot of the SSD cache is gone.
+    /// The same, of a job whose slot of the SSD cache is gone.
     SlotFailed(u32),
     /// A job of a background task goes on: its row has been read, or is done.
     Row(u32),
     /// A row of a background task has been read, and others have followed.
     RowRead(u32),
-    /// This many rows of an array's first task begin.
+    /// So many rows of an array's first task begin.
     BeginRows(u32, u32),
     /// Rows that have been read are followed by others, if the host was not using the drives.
     Follow { array: u32, busy: bool },
@@ -116,7 +116,7 @@ impl Agenda {
         self.calls.push(call);
     }
 
-    /// As `up`, of what a handler gives.
+    /// The same, of what a handler gives.
     #[inline]
     pub(crate) fn raise(&mut self, up: Up) {
         match up {

@@ -13,13 +13,13 @@ pub const SLOWEST_IOS: u32 = 10_000;
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Details {
-    /// The stages of this many I/Os of all workloads together, the first ones after the warm-up.
+    /// The stages of so many I/Os of all workloads together, the first ones after the warm-up.
     #[serde(default)]
     pub trace_ios: u32,
     /// The first ones that are issued at this time or later, if it is behind the warm-up.
     #[serde(default)]
     pub trace_from_ns: Nanos,
-    /// This many of the slowest I/Os of each workload.
+    /// So many of the slowest I/Os of each workload.
     #[serde(default)]
     pub slowest: u32,
     /// Latencies of each workload over time.

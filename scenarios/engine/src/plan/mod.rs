@@ -183,7 +183,7 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
-    /// As `command_ns`, for each page of 4 KiB of data, but on the short path.
+    /// The same for each page of 4 KiB of data, but on the short path.
     #[serde(default)]
     pub page_ns: Nanos,
     /// Cores that work on the write cache and on stripes; 0 for all.
@@ -193,10 +193,10 @@ pub struct ControllerPlan {
     /// none for the same as `request_ns`.
     #[serde(default)]
     pub parity_request_ns: Option<Nanos>,
-    /// As `parity_request_ns`, for a request that the cache serves.
+    /// The same for a request that the cache serves.
     #[serde(default)]
     pub cached_request_ns: Option<Nanos>,
-    /// As `cached_request_ns`, on the short path, FastPath.
+    /// The same on the short path, FastPath.
     #[serde(default)]
     pub fast_path_request_ns: Option<Nanos>,
     /// Time of each request in messages, set-up and interrupts, on no core.
@@ -481,7 +481,7 @@ pub enum Action {
     SlowDrive {
         /// Index into `drives`.
         drive: u32,
-        /// This much longer; 0 for as fast as ever.
+        /// So much longer; 0 for as fast as ever.
         extra_ns: Nanos,
     },
     /// Sectors of a drive cannot be read any more, until they are written again.

@@ -64,7 +64,7 @@ impl Raid {
         self.stripes.redirects().get(array)
     }
 
-    /// As `redirect`, to change it.
+    /// The same, to change it.
     pub fn redirect_mut(&mut self, array: u32) -> Option<&mut Redirect> {
         self.stripes.redirects_mut().get_mut(array)
     }

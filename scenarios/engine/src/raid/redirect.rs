@@ -224,7 +224,7 @@ impl Redirects {
         self.of_array[array as usize].as_ref()
     }
 
-    /// As `get`, to change it.
+    /// The same, to change it.
     #[inline]
     pub fn get_mut(&mut self, array: u32) -> Option<&mut Redirect> {
         self.of_array[array as usize].as_mut()

@@ -87,7 +87,7 @@ impl Raid {
         match (io.stage, io.op) {
             (Stage::TakenUp, Op::Write) => {
                 io.stage = Stage::DataIn;
-                // In here; going out is charged to the request that writes them.
+                // In here; going out is charged to whoever writes them.
                 self.cross(path, id, Direction::Down, 1, now)
             }
             (Stage::TakenUp | Stage::Awaited, Op::Read) => {
@@ -156,7 +156,7 @@ impl Raid {
         }
     }
 
-    /// Data of a request pass the memory this many times, and the link to the host, unless they go
+    /// Data of a request pass the memory so many times, and the link to the host, unless they go
     /// straight there with their commands; then the request goes on.
     fn cross(
         &mut self,

@@ -11,7 +11,7 @@ use raidlab_kernel::Io;
 const BYTES_OF_EACH: u64 = 4 * size_of::<Io>() as u64;
 
 impl System {
-    /// Ends the run if its I/Os take more memory than the plan allows; to be called every this many
+    /// Ends the run if its I/Os take more memory than the plan allows; to be called every so many
     /// events.
     #[cold]
     pub(crate) fn look_at_backlog(&mut self) {

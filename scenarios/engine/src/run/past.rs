@@ -26,7 +26,7 @@ pub(crate) struct SidePast {
     pub(crate) ranks: [f64; PERCENTILES.len()],
 }
 
-/// As `SidePast`, of a load: all I/Os, reads, writes.
+/// The same of a load: all I/Os, reads, writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadPast {
     /// As a share of the rate.

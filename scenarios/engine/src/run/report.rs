@@ -142,7 +142,7 @@ pub struct WorkloadResult {
     /// Their 95 % intervals.
     #[serde(flatten)]
     pub intervals: LatencyIntervals,
-    /// This many independent batches would say as much of the rate as the run's own; none where
+    /// So many independent batches would say as much of the rate as the run's own; none where
     /// they are too few to say.
     pub independent_batches: Option<f64>,
     /// Whether what was recorded had a steady state; none if that cannot be said.
@@ -457,7 +457,7 @@ impl RunResult {
         }
     }
 
-    /// This result with the loads of fio's jobs in place of an outside caller's I/Os.
+    /// The same result with the loads of fio's jobs in place of an outside caller's I/Os.
     pub(crate) fn with_jobs(
         mut self,
         loads: Vec<WorkloadResult>,

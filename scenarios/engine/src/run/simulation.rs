@@ -49,7 +49,7 @@ impl Simulation {
         })
     }
 
-    /// This system, recorded from time zero on: the caller's I/Os, too.
+    /// The same system, recorded from time zero on: the caller's I/Os, too.
     ///
     /// # Errors
     /// Every fault of the plan.
@@ -57,7 +57,7 @@ impl Simulation {
         Simulation::recorded_in_steps(plan, 0)
     }
 
-    /// As `recorded`, with this many steps of a timeline for the caller's I/Os at most.
+    /// The same, with so many steps of a timeline for the caller's I/Os at most.
     ///
     /// # Errors
     /// Every fault of the plan.
@@ -70,7 +70,7 @@ impl Simulation {
         Ok(new)
     }
 
-    /// This system, with a record for each load of the caller's threads.
+    /// The same system, with a record for each load of the caller's threads.
     ///
     /// # Arguments
     /// `load_of_thread`: the load of each of the plan's outside threads.

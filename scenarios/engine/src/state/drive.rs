@@ -21,7 +21,7 @@ const STREAM_RUN: u64 = 16;
 pub(crate) struct Health {
     /// Answers nothing any more.
     pub failed: bool,
-    /// Takes this much longer for each command.
+    /// Takes so much longer for each command.
     pub slow: Nanos,
     /// Sectors that cannot be read until they are written: the drive finds them a new place then.
     pub unreadable: Ranges,

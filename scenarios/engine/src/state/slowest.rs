@@ -82,7 +82,7 @@ pub struct Slowest {
 }
 
 impl Slowest {
-    /// Keeps this many.
+    /// Keeps so many.
     pub fn new(most: usize) -> Slowest {
         let notice = if most > 0 {
             Nanos::ZERO
@@ -98,7 +98,7 @@ impl Slowest {
         }
     }
 
-    /// As `new`, of nothing so far.
+    /// The same, of nothing so far.
     pub fn afresh(&self) -> Slowest {
         Slowest::new(self.most)
     }

@@ -98,7 +98,7 @@ fn end_of(bucket: usize) -> u64 {
 }
 
 impl Blocks {
-    /// This many blocks are followed at most.
+    /// So many blocks are followed at most.
     pub(super) fn new(most: usize) -> Blocks {
         Blocks {
             most,

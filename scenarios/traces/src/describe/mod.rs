@@ -67,7 +67,7 @@ pub struct Described {
 }
 
 impl Description {
-    /// Of no request yet; this many blocks are followed at most.
+    /// Of no request yet; so many blocks are followed at most.
     pub fn new(most_blocks: usize) -> Description {
         Description {
             by_op: [0; 4],

@@ -43,13 +43,13 @@ enum State {
     Free,
     /// Being copied to the SSDs; not to be read there.
     Coming,
-    /// As `Coming`, but out of date before it is there.
+    /// The same, but out of date before it is there.
     Spoiled,
     Clean,
     Dirty,
     /// Dirty, and being written back.
     Leaving,
-    /// As `Leaving`, and newer than what is being written back.
+    /// The same, and newer than what is being written back.
     Renewed,
 }
 
@@ -139,7 +139,7 @@ impl SsdCache {
         })
     }
 
-    /// The memory of a cache of this many slots for an array of this many lines.
+    /// The memory of a cache of so many slots for an array of so many lines.
     pub fn memory(slots: u64, lines: u64) -> Memory {
         let each = size_of::<Slot>() + size_of::<RecencyLink>();
         Memory {

@@ -13,7 +13,7 @@ pub(super) struct BookedCore {
     bookings: Channel,
     /// Work on a read whose data have come.
     finish: Nanos,
-    /// As `finish`, for each of its units.
+    /// The same for each of its units.
     finish_unit: Nanos,
 }
 

@@ -89,7 +89,7 @@ pub(super) struct Die {
 }
 
 impl Die {
-    /// An idle die with memory for this many jobs, of which this many planes read by themselves.
+    /// An idle die with memory for so many jobs, of which so many planes read by themselves.
     pub(super) fn new(channel: u32, job_capacity: usize, read_planes: u32) -> Die {
         Die {
             channel,

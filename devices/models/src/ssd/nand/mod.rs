@@ -50,7 +50,7 @@ pub struct Nand {
     cache_program: bool,
     /// Nanoseconds a byte on a channel from a die, times 2^20.
     ns_per_byte: u64,
-    /// As `ns_per_byte`, to a die.
+    /// The same to a die.
     write_ns_per_byte: u64,
     unit_bytes: u32,
     set_bytes: u32,
@@ -63,7 +63,7 @@ pub struct Nand {
 
 impl Nand {
     /// Idle dies. `unit_bytes` is what a mapping unit occupies, `set_bytes` what those of a page
-    /// set do: a program of more or less than a page set's own bytes takes this much more or less.
+    /// set do: a program of more or less than a page set's own bytes takes so much more or less.
     pub(crate) fn new(
         params: &NandParams,
         unit_bytes: u32,

@@ -1,4 +1,4 @@
-//! What all dies of a drive together program at most: controller, channels and power leave this much.
+//! What all dies of a drive together program at most: controller, channels and power leave so much.
 //!
 //! A client drive's controller is built for the bursts that its SLC cache takes. Programs with all
 //! bits of the cells take several passes, with current and coded data for each, and fewer of them

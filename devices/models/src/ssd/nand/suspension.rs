@@ -33,7 +33,7 @@ impl Suspension {
     }
 
     /// When a read of `sense` begins that came at `at` and could begin at `ready`, after the reads
-    /// before it. A job in progress ends this much later as it is suspended for.
+    /// before it. A job in progress ends so much later as it is suspended for.
     #[inline(always)]
     pub(super) fn read_begins(
         &self,

@@ -2,7 +2,7 @@
 //!
 //! A die chooses a victim when its free blocks fall below a threshold. It empties the victim in
 //! step with the host's writes: a victim frees (units of a block - valid units), so it must be
-//! empty when the host has written this many. Without free blocks the host's writes wait for it.
+//! empty when the host has written that many. Without free blocks the host's writes wait for it.
 //!
 //! Policies: greedy (fewest valid units), first in first out, random, the best of d random ones
 //! (Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based

@@ -30,7 +30,7 @@ const MOST: [u64; 2] = [2 << 20, 16 << 20];
 const SLICE: [u64; 2] = [512 << 10, 16 << 20];
 /// Rows of a stream at least, however large they are (assumed).
 const LEAST_ROWS: u64 = 4;
-/// Smaller units count as this large: a drive can have only this many commands queued (assumed).
+/// Smaller units count as this large: a drive can have only so many commands queued (assumed).
 const LEAST_UNIT: u64 = 16 << 10;
 
 /// How many rows of a task are in progress.
@@ -170,7 +170,7 @@ impl Background {
     }
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
-    /// as this many may be in progress.
+    /// as so many may be in progress.
     fn follow(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
         let busy = path.in_work_for(array) > 0;
         self.follow_on(stripes, path, array, busy, now);
@@ -232,7 +232,7 @@ impl Background {
         self.row_read(stripes, path, index, now);
     }
 
-    /// As `write_row`, behind those that follow it. A group in memory is written where it differs and
+    /// The same, behind those that follow it. A group that is in memory is written where it differs and
     /// where it could not be read.
     pub(crate) fn row_read(
         &mut self,

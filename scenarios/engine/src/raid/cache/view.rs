@@ -64,7 +64,7 @@ impl Memories {
         self.cached_beside(stripes.volumes(), stripes.redirects(), array)
     }
 
-    /// As `cached_mut`, beside a job.
+    /// The same, beside a job.
     #[inline]
     pub(super) fn cached_beside<'a>(
         &'a mut self,

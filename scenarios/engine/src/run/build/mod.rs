@@ -50,7 +50,7 @@ use std::collections::VecDeque;
 
 /// I/Os that outside callers may have in flight before the slab grows.
 const OUTSIDE_IOS: usize = 64;
-/// From this many drives on a system's state does not fit the processor's cache. About 20 KB a drive
+/// From so many drives on a system's state does not fit the processor's cache. About 20 KB a drive
 /// and its load, against 1 to 2 MB.
 const LARGE: usize = 64;
 

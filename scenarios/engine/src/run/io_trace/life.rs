@@ -176,7 +176,7 @@ impl Life {
         }
     }
 
-    /// Puts this much of `own` at the end of the path, in the order of the system.
+    /// Puts so much of `own` at the end of the path, in the order of the system.
     fn charge(&mut self, io: &Io, own: &mut Parts, most: Nanos, places: &Places) {
         let mut left = most;
         for (part, component, length) in self.in_order(io, own, places) {
