@@ -73,7 +73,7 @@ def calibrate(
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
-    if settings.kind in BY_LAW and not settings.system:
+    if (not settings.kind or settings.kind in BY_LAW) and not settings.system:
         return calibrate_by_law(measurement, settings, progress)
     kind = kind_of(settings.kind)
     seen = seen_of(measurement, settings.train, over_time=kind.over_time)
