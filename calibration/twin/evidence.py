@@ -56,11 +56,11 @@ class Set:
 
 
 SETS: Final = (
-    Set("virtual disk", "vda", ("quick.bundle",), Bounds(25.0, 50.0)),
+    Set("virtual disk", "vda", ("quick.bundle",), Bounds(20.0, 45.0)),
     Set("virtual disk", "vda", ("quick.bundle", "extra"), Bounds(20.0, 45.0)),
-    Set("virtual disk, designed", "vda", ("design",), Bounds(16.0, 40.0)),
-    Set("loop device", "loop", ("quick.bundle",), Bounds(35.0, 70.0)),
-    Set("loop device", "loop", ("quick.bundle", "extra"), Bounds(35.0, 85.0)),
+    Set("virtual disk, designed", "vda", ("design",), Bounds(10.0, 30.0)),
+    Set("loop device", "loop", ("quick.bundle",), Bounds(35.0, 80.0)),
+    Set("loop device", "loop", ("quick.bundle", "extra"), Bounds(35.0, 90.0)),
 )
 
 
