@@ -93,7 +93,7 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
             *boxes,
             Box(f"{determined} of {len(estimates)}", "parameters determined"),
         ],
-        beside=_warnings(result),
+        beside=grouped_warnings(result),
         about=_next(result),
         pictures=[*interval_pictures(estimates), *point_pictures(result.rows, bands)],
         evidence=[
@@ -192,7 +192,7 @@ def _hard_first(regions: Mapping[str, Mapping[str, Any]]) -> str:
     return f" Apart: {'; '.join(said)}."
 
 
-def _warnings(result: Calibration) -> list[str]:
+def grouped_warnings(result: Calibration) -> list[str]:
     """Warnings beside the answer; the table says which parameters are in doubt."""
     estimates = result.fit.estimates
     names = tuple(f"{estimate.parameter.key} " for estimate in estimates)

@@ -180,6 +180,7 @@ def calibrate(
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
     from raidlab.calibration.fitting.posterior import device_files
     from raidlab.calibration.fitting.posterior import document as posterior_of
+    from raidlab.calibration.fitting.report import grouped_warnings
     from raidlab.calibration.fitting.stages import Settings
 
     settings = Settings(
@@ -247,7 +248,7 @@ def calibrate(
     paths = files_of.drawn()
     files.append({path: partial(str, text) for path, text in zip(paths, drawn, strict=True)})
     deliver(files, show)
-    for warning in result.warnings:
+    for warning in grouped_warnings(result):
         say(f"warning: {warning}")
     end_by_tolerance(document["agreement"])
 
