@@ -291,8 +291,9 @@ def parts_table(document: dict[str, Any]) -> Table:
             skills = _skill(of["skill"]), _skill(of["skill_p90"])
             rows.append([NAMES[region], of["points"], *errors, *skills])
     if lines["points"]:
-        errors = lines["median_abs_error_pct"], lines["p90_abs_error_pct"]
-        rows.append(["unseen, by lines", lines["points"], *errors, None, None, None])
+        rows.append(
+            ["unseen, by lines", lines["points"], lines[_MEDIAN], lines[_P90], None, None, None]
+        )
     return Table(
         "Errors",
         [
