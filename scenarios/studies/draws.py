@@ -5,14 +5,14 @@ Load and seed stay, so that the spread is that of the devices alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from raidlab.devices.draws import drawn, undrawn
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import DIRECTIONS, Drawn, Rates, Row, figures_of, measured
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 
@@ -58,25 +58,24 @@ def draws(
         )
     )
     rows = tuple(
-        row | _spread(row, [outcome.results[at] for outcome in found])
+        _spread(row, [outcome.results[at] for outcome in found])
         for at, row in enumerate(result.results)
     )
     return replace(result, results=rows)
 
 
-def _spread(row: Row, others: Sequence[Row]) -> dict[str, Any]:
-    spread = _of_side(row, others)
-    for side in ("read", "write"):
+def _spread(row: Row, others: Sequence[Row]) -> Row:
+    spread: Row = {**row, **_drawn(row, others)}
+    for side in DIRECTIONS:
         if row[side]["ios"]:
-            spread[side] = row[side] | _of_side(row[side], [each[side] for each in others])
+            spread[side] = {**row[side], **_drawn(row[side], [each[side] for each in others])}
     return spread
 
 
-def _of_side(row: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _drawn(row: Rates, others: Sequence[Rates]) -> Drawn:
     latencies = {
-        name: interval([each["latency_us"][name] for each in others])
-        for name, value in row["latency_us"].items()
-        if isinstance(value, int | float)
+        name: interval([figures_of(measured(each))[name] for each in others])
+        for name in ({} if row["latency_us"] is None else figures_of(row["latency_us"]))
     }
     rates = interval([each["iops"] for each in others])
     return {"iops_draws95": rates, "latency_us_draws95": latencies}
