@@ -114,7 +114,7 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
     """
     if "/" in name or name.endswith(".toml"):
         return load_device((relative_to or Path()) / name)
-    path = _path(name)
+    path = path_of(name)
     if path is None:
         wanted = [
             known for known, path in names().items() if issubclass(KINDS[path.parent.name], kind)
@@ -169,7 +169,7 @@ def names() -> Mapping[str, Path]:
     return found
 
 
-def _path(name: str) -> Path | None:
+def path_of(name: str) -> Path | None:
     """The file of a device of the catalogue: that of its name, before all are read for aliases."""
     folders = (SPECS / kind / f"{name}.toml" for kind in KINDS)
     if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name):
@@ -225,7 +225,7 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
 def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:
     if isinstance(like, str) and ("/" in like or like.endswith(".toml")):
         return path.parent / like
-    known = _path(like) if isinstance(like, str) else None
+    known = path_of(like) if isinstance(like, str) else None
     if known is None:
         faults.add("like", like, "a device of the catalogue, or the path of a file", names())
     return known

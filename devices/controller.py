@@ -21,12 +21,15 @@ class Firmware(Table):
     """For each request of the host that goes straight to the drives."""
     command: Duration
     """For each command to a drive."""
+    page: Duration = 0
+    """For each page of 4 KiB of data that moves between host and controller, and of what leaves the
+    cache in parts of a stripe unit; not on the short path."""
     cached: Duration | None = None
     """For each request that the cache serves; `request` if left out."""
     parity: Duration | None = None
     """For each request to an array with parity, bypassing the cache; `request` if left out."""
     fast_path: Duration | None = None
-    """For each request on the short path (FastPath); `request` if left out."""
+    """For each request on the short path (FastPath), with its command; `request` if left out."""
     latency: Duration = 0
     """Time of each request in messages, set-up and interrupts, on no core."""
 
@@ -46,7 +49,7 @@ class Cache(Table):
     flush: Duration = 4_000_000_000
     """What is dirty when such an interval begins goes out to the drives in the course of it."""
     destages: int = Field(default=4, ge=1, le=1024)
-    """Stripes being written to the drives at once, for each drive; as much without parity."""
+    """Stripes that are written at once, for each drive; parts of units without parity."""
     backup: tuple[Literal["none", "bbu", "fbu"], ...] = ("none",)
     """What can hold or save its content through an outage."""
 
@@ -97,6 +100,20 @@ class CacheTier(Table):
         }
 
 
+class StreamCopies(Table):
+    """Levels on which one stream of reads is served by both copies, by the drives' interface."""
+
+    sas: tuple[Level, ...] | None = None
+    """All levels with copies if left out."""
+    sata: tuple[Level, ...] | None = None
+    """The same of SATA drives."""
+
+    def serves(self, level: str, family: str) -> bool:
+        """True if both copies serve a stream on `level` of drives of an interface's family."""
+        stated = {"sas": self.sas, "sata": self.sata}.get(family)
+        return stated is None or level in stated
+
+
 class ControllerSpec(DeviceSpec):
     """`kind = "controller"`."""
 
@@ -118,6 +135,8 @@ class ControllerSpec(DeviceSpec):
     """Levels that it offers; a drive on its own (`jbod`) need not be among them."""
     cores: int = Field(default=1, ge=1, le=1024)
     """Cores that work on requests in parallel."""
+    cache_cores: int = Field(default=0, ge=0, le=16)
+    """Of these the cores that work on the write cache and on stripes; all if 0 or left out."""
     queue_depth: int = Field(default=0, ge=0, le=2**24)
     """Commands in work at once; further ones wait in the driver. 0 for no limit."""
     firmware: Firmware
@@ -127,6 +146,8 @@ class ControllerSpec(DeviceSpec):
     """True if the host's CPU does the RAID work, as with chipset controllers."""
     cache: Cache | None = None
     features: tuple[Literal["fast_path", "cache_tier"], ...] = ()
+    stream_copies: StreamCopies = StreamCopies()
+    """Where a stream of reads is served by one copy of a mirror alone, or by both."""
     tier: CacheTier = CacheTier()
     """Of controllers that have `cache_tier`."""
 
@@ -142,6 +163,8 @@ class ControllerSpec(DeviceSpec):
         if self.drives_max > self.ports and port.family == "sata":
             allowed = f"at most {self.ports}: SATA ports know no expanders"
             yield Fault("drives_max", self.drives_max, allowed)
+        if self.cache_cores > self.cores:
+            yield Fault("cache_cores", self.cache_cores, f"at most `cores` = {self.cores}")
         if self.drives_max < self.ports:
             yield Fault("drives_max", self.drives_max, f"at least `ports` = {self.ports}")
 
@@ -153,6 +176,8 @@ class ControllerSpec(DeviceSpec):
             "cores": self.cores,
             "request_ns": self.firmware.request,
             "command_ns": self.firmware.command,
+            "page_ns": self.firmware.page,
+            "cache_cores": self.cache_cores,
             "cached_request_ns": self.firmware.cached,
             "parity_request_ns": self.firmware.parity,
             "fast_path_request_ns": self.firmware.fast_path,

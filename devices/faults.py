@@ -11,6 +11,7 @@ import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -19,6 +20,14 @@ from pydantic_core import ErrorDetails
 from raidlab.devices.trees import get
 from raidlab.devices.units import bound_like
 from raidlab.devices.words import level_meant, nearest_to
+
+
+class About(StrEnum):
+    """What a fault is about, where a program must know."""
+
+    VALUE = "value"
+    BACKLOG = "backlog"
+    """More I/Os arrive than are served, until no memory is left."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,7 @@ class Fault:
     """The file's path."""
     bound: float | None = None
     """The number at the end of `allowed`, in base units, where the value passed one."""
+    about: About = About.VALUE
 
     @property
     def nearest(self) -> str | None:

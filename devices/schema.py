@@ -208,22 +208,25 @@ def read_toml(path: Path) -> dict[str, Any]:
     return tree
 
 
-_HEAD = re.compile(r"^[ \t]*\[([A-Za-z0-9_.-]+)\]", re.MULTILINE)
+_HEAD = re.compile(r"^[ \t]*(\[\[?)[ \t]*([A-Za-z0-9_.-]+)[ \t]*\]", re.MULTILINE)
 _SEVERAL = frozenset({"array", "workload", "event", "load", "candidates", "price"})
 """Tables of which a file may have several."""
 
 
 def _table_twice(text: str) -> str | None:
-    """What to do about a table that stands twice, if one does."""
-    seen: set[str] = set()
+    """What to do about a table that stands twice, or once as one and once as one of several."""
+    seen: dict[str, str] = {}
     for match in _HEAD.finditer(text):
-        name = match[1]
-        if name in seen:
+        brackets, name = match.groups()
+        if brackets == "[[":
+            # Each of several tables has tables of its own.
+            seen = {key: value for key, value in seen.items() if not key.startswith(f"{name}.")}
+        if name in seen and "[" in (brackets, seen[name]):
             line = text.count("\n", 0, match.end()) + 1
             several = f"several are written [[{name}]], each of them"
             one = f"a file has one [{name}]: put its keys together, or write a second file"
             return f"line {line}: [{name}] stands twice: {several if name in _SEVERAL else one}"
-        seen.add(name)
+        seen[name] = brackets
     return None
 
 

@@ -30,14 +30,20 @@ with app.setup:
         lines,
         log_axis,
         measured,
-        run,
-        traced,
+        queueing,
+        recorded,
     )
 
     LEVELS = {"raid5": "RAID 5", "raid6": "RAID 6", "raid10": "RAID 10"}
     USED_MB = 300
     DOTS = 1500
+    TRACED = 10_000
     FAILS_S = 5
+    # What is drawn moving: the queue from shortly before the first slice that users meet.
+    BEFORE_NS, LASTS_NS, FOLLOWED = 30_000_000, 190_000_000, 40
+    # A slice of a rebuild beside users is 16 MiB of each drive; users meet it as a wait like this.
+    SLICE_BYTES, SLICE_WAIT_NS = 16 << 20, 30_000_000
+    SLICES = USED_MB * 1e6 / SLICE_BYTES
 
 
 @app.function
@@ -81,6 +87,30 @@ def by_arrival(ios):
 
 
 @app.function
+def met(ios, end_s):
+    """When the I/Os begin (ns) that wait as long as for a part of a slice."""
+    return sorted(
+        io["issued_ns"]
+        for io in ios
+        if io["latency_ns"] > SLICE_WAIT_NS and FAILS_S * 10**9 <= io["issued_ns"] < end_s * 1e9
+    )
+
+
+@app.function
+def queue(ios, slow):
+    """I/Os before the drives while the rebuild reads one slice."""
+    begin = (slow[0] if slow else FAILS_S * 10**9) - BEFORE_NS
+    shown = [io for io in ios if begin <= io["issued_ns"] < begin + LASTS_NS]
+    return queueing(shown, FOLLOWED, "the rebuild")
+
+
+@app.function
+def bursts(slow):
+    """How often users meet a slice: I/Os that wait for one and begin more than 0.1 s apart."""
+    return sum(now - before > 10**8 for before, now in zip([-(10**9), *slow], slow, strict=False))
+
+
+@app.function
 def dotted(ios, arrived):
     """Each I/O a dot where it begins; a line below which half of a tenth of a second's I/Os are."""
     half = Series("half are quicker", list(arrived), [each[0] / 1e3 for each in arrived.values()])
@@ -106,7 +136,7 @@ def dotted(ios, arrived):
 @app.function
 def answer(values, seed):
     """How long the rebuild takes, and what users feel meanwhile."""
-    result = run(scenario(values), seed)
+    result = recorded(scenario(values), seed, TRACED)
     row = result.rows[0]
     done = next((e["t_s"] for e in result.events if e["kind"] == "rebuild-done"), None)
     end = row.timeline.t_s[-1] if done is None else done
@@ -115,12 +145,13 @@ def answer(values, seed):
     before, during = (periods[at]["p99"] / 1e3 for at in (0.0, float(FAILS_S)))
     means = {at: period["mean"] for at, period in periods.items()}
     factor = means[float(FAILS_S)] / means[0.0]
-    arrived = by_arrival(traced(scenario(values), seed, 10_000))
+    arrived = by_arrival(result.ios)
     calm = [median for at, (median, _) in arrived.items() if at < FAILS_S]
     worse = [median for at, (median, _) in arrived.items() if FAILS_S <= at < end]
+    slow = met(result.ios, end)
     rate = USED_MB / took
     hours = 300e3 / rate / 3600
-    story = dotted(traced(scenario(values), seed, 10_000), arrived)
+    story = dotted(result.ios, arrived)
     dashed(story, FAILS_S, "fails")
     if done is not None:
         dashed(story, done, "rebuilt")
@@ -156,6 +187,7 @@ def answer(values, seed):
             "calm_us": max(calm),
             "quiet_share": sum(each <= max(calm) for each in worse) / len(worse),
             "slowest_us": max(worse),
+            "bursts": bursts(slow),
         },
         boxes=[
             measured(hours, "h", "without full redundancy, for whole drives"),
@@ -163,6 +195,7 @@ def answer(values, seed):
             measured(before, "ms", "p99 before"),
         ],
         warnings=[] if done is not None else ["The rebuild does not end within 120 s."],
+        scenes=[queue(result.ios, slow)],
     )
 
 
@@ -189,6 +222,18 @@ def notice():
             ),
             "Is every moment of a rebuild equally slow?",
             {"share": 30},
+        ),
+        Claim(
+            "A slice is 16 MiB of each drive, so that 300 MB are 18 slices. With 500 IO/s users"
+            " meet all 18, with 300 IO/s about 15, with 100 IO/s fewer than half: a slice that"
+            " begins while no I/O is under way gives way to the next one that comes.",
+            lambda at: (
+                abs(at(load=500)["bursts"] - SLICES) < 1
+                and 13 <= at(load=300)["bursts"] <= 17
+                and at(load=100)["bursts"] < SLICES / 2
+            ),
+            "How many slices does the rebuild take, and how many of them do users meet?",
+            {"load": 100},
         ),
         Claim(
             "Users wait 57 times as long on average at a share of 100 %, and five times at 30 %.",

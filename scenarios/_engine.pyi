@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 class PlanError(ValueError):
-    """A plan has faults: `args[0]` is a list of (key, value, what is allowed)."""
+    """A plan has faults: `args[0]` is a list of (key, value, what is allowed, about)."""
 
-    args: tuple[list[tuple[str, str, str]]]
+    args: tuple[list[tuple[str, str, str, str]]]
 
 def version() -> str:
     """Give the version of the engine."""

@@ -16,6 +16,7 @@ from raidlab.devices.datasheet.priors import BLOCK
 from raidlab.devices.datasheet.sheet import Read, Sheet, read_sheet
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.scenarios.spec.findings import Code, Coded
 
 WITHIN_PCT = 5.0
 """Error of a stated figure above which it is named."""
@@ -279,12 +280,18 @@ def _by_density(made: disk.Disk) -> Iterator[str]:
 def _missed(points: tuple[Point, ...], why: str) -> list[str]:
     """Figures that do not come out; the first says why, which is the same for all."""
     missed = [
-        f"{point.quantity}: {point.shown(point.stated)} stated, {point.shown(point.simulated)}"
-        f" simulated ({point.error_pct:+.1f} %)"
+        (
+            point.quantity,
+            f"{point.quantity}: {point.shown(point.stated)} stated, {point.shown(point.simulated)}"
+            f" simulated ({point.error_pct:+.1f} %)",
+        )
         for point in points
         if point.error_pct is not None and abs(point.error_pct) > WITHIN_PCT
     ]
-    return [f"{missed[0]}: {why}", *missed[1:]] if missed else []
+    said = (f"{text}{'' if at else f': {why}'}" for at, (_, text) in enumerate(missed))
+    return [
+        Coded(text, Code.NOTE, quantity) for text, (quantity, _) in zip(said, missed, strict=True)
+    ]
 
 
 def _bounds(drive: flash.Flash) -> str:

@@ -89,6 +89,13 @@ SYSSTAT: dict[str, Meaning] = {
 }
 """In small letters."""
 
+AMOUNTS: dict[str, Meaning] = {
+    f"{unit}_{what}": Meaning(quantity, scale)
+    for unit, scale in (("blk", SECTOR), ("kb", KIB), ("mb", MIB), ("gb", KIB * MIB))
+    for what, quantity in (("read", Q.READ_BYTES), ("wrtn", Q.WRITE_BYTES))
+}
+"""Columns with the bytes of a whole report: with the rate beside them they give its length."""
+
 SILENT = {
     "svctm", "rrqm/s", "wrqm/s", "drqm/s", "frqm/s", "rqm/s", "%rrqm", "%wrqm", "%drqm", "%frqm",
     "rrqm", "wrqm", "drqm", "dareq-sz", "kb_read", "kb_wrtn", "kb_dscd", "mb_read", "mb_wrtn",

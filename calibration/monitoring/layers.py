@@ -17,8 +17,11 @@ _PARTITION = re.compile(
     r"((?:nvme\d+n\d+|mmcblk\d+|nbd\d+|md\d+|pmem\d+|cciss[!/]c\d+d\d+|rd[!/]c\d+d\d+|disk\d+|loop\d+"
     r"|dasd[a-z]+|bcache\d+|rbd\d+)(?=p\d+|s\d+)|(?:s|v|xv|h|ub)d[a-z]+|dasd[a-z]+)(?:p|s)?\d+"
 )
+_PART_OF_LINK = re.compile(r"(.+)-part\d+|(0x[0-9a-fA-F]{16})-\d+")
+"""A partition by its link below /dev/disk, or by the World Wide Name that sar -j SID prints."""
 _DISK = re.compile(
-    r"(?:s|v|xv|h|ub)d[a-z]+|nvme\d+n\d+|mmcblk\d+|dasd[a-z]+|pmem\d+|nbd\d+|rbd\d+|rssd[a-z]+"
+    r"(?:ata|scsi|nvme|wwn|usb|virtio|mmc|google|pci|ip|fc|sas|platform)-[^/]+|0x[0-9a-fA-F]{16}"
+    r"|(?:s|v|xv|h|ub)d[a-z]+|nvme\d+n\d+|mmcblk\d+|dasd[a-z]+|pmem\d+|nbd\d+|rbd\d+|rssd[a-z]+"
     r"|cciss[!/]c\d+d\d+|ida[!/]c\d+d\d+|rd[!/]c\d+d\d+|hdisk\d+|(?:a?da|nvd|nda|mfid|mfisyspd|vtbd"
     r"|ad|aacd|xbd)\d+|c\d+t[0-9A-Fa-f]+d\d+|disk\d+|\d+( [A-Za-z]:)*|(?:naa|eui|t10|mpx)\..+"
     r"|vmhba.*:.*"
@@ -28,7 +31,7 @@ _MEMORY = re.compile(
     r"loop\d+|ram\d+|zram\d+|sr\d+|scd\d+|fd\d+|cd\d+|mtdblock\d+|pass\d+|md\d+s?$x"
 )
 _ABOVE = re.compile(
-    r"dm-\d+|md\d+|md_\w+|md/.+|md[A-Za-z]\w*|bcache\d+|drbd\d+|zd\d+|mpath\w+|\d[0-9a-f]{16,32}"
+    r"(?:dm|md)-(?:uuid|name)-.+|lvm-pv-.+|dm-\d+|md\d+|md_\w+|md/.+|md[A-Za-z]\w*|bcache\d+|drbd\d+|zd\d+|mpath\w+|\d[0-9a-f]{16,32}"
     r"|emcpower\w+|hdiskpower\d+|vx\w+|\d+:md\w*"
 )
 _SUM = re.compile(r"_total|total|all|disk\.all|sum|\*", re.IGNORECASE)
@@ -40,12 +43,12 @@ _SAME = 0.005
 def layer_of(name: str) -> Layer | None:
     """Where a device stands by its name; None if the name does not say it."""
     short = name.rpartition("/")[2] if name.count("/") == 1 and "!" not in name else name
-    for text in (name, short):
+    for text in (name, short, name.removeprefix("/dev/")):
         if _SUM.fullmatch(text):
             return Layer.SUM
         if _MEMORY.fullmatch(text):
             return Layer.MEMORY
-        if _PARTITION.fullmatch(text):
+        if _PARTITION.fullmatch(text) or _PART_OF_LINK.fullmatch(text):
             return Layer.PARTITION
         if _ABOVE.fullmatch(text):
             return Layer.ABOVE
@@ -64,6 +67,9 @@ def _by_number(major: int, minor: int) -> Layer | None:
         return Layer.ABOVE
     if major in (1, 7, 11, 2):
         return Layer.MEMORY
+    if major == 202 or 104 <= major <= 111 or 72 <= major <= 79:
+        # Xen's disks, and logical drives of Smart Array controllers.
+        return Layer.DISK if minor % 16 == 0 else Layer.PARTITION
     if major == 259:
         return Layer.DISK
     # 252 to 254 are given as drivers come: device mapper or virtio.
@@ -71,6 +77,9 @@ def _by_number(major: int, minor: int) -> Layer | None:
 
 
 def _parent(name: str) -> str | None:
+    link = _PART_OF_LINK.fullmatch(name)
+    if link:
+        return link[1] or link[2]
     found = _PARTITION.fullmatch(name) or _PARTITION.fullmatch(name.rpartition("/")[2])
     if found:
         prefix = name[: len(name) - len(found[0])]

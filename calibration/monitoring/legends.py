@@ -137,9 +137,16 @@ _ZABBIX: dict[str, tuple[Key, float]] = {
     "write:bps": (Q.WRITE_BYTES, 1.0),
     "write:bytes": (C.WRITE_BYTES, 1.0),
 }  # fmt: skip
+_ITEM = re.compile(r"^[^:]+: Disk (?:read|write|average queue|utilization)\b")
+"""The name of an item in the template "Linux block devices by Zabbix agent"."""
 _KEY = re.compile(
     r"(?:custom\.)?vfs\.dev\.([\w.]+)\[\s*\"?([^,\]\"]*)\"?\s*(?:,\s*\"?(\w*)\"?[^\]]*)?\]"
 )
+
+
+def is_zabbix(text: str) -> bool:
+    """True for a key of Zabbix' agent, and for the name of an item in its template."""
+    return bool(_KEY.search(text) or _ITEM.match(text) or _of_windows(text))
 
 
 def of_zabbix(key: str) -> Named | None:
@@ -177,7 +184,8 @@ _WRITE = re.compile(
     r"(?i)(?<![a-z])(writes?|written|wr|writ|schreiben|escritura|[ée]criture|w)(?![a-z])|writ"
 )
 _KINDS = (
-    ("merged", r"merge"),
+    # Neither is of use: how many were merged, and seconds of all requests in a second.
+    ("merged", r"merge|time \(rate\)"),
     ("queue", r"queue|in.?flight|outstanding|avgqu|aqu|in progress|pending|depth"),
     ("util", r"util|busy|doing|active time|% ?time"),
     ("wait", r"await|latenc|wait|response|time per|svc|(?<!a)time(?!out| series| \()"),
@@ -229,7 +237,7 @@ def _scale_of(kind: str, low: str, unit: str) -> tuple[float, str]:
     if unit:
         return 1.0, ""
     if kind == "wait":
-        if re.search(r"\bms\b|milli|msec", low):
+        if re.search(r"\bms\b|milli|msec|\([rw]?_?await\)", low):
             return 1.0, ""
         if re.search(r"\bus\b|µs|micro|usec", low):
             return 1e-3, ""
@@ -272,6 +280,8 @@ def identify(text: str, unit: str = "") -> Named | None:
         found = of(text)
         if found is not None:
             return found
+    if _KEY.search(text) is not None:
+        return None
     return of_legend(text, unit)
 
 

@@ -41,6 +41,8 @@ class Reports:
     """The time of each report as it is printed."""
     elapsed: dict[int, float] = field(default_factory=dict)
     """Seconds that a report covers, where its own columns say so."""
+    amounts: dict[int, float] = field(default_factory=dict)
+    """Bytes from which `elapsed` was computed: the more, the surer."""
     runs: list[int] = field(default_factory=list)
     """The report that each run of the tool begins with."""
 
@@ -77,6 +79,29 @@ class Reports:
         device = self.device(name)
         for quantity, step in steps.items():
             device.step[quantity] = max(step, device.step.get(quantity, 0.0))
+
+    def lasted(self, reports: NDArray[np.int32], amounts: Array, rates: Array) -> bool:
+        """Seconds of reports from an amount and its rate, of the device that moved most.
+
+        Args:
+            reports: Of each row.
+            amounts: What passed in the whole report, in base units.
+            rates: The same per second.
+
+        Returns:
+            True if any row says how long its report was.
+        """
+        order = np.argsort(amounts, kind="stable")
+        order = order[(rates[order] > 0) & (amounts[order] > 0)]
+        found = False
+        for report, amount, rate in zip(
+            reports[order].tolist(), amounts[order].tolist(), rates[order].tolist(), strict=True
+        ):
+            if amount > self.amounts.get(report, 0.0):
+                self.amounts[report] = amount
+                self.elapsed[report] = amount / rate
+                found = True
+        return found
 
     def times(self) -> tuple[Array, str | None]:
         """The time of each report, and the zone."""
@@ -155,13 +180,18 @@ class Reports:
             for name, device in self.devices.items()
             if device.reports
         }
+        ends: dict[int, list[str]] = {}
+        begins: dict[int, list[str]] = {}
+        for name, (first, last) in spans.items():
+            begins.setdefault(first, []).append(name)
+            ends.setdefault(last, []).append(name)
         found: set[str] = set()
-        for name, (_, last) in spans.items():
-            for other, (first, _) in spans.items():
-                if 0 < first == last + 1 < count - 1 and last > 0:
-                    found |= {name, other}
-                    text = f"begins where {name} ends: the same disk under another name?"
-                    capture.note("renamed", other, text)
+        for first, names in begins.items():
+            before = ends.get(first - 1, [])
+            if 1 < first < count - 1 and len(names) == len(before) == 1:
+                found |= {names[0], before[0]}
+                text = f"begins where {before[0]} ends: the same disk under another name?"
+                capture.note("renamed", names[0], text)
         return found
 
 

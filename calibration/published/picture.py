@@ -1,4 +1,4 @@
-"""The README's picture: every published number beside its simulated one, as one SVG.
+"""The README's picture: each published number of the tables beside its simulated one, as one SVG.
 
     raidlab validate --json > validation.json
     python -m raidlab.calibration.published.picture validation.json PICTURE.svg

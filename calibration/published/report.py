@@ -8,6 +8,7 @@ from math import log10
 from typing import TYPE_CHECKING, Any
 
 from raidlab.calibration.published.figures import shared
+from raidlab.calibration.published.gaps import in_words
 from raidlab.calibration.published.usage import USES, use_of
 from raidlab.calibration.published.validate import Compared, Validation, summaries_by_use, summarise
 from raidlab.scenarios import _engine
@@ -56,6 +57,9 @@ def html_validation(validation: Validation, command: str = "") -> str:
     for source in dict.fromkeys(row.figure.configuration.source for row in rows):
         own = by_use([row for row in rows if row.figure.configuration.source == source])
         evidence.append(Folded(_source(source, own), _table("", own)))
+        left_out = in_words(source, _ids(own))
+        if left_out:
+            evidence.append(Text("", [f"{source}: {left_out}"]))
     return Page(
         kind="validation",
         question="How well does raidlab predict what others measured and published?",
@@ -72,6 +76,10 @@ def html_validation(validation: Validation, command: str = "") -> str:
         provenance=[f"raidlab {_engine.version()}, {len(rows)} figures."],
         command=command,
     ).html()
+
+
+def _ids(rows: Sequence[Compared]) -> list[str]:
+    return [row.figure.id for row in rows]
 
 
 def by_use(rows: Sequence[Compared]) -> list[Compared]:
@@ -238,12 +246,18 @@ def markdown_validation(validation: Validation) -> str:
                 _LINE,
             ),
             "",
+            *_paragraph(in_words(source, _ids(own))),
             "| figure | configuration | load | queue depth | published | simulated | error, % | |"
             " used |",
             "|---|---|---|---|---|---|---|---|---|",
         ]
         lines += [_markdown_row(row) for row in by_use(own)]
     return "\n".join(lines) + "\n"
+
+
+def _paragraph(text: str) -> list[str]:
+    """Lines of a text with an empty one behind it; none for no text."""
+    return [*textwrap.wrap(text, _LINE), ""] if text else []
 
 
 def _markdown_table(found: Table) -> list[str]:

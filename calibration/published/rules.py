@@ -37,10 +37,9 @@ _WARM = (4.0, 4.0)
 _FIRST = {"first hour": ("1 h", 120)}
 """What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
 _DRIVE_RATE = {"hdd": 500.0}
-"""I/Os a second that a drive of an array surely does under a random load of some depth: what comes
-in fills a cache that holds writes back no slower, and until it is full it need not go out."""
-_DRIVE_RATE_DEFAULT = 6000.0
-"""Of all others."""
+"""I/Os a second that a drive of an array does under a random load of some depth."""
+_DRIVE_RATE_DEFAULT = 14_000.0
+"""Of all others, as long as that is no more than `_STREAM_RATE_DEFAULT`."""
 _STREAM_RATE = {"hdd": 100e6}
 """Bytes a second that a drive of an array takes of a stream at most: with copies or parity, half of
 what its medium does."""
@@ -48,8 +47,8 @@ _STREAM_RATE_DEFAULT = 200e6
 """Of all others."""
 _TIER_WRITES = {"write-through": "read"}
 """Other words of reports for what a tier does with writes: here they bypass it."""
-_EXCESS = 0.1
-"""What a stream brings beyond what the drives take, as a share of that, if it fills a cache."""
+_EXCESS = {"sequential": 0.1, "random": 0.5}
+"""What a load brings beyond what the drives take, as a share of that, while it fills a cache."""
 _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
@@ -328,7 +327,9 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
 
 
 def _filling(configuration: Configuration, settings: Mapping[str, str], kind: str) -> float:
-    """Seconds in which writes have surely filled a cache that holds them back, or 0.
+    """Seconds in which writes have filled a cache that holds them back, or 0.
+
+    It fills by what comes beyond what the drives take: the rate counts once it is full.
 
     At one outstanding the drives keep up with random writes, and it does not fill.
     """
@@ -339,11 +340,12 @@ def _filling(configuration: Configuration, settings: Mapping[str, str], kind: st
         return 0.0
     if load.access == "sequential":
         taken = configuration.count * _STREAM_RATE.get(kind, _STREAM_RATE_DEFAULT)
-        return cache.size / (_EXCESS * taken)
+        return cache.size / (_EXCESS["sequential"] * taken)
     if configuration.outstanding == "1":
         return 0.0
-    rate = configuration.count * _DRIVE_RATE.get(kind, _DRIVE_RATE_DEFAULT)
-    return cache.size / (writes * load.block_bytes * rate)
+    others = min(_DRIVE_RATE_DEFAULT, _STREAM_RATE_DEFAULT / load.block_bytes)
+    rate = configuration.count * _DRIVE_RATE.get(kind, others)
+    return cache.size / (_EXCESS["random"] * writes * load.block_bytes * rate)
 
 
 def _bool(settings: Mapping[str, str], key: str) -> bool:

@@ -37,6 +37,7 @@ from raidlab.notebooks.frame.room import Room as Room
 from raidlab.notebooks.frame.room import Values as Values
 from raidlab.notebooks.frame.running import at_once as at_once
 from raidlab.notebooks.frame.running import progress as progress
+from raidlab.notebooks.frame.running import recorded as recorded
 from raidlab.notebooks.frame.running import run as run
 from raidlab.notebooks.frame.running import run_all as run_all
 from raidlab.notebooks.frame.running import traced as traced

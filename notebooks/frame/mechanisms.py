@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from raidlab.notebooks.frame.scenes import Dot, Key, Scene, Shape, Step, label, path
 from raidlab.scenarios.results.look import PARTS, digits, part_name
 
-_WAITING, _SERVED = "#9AA3AD", "#0072B2"
+_WAITING, _SERVED, _OTHER = "#9AA3AD", "#0072B2", "#D55E00"
 _SERVER_X, _DONE_X, _PLACE = 470.0, 570.0, 26.0
 _LANE = 44.0
 _APART_MS = 0.1
@@ -38,27 +39,45 @@ def visits(ios: Sequence[Mapping[str, Any]]) -> list[Visit]:
             if stage["kind"] == "drive":
                 commands.setdefault((stage["command"], stage["component"]), []).append(stage)
         for (_, component), stages in commands.items():
-            worked = [stage for stage in stages if stage["stage"] != "queue"]
-            if not worked:
-                continue
-            found.append(
-                Visit(
-                    number,
-                    component.rpartition(".")[2],
-                    min(stage["begin_ns"] for stage in stages) / 1e6,
-                    min(stage["begin_ns"] for stage in worked) / 1e6,
-                    max(stage["end_ns"] for stage in worked) / 1e6,
-                )
-            )
+            comes = min(stage["begin_ns"] for stage in stages)
+            # A drive takes a command in while it works on another one: only then does it wait.
+            waited = [stage["end_ns"] for stage in stages if stage["stage"] == "queue"]
+            begins, ends = max(waited, default=comes), max(stage["end_ns"] for stage in stages)
+            if ends > begins:
+                drive = component.rpartition(".")[2]
+                found.append(Visit(number, drive, comes / 1e6, begins / 1e6, ends / 1e6))
     return sorted(found, key=lambda visit: visit.comes)
 
 
-def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24) -> Scene:
+def elsewhere(visits: Sequence[Visit]) -> list[tuple[float, float]]:
+    """When a drive, at which commands wait, works on none of them: it works for someone else.
+
+    Args:
+        visits: Those of one drive.
+
+    Returns:
+        Begin and end of each such time, in ms.
+    """
+    edges = sorted({at for visit in visits for at in (visit.comes, visit.begins, visit.ends)})
+    found: list[tuple[float, float]] = []
+    for begin, end in itertools.pairwise(edges):
+        waits = any(each.comes <= begin and end <= each.begins for each in visits)
+        works = any(each.begins <= begin and end <= each.ends for each in visits)
+        if waits and not works and end - begin > _APART_MS:
+            if found and found[-1][1] >= begin:
+                found[-1] = (found[-1][0], end)
+            else:
+                found.append((begin, end))
+    return found
+
+
+def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24, other: str = "") -> Scene:
     """I/Os as dots: they come from the left, wait before a drive, are served, and leave.
 
     Args:
         ios: Traced, so many that the last ones come before the first ones have left.
         shown: How many commands are followed.
+        other: What else drives work for while I/Os wait: a box in a colour of its own.
     """
     found = visits(ios)[:shown]
     zero = found[0].comes
@@ -69,13 +88,23 @@ def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24) -> Scene:
         path((80, y + 20), (_SERVER_X - 20, y + 20)) for y in lane.values()
     ]
     dots = [_dot(visit, found, lane[visit.drive], zero) for visit in found]
-    steps = [Step(0.0, _counted(found, drives, zero, zero))]
+    away = {}
+    if other:
+        own = {drive: [each for each in found if each.drive == drive] for drive in drives}
+        away = {drive: elsewhere(each) for drive, each in own.items()}
+        shapes += [
+            Shape("rect", _SERVER_X - 16, lane[drive] - 16, 32, 32, _OTHER,
+                  begins=begin - zero, ends=end - zero - 1e-3)
+            for drive, times in away.items() for begin, end in times
+        ]  # fmt: skip
+    steps = [Step(0.0, _counted(found, away, zero, zero, other))]
     for at in sorted({visit.comes for visit in found} | {visit.ends for visit in found}):
         if at > zero + steps[-1].t + _APART_MS and len(steps) < shown:
-            steps.append(Step(at - zero, _counted(found, drives, at, zero)))
+            steps.append(Step(at - zero, _counted(found, away, at, zero, other)))
     return Scene(
         "Where I/Os wait",
-        "Each dot an I/O: grey while it waits, blue while a drive works on it.",
+        "Each dot an I/O: grey while it waits, blue while a drive works on it"
+        + (f"; orange boxes: the drive works for {other}." if other else "."),
         600, 20 + _LANE * len(drives), steps, shapes, dots,
     )  # fmt: skip
 
@@ -96,15 +125,26 @@ def _dot(visit: Visit, every: Sequence[Visit], y: float, zero: float) -> Dot:
     return Dot(f"I/O {visit.io}", keys, str(visit.io), 11, stays=False)
 
 
-def _counted(found: Sequence[Visit], drives: Sequence[str], now: float, zero: float) -> str:
+def _counted(
+    found: Sequence[Visit],
+    away: Mapping[str, Sequence[tuple[float, float]]],
+    now: float,
+    zero: float,
+    other: str,
+) -> str:
     there = [visit for visit in found if visit.comes <= now < visit.ends]
     busy = {visit.drive for visit in there if visit.begins <= now}
     waiting = sum(visit.begins > now for visit in there)
-    idle = len(drives) - len(busy)
-    return (
+    said = (
         f"After {digits(now - zero) if now > zero else 0} ms: {len(there)} under way, {waiting} of"
-        f" them wait; {idle} of {len(drives)} drives {'is' if idle == 1 else 'are'} idle."
+        " them wait; "
     )
+    every = {visit.drive for visit in found}
+    if other:
+        apart = sum(any(begin <= now < end for begin, end in times) for times in away.values())
+        return f"{said}{len(busy)} of {len(every)} drives work for users, {apart} for {other}."
+    idle = len(every) - len(busy)
+    return f"{said}{idle} of {len(every)} drives {'is' if idle == 1 else 'are'} idle."
 
 
 def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -> Scene:

@@ -71,12 +71,21 @@ def traced(scenario: Mapping[str, Any], seed: int, ios: int) -> Sequence[Mapping
     Raises:
         SpecError: It cannot be run.
     """
-    return _traced(json.dumps(scenario, sort_keys=True), seed, ios)
+    return recorded(scenario, seed, ios).ios or ()
+
+
+def recorded(scenario: Mapping[str, Any], seed: int, ios: int) -> raidlab.Result:
+    """Simulates a scenario and follows its first I/Os: the rows are those of `run`.
+
+    Raises:
+        SpecError: It cannot be run.
+    """
+    return _recorded(json.dumps(scenario, sort_keys=True), seed, ios)
 
 
 @lru_cache(maxsize=_TRACES)
-def _traced(scenario: str, seed: int, ios: int) -> Sequence[Mapping[str, Any]]:
-    return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios).ios or ()
+def _recorded(scenario: str, seed: int, ios: int) -> raidlab.Result:
+    return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios)
 
 
 @lru_cache(maxsize=_KEPT)

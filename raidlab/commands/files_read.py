@@ -1,8 +1,8 @@
 """Which files a command reads: those that its arguments name, and those that these name in turn.
 
 A scenario names devices, jobs, traces and states; a device may be like another; a job includes
-others and replays logs. Any text in such a file that names a file beside it counts, whatever the
-key, so that a new key needs no line here.
+others and replays logs. Any text in such a file that names a file beside it, or a device of the
+catalogue, counts, whatever the key, so that a new key needs no line here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from raidlab.devices.catalogue import path_of
 
 _LARGEST = 1 << 22
 """Bytes of a TOML file in which names are looked for."""
@@ -56,7 +58,8 @@ class FilesRead:
                     return
                 self._take(inner, f"in {path}, which the command reads")
             return
-        self._take(path, why)
+        named = path_of(str(path)) if identity(path) is None else None
+        self._take(path if named is None else named, why)
 
     def _take(self, path: Path, why: str) -> None:
         own = identity(path)
@@ -77,11 +80,12 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 
 def _beside(path: Path, text: str) -> Path | None:
-    """The file that a text in `path` names: beside it, or in the working folder."""
+    """The file that a text in `path` names: beside it, in the working folder, or a device's."""
     if not text or len(text) > _LONGEST or "\0" in text:
         return None
     places = (path.parent / text, Path(text))
-    return next((place for place in places if identity(place) is not None), None)
+    found = next((place for place in places if identity(place) is not None), None)
+    return path_of(text) if found is None and path.suffix == ".toml" else found
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:

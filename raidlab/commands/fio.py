@@ -92,6 +92,10 @@ def _output_decided(
         SpecError: Everything that forbids it.
     """
     line = command_line.split(words)
+    tables = [name for name in line.files if name.endswith(".toml")]
+    if tables:
+        allowed = "a job file of fio; a scenario or a device is given as --scenario FILE"
+        raise SpecError([Fault("job file", name, allowed) for name in tables])
     read = [("job file", name) for name in line.files if name != "-"]
     named = (("--scenario", scenario), ("--device", device))
     read += [(option, str(name)) for option, name in named if name is not None]

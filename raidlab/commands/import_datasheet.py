@@ -46,13 +46,15 @@ def datasheet(
     """
     from raidlab.calibration.datasheets.build import import_datasheet
     from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.spec.findings import Coded
 
     own_device("--out", out, str(read_toml(sheet).get("name")))
     with progress(f"{sheet.stem}: figures") as tell:
         imported = import_datasheet(sheet, tell)
     useless = {point.quantity for point in imported.useless}
     for warning in imported.warnings:
-        severity = "error" if warning.partition(":")[0] in useless else "warning"
+        about = warning.subject if isinstance(warning, Coded) else ""
+        severity = "error" if about in useless else "warning"
         say(f"{severity}: {sheet}: {warning}")
 
     def show() -> None:

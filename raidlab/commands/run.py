@@ -202,6 +202,6 @@ def _spreads(result: Result) -> list[str]:
             low, high = rates
             found.append(
                 f"{row['workload']}, depth {row['outstanding'] or 'open'}: 95 % of draws give"
-                f" {low:,.0f} to {high:,.0f} IO/s, {mean[0]:,.0f} to {mean[1]:,.0f} us in the mean."
+                f" {low:,.0f} to {high:,.0f} IO/s, {mean[0]:,.0f} to {mean[1]:,.0f} us on average."
             )
     return found

@@ -194,6 +194,7 @@ class Parts:
                     "background_share": table.rebuild_rate,
                     **cache_plan(spec, settings, short=short, in_host=in_host),
                     **of_md,
+                    **self._streams(spec, table, chosen, in_host=in_host),
                     **({"shared_depth": depth} if depth else {}),
                 }
             )
@@ -342,6 +343,21 @@ class Parts:
         md = md_plan(key, table, self.scenario, self.host, self.faults, self.warnings)
         speed = sync_speed_plan(key, table, self.faults)
         return bitmap | balance | speed | ({"md": md} if md else {})
+
+    @staticmethod
+    def _streams(
+        spec: ControllerSpec | None,
+        table: ArrayTable,
+        chosen: Sequence[tuple[Attached, DriveOptions]],
+        *,
+        in_host: bool,
+    ) -> dict[str, bool]:
+        """Whether the firmware reads a stream on a mirror from one copy alone."""
+        if spec is None or in_host or not chosen or facts(table.level).copies == 1:
+            return {}
+        own = chosen[0][0].spec.link()
+        both = own is None or spec.stream_copies.serves(table.level, own.family)
+        return {} if both else {"one_copy_streams": True}
 
     @staticmethod
     def _striped(table: ArrayTable) -> bool:

@@ -146,23 +146,24 @@ def _left_out(curve: Curve) -> str:
     if not curve.carrying:
         return f"; no point carries a statement ({why})"
     depths = ", ".join(str(row["outstanding"]) for row in doubtful)
-    return f"; left out: {depths} outstanding ({why})"
+    return f"; left out: queue depth {depths} ({why})"
 
 
 def _of_few(row: Row) -> str:
     mean = figure(measured(row)["mean"], "us")
     if row["ios"] == 1:
         return f"one I/O ended, after {mean}: no rate and no limit follow from it"
-    return f"{row['ios']} I/Os ended, after {mean} in the mean: too few for a rate or a limit"
+    return f"{row['ios']} I/Os ended, after {mean} on average: too few for a rate or a limit"
 
 
 def _of_events(row: Row) -> str:
     """A load that events change."""
-    load = f"{row['outstanding']} outstanding reach" if row["outstanding"] else "an open load has"
+    depth = row["outstanding"]
+    load = f"queue depth {depth} gives" if depth else "an open load has"
     sides = before_and_after(row["around_events"])
     mean = figure(row["iops"], "IO/s")
     if not sides:
-        return f"{load} {mean} in the mean over events {when(row['around_events'])}"
+        return f"{load} {mean} on average over events {when(row['around_events'])}"
     return f"{load} {sides}: the mean, {mean}, is no steady rate"
 
 
@@ -170,7 +171,7 @@ def _after_events(row: Row) -> str:
     """The limit over the whole recording, if there is one."""
     found = bound(row)
     named = found is not None and found.is_full
-    return f" The limit, in the mean: {limits(row)}." if named else ""
+    return f" The limit, on average: {limits(row)}." if named else ""
 
 
 def _of_open(row: Row) -> str:
@@ -191,7 +192,7 @@ def _of_overload(row: Row) -> str:
 def _of_equal_depths(curve: Curve, *, others: bool) -> str:
     """The same queue depth at every point: what changes is the other loads, or nothing."""
     low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
-    reach = f"{curve.knee['outstanding']} outstanding reach"
+    reach = f"queue depth {curve.knee['outstanding']} gives"
     if not others:
         points = f"at each of {len(curve.rows)} equal points"
         return f"{reach} {_rate(high)} {points}, p99 {_p99(high)}"
@@ -203,13 +204,17 @@ def _of_depths(curve: Curve) -> str:
     """A closed load: what its queue depths reach."""
     knee, last = curve.knee, curve.rows[-1]
     if curve.rises:
-        rises = f"the rate still rises at {knee['outstanding']} outstanding"
+        rises = f"the rate still rises at queue depth {knee['outstanding']}"
         return f"{rises}: {_rate(knee)}, p99 {_p99(knee)}"
-    reached = f"{knee['outstanding']} outstanding reach {_rate(knee)}"
+    depth = knee["outstanding"]
     if knee is last:
-        return f"{reached}, p99 {_p99(knee)}"
-    beyond = "p99 alone grows" if last["iops"] >= ENOUGH * curve.best["iops"] else "the rate falls"
-    return f"{reached}; beyond, {beyond} ({_p99s(knee, last)} at {last['outstanding']})"
+        return f"queue depth {depth} gives {_rate(knee)}, p99 {_p99(knee)}"
+    p99s = f"{_p99s(knee, last)} at {last['outstanding']}"
+    if last["iops"] >= ENOUGH * curve.best["iops"]:
+        beyond = f"deeper queues only raise p99 ({p99s})"
+    else:
+        beyond = f"deeper queues lower the rate (p99 {p99s})"
+    return f"best at queue depth {depth}: {_rate(knee)}; {beyond}"
 
 
 def _reasons(curve: Curve) -> str:
@@ -220,7 +225,7 @@ def _reasons(curve: Curve) -> str:
     ends = [None if (found := bound(row)) is None else found.groups for row in (knee, last)]
     if knee is last or curve.follows or ends[0] == ends[1]:
         return _reason(knee)
-    return f"{_reason(knee)}; at {last['outstanding']} outstanding {limits(last)}"
+    return f"{_reason(knee)}; at queue depth {last['outstanding']} {limits(last)}"
 
 
 def _of_rates(curve: Curve) -> str:
@@ -299,15 +304,15 @@ def boxes(result: Result) -> list[Box]:
         return [Box(_rate(knee), served), Box(_p99(knee), f"p99{of}")]
     if len(first.rows) == 1:
         return [
-            Box(_rate(knee), f"at {knee['outstanding']} outstanding{of}"),
+            Box(_rate(knee), f"at queue depth {knee['outstanding']}{of}"),
             Box(_p99(knee), f"p99{of}"),
             Box(figure(knee["mb_per_s"], "MB/s"), f"throughput{of}"),
         ]
     return [
-        Box(_rate(first.best), f"best rate{of}, at {first.best['outstanding']} outstanding"),
+        Box(_rate(first.best), f"best rate{of}, at queue depth {first.best['outstanding']}"),
         Box(
             str(knee["outstanding"]),
-            "outstanding, the most tried" if first.rises else "outstanding give 97 % of it",
+            "queue depth, the deepest tried" if first.rises else "queue depth for 97 % of it",
         ),
         Box(_p99(knee), "p99 there"),
     ]
@@ -411,7 +416,7 @@ def gains(result: Result) -> tuple[Table, str] | None:
     workloads = len({each["workload"] for case in result.what_if for each in case["results"]})
     for case in result.what_if:
         if case["why_not"] is not None:
-            cannot.append(f"{case['change']}: {case['why_not'].rpartition(': ')[2]}")
+            cannot.append(f"{case['change']}: {case['reason']}")
             continue
         shown = [
             _gain(each, gain, f"{each['workload']} " if workloads > 1 else "")

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.look import figure, part_name
-from raidlab.scenarios.results.over_time import spells
+from raidlab.scenarios.results.over_time import changes, spells
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.results.run_result import Component
 from raidlab.scenarios.spec.findings import Limit
 
+_QUEUES = ("queue", "bitmap")
+"""Kinds where I/Os wait for what else works: full, they rank behind what is busy all the time."""
 _LIMIT = re.compile(r" (IOPS|bandwidth) limit$")
 _PART = re.compile(r"\.\d+$")
 _BUSY = 0.9
@@ -92,7 +94,7 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
     waits = time("controller_wait")
     idle = set() if waits > 0 and waits >= max(breakdown_us.values()) else {"queue"}
     if time("raid", *_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
-        idle |= {"drive", "parity", *_IN_DRIVES}
+        idle |= {"drive", "parity", "bitmap", *_IN_DRIVES}
     return [each for each in components if each["kind"] not in idle]
 
 
@@ -272,12 +274,13 @@ def latency_bound(rows: Sequence[Row]) -> list[str]:
 
 def _is_spare(row: Row) -> bool:
     # Over events the components' shares are means of several states.
-    steady = row["ios"] > 0 and not row.get("around_events")
+    # So are those of a limit that changes in time, which is named by itself.
+    steady = row["ios"] > 0 and not row.get("around_events") and not changes(row)
     return steady and all(each["utilization"] < _FULL for each in met_by(row))
 
 
 def _rank(component: Component) -> tuple[bool, float]:
-    worked: bool = component["kind"] != "queue" and component["utilization"] >= _BUSY
+    worked: bool = component["kind"] not in _QUEUES and component["utilization"] >= _BUSY
     return not worked, -component["utilization"]
 
 

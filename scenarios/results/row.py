@@ -216,6 +216,8 @@ class Change(TypedDict):
 
     change: str
     why_not: str | None
+    reason: str | None
+    """What would be allowed, where it cannot be."""
     results: list[Gain]
 
 

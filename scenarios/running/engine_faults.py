@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from raidlab.devices.catalogue import Device
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import About, Fault, SpecError
 from raidlab.devices.trees import get
 from raidlab.devices.units import format_duration, format_rate, format_size
 from raidlab.scenarios import _engine
@@ -63,7 +63,7 @@ def plan_faults(
     events = () if scenario is None else scenario.written.get("event", ())
     devices = {} if scenario is None else {each.spec.name: each for each in scenario.devices}
     found = []
-    for key, value, allowed in error.args[0]:
+    for key, value, allowed, about in error.args[0]:
         part, number, rest = (*key.split(".", 2), "", "")[:3]
         known = _KEYS.get(key.rpartition(".")[2])
         if key == "plan":
@@ -75,7 +75,8 @@ def plan_faults(
         elif part == "events" and number.isdigit():
             found.append(_of_event(int(number), (key, value, allowed), events, path))
         else:
-            found.append(_with_unit(key, value, allowed, path))
+            fault = _with_unit(key, value, allowed, path)
+            found.append(replace(fault, about=About(about)))
     return list(dict.fromkeys(found))
 
 

@@ -36,6 +36,7 @@ class Code(StrEnum):
     FEW_PERIODS = "few-periods"
     PRECISION = "precision"
     PARTIAL_STRIPE = "partial-stripe"
+    BITMAP_WAITS = "bitmap-waits"
     LIMIT_UNUSED = "limit-unused"
     NOTHING_RECORDED = "nothing-recorded"
     JOB_FAILED = "job-failed"

@@ -434,7 +434,7 @@ def _check(scenario: Scenario) -> None:
 
 def _with_own_run(rebuild: Rebuild, result: Result) -> Rebuild:
     """The same with what the scenario's own run says of the rebuild."""
-    begun, ended = (sampling.when(result, what) for what in ("rebuild on ", "rebuild done"))
+    begun, ended = (sampling.when(result, kind) for kind in ("rebuild-begun", "rebuild-done"))
     phases = {}
     for name in PHASES:
         own = result.results[0]["periods"]

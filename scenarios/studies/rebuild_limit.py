@@ -106,16 +106,13 @@ def limit_of(recorded: Recorded, scenario: Scenario, array: int, *, is_paced: bo
         return Limit(Cause.SYNC_SPEED, loaded=loaded)
     for each in leading([each for each in recorded.components if _is_met(each, plan["name"])]):
         if each["kind"] in _OF_KIND and each["utilization"] >= _FULL:
-            return Limit(_cause(each), each["name"], each["utilization"], loaded)
+            cause = _OF_KIND[each["kind"]]
+            if each["name"] == f"{plan['name']} parity thread":
+                cause = Cause.THREAD
+            return Limit(cause, each["name"], each["utilization"], loaded)
     if loaded and plan["background_share"] < 1.0:
         return Limit(Cause.REBUILD_RATE, loaded=True)
     return Limit(Cause.LATENCY, loaded=loaded)
-
-
-def _cause(component: Mapping[str, Any]) -> Cause:
-    if component["name"].endswith(" parity thread"):
-        return Cause.THREAD
-    return _OF_KIND[component["kind"]]
 
 
 def _is_met(component: Mapping[str, Any], array: str) -> bool:

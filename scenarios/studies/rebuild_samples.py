@@ -252,21 +252,21 @@ def _rate(result: Result, recorded: Recorded, place: float, bytes_used: int) -> 
     if recorded.rebuilding_before and recorded.rebuilding:
         done = max(recorded.rebuilding) - max(recorded.rebuilding_before)
         return done * bytes_used / recorded.seconds
-    begun, ended = when(result, "rebuild on "), when(result, "rebuild done")
+    begun, ended = when(result, "rebuild-begun"), when(result, "rebuild-done")
     if begun is None or ended is None or ended <= begun:
         return 0.0
     return (1.0 - place) * bytes_used / (ended - begun)
 
 
 def _period_during(row: Row, result: Result) -> Row | PeriodResult:
-    begun = when(result, "rebuild on ")
+    begun = when(result, "rebuild-begun")
     inside = [p for p in row["periods"] if begun is not None and p["from_s"] >= begun]
     return inside[0] if inside else row
 
 
-def when(result: Result, what: str) -> float | None:
-    """Seconds into the run at which an event that is called so came first."""
-    return next((event["t_s"] for event in result.events if event["what"].startswith(what)), None)
+def when(result: Result, kind: str) -> float | None:
+    """Seconds into the run at which an event of a kind came first."""
+    return next((event["t_s"] for event in result.events if event["kind"] == kind), None)
 
 
 def _inverse(samples: Sequence[Sample]) -> tuple[float, float] | None:

@@ -18,7 +18,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raidlab.devices.faults import Fault, SpecError, few_of_each
+from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -53,8 +53,6 @@ _REPLICATIONS = (1, 4, 16)
 """Of a value, until its side is clear."""
 _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
 """Last words of paths of which one asks for the most."""
-_BACKLOG = "a rate that the system serves"
-"""What the engine asks for where so many I/Os wait that no memory is left."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
 
 
@@ -134,7 +132,7 @@ class Sized:
     """By value."""
     not_monotone: tuple[Any, ...]
     """Values that lie on the wrong side of the answer."""
-    unbuilt: tuple[tuple[Any, str], ...] = ()
+    unbuilt: tuple[tuple[Any, tuple[Fault, ...]], ...] = ()
     """Values that the scenario cannot be built with, and why."""
     present: Present | None = None
     """The scenario as it stands beside what was monitored of it, if its load was monitored."""
@@ -173,7 +171,9 @@ class Sized:
             "not_monotone": list(self.not_monotone),
             "tried": [each.to_dict() for each in self.tried],
             "present": None if self.present is None else self.present.to_dict(),
-            "unbuilt": [{"value": value, "why_not": why} for value, why in self.unbuilt],
+            "unbuilt": [
+                {"value": value, "why_not": "; ".join(map(str, why))} for value, why in self.unbuilt
+            ],
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
@@ -265,10 +265,10 @@ class Running:
 
 def _candidates(
     tree: Mapping[str, Any], path: Path | None, axis: Axis
-) -> tuple[dict[Any, tuple[dict[str, Any], Scenario]], dict[Any, str]]:
+) -> tuple[dict[Any, tuple[dict[str, Any], Scenario]], dict[Any, tuple[Fault, ...]]]:
     """The values that a scenario can be built with, and why it cannot be with others."""
     found: dict[Any, tuple[dict[str, Any], Scenario]] = {}
-    unbuilt: dict[Any, str] = {}
+    unbuilt: dict[Any, tuple[Fault, ...]] = {}
     faults: list[Fault] = []
     for value in axis.values or _spread(axis.span):
         try:
@@ -276,7 +276,7 @@ def _candidates(
             scenario = build_scenario(changed, path)
         except SpecError as error:
             faults += error.faults
-            unbuilt[value] = "; ".join(str(replace(each, file="")) for each in error.faults)
+            unbuilt[value] = tuple(replace(each, file="") for each in error.faults)
             continue
         if scenario.points != 1 or not scenario.workloads:
             allowed = "one number: a size is found for one load"
@@ -464,7 +464,7 @@ def rebuilt(
 
 def is_backlog(faults: Sequence[Fault]) -> bool:
     """Whether a run ended as so many I/Os of an open load waited that memory did not last."""
-    return any(_BACKLOG in fault.allowed for fault in faults)
+    return any(fault.about is About.BACKLOG for fault in faults)
 
 
 def falls_behind(scenario: Scenario, rows: Sequence[Row]) -> bool:

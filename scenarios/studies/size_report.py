@@ -91,9 +91,9 @@ def warnings(found: Sized) -> tuple[str, ...]:
 def notes(found: Sized) -> list[str]:
     """Values that the scenario cannot be built with, each reason once."""
     reasons: dict[str, list[object]] = {}
-    for value, why in found.unbuilt:
-        # A reason that names the value is the same for others.
-        reasons.setdefault(why.rpartition(": ")[2], []).append(value)
+    for value, faults in found.unbuilt:
+        why = "; ".join(dict.fromkeys(fault.allowed for fault in faults))
+        reasons.setdefault(why, []).append(value)
     return [
         f"Not tried, as it cannot be built: {listed(values)} ({why})."
         for why, values in reasons.items()

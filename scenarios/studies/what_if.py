@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.devices.faults import SpecError
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.levels import facts
 from raidlab.devices.units import FREQUENCY
@@ -41,14 +41,14 @@ def what_if(
     Raises:
         KeyboardInterrupt: Ctrl-C.
     """
-    changed: list[tuple[str, Scenario | str]] = []
+    changed: list[tuple[str, Scenario | list[Fault]]] = []
     for words, case in _cases(scenario):
         try:
             changed.append((words, case()))
         except SpecError as error:
-            changed.append((words, "; ".join(str(fault) for fault in error.faults)))
+            changed.append((words, error.faults))
     outcomes = results_of(
-        [case for _, case in changed if not isinstance(case, str)],
+        [case for _, case in changed if not isinstance(case, list)],
         result.seed, workers=workers, progress=progress, store=store, heeds_past=False,
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
@@ -56,8 +56,10 @@ def what_if(
     changes: list[Change] = []
     warnings = list(result.warnings)
     for words, changed_to in changed:
-        if isinstance(changed_to, str):
-            changes.append({"change": words, "why_not": changed_to, "results": []})
+        if isinstance(changed_to, list):
+            why_not = "; ".join(str(fault) for fault in changed_to)
+            reason = "; ".join(dict.fromkeys(fault.allowed for fault in changed_to))
+            changes.append({"change": words, "why_not": why_not, "reason": reason, "results": []})
         else:
             outcome = next(outcomes)
             filling = {*points_still_filling(outcome.results), *unfilled}
@@ -65,7 +67,7 @@ def what_if(
                 _gain(row, before, still_filling=row["point"] in filling)
                 for row in outcome.summary()
             ]
-            changes.append({"change": words, "why_not": None, "results": gains})
+            changes.append({"change": words, "why_not": None, "reason": None, "results": gains})
             warnings += [
                 about(warning, f"with {words}: {warning}")
                 for warning in outcome.warnings

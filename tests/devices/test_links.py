@@ -95,12 +95,13 @@ def test_an_expander_shares_its_ports():
 
 
 def test_connections_of_sas_take_as_long_as_their_words():
-    """By hand: 76 B to open and close; a read has 2 of them and 124 B of frames, a write 4 and 172.
+    """By hand: 76 B to open and close and 2,700 B of waiting; a read has 2 of them and 124 B of
+    frames, a write 4 and 172.
 
-    A lane of SAS 6G moves 600 bytes in a microsecond.
+    A lane of SAS 6G moves 600 bytes in a microsecond: 4.5 us of waiting.
     """
-    assert connection_ns(Interface.parse("sas-6g-x8")) == (round(276 / 0.6), round(476 / 0.6))
-    assert connection_ns(Interface.parse("sas-12g")) == (230, 397)
+    assert connection_ns(Interface.parse("sas-6g-x8")) == (round(5676 / 0.6), round(11276 / 0.6))
+    assert connection_ns(Interface.parse("sas-12g")) == (4730, 9397)
 
 
 INTERFACES = [

@@ -81,7 +81,7 @@ def run(path):
             _engine.run(json.dumps(plan))
         except _engine.PlanError as error:
             # The native models check once more and name what they find.
-            for key, _, allowed in error.args[0]:
+            for key, _, allowed, _ in error.args[0]:
                 assert key.startswith("devices.0")
                 assert allowed
 

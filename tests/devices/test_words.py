@@ -90,6 +90,23 @@ def test_a_table_that_stands_twice_says_how_several_are_written(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[controller]\nmodel = "a"\n\n[[controller]]\n', "line 4: [controller] stands twice"),
+        ("[array]\n\n[run]\n\n[[array]]\n", "line 5: [array] stands twice: several"),
+        ("[[array]]\n[array.x]\n[[array]]\n[array.x]\n[run]\nseed =\n", "not TOML: Invalid value"),
+        ("[[array]]\n[array.x]\n[array.x]\n", "line 3: [array.x] stands twice"),
+    ],
+)
+def test_a_table_beside_one_of_several_is_named_and_tables_of_several_are_not(tmp_path, text, said):
+    file = tmp_path / "s.toml"
+    file.write_text(text)
+    with pytest.raises(SpecError) as caught:
+        read_toml(file)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
     ("array", "said"),
     [
         ({"file_system": "zfs"}, "ZFS is not modelled"),

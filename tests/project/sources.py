@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import subprocess
+import sys
 from pathlib import Path
+from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("sim", "devices", "scenarios", "calibration", "raidlab", "notebooks")
@@ -22,3 +25,13 @@ def tracked(*patterns: str) -> list[Path]:
     names = listed.stdout.split("\n") if listed.returncode == 0 else []
     found = [ROOT / name for name in names if name]
     return [path for path in found if path.is_file()]
+
+
+def load_script(name: str) -> ModuleType:
+    """A script of benchmarks/ as a module."""
+    spec = importlib.util.spec_from_file_location(f"{name}_here", ROOT / f"benchmarks/{name}.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module

@@ -168,7 +168,7 @@ def check_new_file(block: Block, name: str, text: str) -> None:
 def test_every_block_of_a_page_runs(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("scenarios", "devices", "calibration", "docs"):
+    for name in ("scenarios", "devices", "calibration", "docs", "examples"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
@@ -202,7 +202,7 @@ def test_every_block_of_a_page_runs(
 def test_no_page_leads_nowhere() -> None:
     """Links to other pages, pictures and headings."""
     wrong = []
-    for page in tracked("docs/*.md", "README.md", "CONTRIBUTING.md"):
+    for page in tracked("docs/*.md", "examples/*.md", "*.md"):
         for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
             path, _, heading = target.partition("#")
             if "://" in target:

@@ -6,10 +6,11 @@ import copy
 import re
 import tomllib
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import raidlab
-from tests.project.sources import ROOT
+from tests.project.sources import ROOT, load_script
 from tests.project.test_docs import blocks
 
 FIRST, READ = ROOT / "docs/tutorials/first-run.md", ROOT / "docs/how-to/read-a-result.md"
@@ -49,12 +50,30 @@ def test_figures_of_the_first_run() -> None:
     assert f"At depth 512 {twice_high} IO/s, {ratio:.1f} times" in text
 
 
-def test_figures_of_the_readme() -> None:
-    text = words("README.md")
-    low, high = rates("README.md", "raid0.toml", (1, 32), 8, False)
-    whole_low, whole_high = rates("README.md", "raid0.toml", (1, 32), 8, True)
-    assert f"{low} IO/s at depth 1, {high} at depth 32" in text
-    assert f"(without `area`) reach {whole_low} and {whole_high}." in text
+def test_accuracy_of_the_readme_is_that_of_the_evidence() -> None:
+    text = (ROOT / "README.md").read_text()
+    blind = _row(ROOT / "docs/evidence/public.md", "nothing fitted")
+    assert f"nothing fitted | {blind[0]} | factor {blind[1]} |" in text
+    page = ROOT / "docs/evidence/validation.md"
+    for use, words_of_it in (
+        ("predicted", "nothing chosen with them in view"),
+        ("chosen in view", "that led the choice of a mechanism"),
+        ("fitted", "to which parameters were fitted"),
+    ):
+        count, _, median, ninety = _row(page, use)[:4]
+        shown = f"| {count} | {float(median):.1f} % | {float(ninety):.2g} % |"
+        assert any(words_of_it in line and shown in line for line in text.splitlines()), shown
+
+
+def _row(page: Path, name: str) -> list[str]:
+    """The cells behind the first one of a row."""
+    (line,) = (line for line in page.read_text().splitlines() if line.startswith(f"| {name} |"))
+    return [cell.strip() for cell in line.strip("|").split("|")][1:]
+
+
+def test_badges_say_what_the_project_s_files_say() -> None:
+    for name, picture in load_script("pictures").badges().items():
+        assert (ROOT / f"docs/pictures/badges/{name}.svg").read_text() == picture
 
 
 def test_the_example_of_how_to_read_a_result_is_the_first_run_s() -> None:

@@ -95,7 +95,9 @@ def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def python() -> list[Path]:
-    return tracked(*(f"{name}/*.py" for name in PACKAGES), "tests/*.py", "benchmarks/*.py")
+    return tracked(
+        *(f"{name}/*.py" for name in PACKAGES), "tests/*.py", "benchmarks/*.py", "examples/*.py"
+    )
 
 
 def is_command(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

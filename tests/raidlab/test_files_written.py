@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from raidlab.cli import COMMANDS, IMPORTS, TRACES, Lazy, app
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Port, Reads, Writes, ports_of
-from raidlab.devices.catalogue import SPECS
+from raidlab.devices.catalogue import SPECS, names
 from tests.project.sources import ROOT
 from tests.raidlab.test_cli import SCENARIO, STATION
 
@@ -288,3 +288,25 @@ def test_fio_writes_over_nothing_that_it_reads(folder, extra):
     (folder / "notes").write_text("by hand")
     code, said = raidlab("fio", *extra, "job.fio", "--output=notes")
     assert code == 2 and "results of fio" in said
+
+
+def test_a_device_that_a_scenario_names_by_its_name_is_an_input(folder, monkeypatch):
+    """Its file in the catalogue is protected as one that is named by its path, with --force too."""
+    specs = folder / "specs"
+    (specs / "station").mkdir(parents=True)
+    own = specs / "station" / "slow-box.toml"
+    own.write_text(STATION.replace('name = "fixed"', 'name = "slow-box"\naliases = ["sb-1"]'))
+    before = own.read_bytes()
+    monkeypatch.setattr("raidlab.devices.catalogue.SPECS", specs)
+    names.cache_clear()
+    try:
+        for name in ("slow-box", "sb-1"):
+            text = (SCENARIO % "1 s").replace("fixed.toml", name)
+            (folder / "s.toml").write_text(text)
+            assert name in text
+            code, said = raidlab("run", "s.toml", "--html", str(own), "--force")
+            assert code == 2, said
+            assert "s.toml (array.0.drives.0.model) names it" in re.sub(r"\s+", " ", said)
+            assert own.read_bytes() == before
+    finally:
+        names.cache_clear()

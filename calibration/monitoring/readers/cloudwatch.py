@@ -70,6 +70,8 @@ class _State:
         self, label: str, statistic: str | None, points: Sequence[tuple[str, float]], device: str
     ) -> None:
         """Values of a metric."""
+        if not points:
+            return
         counted, gauged = _COUNTED.search(label), _GAUGED.search(label)
         if counted is None and gauged is None:
             self.unknown += [] if label in self.unknown else [label]
@@ -110,7 +112,42 @@ def _recognises(head: str) -> float:
         return 0.95
     if '"Timestamps"' in head and '"Values"' in head and _COUNTED.search(head):
         return 0.8
+    if _TEXT.search(head):
+        return 0.9
     return 0.7 if _csv_like(head) else 0.0
+
+
+_TEXT = re.compile(r"^(?:DATAPOINTS\t|METRICDATARESULTS\t)", re.MULTILINE)
+
+
+def _text(source: Source, state: _State) -> None:
+    """`--output text`: lines of cells between tabs, the first of which says what they are."""
+    label, times, values = "", list[str](), list[float]()
+    device = _device(source.path.name)
+
+    def finish() -> None:
+        pairs = list(zip(times, values, strict=False))
+        named = _device(label)
+        state.series(label, None, pairs, device if named == "volume" else named)
+        times.clear()
+        values.clear()
+
+    for line in source.lines():
+        words = line.lstrip("\ufeff").split("\t")
+        match words[0]:
+            case "DATAPOINTS":
+                at = next((at for at, word in enumerate(words) if clock.parse(word)), 0)
+                if at > 1:
+                    times.append(words[at])
+                    values.append(float(words[at - 1]))
+            case "TIMESTAMPS" if len(words) > 1:
+                times.append(words[1])
+            case "VALUES" if len(words) > 1:
+                values.append(float(words[1]))
+            case _ if line.strip():
+                finish()
+                label = words[2] if words[0] == "METRICDATARESULTS" and len(words) > 2 else words[0]
+    finish()
 
 
 def _csv_like(head: str) -> bool:
@@ -125,6 +162,9 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     state = _State(capture, options)
     state.period_s = options.interval_s
     for source in sources:
+        if _TEXT.search(source.head):
+            _text(source, state)
+            continue
         if _csv_like(source.head):
             _csv(source, state)
             continue

@@ -1,4 +1,4 @@
-"""collectl: `-sD` (a row a disk) and the plot format `-P` (a column for each figure).
+"""collectl: `-sD` (a row a disk), `-sd` (sums, brief or verbose), `-P` (a column for each figure).
 
 Values are whole numbers: a wait of 0 is one below a millisecond.
 """
@@ -28,6 +28,11 @@ _PLOT = {
     "writetot": (Q.WRITES, 1.0), "readkbtot": (Q.READ_BYTES, KIB),
     "writekbtot": (Q.WRITE_BYTES, KIB), "opstot": (Q.IOS, 1.0), "kbtot": (Q.BYTES, KIB),
 }  # fmt: skip
+_SUMS = {
+    "kbread": (Q.READ_BYTES, KIB), "reads": (Q.READS, 1.0), "kbwrit": (Q.WRITE_BYTES, KIB),
+    "kbwrite": (Q.WRITE_BYTES, KIB), "writes": (Q.WRITES, 1.0),
+}  # fmt: skip
+"""Columns of `-sd`, the sums of all disks."""
 Sense = tuple[Quantity, float] | None
 
 
@@ -38,7 +43,10 @@ class _State:
     recorder: Recorder = field(default_factory=Recorder)
     columns: list[Sense] = field(default_factory=list)
     plot: list[tuple[str, Sense]] = field(default_factory=list)
-    groups: str = ""
+    sums: list[Sense] = field(default_factory=list)
+    """Columns of a table of sums, if the present one is such a table."""
+    span: tuple[int, int] | None = None
+    """Where the columns of all disks stand in the heading that comes."""
     at: float = math.nan
     previous: float = math.nan
     interval: float = math.nan
@@ -58,6 +66,8 @@ class _State:
             self._heading(line)
         elif line.strip() and self.plot:
             self._plot_row(line)
+        elif line.strip() and self.sums:
+            self._sum_row(line.split())
         elif line.strip() and self.columns:
             self._row(line.split())
 
@@ -81,10 +91,53 @@ class _State:
             self.capture.host = host[1]
         if "[DSK" in line:
             self._plot_heading(line)
-        elif "<" in line and "reads" in line.lower():
-            self.groups = line.lower()
+        elif (group := _DISKS.search(line)) is not None:
+            self.span = group.span()
+        elif line.startswith("# DISK SUMMARY"):
+            self.span = (0, len(line) + 1000)
+        elif self.span is not None and "KBRead" in line:
+            self._sum_columns(line)
         elif "Name" in line.lstrip("#").split():
+            self.sums = []
             self._columns(line.lstrip("#").split())
+
+    def _sum_columns(self, line: str) -> None:
+        """Columns of sums: those that stand below the group of disks."""
+        begin, end = self.span or (0, 0)
+        words = list(re.finditer(r"[^\s#]+", line))
+        behind = sum(word.start() >= begin for word in words)
+        self.sums = [
+            _SUMS.get(word[0].lower()) if word.end() <= end + 1 else None
+            for word in words[len(words) - behind :]
+        ]
+        self.span = None
+
+    def _sum_row(self, words: Sequence[str]) -> None:
+        count = len(self.sums)
+        if len(words) < count:
+            return
+        clocks = [word for word in words[:2] if re.match(r"\d{8}$|\d+:\d\d:", word)]
+        self._clock(clocks)
+        values: dict[Quantity, float] = {}
+        for sense, word in zip(self.sums, words[-count:], strict=True):
+            if sense is not None and sense[0] not in values:
+                try:
+                    values[sense[0]] = with_prefix(word) * sense[1]
+                except ValueError:
+                    continue
+        self.recorder.add("all", self.at if self.timed else math.nan, self.interval, values)
+
+    def _clock(self, words: Sequence[str]) -> None:
+        """Takes the time that stands before a row."""
+        if not words:
+            return
+        stamp = clock.parse(_dated(words))
+        seconds = clock.epoch(words[-1])
+        if stamp is not None:
+            self.at = stamp.seconds if stamp.dated else self.days.at(stamp.seconds)
+        elif seconds is not None:
+            self.at = seconds
+        self.timed = True
 
     def _columns(self, words: Sequence[str]) -> None:
         """Columns by their group: of reads until `KBytes` comes again, then of writes."""
@@ -105,14 +158,7 @@ class _State:
             return
         before = words[: len(words) - count - 1]
         name = words[len(words) - count - 1]
-        if before:
-            stamp = clock.parse(_dated(before))
-            seconds = clock.epoch(before[-1])
-            if stamp is not None:
-                self.at = stamp.seconds if stamp.dated else self.days.at(stamp.seconds)
-            elif seconds is not None:
-                self.at = seconds
-            self.timed = True
+        self._clock(before)
         values: dict[Quantity, float] = {}
         for sense, word in zip(self.columns, words[-count:], strict=True):
             if sense is not None and sense[0] not in values:
@@ -166,7 +212,12 @@ def _dated(words: Sequence[str]) -> str:
     return re.sub(r"\b((?:19|20)\d\d)(\d\d)(\d\d)\b", r"\1-\2-\3", text)
 
 
+_DISKS = re.compile(r"<-+Disks-+>")
+
+
 def _recognises(head: str) -> float:
+    if re.search(r"^#.*<-+Disks-+>", head, re.M) or re.search(r"^# DISK SUMMARY", head, re.M):
+        return 0.95
     if re.search(r"^# DISK STATISTICS", head, re.M) or re.search(r"^#.*\[DSK[:\]]", head, re.M):
         return 0.95
     return 0.9 if re.search(r"^#.*Name\s+KBytes", head, re.M) else 0.0
@@ -188,4 +239,4 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     return capture
 
 
-READER = Reader("collectl", "collectl -sD, also -P", _recognises, _read)
+READER = Reader("collectl", "collectl -sD or -sd, also -P", _recognises, _read)

@@ -92,7 +92,7 @@ class _State:
                 self.unknown.append(text)
             return None
         self.kinds.add(
-            "zabbix" if legends.of_zabbix(text)
+            "zabbix" if legends.is_zabbix(text)
             else "pcp" if legends.of_pcp(text)
             else "prometheus" if legends.of_expression(text)
             else "grafana"

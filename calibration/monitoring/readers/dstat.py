@@ -1,4 +1,4 @@
-"""dstat's CSV (`--output`), also pcp's and dool's: groups of columns under two headings.
+"""dstat as CSV (`--output`) and as text, also pcp's and dool's: groups under two headings.
 
 `dsk/` is bytes a second, `io/` requests a second. The first row covers the time since boot.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,6 +36,8 @@ def _recognises(head: str) -> float:
     low = head[:2000].lower()
     if "csv output" in low and ("dstat" in low or "dool" in low):
         return 0.95
+    if _TITLES.search(low) and re.search(r"read\s+writ", low):
+        return 0.85
     return 0.7 if '"dsk/' in low or '"io/' in low else 0.0
 
 
@@ -43,6 +46,9 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     recorder = Recorder()
     firsts: list[dict[str, int]] = []
     for source in sources:
+        if _TITLES.search(source.head[:4000]):
+            _shown(source, recorder, firsts)
+            continue
         _file(source, recorder, capture, firsts, options)
     capture.series = recorder.series()
     if not capture.series:
@@ -95,6 +101,46 @@ def _file(
     _rows(rows, columns, recorder, firsts, interval)
 
 
+_COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
+_TITLES = re.compile(r"-(?:dsk|io)/")
+
+
+def _shown(source: Source, recorder: Recorder, firsts: list[dict[str, int]]) -> None:
+    """What a terminal shows: groups under titles, apart by bars and colons."""
+    titles: list[list[str]] = []
+    columns: list[tuple[int, str, Quantity]] = []
+    time_at: int | None = None
+    rows: list[tuple[float, list[str]]] = []
+    for line in source.lines():
+        line = _COLOUR.sub("", line)
+        if _TITLES.search(line):
+            titles = [re.split(r"-{2,}", group.strip("-")) for group in line.split()]
+            columns, time_at = [], None
+            continue
+        groups = line.split("|")
+        if titles and not columns and len(groups) == len(titles):
+            cells = 0
+            for title, group in zip(titles, groups, strict=True):
+                parts = group.split(":") if len(title) > 1 else [group]
+                for name, part in zip(title, parts, strict=False):
+                    for word in part.split():
+                        key = (name.partition("/")[0], word[:4])
+                        if key in _SENSES:
+                            columns.append((cells, name.partition("/")[2], _SENSES[key]))
+                        if word in _TIMES:
+                            time_at = cells
+                        cells += 1
+            continue
+        if columns and len(groups) == len(titles):
+            row: list[str] = []
+            for title, group in zip(titles, groups, strict=True):
+                whole = title[0].startswith("system") and time_at is not None
+                row += [group.strip()] if whole else re.split(r"[\s:]+", group.strip())
+            at = _time(row[time_at]) if time_at is not None else math.nan
+            rows.append((at, row))
+    _rows(rows, columns, recorder, firsts, None)
+
+
 def _filled(row: Sequence[str]) -> list[str]:
     found, last = [], ""
     for cell in row:
@@ -111,8 +157,10 @@ def _time(text: str) -> float:
     day, _, of_day = text.strip().partition(" ")
     parts = day.split("-")
     if len(parts) == 2 and of_day:
-        month = parts[1] if parts[1].isdigit() else str(clock.month_of(parts[1]) or 1)
-        text = f"1970-{int(month):02d}-{int(parts[0]):02d} {of_day}"
+        # dool prints the month first, by name.
+        of_month, month = parts if parts[0].isdigit() else parts[::-1]
+        number = int(month) if month.isdigit() else clock.month_of(month) or 1
+        text = f"1970-{number:02d}-{int(of_month):02d} {of_day}"
     stamp = clock.parse(text)
     return math.nan if stamp is None else stamp.seconds
 
@@ -144,4 +192,4 @@ def _rows(
             recorder.add(name, at if not np.isnan(at) else math.nan, length, values.get(name, {}))
 
 
-READER = Reader("dstat", "dstat's CSV", _recognises, _read)
+READER = Reader("dstat", "dstat as CSV or text", _recognises, _read)

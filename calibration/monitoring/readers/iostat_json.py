@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from raidlab.calibration.monitoring import json_text
-from raidlab.calibration.monitoring.column_names import meaning
+from raidlab.calibration.monitoring.column_names import AMOUNTS, meaning
 from raidlab.calibration.monitoring.readers.iostat_text import version_of
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.reports import Reports
@@ -67,16 +67,23 @@ def _report(element: Mapping[str, Any], reports: Reports, columns: set[str]) -> 
         if not isinstance(disk, dict) or not isinstance(disk.get("disk_device"), str):
             continue
         values: dict[Quantity, Any] = {}
+        amounts: dict[Quantity, float] = {}
         steps: dict[Quantity, float] = {}
         for key, value in disk.items():
             columns.add(key)
+            amount = AMOUNTS.get(key.lower())
+            if amount is not None and isinstance(value, int | float):
+                amounts[amount.quantity] = value * amount.scale
             sense = meaning(key)
             if sense is None or not isinstance(value, int | float):
                 continue
             values[sense.quantity] = np.array([value * sense.scale])
             steps[sense.quantity] = 0.01 * sense.scale
-        reports.add(disk["disk_device"], at, values)
-        reports.coarse(disk["disk_device"], steps)
+        for quantity, total in amounts.items():
+            if quantity in values:
+                reports.lasted(at, np.array([total]), values[quantity])
+        reports.add(disk["disk_device"].strip(), at, values)
+        reports.coarse(disk["disk_device"].strip(), steps)
 
 
 READER = Reader("iostat-json", "iostat as JSON", _recognises, _read)

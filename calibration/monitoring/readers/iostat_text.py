@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from raidlab.calibration.monitoring import clock
-from raidlab.calibration.monitoring.column_names import Meaning, is_column, meaning
+from raidlab.calibration.monitoring.column_names import AMOUNTS, Meaning, is_column, meaning
 from raidlab.calibration.monitoring.numbers import KIB, decimals, with_prefix
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.reports import Reports, rows_of
@@ -24,10 +24,6 @@ from raidlab.calibration.monitoring.source import Source
 Q = Quantity
 _BATCH = 100_000
 _BANNER = re.compile(r"^(Linux|SunOS|FreeBSD|AIX|HP-UX)\s+(\S+)\s+\(?([^\s()]+)\)?")
-_TOTALS = {"kb_read": Q.READ_BYTES, "kb_wrtn": Q.WRITE_BYTES, "mb_read": Q.READ_BYTES,
-           "mb_wrtn": Q.WRITE_BYTES, "blk_read": Q.READ_BYTES, "blk_wrtn": Q.WRITE_BYTES,
-           "gb_read": Q.READ_BYTES, "gb_wrtn": Q.WRITE_BYTES}  # fmt: skip
-_TOTAL_SCALE = {"k": KIB, "m": KIB**2, "g": KIB**3, "b": 512.0}
 
 
 def header_of(line: str) -> tuple[list[str], bool] | None:
@@ -67,9 +63,9 @@ class _Layout:
                     found = Meaning(Q.SIZE, KIB)
                 used.append((at, found))
         totals = tuple(
-            (at, _TOTALS[name.lower()], _TOTAL_SCALE[name[0].lower()])
+            (at, AMOUNTS[name.lower()].quantity, AMOUNTS[name.lower()].scale)
             for at, name in enumerate(columns)
-            if name.lower() in _TOTALS
+            if name.lower() in AMOUNTS
         )
         return cls(tuple(columns), device_last, tuple(used), totals)
 
@@ -99,6 +95,8 @@ class IostatText:
     pending: str = ""
     count: int = 0
     cut: bool = False
+    whole: bool = False
+    """True if a blank line ended the last table."""
     simulated: bool = False
     """True if `raidlab run --iostat` printed it: that has no report since boot."""
     step_known: set[tuple[_Layout, str]] = field(default_factory=set)
@@ -112,6 +110,7 @@ class IostatText:
             else:
                 # A blank line ends the table.
                 self.header = self.batch = None
+                self.whole = True
                 return
         text = line.strip()
         if not text:
@@ -186,6 +185,7 @@ class IostatText:
             if not self.reports.stamps or layout in self.seen:
                 self._begin(None)
             self.seen.add(layout)
+            self.whole = False
             self.header, self.batch = layout, self.batches.setdefault(layout, _Batch())
             return
         self.header = self.batch = None
@@ -290,20 +290,14 @@ class IostatText:
     def _note_elapsed(self, layout: _Layout, batch: _Batch, matrix: Array) -> None:
         """Seconds of each report, from amounts beside rates: kB_wrtn / kB_wrtn/s."""
         rates = {sense.quantity: (at, sense.scale) for at, sense in layout.used}
-        best: dict[int, tuple[float, float]] = {}
         for at, quantity, scale in layout.totals:
             if quantity not in rates:
                 continue
             where, rate_scale = rates[quantity]
-            for report, total, rate in zip(
-                batch.reports, matrix[:, at] * scale, matrix[:, where] * rate_scale, strict=True
+            if self.reports.lasted(
+                np.array(batch.reports), matrix[:, at] * scale, matrix[:, where] * rate_scale
             ):
-                if rate > 0 and total > best.get(report, (0.0, 0.0))[0]:
-                    best[report] = (float(total), float(total / rate))
-                    name = layout.columns[at]
-                    self.capture.interval_from = f"{name} / {name}/s"
-        for report, (_, seconds) in best.items():
-            self.reports.elapsed[report] = seconds
+                self.capture.interval_from = f"{layout.columns[at]} / {layout.columns[at]}/s"
 
     def finish(self) -> Capture:
         """What was read.
@@ -324,7 +318,7 @@ class IostatText:
         """Drops the last report if devices lack in it that are in all others."""
         last = self.reports.at
         devices = self.reports.devices.values()
-        if last < 1:
+        if last < 1 or (self.whole and not self.cut):
             return
         counts = np.zeros(last + 1, dtype=int)
         for device in devices:

@@ -1,4 +1,4 @@
-"""`pcp iostat` and the tables of `pmrep`.
+"""`pcp iostat`, the tables of `pmrep`, and `pmval`.
 
 `pcp iostat` prints one heading that begins with `#`, with or without times; its `avgrq-sz` is in
 KiB, unlike sysstat's. `pmrep` prints lines of metrics, instances and units above its columns, with
@@ -45,6 +45,8 @@ def _metrics(line: str) -> list[str] | None:
 
 def _recognises(head: str) -> float:
     lines = head.splitlines()[:50]
+    if _PMVAL.search(head[:400]):
+        return 0.95
     if any(_metrics(line) is not None for line in lines):
         return 0.9
     return 0.9 if any(_heading(line) is not None for line in lines) else 0.0
@@ -55,6 +57,9 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     recorder = Recorder()
     columns: list[str] = []
     for source in sources:
+        if _PMVAL.search(source.head[:400]):
+            _pmval(source, capture, options)
+            continue
         if any(_metrics(line) is not None for line in source.head.splitlines()[:50]):
             _pmrep(source, capture)
             continue
@@ -72,6 +77,50 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
         if len(series) > 1 and not math.isnan(float(series.at[0])):
             series.length[1:] = series.at[1:] - series.at[:-1]
     return capture
+
+
+_PMVAL = re.compile(r"^metric:\s+(disk\.(?:dev|all|dm|md)\.\w+)", re.MULTILINE)
+
+
+def _pmval(source: Source, capture: Capture, options: Options) -> None:
+    """`pmval`: one metric, a column for each instance, rows with or without times."""
+    instances: list[str] = []
+    head: dict[str, str] = {}
+    points, days, row = Points(), clock.Midnight(), 0
+    for line in source.lines():
+        key, colon, rest = line.partition(": ")
+        words = line.split()
+        if colon and not instances and key.isalpha():
+            head[key] = rest.strip()
+            continue
+        if not words:
+            continue
+        if not instances and clock.parse(words[0]) is None:
+            instances = words
+            continue
+        count = len(instances) or 1
+        stamp = clock.parse(" ".join(words[:-count]))
+        step = options.interval_s or _seconds(head.get("interval", ""))
+        at = days.at(stamp.seconds) if stamp is not None and not stamp.dated else math.nan
+        at = stamp.seconds if stamp is not None and stamp.dated else at
+        at = row * (step or 1.0) if stamp is None else at
+        row += 1
+        unit = (head.get("units") or "").partition("(")[0].strip()
+        for instance, word in zip(instances or ["all"], words[-count:], strict=False):
+            named = of_pcp(f"{head['metric']}-{instance}", unit)
+            try:
+                value = plain(word)
+            except ValueError:
+                continue
+            if named is not None:
+                points.add(named.device or "all", named.key, at, value * named.scale)
+    capture.host = head.get("host", capture.host)
+    points.finish(capture, options.interval_s)
+
+
+def _seconds(text: str) -> float | None:
+    found = re.match(r"([\d.]+)\s*sec", text)
+    return float(found[1]) if found else None
 
 
 def _pmrep(source: Source, capture: Capture) -> None:
@@ -137,4 +186,4 @@ def _row(
         recorder.coarse(name, quantity, step)
 
 
-READER = Reader("pcp", "pcp iostat", _recognises, _read)
+READER = Reader("pcp", "pcp iostat, pmrep or pmval", _recognises, _read)

@@ -50,6 +50,12 @@ def _results(tree: Any) -> Iterator[_Result]:
     elif isinstance(tree, dict):
         if "metric" in tree and ("values" in tree or "value" in tree):
             pairs = tree["values"] if "values" in tree else [tree["value"]]
+            if "timestamps" in tree:
+                # VictoriaMetrics' export: lists of values and of milliseconds.
+                pairs = [
+                    (int(at) / 1000, value)
+                    for at, value in zip(tree["timestamps"], pairs, strict=False)
+                ]
             labels = {str(k): str(v) for k, v in dict(tree["metric"]).items()}
             yield _Result(labels, [(float(pair[0]), _number(pair[1])) for pair in pairs])
         else:
@@ -65,7 +71,38 @@ def _number(value: Any) -> float:
         return math.nan
 
 
+_SERIES = re.compile(r"^(?P<series>[A-Za-z_:][\w:]*(?:\{.*\})?|\{.*\})\s*=>(?P<rest>.*)$")
+_POINT = re.compile(r"(?P<value>\S+)\s+@\[(?P<at>[\d.]+)\]")
+
+
+def _promtool(source: Source) -> Iterator[_Result]:
+    """`promtool query`: a line for each series, its values behind or below it."""
+    labels: dict[str, str] = {}
+    values: list[tuple[float, float]] = []
+    for line in source.lines():
+        found = _SERIES.match(line)
+        if found is not None:
+            if values:
+                yield _Result(labels, values)
+            name, _, inside = found["series"].partition("{")
+            labels = dict(re.findall(r"(\w+)=\"((?:[^\"\\]|\\.)*)\"", inside))
+            labels |= {"__name__": name} if name else {}
+            values = []
+        point = _POINT.search(found["rest"] if found is not None else line)
+        if point is not None:
+            values.append((float(point["at"]), _number(point["value"])))
+    if values:
+        yield _Result(labels, values)
+
+
+def _is_promtool(head: str) -> bool:
+    lines = head.lstrip().splitlines()[:2]
+    return bool(lines) and _SERIES.match(lines[0]) is not None and "@[" in " ".join(lines)
+
+
 def _recognises(head: str) -> float:
+    if _is_promtool(head):
+        return 0.95
     if '"resultType"' in head or (re.search(r'"metric"\s*:\s*\{', head) and '"values' in head):
         return 0.9
     return 0.0
@@ -75,6 +112,9 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     capture = Capture("prometheus", zone="Z")
     results: list[_Result] = []
     for source in sources:
+        if _is_promtool(source.head.lstrip("\ufeff")):
+            results += _promtool(source)
+            continue
         repairs = json_text.Repairs()
         try:
             trees = json_text.documents(source.text(), repairs)

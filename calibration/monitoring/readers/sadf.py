@@ -58,8 +58,9 @@ class _State:
             capture.host = self.hosts[0]
         elif not self.several:
             raise RefusedError(f"several hosts are in it: {', '.join(self.hosts[:4])}")
-        old = self.columns & {"rd_sec/s", "rd_sec", "avgrq-sz", "avgqu-sz"}
-        capture.version = "10" if old else "12"
+        # Of version 12 -j and -x print the old units beside the new ones.
+        new = self.columns & {"areq-sz", "aqu-sz"}
+        capture.version = "12" if new else "10"
         if self.restarts:
             capture.note("restart", "", "the system was restarted: no interval lies across it")
         return capture

@@ -11,6 +11,28 @@ pub struct Fault {
     pub value: String,
     /// What is allowed.
     pub allowed: String,
+    /// What it is about, where a program must know.
+    pub about: About,
+}
+
+/// What a fault is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum About {
+    /// A value of the description.
+    #[default]
+    Value,
+    /// More I/Os arrive than are served, until no memory is left.
+    Backlog,
+}
+
+impl About {
+    /// Its name outside.
+    pub fn name(self) -> &'static str {
+        match self {
+            About::Value => "value",
+            About::Backlog => "backlog",
+        }
+    }
 }
 
 impl Fault {
@@ -24,7 +46,13 @@ impl Fault {
             key: key.into(),
             value: value.to_string(),
             allowed: allowed.into(),
+            about: About::Value,
         }
+    }
+
+    /// The same about something else than a value.
+    pub fn about(self, about: About) -> Fault {
+        Fault { about, ..self }
     }
 }
 

@@ -29,10 +29,10 @@ pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
     PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,
-    Throughput, sectors,
+    Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
-pub use fault::Fault;
+pub use fault::{About, Fault};
 pub use host::{CoalescingParams, Host, HostParams};
 pub use limits::{Counted, LimitParams, Limits};
 pub use link::{Direction, Link, LinkParams};

@@ -41,9 +41,9 @@ pub fn form(error: serde_json::Error) -> RunError {
 
 /// The Python exception for the plan's faults.
 pub fn plan_error(faults: Vec<Fault>) -> PyErr {
-    let faults: Vec<(String, String, String)> = faults
+    let faults: Vec<(String, String, String, &str)> = faults
         .into_iter()
-        .map(|fault| (fault.key, fault.value, fault.allowed))
+        .map(|fault| (fault.key, fault.value, fault.allowed, fault.about.name()))
         .collect();
     PlanError::new_err((faults,))
 }

@@ -245,6 +245,28 @@ fn a_write_waits_for_its_bit_if_it_is_clear() {
     }
 }
 
+/// The same in the report: with 100 writes a second of which 83.3 % wait for 100 us, 0.00833 wait on
+/// average. Bits are being set for nearly as long, since few writes share an update.
+#[test]
+fn the_report_says_how_long_bits_are_being_set_and_how_many_writes_wait() {
+    let mut value = stations(5, 100_000, "fixed", 1);
+    value["arrays"][0]["level"] = json!("raid5");
+    value["arrays"][0]["software"] = json!(true);
+    value["arrays"][0]["bitmap"] = json!({"chunk_bytes": 65_536, "flushes": false});
+    value["workloads"][0]["read_share"] = json!(0.0);
+    value["workloads"][0]["arrival"] = json!({"kind": "poisson", "per_s": 100.0});
+    value["duration_ns"] = json!(200_000_000_000_u64);
+    value["warm_up_ns"] = json!(20_000_000_000_u64);
+    let json = serde_json::to_value(result(&value)).unwrap();
+    let components = json["components"].as_array().unwrap();
+    let bitmap = components.iter().find(|it| it["kind"] == "bitmap").unwrap();
+    assert_eq!(bitmap["name"], "array-0 bitmap");
+    let busy = bitmap["utilization"].as_f64().unwrap();
+    let waiting = bitmap["queue_mean"].as_f64().unwrap();
+    assert!((waiting / 0.00833 - 1.0).abs() < 0.03, "{waiting}");
+    assert!(busy <= waiting && busy > 0.97 * waiting, "{busy}");
+}
+
 /// Four mirrored writes at once to four clear regions: the first sets its bit alone, the others
 /// share the next update. With caches to flush, each update takes three times as long.
 #[test]

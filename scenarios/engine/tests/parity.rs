@@ -170,7 +170,7 @@ fn the_short_path_serves_what_is_one_command() {
         let mut value = parity(level, 8, 64);
         value["devices"][0]["service_ns"] = json!(1000);
         value["controllers"] = json!([{"name": "c", "queue_depth": 0, "cores": 1,
-            "request_ns": 10_000, "command_ns": 1000, "fast_path_request_ns": 1000}]);
+            "request_ns": 10_000, "command_ns": 1000, "fast_path_request_ns": 2000}]);
         value["arrays"][0]["controller"] = json!(0);
         value["arrays"][0]["fast_path"] = json!(true);
         value["workloads"][0]["read_share"] = json!(reads);

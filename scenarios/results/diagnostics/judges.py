@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from raidlab.scenarios.results.diagnostics.assumed_rate import assumed_rates
+from raidlab.scenarios.results.diagnostics.bitmap_waits import bitmap_waits
 from raidlab.scenarios.results.diagnostics.cache_filling import cache_filling
 from raidlab.scenarios.results.diagnostics.losses import failed_jobs, lost_writes, unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Judge, Observed
@@ -25,6 +26,7 @@ ALL: tuple[Judge, ...] = (
     overloads,
     unused_limits,
     partial_stripes,
+    bitmap_waits,
     too_short,
     trace_doubts,
     failed_jobs,

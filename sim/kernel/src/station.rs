@@ -83,6 +83,22 @@ impl Stations {
         self.servers[first].serve(arrival, service)
     }
 
+    /// Serves a job on the one of the first `count` servers that is free first.
+    ///
+    /// Of more than `FEW` servers all take part: their order is a heap's.
+    pub fn serve_on(&mut self, count: usize, arrival: Time, service: Nanos) -> Served {
+        if count == 0 || count >= self.servers.len() || self.servers.len() > FEW {
+            return self.serve(arrival, service);
+        }
+        let mut first = 0;
+        for server in 1..count {
+            if self.servers[server].free < self.servers[first].free {
+                first = server;
+            }
+        }
+        self.servers[first].serve(arrival, service)
+    }
+
     /// The same of many servers, a heap whose first one is free first: its cost grows with the
     /// logarithm of their number.
     fn serve_first(&mut self, arrival: Time, service: Nanos) -> Served {

@@ -7,10 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import split, words
 from raidlab.calibration.fio.native import run_line
+from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 
 
@@ -129,3 +131,12 @@ def test_the_slowest_ios_have_their_job_and_what_they_waited_for(
     assert latencies == sorted(latencies, reverse=True)
     assert latencies[0] * 1e3 == max(job["read"]["lat_ns"]["max"] for job in document["jobs"])
     assert any("the platter" in slow["waited_for"] for slow in slowest)
+
+
+@pytest.mark.parametrize("native", [(), ("--native",)])
+def test_a_scenario_in_the_place_of_a_job_says_how_it_is_given(tmp_path, native):
+    scenario = tmp_path / "s.toml"
+    scenario.write_text('[host]\nmodel = "nvme"\n')
+    done = CliRunner().invoke(app, ["fio", *native, str(scenario), "job.fio"])
+    assert done.exit_code == 2
+    assert "--scenario FILE" in done.output and "s.toml" in done.output

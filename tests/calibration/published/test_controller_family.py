@@ -92,6 +92,6 @@ def test_the_catalogue_has_the_family_s_times() -> None:
     fit = fits().family["megaraid"]
     ratio = fit.chip["lsi2208"].speed / fit.chip["lsi2108"].speed
     slow, fast = (find(name).spec for name in ("lsi2108", "lsi2208-1g-3.0"))
-    for name in ("request", "command", "cached", "parity", "latency"):
+    for name in ("request", "command", "page", "cached", "parity", "latency"):
         times = [get({"f": vars(spec.firmware)}, f"f.{name}") for spec in (slow, fast)]
         assert times[0] / times[1] == pytest.approx(ratio, rel=0.01), name

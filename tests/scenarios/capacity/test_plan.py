@@ -9,7 +9,7 @@ import pytest
 
 from raidlab.devices.catalogue import find
 from raidlab.devices.draws import drawn
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import About, Fault, SpecError
 from raidlab.scenarios.capacity import plan as module
 from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
@@ -243,7 +243,8 @@ def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monke
 
     def short_of_memory(scenarios, seed, *, refused, **more):
         over = [sum(load.arrives_per_s for load in each.workloads) > 9000 for each in scenarios]
-        refused |= {at: [Fault("workload", "0", allowed)] for at, out in enumerate(over) if out}
+        backlog = Fault("workload", "0", allowed, about=About.BACKLOG)
+        refused |= {at: [backlog] for at, out in enumerate(over) if out}
         kept = [each for each, out in zip(scenarios, over, strict=True) if not out]
         return simulated(kept, seed, refused=refused, **more)
 

@@ -6,6 +6,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.bitmap import least_chunk
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.findings import Code
 
 DRIVE = """
 kind = "station"
@@ -107,3 +108,22 @@ def test_writes_to_regions_that_are_clear_wait_for_it(tmp_path):
     assert iops(bitmap="none") == pytest.approx(1000, rel=0.01)
     assert iops(bitmap="internal") == pytest.approx(500, rel=0.02)
     assert iops(bitmap="internal", bitmap_chunk="8 PiB") == pytest.approx(1000, rel=0.01)
+
+
+def said_of_waits(result):
+    return [each for each in result.warnings_typed if each.code == Code.BITMAP_WAITS]
+
+
+def test_how_long_writes_wait_for_the_bitmap_is_said(tmp_path):
+    """A page in 1 ms, then the data in 1 ms: half of the time. In one region nobody waits."""
+    drive = tmp_path / "drive.toml"
+    drive.write_text(DRIVE)
+    slow = simulate(scenario(drive=str(drive), bitmap="internal", name="mirror"), seed=1)
+    (warning,) = said_of_waits(slow)
+    assert warning.subject == "mirror"
+    assert "of 2.00 ms on average" in warning.text
+    (row,) = slow.results
+    (bitmap,) = (each for each in row["components"] if each["kind"] == "bitmap")
+    assert bitmap["utilization"] == pytest.approx(0.5, rel=0.02)
+    for keys in ({"bitmap": "none"}, {"bitmap": "internal", "bitmap_chunk": "8 PiB"}):
+        assert not said_of_waits(simulate(scenario(drive=str(drive), **keys), seed=1))

@@ -61,9 +61,10 @@ def test_many_drives_share_an_expander(drives):
     assert expander["bytes_per_s"] == int(Interface.parse("sas-6g-x8").practical)
     assert set(plan["drives"][0]["path"][1:]) == set(plan["drives"][23]["path"][1:])
     assert to_host["bytes_per_s"] < expander["bytes_per_s"]
-    # A connection holds one of eight lanes both ways: 276 and 476 B of 600 B/us besides the data.
+    # A connection holds one of eight lanes both ways: 5,676 and 11,276 B of 600 B/us besides the
+    # data, of which each connection waits 2,700 B.
     assert expander["full_duplex"] is False
-    assert (expander["read_command_ns"], expander["write_command_ns"]) == (460 // 8, 793 // 8)
+    assert (expander["read_command_ns"], expander["write_command_ns"]) == (9460 // 8, 18793 // 8)
 
 
 def test_data_of_a_drive_without_a_link_cross_the_controller_s_link_to_the_host():

@@ -146,3 +146,12 @@ def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
     assert row["warm_up_s"] == pytest.approx(2.2)
     assert row["timeline"]["iops"][-1] > 50_000
     assert row["iops"] == pytest.approx(75_000, rel=0.1)
+
+
+def test_a_limit_that_changes_in_time_is_no_lack_of_one():
+    """Credits are spent half way: the mean of both halves is that of no busy component."""
+    (row,) = _disks({"outstanding": 1}).summary()
+    assert len(latency_bound([row])) == 1
+    end = row["warm_up_s"] + row["duration_s"]
+    spent = {"kind": "burst-credits", "component": "v", "share": 1.0, "from_s": 5.0, "to_s": end}
+    assert latency_bound([row | {"limits": [*row["limits"], spent]}]) == []

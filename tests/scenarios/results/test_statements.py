@@ -87,7 +87,7 @@ def test_a_row_that_its_warnings_disqualify_is_no_best_rate() -> None:
     assert first["iops"] > 3 * second["iops"]
     assert "cache-filling" in first["doubts"] and may_carry(second)
     said = answer(found)
-    assert said.startswith("4 outstanding reach") and "left out: 1 outstanding" in said
+    assert said.startswith("Queue depth 4 gives") and "left out: queue depth 1 (" in said
     codes = {warning.code: warning.subject for warning in found.warnings_typed}
     assert codes[Code.CACHE_FILLING] == "lsi2108"
     assert [event.kind for event in found.events_typed] == ["cache-filling"]

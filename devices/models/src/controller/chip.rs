@@ -1,7 +1,10 @@
 //! The controller's chip: cores that run firmware, an engine that computes parity, memory.
 //!
 //! Firmware time depends on the path that a request takes: through the cache, around it, through
-//! parity, or on the short path that skips most of the firmware (FastPath). Every request also has
+//! parity, or on the short path that skips most of the firmware (FastPath). Off the short path cores
+//! also build the lists of pages by which data move: a time for each page of the host's memory, and
+//! for what leaves the cache in parts of a stripe unit. The write cache may be the work of some of
+//! the cores alone. Every request also has
 //! a latency that occupies no core: messages through doorbells and
 //! queues, set-up of transfers, interrupts. See docs/explanation/raid.md.
 
@@ -21,6 +24,34 @@ pub enum Path {
     Fast,
 }
 
+/// What firmware has to do for a request, or for work that goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct Task {
+    /// Which way the request goes.
+    pub path: Path,
+    /// Commands to drives.
+    pub commands: u64,
+    /// Data that move by lists of pages.
+    pub bytes: u64,
+    /// True if it changes the write cache, which not every core may do.
+    pub in_write_cache: bool,
+}
+
+impl Task {
+    /// A task of a request that touches no write cache.
+    pub fn new(path: Path, commands: u64, bytes: u64) -> Task {
+        Task {
+            path,
+            commands,
+            bytes,
+            in_write_cache: false,
+        }
+    }
+}
+
+/// Bytes of a page in the lists by which data move.
+const LISTED_PAGE: u64 = 4096;
+
 /// A chip in the plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,10 +64,14 @@ pub struct ChipParams {
     pub cached_ns: Nanos,
     /// Core time of a request to an array with parity, around the cache.
     pub parity_ns: Nanos,
-    /// Core time of a request on the short path.
+    /// Core time of a request on the short path, with its command.
     pub fast_path_ns: Nanos,
     /// Core time of each command to a drive.
     pub command_ns: Nanos,
+    /// Core time of each page of data, off the short path.
+    pub page_ns: Nanos,
+    /// Cores that work on the write cache; 0 for all.
+    pub cache_cores: u32,
     /// Core time of looking a request up in an SSD cache.
     pub tier_ns: Nanos,
     /// Time that a request spends in messages and set-up, on no core.
@@ -146,11 +181,11 @@ impl Chip {
         }
     }
 
-    /// Firmware takes up a request on this path that needs so many commands to drives.
+    /// Firmware takes up a request.
     #[inline]
-    pub fn take_up(&mut self, path: Path, commands: u64, now: Time) -> Served {
-        let service = self.request(path) + self.params.command_ns * commands;
-        self.cores.serve(now, service)
+    pub fn take_up(&mut self, task: Task, now: Time) -> Served {
+        let service = self.request(task.path) + self.commands(task);
+        self.serve(task, service, now)
     }
 
     fn request(&self, path: Path) -> Nanos {
@@ -162,24 +197,45 @@ impl Chip {
         }
     }
 
+    /// Its commands and the lists of its pages; the short path has its one command and moves data by
+    /// itself.
+    fn commands(&self, task: Task) -> Nanos {
+        match task.path {
+            Path::Fast => Nanos::ZERO,
+            _ => {
+                let pages = Nanos(self.params.page_ns.0 * task.bytes / LISTED_PAGE);
+                self.params.command_ns * task.commands + pages
+            }
+        }
+    }
+
+    #[inline]
+    fn serve(&mut self, task: Task, service: Nanos, now: Time) -> Served {
+        if task.in_write_cache {
+            let cores = self.params.cache_cores as usize;
+            return self.cores.serve_on(cores, now, service);
+        }
+        self.cores.serve(now, service)
+    }
+
     /// The same for an array with an SSD cache, in which the request must be looked up.
     #[inline]
-    pub fn take_up_and_look_up(&mut self, path: Path, commands: u64, now: Time) -> Served {
-        let service = self.request(path) + self.params.command_ns * commands + self.params.tier_ns;
-        self.cores.serve(now, service)
+    pub fn take_up_and_look_up(&mut self, task: Task, now: Time) -> Served {
+        let service = self.request(task.path) + self.commands(task) + self.params.tier_ns;
+        self.serve(task, service, now)
     }
 
     /// Firmware passes on commands of an array in the host, each of which is a request to it.
     #[inline]
-    pub fn pass_on(&mut self, path: Path, commands: u64, now: Time) -> Served {
-        let each = self.request(path) + self.params.command_ns;
-        self.cores.serve(now, each * commands)
+    pub fn pass_on(&mut self, task: Task, now: Time) -> Served {
+        let service = self.request(task.path) * task.commands + self.commands(task);
+        self.cores.serve(now, service)
     }
 
     /// Firmware issues commands of a request that it has taken up before.
     #[inline]
-    pub fn issue(&mut self, commands: u64, now: Time) -> Served {
-        self.cores.serve(now, self.params.command_ns * commands)
+    pub fn issue(&mut self, task: Task, now: Time) -> Served {
+        self.serve(task, self.commands(task), now)
     }
 
     /// Time of a request on no core.
@@ -200,6 +256,8 @@ mod tests {
             parity_ns: Nanos(200),
             fast_path_ns: Nanos(30),
             command_ns: Nanos(10),
+            page_ns: Nanos(3),
+            cache_cores: 1,
             tier_ns: Nanos(5),
             latency_ns: Nanos(7),
             parity_bytes_per_s: 1_000_000_000,
@@ -211,16 +269,46 @@ mod tests {
     #[test]
     fn firmware_time_by_path_on_two_cores() {
         let mut chip = chip();
-        assert_eq!(chip.take_up(Path::Uncached, 2, Time(0)).end, Time(120));
-        assert_eq!(chip.take_up(Path::Parity, 4, Time(0)).end, Time(240));
-        let third = chip.take_up(Path::Fast, 1, Time(0));
-        assert_eq!((third.start, third.end), (Time(120), Time(160)));
+        let task = |path, commands| Task::new(path, commands, 0);
         assert_eq!(
-            chip.take_up_and_look_up(Path::Cached, 1, Time(160)).end,
-            Time(225)
+            chip.take_up(task(Path::Uncached, 2), Time(0)).end,
+            Time(120)
         );
-        // Four commands of the host: 4 * (100 + 10) on the core that is free since 160.
-        assert_eq!(chip.pass_on(Path::Uncached, 4, Time(240)).end, Time(680));
+        assert_eq!(chip.take_up(task(Path::Parity, 4), Time(0)).end, Time(240));
+        let third = chip.take_up(task(Path::Fast, 1), Time(0));
+        assert_eq!((third.start, third.end), (Time(120), Time(150)));
+        let looked_up = chip.take_up_and_look_up(task(Path::Cached, 1), Time(150));
+        assert_eq!(looked_up.end, Time(215));
+        // Four commands of the host: 4 * (100 + 10) on the core that is free since 215.
+        let passed_on = chip.pass_on(task(Path::Uncached, 4), Time(240));
+        assert_eq!(passed_on.end, Time(680));
+    }
+
+    /// 64 KiB are 16 pages of 3 ns: 100 + 2 * 10 + 48; none on the short path.
+    #[test]
+    fn pages_take_time_off_the_short_path() {
+        let mut chip = chip();
+        let end = chip
+            .take_up(Task::new(Path::Uncached, 2, 65_536), Time(0))
+            .end;
+        assert_eq!(end, Time(168));
+        let end = chip.take_up(Task::new(Path::Fast, 1, 65_536), Time(0)).end;
+        assert_eq!(end, Time(30));
+    }
+
+    /// Writes into the cache wait for the one core that may change it: 50 ns each, on the second
+    /// core of which only a read is served.
+    #[test]
+    fn the_write_cache_is_the_work_of_one_core() {
+        let mut chip = chip();
+        let write = Task {
+            in_write_cache: true,
+            ..Task::new(Path::Cached, 0, 0)
+        };
+        assert_eq!(chip.take_up(write, Time(0)).end, Time(50));
+        assert_eq!(chip.take_up(write, Time(0)).end, Time(100));
+        let read = Task::new(Path::Cached, 0, 0);
+        assert_eq!(chip.take_up(read, Time(0)).end, Time(50));
     }
 
     /// 1000 bytes at 1 GB/s take 1000 ns; no limit takes none.

@@ -3,8 +3,8 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
-use raidlab_kernel::Served;
-use raidlab_kernel::{IoId, Part, Time};
+use raidlab_kernel::{Io, IoId, Op, Part, Served, Time};
+use raidlab_models::Task;
 
 impl Path {
     /// The same, out of the hot path: its thread takes no time.
@@ -56,7 +56,8 @@ impl Path {
         let array = &self.arrays[io.array as usize];
         let commands = array.layout.commands(io.op, io.offset, io.bytes);
         let route = array.route(commands);
-        let served = array.take_up(&mut controller.chip, route, commands, now);
+        let task = Task::new(route, commands, moved_by(io));
+        let served = array.take_up(&mut controller.chip, task, now);
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + controller.chip.latency();
         io.charge(Part::Controller, ready);
@@ -68,16 +69,24 @@ impl Path {
         }
     }
 
-    /// Firmware time for commands of work that goes on, if a controller does it.
-    pub(crate) fn firmware(&mut self, array: u32, commands: u64, now: Time) -> Served {
+    /// Firmware time for commands of work that goes on, with data that leave the write cache by
+    /// pages, if a controller does it.
+    pub(crate) fn firmware(&mut self, array: u32, commands: u64, bytes: u64, now: Time) -> Served {
         let array = &self.arrays[array as usize];
         match array.controller {
             Some(controller) => {
                 let chip = &mut self.controllers[controller as usize].chip;
+                let task = Task::new(array.path, commands, bytes);
                 if array.software {
-                    chip.pass_on(array.path, commands, now)
+                    chip.pass_on(task, now)
                 } else {
-                    chip.issue(commands, now)
+                    chip.issue(
+                        Task {
+                            in_write_cache: true,
+                            ..task
+                        },
+                        now,
+                    )
                 }
             }
             None => Served {
@@ -98,5 +107,13 @@ impl Path {
             Some(controller) => self.controllers[controller as usize].load.level(),
             None => self.inside.level(),
         }
+    }
+}
+
+/// Bytes that a request moves between the host and the controller.
+pub(crate) fn moved_by(io: &Io) -> u64 {
+    match io.op {
+        Op::Read | Op::Write => io.bytes,
+        Op::Trim | Op::Flush => 0,
     }
 }

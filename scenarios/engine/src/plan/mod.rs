@@ -181,6 +181,12 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
+    /// The same for each page of 4 KiB of data, but on the short path.
+    #[serde(default)]
+    pub page_ns: Nanos,
+    /// Cores that work on the write cache and on stripes; 0 for all.
+    #[serde(default)]
+    pub cache_cores: u32,
     /// Firmware time on a core for each request of an array with parity that bypasses the cache;
     /// none for the same as `request_ns`.
     #[serde(default)]
@@ -322,6 +328,9 @@ pub struct ArrayPlan {
     /// True if Linux md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
+    /// True if its controller reads a stream from one copy of a mirror alone.
+    #[serde(default)]
+    pub one_copy_streams: bool,
     /// What md costs and allows it; of an array in the host alone.
     #[serde(default)]
     pub md: MdPlan,

@@ -3,13 +3,14 @@
 
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
+use crate::path::submission::moved_by;
 use crate::raid::Raid;
 use crate::raid::bitmap::updates;
 use crate::raid::volume::State;
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
-use raidlab_models::{Direction, Found, Path as FirmwarePath};
+use raidlab_models::{Direction, Found, Path as FirmwarePath, Task};
 
 impl Raid {
     /// The controller takes up a request whose data pass through its memory.
@@ -39,10 +40,14 @@ impl Raid {
             true => FirmwarePath::Cached,
             false => array.route(commands),
         };
+        let task = Task {
+            in_write_cache: hit && op == Op::Write,
+            ..Task::new(route, commands, moved_by(io))
+        };
         let served = if redirected && !array.software {
-            chip.take_up_and_look_up(route, commands, now)
+            chip.take_up_and_look_up(task, now)
         } else {
-            array.take_up(chip, route, commands, now)
+            array.take_up(chip, task, now)
         };
         io.charge_stay(Part::ControllerWait, Part::Controller, served);
         let ready = served.end + chip.latency();

@@ -516,6 +516,13 @@ impl Volumes {
         self.of_array.iter_mut().map(Option::as_mut)
     }
 
+    /// Queues whose length is reported are counted anew.
+    pub fn restart(&mut self, at: Time) {
+        for bitmap in self.iter_mut().flatten().filter_map(Volume::bitmap_mut) {
+            bitmap.restart(at);
+        }
+    }
+
     /// The volume of an array whose data pass through memory.
     #[inline]
     pub fn of(&self, array: u32) -> &Volume {

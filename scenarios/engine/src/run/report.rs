@@ -339,7 +339,7 @@ pub struct Component {
     /// The component.
     pub name: String,
     /// cpu, host (a thread), controller, queue, parity, memory, link, drive, firmware, channels,
-    /// compressor or collection.
+    /// compressor, collection or bitmap.
     pub kind: &'static str,
     /// Share of the recorded time that it worked; of a queue, that requests waited for a place in it.
     pub utilization: f64,

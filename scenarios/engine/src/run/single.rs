@@ -1,6 +1,7 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
 use crate::plan::Plan;
+use crate::raid::volume::Volume;
 use crate::run::cache_report::CountsBefore;
 use crate::run::checks;
 use crate::run::fio;
@@ -353,6 +354,7 @@ impl Snapshot {
         for controller in &mut system.layers.path.controllers {
             controller.load.restart(at);
         }
+        system.layers.raid.stripes_mut().volumes_mut().restart(at);
         let counts = CountsBefore::take(system);
         Snapshot {
             at,
@@ -569,6 +571,13 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         if let Some(busy) = array.shared.busy_until(at) {
             let name = format!("{} counters of md", array.name);
             all.push(StationReport::new(name, "host", busy));
+        }
+        if let Some(bitmap) = volume.and_then(Volume::bitmap) {
+            let (name, busy) = (format!("{} bitmap", array.name), bitmap.busy_until(at));
+            all.push(StationReport {
+                load: Some(bitmap.held()),
+                ..StationReport::new(name, "bitmap", busy)
+            });
         }
     }
     for (link, name) in system.layers.path.links.iter().zip(&system.link_names) {

@@ -21,7 +21,7 @@ use crate::run::livelock::Clock;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
 use raidlab_kernel::{Io, Time};
-use raidlab_models::Fault;
+use raidlab_models::{About, Fault};
 
 /// A system and everything that is in flight in it.
 pub struct System {
@@ -84,7 +84,7 @@ impl System {
                      wait, for more of which there is no memory"
                 );
                 let name = &self.layers.loads.workload(load).name;
-                Some(Fault::new("workload", name, allowed))
+                Some(Fault::new("workload", name, allowed).about(About::Backlog))
             }
         }
     }

@@ -95,6 +95,8 @@ impl Drive {
         let away = self.position.abs_diff(offset);
         match choice {
             CopyChoice::Nearest if away > 0 => (level + STREAM_RUN, positioning, away),
+            CopyChoice::OneForStream if away == 0 => (0, positioning, away),
+            CopyChoice::OneForStream => (level + STREAM_RUN, positioning, away),
             CopyChoice::Nearest | CopyChoice::ShortestQueue | CopyChoice::Md(_) => {
                 (level, positioning, away)
             }

@@ -10,7 +10,7 @@ use crate::state::measure::Meter;
 use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
 use raidlab_kernel::{IoId, Nanos, Op, Queue, Served, Station, Stream, Time, TimeWeighted};
-use raidlab_models::{Chip, Limits, Path};
+use raidlab_models::{Chip, Limits, Path, Task};
 
 /// A controller in a run.
 #[derive(Debug)]
@@ -33,6 +33,9 @@ pub(crate) enum CopyChoice {
     Nearest,
     /// Commands before it, then the positioning of the arm: the host's software.
     ShortestQueue,
+    /// As `Nearest`, but what goes on where a copy's last read ended stays on that copy: a
+    /// controller's that reads a stream from one copy alone.
+    OneForStream,
     /// When it is expected to be done, where drives are of different models.
     Expected,
     /// As md does.
@@ -144,11 +147,11 @@ impl Array {
         }
     }
 
-    /// Firmware takes up a request of so many commands; of an array in the host each is a request.
-    pub(crate) fn take_up(&self, chip: &mut Chip, route: Path, commands: u64, now: Time) -> Served {
+    /// Firmware takes up a request; of an array in the host each of its commands is one.
+    pub(crate) fn take_up(&self, chip: &mut Chip, task: Task, now: Time) -> Served {
         match self.software {
-            true => chip.pass_on(route, commands, now),
-            false => chip.take_up(route, commands, now),
+            true => chip.pass_on(task, now),
+            false => chip.take_up(task, now),
         }
     }
 

@@ -18,7 +18,7 @@ pub(crate) mod updates;
 
 use crate::layout::Layout;
 use crate::plan::BitmapPlan;
-use raidlab_kernel::{Io, Nanos, Queue, Slab, Time};
+use raidlab_kernel::{Io, Nanos, Queue, Slab, Time, TimeWeighted};
 
 /// Between two sweeps: md's daemon_sleep.
 const SWEEP: Nanos = Nanos(5_000_000_000);
@@ -57,6 +57,10 @@ pub(crate) struct Bitmap {
     /// Requests that came since it began, and whether one of them needs another update.
     waiting: Queue,
     wanted: bool,
+    /// 1 while bits are being set.
+    updating: TimeWeighted,
+    /// Writes that wait for their bits.
+    held: TimeWeighted,
 }
 
 impl Bitmap {
@@ -73,7 +77,31 @@ impl Bitmap {
             served: Queue::default(),
             waiting: Queue::default(),
             wanted: false,
+            updating: TimeWeighted::default(),
+            held: TimeWeighted::default(),
         }
+    }
+
+    /// How long bits were being set since the run began.
+    pub fn busy_until(&self, at: Time) -> Nanos {
+        Nanos(self.updating.area(at) as u64)
+    }
+
+    /// Writes that wait for their bits.
+    pub fn held(&self) -> &TimeWeighted {
+        &self.held
+    }
+
+    /// The mean number of them is counted anew.
+    pub fn restart(&mut self, at: Time) {
+        self.held.restart(at);
+    }
+
+    /// Setting bits begins or ends.
+    fn set_updating(&mut self, now: Time, is_updating: bool) {
+        self.updating
+            .change(now, i64::from(is_updating) - i64::from(self.setting));
+        self.setting = is_updating;
     }
 
     /// Regions of an array, of a member where there is parity.
@@ -138,8 +166,10 @@ impl Bitmap {
     }
 
     /// The power fails: whoever waits goes.
-    pub fn power_fails(&mut self, ios: &mut Slab<Io>) {
-        (self.setting, self.wanted) = (false, false);
+    pub fn power_fails(&mut self, ios: &mut Slab<Io>, now: Time) {
+        self.set_updating(now, false);
+        self.wanted = false;
+        self.held.change(now, -(self.held.level() as i64));
         for queue in [&mut self.served, &mut self.waiting] {
             while let Some(id) = queue.pop(ios) {
                 ios[id].pending = 1;

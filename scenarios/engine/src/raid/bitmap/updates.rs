@@ -29,8 +29,9 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
     let clear = bitmap.write((start / chunk, end / chunk), now);
     let begins = clear && !bitmap.setting;
     let waits = clear || bitmap.setting;
+    bitmap.held.change(now, i64::from(waits));
     if begins {
-        bitmap.setting = true;
+        bitmap.set_updating(now, true);
         bitmap.served.push(&mut path.ios, id);
     } else if waits {
         bitmap.wanted |= clear;
@@ -87,20 +88,28 @@ fn finish(stripes: &mut Stripes, path: &mut Path, job: u32, update: Update, now:
     let Some(bitmap) = stripes.volume_mut(array).bitmap_mut() else {
         return;
     };
-    go_on(path, &mut bitmap.served, now);
-    bitmap.setting = std::mem::take(&mut bitmap.wanted);
-    if !bitmap.setting {
-        return go_on(path, &mut bitmap.waiting, now);
+    let more = std::mem::take(&mut bitmap.wanted);
+    bitmap.set_updating(now, more);
+    let mut gone = go_on(path, &mut bitmap.served, now);
+    if !more {
+        gone += go_on(path, &mut bitmap.waiting, now);
+    }
+    bitmap.held.change(now, -gone);
+    if !more {
+        return;
     }
     std::mem::swap(&mut bitmap.served, &mut bitmap.waiting);
     begin(stripes, path, array, Update::Set, now);
 }
 
-/// Whoever waits in a queue has its bits set.
-fn go_on(path: &mut Path, queue: &mut Queue, now: Time) {
+/// Writes that wait in a queue have their bits set: how many.
+fn go_on(path: &mut Path, queue: &mut Queue, now: Time) -> i64 {
+    let mut gone = 0;
     while let Some(id) = queue.pop(&path.ios) {
+        gone += 1;
         path.ios[id].charge(Part::Raid, now);
         path.ios[id].stage = Stage::Marked;
         path.calendar.push(now, Event::Dispatch(id));
     }
+    gone
 }

@@ -34,9 +34,13 @@ impl ControllerCache {
             if !due && !memory.cache.has_full() {
                 return;
             }
-            let eligible = if due { Eligible::Any } else { Eligible::Full };
-            let may = |space: usize| memory.lanes[space].has_room();
-            let Some((group, space, number)) = memory.cache.next_to_leave(eligible, may) else {
+            let whole = |space: usize| memory.lanes[space].has_room();
+            let part = |space: usize| memory.lanes[space].has_room_for_part();
+            let mut next = memory.cache.next_to_leave(Eligible::Full, whole);
+            if due && next.is_none() {
+                next = memory.cache.next_to_leave(Eligible::Any, part);
+            }
+            let Some((group, space, number)) = next else {
                 memory.sweep = memory.sweep.min(memory.cache.groups_waiting());
                 return;
             };

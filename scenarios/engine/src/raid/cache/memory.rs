@@ -105,23 +105,29 @@ pub(crate) struct Counts {
 pub(crate) struct Lane {
     /// The array whose data they are.
     pub(super) array: u32,
-    /// Destages in flight, and at most.
+    /// Destages in flight, at most, and at most where the next one is less than a whole group.
     pub(super) in_flight: u32,
     pub(super) at_most: u32,
+    pub(super) parts_at_most: u32,
 }
 
 impl Lane {
-    /// Of an array, with destages in flight at most.
-    pub fn new(array: u32, at_most: u32) -> Lane {
+    /// Of an array, with destages in flight at most: of whole groups, and of parts of them.
+    pub fn new(array: u32, at_most: u32, parts_at_most: u32) -> Lane {
         Lane {
             array,
             in_flight: 0,
             at_most,
+            parts_at_most,
         }
     }
 
     pub fn has_room(&self) -> bool {
         self.in_flight < self.at_most
+    }
+
+    pub fn has_room_for_part(&self) -> bool {
+        self.in_flight < self.parts_at_most
     }
 }
 

@@ -76,7 +76,7 @@ impl Raid {
     pub(crate) fn empty_queues(&mut self, path: &mut Path, now: Time) {
         let volumes = self.stripes.volumes_mut().iter_mut();
         for bitmap in volumes.flatten().filter_map(Volume::bitmap_mut) {
-            bitmap.power_fails(&mut path.ios);
+            bitmap.power_fails(&mut path.ios, now);
         }
         for drive in 0..path.drives.len() {
             while let Some(id) = path.drives[drive].waiting.pop(&mut path.ios, now) {

@@ -54,7 +54,11 @@ impl Stripes {
             Work::Recover => 1,
             _ => u64::from(self.volume(array).geometry().copies()),
         };
-        let served = path.firmware(array, commands * copies, now);
+        let by_pages = match work.is_write() {
+            true => copies * in_parts(&self.jobs[index], self.volume(array)),
+            false => 0,
+        };
+        let served = path.firmware(array, commands * copies, by_pages, now);
         if !self.jobs[index].is_full_stripe() || served.end > now {
             // It comes back when it has what it needs.
             thread::end(self, path, index, now);
@@ -394,4 +398,16 @@ pub(crate) fn prefetch_transfer(
     let drive = volume.member(place.member).drive();
     let device = &path.drives[drive as usize].device;
     device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
+}
+
+/// Bytes of a job's data that are less than a stripe unit each: these leave the cache by pages, a
+/// whole unit as one piece.
+fn in_parts(job: &Job, volume: &Volume) -> u64 {
+    let sizes = job
+        .extents()
+        .iter()
+        .map(|extent| u64::from(extent.end - extent.start));
+    sizes
+        .filter(|&bytes| bytes < volume.geometry().unit())
+        .sum()
 }

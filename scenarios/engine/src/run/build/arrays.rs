@@ -69,6 +69,8 @@ fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
         CopyChoice::Expected
     } else if array.software {
         CopyChoice::ShortestQueue
+    } else if array.one_copy_streams {
+        CopyChoice::OneForStream
     } else {
         CopyChoice::Nearest
     }
@@ -128,9 +130,10 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
         let cache = controller.cache.as_ref()?;
         let (mut lanes, mut spaces) = (Vec::new(), Vec::new());
         for (at, array) in plan.arrays.iter().enumerate() {
-            let lane = |drives: usize| {
-                let at_most = (drives as u32).saturating_mul(cache.destages_per_drive);
-                Lane::new(at as u32, at_most.max(1))
+            let lane = |drives: usize, units: usize| {
+                let parts = (drives as u32).saturating_mul(cache.destages_per_drive);
+                let at_most = parts.saturating_mul(units as u32);
+                Lane::new(at as u32, at_most.max(1), parts.max(1))
             };
             let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
             let fast = array.tier.as_ref().map(on_ssd_cache);
@@ -145,13 +148,14 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             let ssd_space = fast.map(|_| space + 1);
             let caching = Caching::new(index as u32, space, ssd_space, volume, policy);
             served[at] = Some(caching);
-            // Without parity a destage is a unit on one drive, not a stripe on all of them.
+            // Without parity a group is a unit on one drive, not a stripe on all of them: a stream
+            // needs as many in flight. Parts of units are counted as a stripe's are.
             let units = match volume.geometry().parities() {
                 0 => volume.geometry().columns() as usize,
                 _ => 1,
             };
-            lanes.push(lane(volume.members().len() * units));
-            lanes.extend(fast.map(lane));
+            lanes.push(lane(volume.members().len(), units));
+            lanes.extend(fast.map(|drives| lane(drives, 1)));
             spaces.resize(lanes.len(), volume.groups());
         }
         (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))

@@ -328,6 +328,8 @@ fn build_controller(plan: &ControllerPlan) -> Controller {
             parity_ns: plan.parity_request_ns.unwrap_or(request),
             fast_path_ns: plan.fast_path_request_ns.unwrap_or(request),
             command_ns: plan.command_ns,
+            page_ns: plan.page_ns,
+            cache_cores: plan.cache_cores,
             tier_ns: plan.tier_ns,
             latency_ns: plan.latency_ns,
             parity_bytes_per_s: plan.parity_bytes_per_s,
