@@ -350,7 +350,7 @@ def table(result: Result) -> Table:
         columns,
         [
             _line(row, in_rates=row["workload"] in several)
-            + [None if (power := row["power"]) is None else power["watts"]] * powered
+            + [None if (power := row.get("power")) is None else power["watts"]] * powered
             for row in rows
         ],
         marked=[at for at, row in enumerate(rows) if id(row) in knees],

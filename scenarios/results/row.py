@@ -51,7 +51,7 @@ class Rates(TypedDict):
 
 def latency_at(each: Rates, name: str) -> float | None:
     """A figure of its latencies in microseconds, by name; None without I/Os."""
-    latency = each["latency_us"]
+    latency = each.get("latency_us")
     return None if latency is None else figures_of(latency).get(name)
 
 
@@ -61,7 +61,7 @@ def measured(each: Rates) -> Latency:
     Raises:
         ValueError: It had none.
     """
-    latency = each["latency_us"]
+    latency = each.get("latency_us")
     if latency is None:
         raise ValueError("no I/O was recorded")
     return latency
