@@ -9,7 +9,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-jupyter \
+	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
 	lab-gallery lab-start plan-questions examples pictures clean
 
 help: ## Show this list
@@ -105,6 +105,9 @@ lab-site: setup ## Write the lab into lab-site/, pages that need no Python: put 
 
 lab-evidence: setup ## Measure every room in headless Chromium: docs/evidence/lab.md
 	$(BIN)/python benchmarks/lab.py --page docs/evidence/lab.md
+
+lab-numbers: setup ## Compare all settings of all rooms with independent numbers: docs/evidence/lab-numbers.md
+	$(BIN)/python -m tests.notebooks.numbers --page docs/evidence/lab-numbers.md
 
 lab-start: setup ## Time the way from a fresh clone to a moving slider: docs/evidence/lab-start.md
 	$(BIN)/python benchmarks/lab_start.py --page docs/evidence/lab-start.md

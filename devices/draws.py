@@ -38,7 +38,10 @@ _SMALLEST = 1e-6
 _Z95 = 1.959964
 _BLOCK = 4096
 """Bytes of which drawn sizes are multiples."""
-_AT_MOST = (("nand.slc_cache.program", "nand.program"),)
+_AT_MOST = (
+    ("nand.slc_cache.program", "nand.program"),
+    ("nand.slc_cache.read", "nand.read"),
+)
 """Times that are at most another one, or the longest of several: cells of fewer bits are faster."""
 
 

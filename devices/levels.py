@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, cast
+
+from raidlab.devices.copies import CopyLayout
 
 Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
 """What an array of a controller or of the operating system can be."""
@@ -29,6 +31,8 @@ class LevelFacts:
     """True if a row of copies, one drive on, follows each row of data."""
     parities: int = 0
     """Parities of a stripe."""
+    layout: CopyLayout | None = None
+    """Where md puts the copies of RAID 10; None for what a level always has."""
     spans: int = 1
     """Groups of drives that each have stripes of their own."""
 
@@ -54,6 +58,8 @@ class LevelFacts:
 
     def units_of_data(self, drives: int, rows: int) -> int:
         """Stripe units of data in so many rows of units on each drive."""
+        if self.layout is not None:
+            return self.layout.units_of_data(drives, rows)
         if self.copies == 0:
             return rows
         if self.staggered:
@@ -75,6 +81,15 @@ LEVELS: Mapping[Level, LevelFacts] = {
 """Every level. The engine has the same, as `Level` in `scenarios/engine/src/plan/mod.rs`."""
 
 
-def facts(level: str) -> LevelFacts:
-    """What a level wants and offers; of independent drives what one of them does."""
-    return LEVELS["jbod" if level == "independent" else cast(Level, level)]
+def facts(level: str, layout: CopyLayout | None = None) -> LevelFacts:
+    """What a level wants and offers; of independent drives what one of them does.
+
+    Args:
+        level: Its name.
+        layout: Where md puts the copies of RAID 10; striped pairs if None.
+    """
+    found = LEVELS["jbod" if level == "independent" else cast(Level, level)]
+    if layout is None:
+        return found
+    copies = layout.copies
+    return replace(found, least=copies, multiple=1, copies=copies, layout=layout)

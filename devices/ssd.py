@@ -381,6 +381,14 @@ class SsdSpec(DriveSpec):
         """True if it acknowledges a write while only memory has it that forgets."""
         return not self.buffer.protected and options.write_cache is not False
 
+    def _reads(self, options: DriveOptions) -> tuple[int, ...]:
+        """Times to read a page by type: of data that are all in the SLC cache, those there."""
+        slc = self.nand.slc_cache
+        written = [load.written_bytes for load in options.history or ()]
+        if slc is None or slc.read is None or not written or not all(written):
+            return self.nand.read
+        return (slc.read,) * len(self.nand.read) if sum(written) <= slc.bytes_ else self.nand.read
+
     def to_plan(self, options: DriveOptions) -> dict[str, Any]:
         """`SsdParams` of the native models."""
         nand, firmware = self.nand, self.firmware
@@ -397,7 +405,7 @@ class SsdSpec(DriveSpec):
                 "blocks_per_plane": nand.good_blocks,
                 "pages_per_block": nand.pages_per_block,
                 "page_bytes": nand.page,
-                "read_ns": list(nand.read),
+                "read_ns": list(self._reads(options)),
                 "program_ns": list(nand.program),
                 "erase_ns": nand.erase,
                 "channel_bytes_per_s": nand.channel_rate,

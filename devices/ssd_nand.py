@@ -39,6 +39,9 @@ class SlcCache(Table):
     """Host data at most in blocks that are empty otherwise."""
     program: Duration = Field(gt=0)
     """Program of a page of every plane in SLC mode."""
+    read: Duration | None = Field(default=None, gt=0)
+    """Read of a page in SLC mode into the die's register, of a drive that holds no more data than
+    the cache does; as of other pages if left out."""
     idle: Duration = 10**9
     """Time without a write to a die after which it folds."""
     when_full: Literal["direct", "fold"] = "direct"
@@ -48,6 +51,11 @@ class SlcCache(Table):
         """A cache without room."""
         if not self.fixed and not self.dynamic:
             yield Fault("", None, "fixed or dynamic above 0: a cache without room is none")
+
+    @property
+    def bytes_(self) -> int:
+        """Host data that it holds at most."""
+        return self.fixed + self.dynamic
 
     def to_plan(self) -> dict[str, Any]:
         """`SlcCacheParams` of the native models."""

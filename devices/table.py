@@ -13,7 +13,7 @@ from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
-from raidlab.devices.units import Duration, Size
+from raidlab.devices.units import Duration, Share, Size
 
 SHARES: Final = (0.0, 0.5, 0.9, 0.99, 0.999, 1.0)
 """Shares of commands at which a row has latencies: none faster, half, ..., none slower."""
@@ -58,6 +58,9 @@ class TableSpec(DriveSpec):
     capacity: Size = Field(gt=0)
     read: tuple[Row, ...] = ()
     write: tuple[Row, ...] = ()
+    shared: Share = 1.0
+    """Share of the commands of the other direction that a command waits with: 1 where reads and
+    writes have one bottleneck, 0 where each have their own."""
 
     def faults(self) -> Iterator[Fault]:
         """No row, or one of them twice."""
@@ -82,6 +85,7 @@ class TableSpec(DriveSpec):
             "capacity_bytes": self.capacity,
             "shares": list(SHARES),
             "latencies": [_latencies(self.read), _latencies(self.write)],
+            **({"shared": self.shared} if self.shared < 1.0 else {}),
         }
 
 

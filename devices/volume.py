@@ -58,7 +58,8 @@ class Latency(Table):
 class Server(Table):
     """`[server]`: what serves commands in turn, such as the thread that emulates a virtual disk.
 
-    Reads and writes share it. Its time varies: the rest of it is the same for all.
+    Reads and writes share it unless they are `apart`. Its time varies: the rest of it is the same
+    for all.
     """
 
     servers: int = Field(default=1, ge=1, le=4096)
@@ -74,6 +75,8 @@ class Server(Table):
     continued_read: Share = 1.0
     """Share of the time of its bytes that a read takes which continues an earlier one."""
     continued_write: Share = 1.0
+    apart: bool = False
+    """True if reads have as many servers of their own, and writes others."""
 
     def faults(self) -> Iterator[Fault]:
         """A server that takes no time."""
@@ -88,6 +91,7 @@ class Server(Table):
             "mib_ns": [self.read_mib, self.write_mib],
             "spread": self.spread,
             "continued": [self.continued_read, self.continued_write],
+            **({"apart": True} if self.apart else {}),
         }
 
 

@@ -48,7 +48,9 @@ def scenario(values):
     run = {"warm_up": "1 s", "duration": "10 s"}
     if not disk:
         load["area"] = "4 GB"
-        run = {"warm_up": "10 ms", "duration": "60 ms", "precondition": "filled", "filled": "4 GB"}
+        # Long enough for some hundreds of the largest I/Os.
+        run = {"warm_up": "10 ms", "duration": f"{max(60, values['size'] // 8)} ms"}
+        run |= {"precondition": "filled", "filled": "4 GB"}
     return {
         "title": f"Reads of {size} {ACCESS[values['access']]} on a {DRIVES[values['drive']]}",
         "array": [{"drives": [{"model": values["drive"]}]}],

@@ -22,6 +22,7 @@ with app.setup:
         Prediction,
         Room,
         Series,
+        busiest,
         digits,
         figure,
         lines,
@@ -85,8 +86,8 @@ def answer(values, seed):
     nand.update_xaxes(tickvals=SHARES)
     mark(nand, values["shrink"], waf[values["shrink"]], f"{values['shrink']} %")
     gain = own.iops / plain.iops
-    limit = own.bottleneck.partition(".0 ")[2]
-    limit = f"NAND {limit}" if limit.startswith("at ") else limit
+    most = busiest(found[SHARES.index(values["shrink"])].results[0])
+    limit = f"{'NAND' if most.kind == 'drive' else most.name} at {most.words}" if most else "none"
     return Answer(
         f"Data that shrink by {values['shrink']} % are written {digits(gain)} times as fast as data"
         f" that do not, with {digits(waf[values['shrink']])} bytes to NAND for each byte.",
@@ -106,7 +107,7 @@ def answer(values, seed):
             "gain": gain,
             "waf": waf[values["shrink"]],
             "bytes_alone": kept[SHARES.index(values["shrink"])],
-            "limit": own.bottleneck,
+            "limit": most.kind if most else "",
         },
         boxes=[
             Box(figure(own.iops, "IO/s"), f"limit: {limit}"),
@@ -170,7 +171,7 @@ def notice():
             "From 75 % on the rate stays: the firmware is the limit, not NAND.",
             lambda at: (
                 abs(at(shrink=90)["iops"] / at(shrink=75)["iops"] - 1) < 0.01
-                and "firmware" in at(shrink=90)["limit"]
+                and at(shrink=90)["limit"] == "firmware"
             ),
             "Why is the rate no higher at 90 % than at 75 %?",
             {"shrink": 90},

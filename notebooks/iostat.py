@@ -22,6 +22,7 @@ with app.setup:
         Prediction,
         Room,
         Series,
+        best_rate,
         digits,
         figure,
         lines,
@@ -73,12 +74,13 @@ def busy_share(rate, mean_ms, depth):
 @app.function
 def answer(values, seed):
     """The columns of iostat beside what fio prints, over depth."""
-    rows = run(scenario(values), seed).rows
+    result = run(scenario(values), seed)
+    rows = result.rows
     at = DEPTHS.index(values["depth"])
     own = rows[at]
     rate = [row.iops for row in rows]
     mean = [row.latency_us.mean / 1e3 for row in rows]
-    best = max(rate)
+    best = best_rate(result.results)
     depth = Axis("outstanding I/Os", depths=True)
     used = [100 * busy_share(one, took, n) for one, took, n in zip(rate, mean, DEPTHS, strict=True)]
     full = lines(

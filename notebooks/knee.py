@@ -22,6 +22,8 @@ with app.setup:
         Prediction,
         Room,
         Series,
+        best_rate,
+        busiest,
         dashed,
         digits,
         figure,
@@ -113,7 +115,8 @@ def queues(values, seed):
 @app.function
 def answer(values, seed):
     """Rate and latency over depth, the two asymptotes, and the point that is looked at."""
-    rows = run(scenario(values), seed).rows
+    result = run(scenario(values), seed)
+    rows = result.rows
     rate = [row.iops for row in rows]
     mean = [row.latency_us.mean / 1e3 for row in rows]
     p99 = [row.latency_us.p99 / 1e3 for row in rows]
@@ -121,7 +124,7 @@ def answer(values, seed):
     alone = mean[0]
     # Teaching drives take 5 ms a command; what others can do at most is known from the run alone.
     known = values["drive"] in TEACHING
-    best = values["count"] / SERVICE_S if known else max(rate)
+    best = values["count"] / SERVICE_S if known else best_rate(result.results)
     crossing = best * alone / 1e3
     enough = next((n for n, x in zip(DEPTHS, rate, strict=True) if x >= 0.9 * best), None)
     if enough is None or (not known and enough == DEPTHS[-1]):
@@ -149,7 +152,7 @@ def answer(values, seed):
     )
     mark(times, values["depth"], mean[at], f"{values['depth']} outstanding")
     product = rate[at] * mean[at] / 1e3
-    name = rows[at].bottleneck or "none"
+    most = busiest(result.results[at])
     return Answer(
         f"The asymptotes cross at N* = {digits(crossing)} outstanding, the knee; {said}.",
         [
@@ -178,7 +181,7 @@ def answer(values, seed):
             "rates": rate,
             "best": best,
             "crossing": crossing,
-            "bottleneck": name,
+            "busiest": most.kind if most else "",
         },
         boxes=[
             Box(
@@ -186,7 +189,7 @@ def answer(values, seed):
                 f"rate × latency = {product:.1f} I/Os",
             ),
             Box(f"N* = {digits(crossing)}", "the knee, where the asymptotes cross"),
-            Box(name.partition(" at ")[2] or "–", f"busiest: {name.partition(' at ')[0]}"),
+            Box(most.words if most else "–", f"busiest: {most.name if most else 'none'}"),
         ],
         scenes=queues(values, seed),
     )
@@ -246,8 +249,8 @@ def notice():
             "The bottleneck changes its name: it is a drive for disks, the host's"
             " CPU thread that issues the I/Os for SSDs.",
             lambda at: (
-                "rpm" in at(depth=256, drive="generic-15000rpm")["bottleneck"]
-                and "host" in at(depth=64, drive="p3700-800")["bottleneck"]
+                at(depth=256, drive="generic-15000rpm")["busiest"] == "drive"
+                and at(depth=64, drive="p3700-800")["busiest"] == "host"
             ),
             "What limits an SSD here, and what a disk?",
             {"drive": "p3700-800", "depth": 64},

@@ -25,6 +25,7 @@ with app.setup:
         Room,
         Series,
         bars,
+        doubted,
         figure,
         lines,
         mark,
@@ -122,9 +123,10 @@ def answer(values, seed):
             Box(f"{USABLE[level]} of 8", "disks usable"),
             Box(SURVIVES[level], "losses survived"),
         ],
-        # No interval is shown, so what would narrow one is left out.
         warnings=[
-            each for each in found[list(LEVELS).index(level)].warnings if "upper bound" not in each
+            said
+            for name, result in zip(LEVELS.values(), found, strict=True)
+            for said in doubted(result.results, name)
         ],
     )
 

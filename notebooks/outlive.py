@@ -135,9 +135,14 @@ def notice():
             {"level": "raid6"},
         ),
         Claim(
-            "A formula of failures alone says 0.022 % for RAID 5 at 48 hours, a thousandth of the"
-            " truth.",
-            lambda at: at(hours=48)["by_drives"] < 0.002 * at(hours=48)["loss"],
+            "A formula of failures alone says 0.038 % for RAID 5 at 48 hours, a five hundredth of"
+            " the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h.",
+            lambda at: (
+                abs(at(hours=48)["by_drives"] / 0.00038 - 1) < 0.02
+                and abs(at(hours=48)["loss"] / at(hours=48)["by_drives"] / 530 - 1) < 0.05
+                and abs(56 * (0.0158 / 8766) ** 2 * 48 * 43830 / at(hours=48)["by_drives"] - 1)
+                < 0.02
+            ),
             "How far off is the formula that knows failures of drives alone?",
             {"hours": 48},
         ),

@@ -26,10 +26,13 @@ with app.setup:
         Room,
         Series,
         bars,
+        busiest,
         dashed,
         digits,
+        doubted,
         figure,
         lines,
+        may_carry,
         run,
     )
 
@@ -77,14 +80,18 @@ def rate_within(p99, rate):
 @app.function
 def answer(values, seed):
     """Whether the offer meets both goals with a margin, and what limits it."""
-    rows = run(scenario(values), seed).rows
+    result = run(scenario(values), seed)
+    # A row that may not carry a statement recommends nothing.
+    rows = [
+        row for row, judged in zip(result.rows, result.results, strict=True) if may_carry(judged)
+    ]
     rate = [row.iops for row in rows]
     p99 = [row.latency_us.p99 / 1e3 for row in rows]
     best = rate_within(p99, rate)
     least = (1 - MARGIN / 100) * best
     fits = least >= WANTED
     how = "meets" if fits else "does not meet"
-    limit = rows[-1].bottleneck or "none"
+    most = busiest(result.results[-1])
     over = lines(
         [
             Series("wanted", [min(p99), max(p99)], [WANTED] * 2, closed=True),
@@ -117,14 +124,14 @@ def answer(values, seed):
             "best": best,
             "least": least,
             "fits": fits,
-            "limit": limit,
             "a_disk": best * COMMANDS[values["level"]] / values["count"],
         },
         boxes=[
             Box("yes" if fits else "no", "meets the goal with the margin"),
             Box(f"{digits(COMMANDS[values['level']])}", "commands an I/O"),
-            Box(limit.rpartition(" at ")[2] or "–", f"busiest: {limit.partition(' at ')[0]}"),
+            Box(most.words if most else "–", f"busiest: {most.name if most else 'none'}"),
         ],
+        warnings=doubted(result.results, "Left out of the line"),
     )
 
 

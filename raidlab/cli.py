@@ -223,6 +223,16 @@ IMPORTS = {
         "fio_results",
         "Make a measurement of fio's output; says what was skipped and why.",
     ),
+    "iometer": Lazy(
+        "import_iometer",
+        "iometer_results",
+        "Make a measurement of Iometer's results; says what was skipped and why.",
+    ),
+    "iozone": Lazy(
+        "import_iozone",
+        "iozone_results",
+        "Make a measurement of what IOzone printed; says what was skipped and why.",
+    ),
     "trace": Lazy(
         "import_trace",
         "trace",

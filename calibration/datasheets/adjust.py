@@ -187,9 +187,9 @@ def _random_read(flash: Flash, figure: float, simulated: float) -> Flash:
         # What a core no longer takes of a stated latency, another part does.
         latency = flash.sheet.read_latency
         return moved if latency is None else moved.with_latency(latency / 1e3)
-    faster = flash.cell.read_us.clamp(flash.read_us * simulated / figure)
-    wait = flash.read_wait_us + (flash.read_us - faster if flash.sheet.read_latency else 0.0)
-    return replace(flash, read_us=faster, read_wait_us=wait)
+    faster = flash.reading(flash.stated_read_us * simulated / figure)
+    gained = flash.stated_read_us - faster.stated_read_us if flash.sheet.read_latency else 0.0
+    return replace(faster, read_wait_us=flash.read_wait_us + gained)
 
 
 def _sequential_read(flash: Flash, figure: float, simulated: float) -> Flash:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from raidlab.devices.datasheet.client import fixed_slc_bytes
 from raidlab.devices.datasheet.draft import Draft
 from raidlab.devices.datasheet.priors import BLOCK, DEPTHS
 from raidlab.devices.datasheet.sheet import Sheet
@@ -34,6 +35,8 @@ _SMALL_AREA = 64 << 20
 _THREADS = 32
 _OUTER = 0.02
 """Share of a disk's capacity that has the rate of its outer tracks."""
+_IN_CACHE = ("random_read", "read_latency")
+"""Of client drives: of data that are still in the SLC cache."""
 OF_BURSTS = ("sequential_write", "random_write")
 """Of client drives: into an empty cache."""
 LATENCIES = ("read_latency", "write_latency")
@@ -63,6 +66,8 @@ class Load:
     depth: int
     seconds: float
     area: int | None = None
+    filled: int | None = None
+    """Bytes that the drive has been filled with; all of it if None."""
 
     def tree(self, model: Path) -> dict[str, Any]:
         """The scenario."""
@@ -78,12 +83,14 @@ class Load:
         if self.area is not None:
             workload["area"] = f"{self.area} B"
         warm_up = 0.5 * self.seconds
+        filled = {} if self.filled is None else {"filled": f"{self.filled} B"}
         return {
             "host": {"model": HOST},
             "array": [{"drives": [{"model": str(model)}]}],
             "workload": [workload],
             "run": {
                 "precondition": self.precondition,
+                **filled,
                 "warm_up": f"{warm_up:.6f} s",
                 "duration": f"{self.seconds:.6f} s",
                 "seed": SEED,
@@ -103,6 +110,14 @@ def quantities(sheet: Sheet) -> list[str]:
 
 def load_of(sheet: Sheet, quantity: str) -> Load:
     """The run that measures a figure: as long as it needs for enough I/Os at the stated rate."""
+    load = _load_of(sheet, quantity)
+    if not sheet.has_slc_cache or quantity not in _IN_CACHE:
+        return load
+    held = min(fixed_slc_bytes(sheet), load.area or sheet.capacity)
+    return replace(load, area=held, filled=held)
+
+
+def _load_of(sheet: Sheet, quantity: str) -> Load:
     rw, precondition = _LOADS[quantity]
     if sheet.has_slc_cache and quantity in OF_BURSTS:
         precondition = "fresh"

@@ -19,12 +19,10 @@ be read is skipped and named with the reason: nothing disappears.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,17 +44,21 @@ from raidlab.calibration.measurements.measurement import (
     Side,
     Skipped,
 )
+from raidlab.calibration.measurements.results import (
+    LARGEST_FILE,
+    UnreadableError,
+    files_below,
+    not_of,
+    read_result,
+    tool_of,
+    written,
+)
 from raidlab.calibration.measurements.state import State, states
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.reading import MIB, read_bytes, read_json, whole_number
+from raidlab.devices.reading import read_json, whole_number
 
-_LARGEST_FILE = 256 * MIB
 _MOST_BRACES = 200
 _OF_NAME = re.compile(r"(?:^|[^a-z])(rand)?(read|write|rw)-(\d+)-(\d+)\.json", re.IGNORECASE)
-
-
-class _UnreadableError(ValueError):
-    """Why a file, or a job of it, gives no point."""
 
 
 def import_fio(
@@ -80,17 +82,17 @@ def import_fio(
     points: list[Point] = []
     files: list[File] = []
     skipped: list[Skipped] = []
-    found = sorted({file for path in given for file in _files(path)})
+    found = sorted({file for path in given for file in files_below(path)})
     beside, unusable, known = _of_bundles(found)
     noise = noise_of(found)
     logs = [file for file in found if is_log(file) and file not in unusable]
     used: set[Path] = set()
-    skipped += [Skipped(path=_written(path), reason=why) for path, why in unusable.items()]
+    skipped += [Skipped(path=written(path), reason=why) for path, why in unusable.items()]
     for path in found:
         if path in beside or path in unusable or path in logs:
             continue
         try:
-            text, digest = _read(path)
+            text, digest = read_result(path, "fio")
             runs = runs_of(text)
             for tree in runs:
                 read = _points(path, tree, logs, used, skipped)
@@ -100,16 +102,16 @@ def import_fio(
                 ]
             version = str(runs[-1].get("fio version", ""))
             stamp = str(runs[-1].get("time", "")).strip()
-            files.append(File(path=_written(path), sha256=digest, tool=version, time=stamp))
-        except _UnreadableError as error:
-            skipped.append(Skipped(path=_written(path), reason=str(error)))
+            files.append(File(path=written(path), sha256=digest, tool=version, time=stamp))
+        except UnreadableError as error:
+            skipped.append(Skipped(path=written(path), reason=str(error)))
     unused = [path for path in logs if path not in used]
-    skipped += [Skipped(path=_written(path), reason=why_unused(path)) for path in unused]
+    skipped += [Skipped(path=written(path), reason=why_unused(path)) for path in unused]
     if not points:
         faults = [Fault("", None, skip.reason, (), skip.path) for skip in skipped[:20]]
         raise SpecError(faults or [Fault("", str(given[0]), "holds no file")])
     return Measurement(
-        name=name or Path(_written(given[0].resolve())).stem,
+        name=name or Path(written(given[0].resolve())).stem,
         points=tuple(
             sorted(in_order(points), key=lambda p: (p.rw, p.bs, p.numjobs, p.iodepth, p.file))
         ),
@@ -117,22 +119,6 @@ def import_fio(
         files=tuple(files),
         skipped=tuple(skipped),
     )
-
-
-def _written(path: Path) -> str:
-    """A path as a file of text can hold it: bytes that are no UTF-8 written out."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    for inner in sorted(path.rglob("*")):
-        # Hidden below the folder, that is: the way to it may well begin with "..".
-        hidden = any(part.startswith(".") for part in inner.relative_to(path).parts)
-        if inner.is_file() and not hidden:
-            yield inner
 
 
 def _in_state(point: Point, state: State | None, noisy: tuple[str, ...]) -> Point:
@@ -155,7 +141,7 @@ def _of_bundles(
             continue
         folder = path.parent
         try:
-            tree = read_json(path, _LARGEST_FILE, "manifest")
+            tree = read_json(path, LARGEST_FILE, "manifest")
             steps = [
                 (f"{step['number']:03}", str(step["purpose"]), dict(step.get("sha256") or {}))
                 for step in tree["steps"]
@@ -174,17 +160,6 @@ def _of_bundles(
             for fault in damage(folder, sums):
                 unusable[Path(fault.file)] = f"of a bundle: {fault.allowed}"
     return beside, unusable, known
-
-
-def _read(path: Path) -> tuple[str, str]:
-    try:
-        raw = read_bytes(path, _LARGEST_FILE, "result of fio")
-    except SpecError as error:
-        raise _UnreadableError(error.faults[0].allowed) from None
-    try:
-        return raw.decode("utf-8"), hashlib.sha256(raw).hexdigest()
-    except UnicodeDecodeError as error:
-        raise _UnreadableError(f"not UTF-8 text at byte {error.start}") from None
 
 
 def runs_of(text: str) -> list[dict[str, Any]]:
@@ -220,10 +195,12 @@ def runs_of(text: str) -> list[dict[str, Any]]:
     if runs:
         return list(runs.values())
     if why and '"jobs"' in text:
-        raise _UnreadableError(
+        raise UnreadableError(
             f"JSON that breaks at character {farthest}: {why}; was the file cut off?"
         )
-    raise _UnreadableError("no JSON output of fio")
+    if tool_of(text) in (None, "fio"):
+        raise UnreadableError("no JSON output of fio")
+    raise not_of("fio", text)
 
 
 def _jobs_of(tree: Mapping[str, Any]) -> str:
@@ -246,9 +223,9 @@ def _points(
 ) -> list[Point]:
     entries = tree.get("jobs") or tree.get("client_stats", tree.get("jobs"))
     if not isinstance(entries, list):
-        raise _UnreadableError('"jobs" is no list')
+        raise UnreadableError('"jobs" is no list')
     if not entries:
-        raise _UnreadableError('"jobs" is empty: fio has run no job')
+        raise UnreadableError('"jobs" is empty: fio has run no job')
     shared = tree.get("global options") or {}
     groups: dict[str, list[dict[str, Any]]] = {}
     for entry in entries:
@@ -262,9 +239,9 @@ def _points(
         try:
             options = [_options(path, shared, entry) for entry in group]
             if number in beside:
-                raise _UnreadableError("it ran while another group of jobs did (new_group)")
+                raise UnreadableError("it ran while another group of jobs did (new_group)")
             point = _point(path, group, options, is_simulated="raidlab" in tree)
-        except (_UnreadableError, OptionError) as error:
+        except (UnreadableError, OptionError) as error:
             skipped.append(Skipped(path=where, reason=str(error)))
             continue
         except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
@@ -274,7 +251,7 @@ def _points(
         naming = Naming(str(group[0].get("jobname", "")), _threads(entries, shared, group))
         timeline = timeline_of(point, options[0], naming, logs)
         used.update(timeline.used, (log for log, _ in timeline.refused))
-        skipped += [Skipped(path=_written(log), reason=why) for log, why in timeline.refused]
+        skipped += [Skipped(path=written(log), reason=why) for log, why in timeline.refused]
         ended_s = None if "raidlab" in tree else _ended_s(tree)
         points.append(point.model_copy(update={"timeline": timeline.steps, "ended_s": ended_s}))
     return points
@@ -342,10 +319,10 @@ def _point(
 ) -> Point:
     failed = next((entry["error"] for entry in group if entry.get("error")), None)
     if failed is not None:
-        raise _UnreadableError(f"fio ended with error {failed}")
+        raise UnreadableError(f"fio ended with error {failed}")
     loads = {load_of(own) for own in options}
     if len(loads) > 1:
-        raise _UnreadableError("jobs with different loads ran together: no single load to compare")
+        raise UnreadableError("jobs with different loads ran together: no single load to compare")
     _raise_if_any(plain.why_no_group(options))
     load = plain.settled(loads.pop(), group, options[0])
     # Several entries are clones of a job, reported one by one.
@@ -354,8 +331,8 @@ def _point(
     iops = sum(_number(entry, "iops") for entries in moved.values() for entry in entries)
     if not iops:
         if any("mixed" in entry for entry in group):
-            raise _UnreadableError("reads and writes in one figure (unified_rw_reporting)")
-        raise _UnreadableError("no I/O was completed")
+            raise UnreadableError("reads and writes in one figure (unified_rw_reporting)")
+        raise UnreadableError("no I/O was completed")
     _raise_if_any(plain.why_not_plain(load, jobs, group, options[0]))
     mean_us = 1e6 * load.iodepth * jobs / iops
     sides = {name: _side(entries, mean_us) if entries else None for name, entries in moved.items()}
@@ -377,13 +354,13 @@ def _point(
         write=sides["write"],
         # Of a simulated run fio counts the simulator's CPU time.
         cpu_share=sum(spent) / len(spent) / 100 if any(spent) and not is_simulated else None,
-        file=_written(path),
+        file=written(path),
     )
 
 
 def _raise_if_any(reasons: Iterable[str]) -> None:
     if found := list(dict.fromkeys(reasons)):
-        raise _UnreadableError("; ".join(found))
+        raise UnreadableError("; ".join(found))
 
 
 def _is_steady(entry: Mapping[str, Any]) -> bool:
@@ -438,7 +415,7 @@ def _number(table: Mapping[str, Any], key: str) -> float:
     if not math.isfinite(number):
         shown = str(value)
         shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
-        raise _UnreadableError(f"not in fio's form: {key} = {shown}: a finite number")
+        raise UnreadableError(f"not in fio's form: {key} = {shown}: a finite number")
     return number
 
 

@@ -23,6 +23,7 @@ from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import CommandLine
 from raidlab.calibration.fio.outputs import why_no_output
 from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
 from raidlab.devices.printable import printable, printable_lines
@@ -158,7 +159,8 @@ def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> in
 def _size(plan: Mapping[str, Any], array: Mapping[str, Any], checked: Scenario) -> int:
     sizes = capacities(plan, checked)
     drives = [sizes[drive] for drive in array["drives"]]
-    return usable_bytes(array["level"], array["stripe_unit_bytes"], drives)
+    layout = CopyLayout.of_plan(array)
+    return usable_bytes(array["level"], array["stripe_unit_bytes"], drives, layout)
 
 
 def find_fio() -> str:

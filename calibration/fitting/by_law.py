@@ -37,7 +37,7 @@ from raidlab.calibration.measurements.measurement import Machine, Point
 from raidlab.calibration.surrogates.cpu import host_times
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
 from raidlab.calibration.surrogates.loads import Measured, measured
-from raidlab.calibration.surrogates.selection import Predictor, Selection, select
+from raidlab.calibration.surrogates.selection import Selection, select
 from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.host import HostSpec
 from raidlab.devices.trees import get
@@ -127,7 +127,7 @@ def _virtual_disk(
     workers: int,
 ) -> tuple[FittedLaw, dict[str, Any], Bench, int]:
     """The best law as a device: its numbers, the tree, the bench, simulations of all points."""
-    best = selection.chosen if not selection.chosen.form.table else selection.best_device_law
+    best = selection.chosen or selection.best_device_law
     law = best.predictor.fitted
     found: tuple[float, FittedLaw, dict[str, Any], Bench] | None = None
     for number in range(_ROUNDS + 1):
@@ -155,8 +155,7 @@ def _table(
     times: HostTimes,
     workers: int,
 ) -> tuple[dict[str, Any], Bench, int]:
-    predictor: Predictor = selection.best_table.predictor
-    tree = table_device(base, predictor, points, times)
+    tree = table_device(base, selection.average, points, times)
     return tree, _bench(tree, host), 1
 
 

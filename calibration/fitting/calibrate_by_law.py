@@ -85,8 +85,8 @@ def _raise_of_law(settings: Settings) -> None:
 
 def _sources_of_law(sources: Mapping[str, Any], found: LawFit, measured: str) -> dict[str, Any]:
     """Of a table every row is measured; of a virtual disk the law's form is, too."""
-    note = f"by law: {found.selection.chosen.form.name}"
+    note = f"by law: {(found.selection.chosen or found.selection.best_device_law).form.name}"
     if not found.fit.estimates:
-        note = f"rates by {found.selection.best_table.form.name}, latencies of the nearest points"
+        note = f"rates by {found.selection.average.name}; latencies of the nearest points"
     of = {key: value for key, value in sources.items() if key != "all"}
     return of | {"all": {"source": "derived", "note": f"from {measured}; {note}"}}

@@ -11,10 +11,11 @@ import numpy as np
 
 from raidlab.calibration.measurements.distribution import percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
+from raidlab.calibration.surrogates.forms import Blend
 from raidlab.calibration.surrogates.kriging import correlations
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, ServerLaw
-from raidlab.calibration.surrogates.loads import Loads, loads_of
-from raidlab.calibration.surrogates.selection import Predictor
+from raidlab.calibration.surrogates.loads import Loads, loads_of, measured
+from raidlab.calibration.surrogates.mixes import shared_of
 from raidlab.devices.host import HostSpec
 from raidlab.devices.trees import put
 
@@ -88,6 +89,8 @@ def volume_values(law: FittedLaw) -> dict[str, Any]:
         "latency.read": duration(numbers["read_latency"]),
         "latency.write": duration(numbers["write_latency"]),
     }
+    if form.apart:
+        found["server.apart"] = True
     if form.continued:
         for side in ("read", "write"):
             found[f"server.continued_{side}"] = float(f"{numbers[f'continued_{side}']:.4g}")
@@ -123,10 +126,9 @@ def _floor(points: Sequence[Point]) -> float:
 
 def table_device(
     tree: Mapping[str, Any],
-    predictor: Predictor,
+    predictor: Blend,
     points: Sequence[Point],
     host: HostTimes,
-    factors: Mapping[tuple[str, int, int], float] | None = None,
 ) -> dict[str, Any]:
     """The tree of a table over the loads that were measured.
 
@@ -138,7 +140,6 @@ def table_device(
         predictor: Gives rates.
         points: That were measured: their sizes, depths and shapes of latency.
         host: CPU times of an I/O.
-        factors: By direction, block and outstanding, what a row's latency is multiplied by.
     """
     found = copy.deepcopy(dict(tree))
     for key in ("read", "write"):
@@ -157,14 +158,16 @@ def table_device(
             last = 0.0
             for depth in depths:
                 load = _load(side, block, depth, per_job, sequential=sequential)
-                factor = (factors or {}).get((side, block, depth), 1.0)
-                row = _row(load, predictor, host, of, side, factor)
+                row = _row(load, predictor, host, of, side)
                 # Latencies do not fall with depth, nor may a row have no more in it than the last.
                 if row is None or row["outstanding"] <= last:
                     continue
                 last = row["outstanding"]
                 rows.append(row)
         found[side] = rows
+    shared = shared_of(predictor, measured(points))
+    if shared < 1.0:
+        found["shared"] = shared
     return found
 
 
@@ -184,11 +187,10 @@ def _load(side: str, block: int, depth: int, per_job: int, *, sequential: bool) 
 
 def _row(
     load: Loads,
-    predictor: Predictor,
+    predictor: Blend,
     host: HostTimes,
     points: Sequence[Point],
     side: str,
-    factor: float,
 ) -> dict[str, Any] | None:
     """A row of the table; None where the host is what limits."""
     rate = float(predictor.rates(load)[0])
@@ -200,7 +202,7 @@ def _row(
         return None
     at_host = busy + host.wake / float(load.depth[0])
     inside = max(depth - rate * at_host, 0.05 * depth)
-    mean = factor * inside / rate
+    mean = inside / rate
     row: dict[str, Any] = {
         "block": f"{int(load.block[0])} B",
         "outstanding": float(f"{inside:.4g}"),

@@ -10,7 +10,7 @@ import calendar
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import Enum
 
@@ -88,6 +88,34 @@ def parse(text: str, order: Order = Order.MONTH_FIRST) -> Stamp | None:
         words = re.sub(r"(?i)time|uhr|klo|h|kl", "", rest)
         return Stamp(seconds, zone, dated=False) if len(re.sub(r"\W", "", words)) <= 6 else None
     return Stamp(date + seconds, zone)
+
+
+_PAST_HOUR = re.compile(r":(\d\d):(\d\d)(?![\d:])")
+
+
+@dataclass
+class Parsed:
+    """Times of one form, one after the other: each hour is read once, and the rest is added."""
+
+    order: Order = Order.MONTH_FIRST
+    hours: dict[tuple[str, str], Stamp | None] = field(default_factory=dict)
+
+    def at(self, text: str) -> Stamp | None:
+        """As `parse`."""
+        found = _PAST_HOUR.search(text)
+        if found is None:
+            return parse(text, self.order)
+        past = 60 * int(found[1]) + int(found[2])
+        if past > 3599:
+            return parse(text, self.order)
+        key = text[: found.start()], text[found.end() :]
+        if key not in self.hours:
+            stamp = parse(text, self.order)
+            self.hours[key] = (
+                None if stamp is None else Stamp(stamp.seconds - past, stamp.zone, stamp.dated)
+            )
+        hour = self.hours[key]
+        return None if hour is None else Stamp(hour.seconds + past, hour.zone, hour.dated)
 
 
 def _iso(found: re.Match[str]) -> Stamp | None:

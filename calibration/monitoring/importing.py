@@ -110,7 +110,8 @@ def interval(series: Sequence[Series]) -> float | None:
 
 def without_gaps(series: Series) -> Series:
     """The samples that hold anything; `gaps` counts the holes between them."""
-    kept = series.kept(figures.present(series) > 0)
+    seen = figures.present(series) > 0
+    kept = series if seen.all() else series.kept(seen)
     at, length = kept.at, figures.weights(kept)
     known = ~np.isnan(at)
     if known.all() and len(at) > 1:

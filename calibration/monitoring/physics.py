@@ -31,6 +31,9 @@ def complete(name: str, series: Series, capture: Capture) -> None:
     """Fills what follows from other columns, and notes what contradicts itself."""
     for rate, size, amount, letter in _DIRECTIONS:
         _bytes(name, series, capture, (rate, size, amount), letter)
+        if series.column(rate) is not None and series.column(amount) is not None:
+            # Bytes over requests: a day of seconds need not keep it twice.
+            series.columns.pop(size, None)
     _totals(series)
     _waits(series)
     _queue(name, series, capture)

@@ -7,13 +7,14 @@ is missing from a report was idle, as with `-z`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raidlab.calibration.monitoring.clock import Order, Stamp, order_of, parse
+from raidlab.calibration.monitoring.clock import Parsed, order_of
+from raidlab.calibration.monitoring.rows import Layout
 from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, Series
 
 Q = Quantity
@@ -103,16 +104,31 @@ class Reports:
                 found = True
         return found
 
+    def lasted_by(self, layout: Layout, reports: Sequence[int], matrix: Array) -> Iterator[str]:
+        """Seconds of reports from amounts beside rates in rows of a layout: kB_wrtn / kB_wrtn/s.
+
+        Yields:
+            The columns that say it.
+        """
+        rates = {sense.quantity: (at, sense.scale) for at, sense in layout.used}
+        numbers = np.asarray(reports, dtype=np.int32)
+        for at, quantity, scale in layout.totals:
+            if quantity in rates:
+                where, rate_scale = rates[quantity]
+                if self.lasted(numbers, matrix[:, at] * scale, matrix[:, where] * rate_scale):
+                    yield layout.columns[at]
+
     def times(self) -> tuple[Array, str | None]:
         """The time of each report, and the zone."""
         texts = [stamp for stamp in self.stamps if stamp is not None]
         order, _ = order_of(texts)
+        parsed = Parsed(order)
         times = np.full(len(self.stamps), np.nan)
         zone, first_zone = None, True
         day = 0.0
         last = -math.inf
         for at, text in enumerate(self.stamps):
-            stamp = None if text is None else _quick(text, order)
+            stamp = None if text is None else parsed.at(text)
             if stamp is None:
                 continue
             seconds = stamp.seconds
@@ -193,10 +209,6 @@ class Reports:
                 text = f"begins where {before[0]} ends: the same disk under another name?"
                 capture.note("renamed", names[0], text)
         return found
-
-
-def _quick(text: str, order: Order) -> Stamp | None:
-    return parse(text, order)
 
 
 def rows_of(

@@ -111,6 +111,17 @@ class Source:
         text = content.decode(self.encoding, "replace")
         return text.replace("\r\n", "\n").replace("\r", "\n")
 
+    def blocks(self, size: int) -> Iterator[bytes]:
+        """Its bytes in blocks, without a byte-order mark."""
+        try:
+            with self._opened() as file:
+                first = True
+                while block := file.read(size):
+                    yield block.removeprefix(codecs.BOM_UTF8) if first else block
+                    first = False
+        except (EOFError, lzma.LZMAError) as error:
+            raise unreadable(self.path, str(error)) from None
+
     def lines(self) -> Iterator[str]:
         """Line by line, without their ends: little memory, however long the file is."""
         with self._opened() as file:

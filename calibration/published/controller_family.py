@@ -7,7 +7,8 @@ shared term over the speed of its cores, which clock and design give:
 
 Terms are fitted to the published figures behind all chips of the family together, by the search of
 `published.fit`; a bound counts where it is broken. Each chip is also left out and predicted from
-the figures behind the others, and so is each half of the levels.
+the figures behind the others, and so are levels, numbers of drives and loads, beside what the
+figure of the nearest configuration would predict.
 
 `make calibrate-catalogue` writes the terms into the chips' data sheets and prints the tables of
 docs/evidence/controllers.md; `python -m raidlab.calibration.published.controller_family` does that
@@ -21,11 +22,12 @@ import sys
 import tempfile
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from raidlab.calibration.fitting.fitted_file import with_others
 from raidlab.calibration.published.figures import Configuration, Figure
@@ -68,17 +70,25 @@ class FamilyBench:
             found[name] = f"{us * math.exp(move) * slower:.4g} us"
         return found
 
-    def errors(self, places: Sequence[Array]) -> list[Array]:
-        """ln(simulated / published) of every figure at each place; of a bound what is beyond it.
+    def errors(
+        self, places: Sequence[Array], wanted: npt.NDArray[np.bool_] | None = None
+    ) -> list[Array]:
+        """ln(simulated / published) of figures at each place; of a bound what is beyond it.
+
+        Args:
+            places: Logarithms of the terms over their start.
+            wanted: Which of the figures; all if left out.
 
         Raises:
             ValueError: A figure cannot be simulated.
         """
+        chosen = np.ones(len(self.figures), dtype=bool) if wanted is None else wanted
         with tempfile.TemporaryDirectory() as folder:
             figures = [
                 self._behind(figure, place, Path(folder) / str(at))
                 for at, place in enumerate(places)
-                for figure in self.figures
+                for figure, taken in zip(self.figures, chosen, strict=True)
+                if taken
             ]
             rows = validate(figures, store=self._store).rows
         found = []
@@ -119,18 +129,64 @@ def part_of(figure: Figure) -> str:
     return "RAID 0" if figure.configuration.level == "raid0" else "other levels"
 
 
+def drives_of(figure: Figure) -> str:
+    """How many drives a figure's array has."""
+    return f"{figure.configuration.count} drives"
+
+
+def load_of(figure: Figure) -> str:
+    """Streams or random accesses, by the name of the load."""
+    return figure.configuration.load
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Errors of the figures of one group, as ln(simulated / published)."""
+
+    fitted: Array
+    """With the terms that all figures gave."""
+    predicted: Array
+    """With the terms that the other groups' figures give alone."""
+    nearest: Array
+    """Of the nearest given configuration's figure instead; NaN where none is of that quantity."""
+
+
 def predictions(
     bench: FamilyBench, found: Found, group: Callable[[Figure], str]
-) -> dict[str, tuple[Array, Array]]:
-    """For each group of figures its errors if fitted, and predicted from the other groups alone."""
+) -> dict[str, LeftOut]:
+    """For each group of figures its errors if fitted, if left out, and of the nearest other."""
     labels = np.array([group(figure) for figure in bench.figures])
-    names = sorted(set(labels))
-    places = [least_loss(bench, found, labels != name) for name in names]
-    errors = bench.errors(places)
-    return {
-        str(name): (found.errors[labels == name], predicted[labels == name])
-        for name, predicted in zip(names, errors, strict=True)
-    }
+    left = {}
+    for name in sorted(set(labels)):
+        inside = labels == name
+        place = least_loss(bench, found, ~inside)
+        errors = bench.errors([place], inside)[0]
+        others = [figure for figure, out in zip(bench.figures, inside, strict=True) if not out]
+        own = [figure for figure, out in zip(bench.figures, inside, strict=True) if out]
+        nearest = np.array([by_nearest(figure, others) for figure in own])
+        left[str(name)] = LeftOut(found.errors[inside], errors, nearest)
+    return left
+
+
+def by_nearest(figure: Figure, others: Sequence[Figure]) -> float:
+    """Error of a figure if it were that of the nearest configuration given, as ln(other / own).
+
+    Nearest is the one with the fewest columns that differ; of those the one with the nearest number
+    of drives. A figure of another quantity, or a bound, gives none: NaN.
+    """
+    given = [
+        other for other in others if other.quantity == figure.quantity and other.relation in "=~"
+    ]
+    if not given:
+        return math.nan
+
+    def distance(other: Figure) -> tuple[int, float]:
+        one, two = figure.configuration, other.configuration
+        columns = ("load", "outstanding", "level", "controller", "drive", "settings")
+        differ = sum(getattr(one, column) != getattr(two, column) for column in columns)
+        return differ, abs(math.log(one.count / two.count))
+
+    return math.log1p(judge(figure, min(given, key=distance).value)[0] / 100)
 
 
 def written(bench: FamilyBench, found: Found) -> dict[Path, str]:
@@ -170,15 +226,18 @@ def written(bench: FamilyBench, found: Found) -> dict[Path, str]:
 def table(bench: FamilyBench, found: Found) -> str:
     """The errors in percent, medians and largest, in Markdown."""
     lines = [
-        "| left out | figures | median if fitted | largest | median predicted | largest |",
-        "|---|---|---|---|---|---|",
+        "| left out | figures | median if fitted | largest | median predicted | largest |"
+        " median of the nearest given |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for group in (bench.chip_of, part_of):
-        for name, (fitted, predicted) in predictions(bench, found, group).items():
-            cells = [name, str(len(fitted))]
-            for errors in (fitted, predicted):
+    for group in (bench.chip_of, part_of, drives_of, load_of):
+        for name, left in predictions(bench, found, group).items():
+            cells = [name, str(len(left.fitted))]
+            for errors in (left.fitted, left.predicted):
                 off = 100 * abs(np.expm1(errors))
                 cells += [f"{np.median(off):.1f}", f"{max(off):.1f}"]
+            known = left.nearest[~np.isnan(left.nearest)]
+            cells.append(f"{np.median(100 * abs(np.expm1(known))):.1f}" if len(known) else "")
             lines.append("| " + " | ".join(cells) + " |")
     lines += ["", "| term | at the reference | standard error |", "|---|---|---|"]
     times = bench.times(bench.fit.reference, found.place)

@@ -2,8 +2,9 @@
 
 `ServerLaw` is a station and a delay around it (`queueing`): an I/O takes the server a time of its
 own and one for each byte, of reads and of writes, and waits a latency outside. Reads and writes
-share the server, so a mix takes the mean of both. Four variants: one server for all jobs or one for
-each job; with caps on I/Os and bytes a second; with constant or exponential times.
+share the server, so a mix takes the mean of both; or they are apart, so that the busier of both
+limits, and an I/O meets the other only as time. Variants: one server for all jobs or one for each
+job; caps on I/Os and bytes a second; constant or exponential times.
 
 `LinesLaw` knows nothing of devices: the logarithm of the rate is a plane over the logarithms of
 block size and of outstanding I/Os, of reads and of writes; a mix takes the harmonic mean.
@@ -27,6 +28,8 @@ PULL: Final = 0.05
 _SHORTEST_S, _LONGEST_S = 1e-9, 10.0
 _FASTEST: Final = 1e12
 _STARTS: Final = 4
+_STEP: Final = 1e-6
+"""Of a number, which is a logarithm, by which slopes are taken."""
 _JITTER: Final = 0.7
 """Deviation of the logarithms of further starts."""
 
@@ -73,7 +76,7 @@ class Law(Protocol):
         """Least and greatest value of each number."""
 
     def rates(self, numbers: Array, loads: Loads) -> Array:
-        """I/Os a second, shape (loads,)."""
+        """I/Os a second, shape (loads,); of several rows of numbers shape (rows, loads)."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,8 @@ class ServerLaw:
     continued: bool = False
     """True if the bytes of sequential I/Os take a share of the time of others."""
     servers: int = 1
+    apart: bool = False
+    """True if reads and writes have servers of their own."""
     host: HostTimes = HostTimes()
 
     @property
@@ -95,6 +100,7 @@ class ServerLaw:
         """In messages and documents."""
         own = "one server a job" if self.each_job else "one server"
         own = f"{self.servers} servers" if self.servers > 1 else own
+        own += " a direction" if self.apart else ""
         parts = [own, "exponential" if self.spread >= 1.0 else "constant"]
         parts += ["capped"] if self.capped else []
         parts += ["sequential apart"] if self.continued else []
@@ -133,7 +139,8 @@ class ServerLaw:
 
     def rates(self, numbers: Array, loads: Loads) -> Array:
         """I/Os a second of closed loads."""
-        named = dict(zip(self.names, np.exp(numbers), strict=True))
+        columns = np.moveaxis(np.exp(numbers), -1, 0)[..., None]
+        named = dict(zip(self.names, columns, strict=True))
         reads = loads.read_share
 
         def mixed(read: float | Array, write: float | Array) -> Array:
@@ -145,10 +152,14 @@ class ServerLaw:
                 moved * np.where(loads.sequential > 0.0, named[f"continued_{side}"], 1.0)
                 for side, moved in zip(("read", "write"), bytes_of, strict=True)
             ]
-        service = mixed(named["read"] + bytes_of[0], named["write"] + bytes_of[1])
+        of_read = reads * (named["read"] + bytes_of[0])
+        of_write = (1.0 - reads) * (named["write"] + bytes_of[1])
+        service, beside = of_read + of_write, np.zeros(len(loads))
+        if self.apart:
+            service, beside = np.maximum(of_read, of_write), np.minimum(of_read, of_write)
         at_host = self.host.busy(loads)
         delay = mixed(named["read_latency"], named["write_latency"])
-        delay = delay + at_host + self.host.wake / loads.depth
+        delay = delay + beside + at_host + self.host.wake / loads.depth
         count = loads.depth if self.each_job else loads.outstanding
         found = closed_rate(count, service, delay, self.spread, self.servers)
         found = found * loads.jobs if self.each_job else found
@@ -216,12 +227,13 @@ class LinesLaw:
 
     def rates(self, numbers: Array, loads: Loads) -> Array:
         """I/Os a second; a mix takes the mean of the times."""
+        columns = np.moveaxis(np.asarray(numbers), -1, 0)[..., None]
         block = np.clip(loads.block, *self.blocks)
         size = np.log(block / 16384.0)
         depth = np.log(np.clip(loads.outstanding, *self.outstanding) / 4.0)
         one, other = (
             np.exp(np.clip(a + b * size + c * depth, -40.0, 40.0))
-            for a, b, c in (numbers[:3], numbers[3:])
+            for a, b, c in (columns[:3], columns[3:])
         )
         beyond = np.maximum(loads.block / block, 1.0)
         found: Array = 1.0 / (loads.read_share / one + (1.0 - loads.read_share) / other) / beyond
@@ -269,11 +281,17 @@ def fit_law(
         off = (np.log(law.rates(numbers, seen.loads)) - goal) / seen.tolerance
         return np.concatenate([off, PULL * (numbers - first)])
 
+    def slopes(numbers: Array) -> Array:
+        near = np.vstack([numbers, numbers + _STEP * np.eye(len(first))])
+        logs = np.log(law.rates(near, seen.loads)) / seen.tolerance
+        found: Array = (logs[1:] - logs[0]).T / _STEP
+        return np.vstack([found, PULL * np.eye(len(first))])
+
     best = None
     for place in (first, *begin, *(first + jitter for jitter in drawn)):
         inside = np.clip(place, low + 1e-6, high - 1e-6)
         found = scipy.optimize.least_squares(
-            residuals, inside, bounds=(low, high), loss="soft_l1", max_nfev=60, xtol=1e-5
+            residuals, inside, slopes, (low, high), loss="soft_l1", max_nfev=60, xtol=1e-5
         )
         if best is None or found.cost < best.cost:
             best = found

@@ -2,31 +2,26 @@
 
 Points are left out one by one, or in a dozen parts where there are many; those of one load go
 together. A form's error is the mean of the absolute logarithms of predicted over measured rates.
-Forms are laws with few numbers, and tables: a law with what it leaves kriged. The form with the
-least error is taken, but a simpler one if the difference is less than its standard error, and a law
-before a table. A bootstrap over points says in what share of them no other family is better.
+Forms are laws with few numbers, tables (a law with what it leaves kriged), and the average of all
+by weights that make its error on points left out least (`stacking`). The simplest law that a device
+can have is taken if it predicts as well as the average, in the mean and in nine of ten; else a
+table of the average. A bootstrap over points says in what share of them no other family is better.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any, Final
 
 import numpy as np
 
-from raidlab.calibration.surrogates.kriging import Field, krige
-from raidlab.calibration.surrogates.laws import (
-    FittedLaw,
-    HostTimes,
-    Law,
-    LinesLaw,
-    ServerLaw,
-    fit_law,
-)
+from raidlab.calibration.surrogates.forms import Blend, Family, Form, Predictor, blend, forms
+from raidlab.calibration.surrogates.kriging import krige
+from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
 from raidlab.calibration.surrogates.loads import Array, Loads, Measured
+from raidlab.calibration.surrogates.stacking import left_out_of, weights_of
 
 _SINGLY: Final = 20
 """Points up to which each is left out by itself."""
@@ -38,53 +33,12 @@ _NOTHING: Final = 0.01
 """Difference of errors that is none: a percent of a rate."""
 _AS_WELL: Final = 1.1
 """Ratio of two errors up to which a form predicts as well as another."""
+_NINTH_AS_WELL: Final = 1.25
+"""The same of what nine of ten are within, which few points decide."""
 _FEWEST: Final = 4
 """Points below which nothing can be left out."""
-NO_LAW_PCT: Final = 25.0
-"""Median error of the best law on points left out beyond which it explains nothing."""
-
-
-class Family(StrEnum):
-    """What a form says of a device."""
-
-    LINES = "lines"
-    SERVER = "server"
-    SERVER_PER_JOB = "server per job"
-    CAPS = "caps"
-    TABLE = "table"
-
-
-@dataclass(frozen=True)
-class Form:
-    """A way to predict rates."""
-
-    family: Family
-    law: Law
-    table: bool = False
-    """True if what the law leaves is kriged."""
-
-    @property
-    def name(self) -> str:
-        """In messages and documents."""
-        return f"table over {self.law.name}" if self.table else self.law.name
-
-    @property
-    def numbers(self) -> int:
-        """How many it has; a table has more than any law."""
-        return len(self.law.names) + (100 if self.table else 0)
-
-
-@dataclass(frozen=True)
-class Predictor:
-    """A form with its numbers."""
-
-    form: Form
-    fitted: FittedLaw
-    residual: Field | None = None
-
-    def rates(self, loads: Loads) -> Array:
-        """I/Os a second, shape (loads,)."""
-        return self.fitted.rates(loads) if self.residual is None else self.residual.rates(loads)
+_TABLES: Final = 3
+"""Laws besides lines whose residuals are kriged, the best ones: the others are further off."""
 
 
 @dataclass(frozen=True)
@@ -96,21 +50,23 @@ class Scored:
     """Fitted to all points."""
     left_out: Array = field(repr=False)
     """Logarithms of predicted over measured rates of points left out, shape (points,)."""
+    without: tuple[FittedLaw, ...] = field(default=(), repr=False)
+    """The law without each part."""
 
     @property
     def error(self) -> float:
         """Mean absolute logarithm; infinite where nothing could be left out."""
-        return float(_bounded(self.left_out).mean()) if len(self.left_out) else math.inf
+        return error_of(self.left_out)
 
     @property
     def median_pct(self) -> float:
         """Median error of a rate in percent."""
-        return _percent(self.left_out, 50.0)
+        return percent_of(self.left_out, 50.0)
 
     @property
     def p90_pct(self) -> float:
         """Error of a rate in percent that nine points of ten are within."""
-        return _percent(self.left_out, 90.0)
+        return percent_of(self.left_out, 90.0)
 
     def to_dict(self) -> dict[str, Any]:
         """An entry of the document."""
@@ -125,26 +81,28 @@ class Scored:
 
 @dataclass(frozen=True)
 class Selection:
-    """Every form with its score, the best first, and the one that was taken."""
+    """Every form with its score, the best first, the average of all, and what was taken."""
 
     scored: tuple[Scored, ...]
-    chosen: Scored
+    average: Blend
+    average_left_out: Array = field(repr=False)
+    """Errors of the average at points that its weights did not see, shape (points,)."""
+    chosen: Scored | None
+    """The law of a device; None where the table of the average is nearer."""
     confidence: float
     """Share of bootstrap samples in which no other family predicts clearly better."""
 
     @property
     def best_law(self) -> Scored:
         """The best form that is no table and no lines."""
-        laws = [
-            each for each in self.scored if each.form.family not in (Family.LINES, Family.TABLE)
-        ]
+        none = (Family.LINES, Family.TABLE)
+        laws = [each for each in self.scored if each.form.family not in none]
         return min(laws, key=lambda each: each.error)
 
     @property
     def best_device_law(self) -> Scored:
         """The best law that a device can have: with one server, or several, for all jobs."""
-        apart = (Family.LINES, Family.TABLE, Family.SERVER_PER_JOB)
-        laws = [each for each in self.scored if each.form.family not in apart]
+        laws = [each for each in self.scored if each.form.device]
         return min(laws, key=lambda each: (each.error, each.form.numbers))
 
     @property
@@ -160,47 +118,50 @@ class Selection:
 
     @property
     def no_law(self) -> bool:
-        """True if no law explains the data: the table is the answer."""
-        return self.chosen.form.table or self.best_law.median_pct > NO_LAW_PCT
+        """True if no law is as near as the average of all forms: the table is the answer."""
+        return self.chosen is None
+
+    @property
+    def left_out(self) -> Array:
+        """Logarithms of predicted over measured rates of what was taken, shape (points,)."""
+        return self.average_left_out if self.chosen is None else self.chosen.left_out
+
+    @property
+    def error(self) -> float:
+        """Mean absolute logarithm of what was taken, at points left out."""
+        return error_of(self.left_out)
+
+    @property
+    def name(self) -> str:
+        """Of what was taken."""
+        return self.average.name if self.chosen is None else self.chosen.form.name
 
     def to_dict(self) -> dict[str, Any]:
         """The document's part: forms by their error on points left out, the best first."""
+        known = bool(len(self.average_left_out))
         return {
-            "chosen": self.chosen.form.name,
+            "chosen": self.name,
             "confidence": self.confidence,
             "no_law": self.no_law,
             "forms": [each.to_dict() for each in self.scored],
+            "average": {
+                "weights": {each.form.name: weight for each, weight in self.average.members},
+                "median_abs_error_pct": percent_of(self.average_left_out, 50.0) if known else None,
+                "p90_abs_error_pct": percent_of(self.average_left_out, 90.0) if known else None,
+            },
         }
 
     def said(self) -> str:
         """In a sentence."""
-        law, chosen = self.best_law, self.chosen
-        if not len(chosen.left_out):
-            return f"{chosen.form.name}: too few points to leave any out, so nobody knows how good"
-        errors = f"{chosen.median_pct:.0f} % in the median, {chosen.p90_pct:.0f} % in nine of ten"
-        text = f"{chosen.form.name}: {errors} off on points left out; sure to {self.confidence:.0%}"
-        if self.no_law and chosen.form.table:
+        if not len(self.left_out):
+            return f"{self.name}: too few points to leave any out, so nobody knows how good"
+        median, ninth = (percent_of(self.left_out, rank) for rank in (50.0, 90.0))
+        errors = f"{median:.0f} % in the median, {ninth:.0f} % in nine of ten"
+        text = f"{self.name}: {errors} off on points left out; sure to {self.confidence:.0%}"
+        if self.no_law:
+            law = self.best_law
             text = f"no law, use the table ({law.form.name} is {law.median_pct:.0f} % off): {text}"
         return text
-
-
-def forms(host: HostTimes, loads: Loads) -> Iterator[Form]:
-    """The laws that are tried: what no load shows is in none of them.
-
-    Args:
-        host: CPU time of an I/O, as measured.
-        loads: That were measured.
-    """
-    sequential = bool(loads.sequential.any() and not loads.sequential.all())
-    jobs = len(set(loads.jobs)) > 1
-    yield Form(Family.LINES, LinesLaw.over(loads))
-    for continued in (False, True) if sequential else (False,):
-        for spread in (1.0, 0.0):
-            yield Form(Family.SERVER, ServerLaw(spread, continued=continued, host=host))
-        yield Form(Family.CAPS, ServerLaw(0.0, capped=True, continued=continued, host=host))
-        if jobs:
-            law = ServerLaw(1.0, each_job=True, continued=continued, host=host)
-            yield Form(Family.SERVER_PER_JOB, law)
 
 
 def select(seen: Measured, host: HostTimes | None = None) -> Selection:
@@ -211,67 +172,92 @@ def select(seen: Measured, host: HostTimes | None = None) -> Selection:
         host: CPU time of an I/O, as measured; none if it is not known.
     """
     parts = _parts(seen.loads)
-    tried: list[Scored] = []
-    for form in forms(host or HostTimes(), seen.loads):
-        tried += _score(form, seen, parts)
+    laws = [_score(form, seen, parts) for form in forms(host or HostTimes(), seen.loads)]
+    ordered = sorted(laws, key=lambda each: each.error)
+    tabled = [each for each in ordered if each.form.family is not Family.LINES][:_TABLES]
+    tabled += [each for each in laws if each.form.family is Family.LINES]
+    tried = [*laws, *(_tabled(each, seen, parts) for each in tabled)]
+    if parts:
+        errors = np.array([_bounded(each.left_out, signed=True) for each in tried])
+        weights, average = weights_of(errors), left_out_of(errors)
+    else:
+        fewest = min(each.form.numbers for each in laws if each.form.device)
+        weights = np.array([float(e.form.device and e.form.numbers == fewest) for e in tried])
+        average = np.zeros(0)
+    of = blend([each.predictor for each in tried], weights.tolist())
     ordered = sorted(tried, key=lambda each: each.error)
-    chosen = _taken(tried)
-    return Selection(tuple(ordered), chosen, _confidence(ordered, chosen))
+    chosen = _taken(tried, average)
+    sure = _confidence(ordered, chosen, average)
+    return Selection(tuple(ordered), of, average, chosen, sure)
 
 
-def _score(form: Form, seen: Measured, parts: Sequence[Sequence[int]]) -> list[Scored]:
-    """A law and the table over it, each fitted without each part and asked for it."""
+def _score(form: Form, seen: Measured, parts: Sequence[Sequence[int]]) -> Scored:
+    """A law, fitted without each part and asked for it."""
     whole = fit_law(form.law, seen)
-    by_law, by_table = np.zeros(len(seen)), np.zeros(len(seen))
+    left_out = np.zeros(len(seen) if parts else 0)
+    without = []
     for part in parts:
-        others = [index for index in range(len(seen)) if index not in set(part)]
-        without = fit_law(form.law, seen.take(others), (whole.numbers,), starts=0)
+        fitted = fit_law(form.law, seen.take(_others(part, seen)), (whole.numbers,), starts=0)
         of = seen.take(part)
-        by_law[part] = np.log(without.rates(of.loads) / of.rate)
-        field_of = krige(without, seen.take(others))
-        by_table[part] = np.log(field_of.rates(of.loads) / of.rate)
-    if not parts:
-        by_law = by_table = np.zeros(0)
-    table = Form(Family.TABLE, form.law, table=True)
-    return [
-        Scored(form, Predictor(form, whole), by_law),
-        Scored(table, Predictor(table, whole, krige(whole, seen)), by_table),
-    ]
+        left_out[part] = np.log(fitted.rates(of.loads) / of.rate)
+        without.append(fitted)
+    return Scored(form, Predictor(form, whole), left_out, tuple(without))
 
 
-def _taken(tried: Sequence[Scored]) -> Scored:
-    """The simplest of those that are not clearly worse than the best.
+def _tabled(law: Scored, seen: Measured, parts: Sequence[Sequence[int]]) -> Scored:
+    """The table over a law, kriged without each part and asked for it."""
+    form = Form(Family.TABLE, law.form.law, table=True)
+    left_out = np.zeros(len(seen) if parts else 0)
+    for part, fitted in zip(parts, law.without, strict=True):
+        of = seen.take(part)
+        residual = krige(fitted, seen.take(_others(part, seen)))
+        left_out[part] = np.log(residual.rates(of.loads) / of.rate)
+    whole = law.predictor.fitted
+    return Scored(form, Predictor(form, whole, krige(whole, seen)), left_out)
 
-    Lines are no device, nor is a server for each job one. Of laws with as many numbers one with
-    exponential times is taken unless constant ones are clearly better: times do vary.
+
+def _others(part: Sequence[int], seen: Measured) -> list[int]:
+    left = set(part)
+    return [index for index in range(len(seen)) if index not in left]
+
+
+def _taken(tried: Sequence[Scored], average: Array) -> Scored | None:
+    """The simplest law of a device that is as near as the average of all; None if none is.
+
+    Of laws with as many numbers one with exponential times is taken unless constant ones are
+    clearly better: times do vary.
     """
-    none = (Family.LINES, Family.SERVER_PER_JOB)
-    laws = [each for each in tried if each.form.family not in none]
-    if not len(laws[0].left_out):
+    laws = [each for each in tried if each.form.device]
+    if not len(average):
         return min(laws, key=lambda each: each.form.numbers)
-    best = min(laws, key=lambda each: each.error)
-
-    def clearly_worse(each: Scored) -> bool:
-        more = _bounded(each.left_out) - _bounded(best.left_out)
-        apart = float(more.std()) / math.sqrt(len(more))
-        return float(more.mean()) > max(apart, _NOTHING)
-
-    near = [each for each in laws if not clearly_worse(each)]
+    near = [each for each in laws if _as_near(each.left_out, average)]
+    if not near:
+        return None
     fewest = min(each.form.numbers for each in near)
     same = [each for each in near if each.form.numbers == fewest]
     least = min(each.error for each in same)
     return next(each for each in same if each.error <= _AS_WELL * least)
 
 
-def _confidence(scored: Sequence[Scored], chosen: Scored) -> float:
+def _as_near(errors: Array, others: Array) -> bool:
+    """True if errors are about as small, in the mean and in nine of ten."""
+    ninth, of_others = (percent_of(each, 90.0) / 100.0 for each in (errors, others))
+    return (
+        error_of(errors) <= _AS_WELL * error_of(others) + _NOTHING
+        and ninth <= _NINTH_AS_WELL * of_others + _NOTHING
+    )
+
+
+def _confidence(scored: Sequence[Scored], chosen: Scored | None, average: Array) -> float:
     """Share of bootstrap samples of the points in which no other family is clearly better."""
-    count = len(chosen.left_out)
+    count = len(average)
     if not count:
         return 0.0
     draws = np.random.default_rng(1).integers(0, count, (_DRAWS, count))
-    others = [each for each in scored if each.form.family is not chosen.form.family]
+    family = Family.TABLE if chosen is None else chosen.form.family
+    others = [each for each in scored if each.form.family is not family]
     errors = [_bounded(each.left_out)[draws].mean(axis=1) for each in others]
-    own = _bounded(chosen.left_out)[draws].mean(axis=1)
+    own = _bounded(average if chosen is None else chosen.left_out)[draws].mean(axis=1)
     return float(np.mean(own <= _AS_WELL * np.min(errors, axis=0)))
 
 
@@ -294,11 +280,17 @@ def _parts(loads: Loads) -> list[list[int]]:
     return [[index for at in of for index in found[at]] for of in dealt]
 
 
-def _bounded(errors: Array) -> Array:
-    return np.minimum(np.abs(errors), _FARTHEST)
+def _bounded(errors: Array, *, signed: bool = False) -> Array:
+    found: Array = np.clip(errors, -_FARTHEST, _FARTHEST)
+    return found if signed else np.abs(found)
 
 
-def _percent(errors: Array, rank: float) -> float:
+def error_of(errors: Array) -> float:
+    """Mean absolute logarithm; infinite where nothing could be left out."""
+    return float(_bounded(errors).mean()) if len(errors) else math.inf
+
+
+def percent_of(errors: Array, rank: float) -> float:
     """A percentile of the errors of rates, in percent; not a number where there are none."""
     if not len(errors):
         return math.nan

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveOptions, DriveSpec, PreconditioningLoad
 from raidlab.scenarios.planning.arrays import usable_bytes
@@ -127,7 +128,8 @@ class Target:
             goals=(),
             base=base,
         )
-        size = usable_bytes(chosen["level"], chosen["stripe_unit_bytes"], drives)
+        layout = CopyLayout.of_plan(chosen)
+        size = usable_bytes(chosen["level"], chosen["stripe_unit_bytes"], drives, layout)
         return Target(f"{names[index]} of {scenario.title}", system, index, size)
 
     def under(self, load: TracePlan, title: str) -> Scenario:

@@ -110,7 +110,7 @@ def run_twin(
         tell(f"{len(state.seen)} points, rates known to {100 * choice.deviation:.1f} %")
         left = withheld[len(state.kept) :]
         spent = time.monotonic() - begun + (len(left) + ROUND) * (SECONDS + 2.0) + _FIT_S
-        enough = max(choice.deviation, selection.chosen.error) < settings.tolerance
+        enough = max(choice.deviation, selection.error) < settings.tolerance
         full = len(state.seen) + ROUND > settings.most_points
         if enough or full or spent > settings.time_limit_s:
             break

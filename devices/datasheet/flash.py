@@ -7,6 +7,9 @@ Equations, with S the rate of sequential writes, R that of random writes of a ma
     random reads = cores / t_core,  where dies / t_read and the link allow more
     latency = host + core + wait + t_read + command + 4 KiB / channel + 4 KiB / link
 
+Reads of a client drive are stated of data in its SLC cache: t_read is that of one bit a cell there,
+and t_read of the other cells is longer as usual chips are.
+
 WA of first-in-first-out collection under uniform writes: Desnoyers (2012). docs/explanation/
 data-sheets.md has a worked example.
 """
@@ -39,6 +42,8 @@ _CHANNELS = 8
 _ROOM = 1.5
 """What cores could do over the random writes that dies do."""
 LEAST_US = 0.1
+CLIENT_DEPTH = 128
+"""I/Os in flight at which makers state random rates of client drives: four threads of 32."""
 _CORE_US = 10.0
 """Longest core time of a read: with fewer I/Os a second fewer cores work on commands."""
 
@@ -65,6 +70,8 @@ class Flash:
     write_unit_us: float
     read_wait_us: float
     write_wait_us: float
+    slc_read_us: float
+    """Mean time to read a page in the SLC cache, where there is one."""
     slc_program_us: float
     """Of a page of every plane in the SLC cache, where there is one."""
     payload: float | None
@@ -125,9 +132,23 @@ class Flash:
         rate = link.practical if self.payload is None else link.theoretical * self.payload
         return float(rate) / 1e6
 
+    @property
+    def stated_read_us(self) -> float:
+        """Mean time to read a page of the cells that the sheet's reads meet."""
+        return self.slc_read_us if self.sheet.has_slc_cache else self.read_us
+
+    def reading(self, read_us: float) -> Flash:
+        """With a time to read such a page, within its bounds."""
+        if not self.sheet.has_slc_cache:
+            return replace(self, read_us=self.cell.read_us.clamp(read_us))
+        one_bit = CELLS["slc"].read_us
+        fast = one_bit.clamp(read_us)
+        usual = fast * self.cell.read_us.best / one_bit.best
+        return replace(self, slc_read_us=fast, read_us=self.cell.read_us.clamp(usual))
+
     def latency_us(self) -> float:
         """Of a read of 4 KiB at depth 1."""
-        return self._around_us() + self.read_us + self.read_wait_us
+        return self._around_us() + self.stated_read_us + self.read_wait_us
 
     def _around_us(self) -> float:
         transfer = priors.COMMAND_US.best + BLOCK / self.channel_mb_s
@@ -137,8 +158,8 @@ class Flash:
         """With the time to read a page, within the cell's bounds, that gives a latency."""
         wait = priors.READ_LATENCY_US[self.family].best
         rest = wanted_us - self._around_us()
-        read = self.cell.read_us.clamp(rest - wait)
-        return replace(self, read_us=read, read_wait_us=max(0.0, rest - read))
+        moved = self.reading(rest - wait)
+        return replace(moved, read_wait_us=max(0.0, rest - moved.stated_read_us))
 
     def with_write_latency(self, wanted_us: float) -> Flash:
         """With the wait that gives a latency of a write of 4 KiB at depth 1."""
@@ -230,6 +251,7 @@ def first(sheet: Sheet) -> Flash:
         channels=min(_channels(dies, link.family), dies),
         channel_mb_s=_CHANNEL_MB_S.get(link.generation, 667),
         read_us=cell.read_us.best,
+        slc_read_us=CELLS["slc"].read_us.best,
         program_us=bounds.clamp(time),
         spare=spare,
         cores=cores,
@@ -268,7 +290,12 @@ def _slc_program(sheet: Sheet, dies: int, planes: int) -> float:
 
 
 def _independent(sheet: Sheet, cell: Cell, dies: int) -> bool:
-    return (sheet.random_read or 0.0) * cell.read_us.best * 1e-6 > _DIES_ARE_ENOUGH * dies
+    busy = (sheet.random_read or 0.0) * 1e-6
+    if not sheet.has_slc_cache:
+        return busy * cell.read_us.best > _DIES_ARE_ENOUGH * dies
+    # So much of all dies' time n I/Os in flight can use that are at any of them alike.
+    most = CLIENT_DEPTH / (CLIENT_DEPTH + dies - 1)
+    return busy * CELLS["slc"].read_us.best > most * dies
 
 
 def _channels(dies: int, family: str) -> int:
@@ -293,7 +320,7 @@ def _payload(sheet: Sheet, link: Interface) -> float | None:
 
 def _fewer_cores(draft: Flash, wanted_us: float) -> Flash:
     """With so few cores that their time leaves room for a page in a stated latency."""
-    fast = replace(draft, read_us=draft.cell.read_us.low, read_wait_us=0.0)
+    fast = replace(draft.reading(0.0), read_wait_us=0.0)
     while fast.latency_us() > wanted_us and fast.cores > 1:
         factor = (fast.cores - 1) / fast.cores
         fast = replace(

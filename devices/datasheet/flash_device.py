@@ -102,8 +102,7 @@ def _nand(draft: Draft, flash: Flash) -> None:
     draft.put("nand.pages_per_block", cell.pages_per_block, usual)
     draft.put("nand.page", f"{PAGE} B", usual)
     times = [quantity(flash.read_us * share, "us") for share in cell.read_shape]
-    origin = _by("read_latency, less host, core, bus and link", sheet.read_latency, cell.read_us)
-    draft.put("nand.read", times, origin)
+    draft.put("nand.read", times, _read_origin(flash))
     time = quantity(flash.program_us, "us")
     draft.put("nand.program", [time] * cell.page_types, _program_origin(flash))
     if flash.program_mb_s is not None:
@@ -127,8 +126,21 @@ def _nand(draft: Draft, flash: Flash) -> None:
         draft.put("nand.rated_cycles", round(cell.cycles.best), assumed(cell.cycles))
 
 
+def _read_origin(flash: Flash) -> Origin:
+    stated, prior = flash.sheet.read_latency, flash.cell.read_us
+    if not flash.sheet.has_slc_cache:
+        return _by("read_latency, less host, core, bus and link", stated, prior)
+    ratio = prior.best / priors.CELLS["slc"].read_us.best
+    low, high = (round(bound, 2) for bound in (prior.low, prior.high))
+    note = f"{ratio:g} times nand.slc_cache.read, as of usual chips; {prior.source}"
+    return assumed(Prior(low, flash.read_us, high, note), "us")
+
+
 def _slc_cache(draft: Draft, flash: Flash) -> None:
     sheet = flash.sheet
+    how = "read_latency, of data in the cache, less host, core, bus and link"
+    origin = _by(how, sheet.read_latency, priors.CELLS["slc"].read_us)
+    draft.put("nand.slc_cache.read", quantity(flash.slc_read_us, "us"), origin)
     fixed = fixed_slc_bytes(sheet)
     note = "970 EVO: 4 GB up to 500 GB, 6 GB of others"
     draft.put("nand.slc_cache.fixed", f"{fixed} B", Origin("assumed", note))

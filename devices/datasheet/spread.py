@@ -122,7 +122,10 @@ def _random_read(flash: Flash, figure: float) -> Moved:
 
 
 def _read_latency(flash: Flash, figure: float) -> Moved:
-    return "nand.read", flash.with_latency(figure / 1e3).read_us, "us"
+    moved = flash.with_latency(figure / 1e3)
+    if flash.sheet.has_slc_cache:
+        return "nand.slc_cache.read", moved.slc_read_us, "us"
+    return "nand.read", moved.read_us, "us"
 
 
 def _write_latency(flash: Flash, figure: float) -> Moved:

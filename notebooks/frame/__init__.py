@@ -9,6 +9,11 @@ from raidlab.notebooks.frame.figures import along as along
 from raidlab.notebooks.frame.figures import figure as figure
 from raidlab.notebooks.frame.figures import measured as measured
 from raidlab.notebooks.frame.figures import spanned as spanned
+from raidlab.notebooks.frame.judged import Busiest as Busiest
+from raidlab.notebooks.frame.judged import best_rate as best_rate
+from raidlab.notebooks.frame.judged import busiest as busiest
+from raidlab.notebooks.frame.judged import doubted as doubted
+from raidlab.notebooks.frame.judged import may_carry as may_carry
 from raidlab.notebooks.frame.live import Live as Live
 from raidlab.notebooks.frame.loss import losses as losses
 from raidlab.notebooks.frame.mechanisms import bars_in_time as bars_in_time

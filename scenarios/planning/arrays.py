@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.levels import facts
 
 
-def wrong_count(level: str, drives: int) -> str | None:
+def wrong_count(level: str, drives: int, layout: CopyLayout | None = None) -> str | None:
     """What `level` wants if it cannot be made of `drives` drives."""
-    wants = facts(level)
+    wants = facts(level, layout)
     return None if wants.fits(drives) else wants.wanted
 
 
@@ -23,7 +24,9 @@ def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
     return [*(bytes_ - bytes_ % stripe_unit for bytes_ in capacities[:-1]), capacities[-1]]
 
 
-def usable_bytes(level: str, stripe_unit: int, capacities: Sequence[int]) -> int:
+def usable_bytes(
+    level: str, stripe_unit: int, capacities: Sequence[int], layout: CopyLayout | None = None
+) -> int:
     """Bytes that an array offers.
 
     A jbod uses of all drives but the last whole stripe units. Striped and mirrored levels use of
@@ -31,7 +34,7 @@ def usable_bytes(level: str, stripe_unit: int, capacities: Sequence[int]) -> int
     """
     if level == "independent":
         return min(capacities)
-    shape = facts(level)
+    shape = facts(level, layout)
     if not shape.striped:
         return sum(parts_of_jbod(stripe_unit, capacities))
     rows = min(capacities) // stripe_unit

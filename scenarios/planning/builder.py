@@ -29,7 +29,7 @@ from raidlab.scenarios.planning.preconditioning import (
     unknown_writes,
     writes_of,
 )
-from raidlab.scenarios.planning.read_balance import read_balance_plan
+from raidlab.scenarios.planning.read_balance import copies_plan, read_balance_plan
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
 from raidlab.scenarios.planning.topology import Attached
@@ -152,13 +152,14 @@ class Parts:
         self._check_level(key, table, controller[0], behind=controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
         self._check_mixture(key, table, chosen)
-        wanted = wrong_count(table.level, table.count)
+        wanted = wrong_count(table.level, table.count, table.copies)
         if wanted is not None:
-            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{table.level} of {wanted}")
+            of = table.level if table.layout is None else f"{table.level} in {table.layout}"
+            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{of} of {wanted}")
         usable, capacities = None, []
         if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
             capacities = self._used(key, table, chosen)
-            usable = usable_bytes(table.level, table.stripe_unit, capacities) or None
+            usable = usable_bytes(table.level, table.stripe_unit, capacities, table.copies) or None
         if usable is not None:
             chosen = self.with_history(key, table, capacities, chosen, name)
         elif capacities and table.used is None:
@@ -340,9 +341,10 @@ class Parts:
             key, name, table, capacities, self.faults, self.warnings, volatile=volatile
         )
         balance = read_balance_plan(key, name, table, self.warnings)
+        copies = copies_plan(key, table, self.faults)
         md = md_plan(key, table, self.scenario, self.host, self.faults, self.warnings)
         speed = sync_speed_plan(key, table, self.faults)
-        return bitmap | balance | speed | ({"md": md} if md else {})
+        return bitmap | balance | copies | speed | ({"md": md} if md else {})
 
     @staticmethod
     def _streams(
@@ -478,7 +480,7 @@ class Parts:
             return chosen
         if self.scenario.run.snapshot is not None:
             return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
-        usable = usable_bytes(table.level, table.stripe_unit, capacities)
+        usable = usable_bytes(table.level, table.stripe_unit, capacities, table.copies)
         beyond = [
             Fault(f"{key}.history.{at}.{fault.key}", fault.value, fault.allowed)
             for at, load in enumerate(table.history)

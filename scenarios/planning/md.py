@@ -14,6 +14,8 @@ from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
 
 SPEED_MAX: Final = 200_000 << 10
 """Bytes a second of each member unless said otherwise: md's `speed_limit_max` (drivers/md/md.c)."""
+FLASH_BY_LOAD_FROM: Final = (5, 4)
+"""The kernel from which RAID 10 reads of flash the copy with the fewest I/Os (e9eeba28a1e0)."""
 _GROWS_FROM: Final = (4, 1)
 """The kernel from which the stripe cache grows by itself."""
 
@@ -36,7 +38,7 @@ def md_plan(
     host: HostSpec | None,
     faults: Faults,
     warnings: list[str],
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """`MdPlan` of the native engine, for an array in the host: only what differs from its defaults.
 
     Args:
@@ -63,7 +65,7 @@ def md_plan(
         )
     if not in_host or not shape.striped:
         return {}
-    plan = _threads(table, scenario)
+    plan: dict[str, Any] = dict(_threads(table, scenario))
     era = kernel_era(scenario, [])
     cores = min(_load_threads(scenario), 1 if host is None else host.threads)
     if era is not None and cores > 1:
@@ -72,6 +74,8 @@ def md_plan(
         plan |= {
             name: ns for name, ns in (("shared_read_ns", read), ("shared_write_ns", write)) if ns
         }
+    if era is not None and shape.copies > 1 and _reads_flash_as_disks(scenario):
+        plan["flash_as_disks"] = True
     if has_parity:
         plan |= _stripe_cache(key, table, scenario, warnings)
     if table.sync_speed_min is not None:
@@ -91,7 +95,7 @@ def md_host_warnings(
     """
     plans = [array.get("md", {}) for array in arrays]
     counted = any("shared_read_ns" in md or "shared_write_ns" in md for md in plans)
-    limited = any("stripe_cache" in md for md in plans)
+    limited = any("stripe_cache" in md or "flash_as_disks" in md for md in plans)
     if scenario.host.kernel is not None and not counted and not limited:
         why = "no counter of md ends the rate of an array here"
         if not any(array.in_host for array in scenario.array):
@@ -102,6 +106,11 @@ def md_host_warnings(
     workers = any("threads" in md for md in plans)
     if "sockets" in scenario.host.model_fields_set and not counted and not workers:
         yield "host.sockets: has no effect without `kernel` or `group_thread_cnt` of an array"
+
+
+def _reads_flash_as_disks(scenario: ScenarioTable) -> bool:
+    version = parse_version(scenario.host.kernel or "")
+    return version is not None and version < FLASH_BY_LOAD_FROM
 
 
 def _threads(table: ArrayTable, scenario: ScenarioTable) -> dict[str, int]:

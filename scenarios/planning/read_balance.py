@@ -1,9 +1,10 @@
-"""Which copy of a mirror in the host serves a read."""
+"""Where copies of a mirror in the host lie, and which of them serves a read."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
 from raidlab.scenarios.spec.findings import no_effect
 from raidlab.scenarios.spec.schema import ArrayTable
@@ -27,3 +28,22 @@ def read_balance_plan(
         of = 'a level with copies and software_raid = "os"'
         warnings.append(no_effect(f"{key}.read_balance", f" on {name}: only arrays with {of}"))
     return {}
+
+
+def copies_plan(key: str, table: ArrayTable, faults: Faults) -> dict[str, Any]:
+    """`CopiesPlan` of the native engine: nothing for striped pairs and levels without a layout.
+
+    Args:
+        key: Of the array, for faults.
+        table: The array.
+        faults: Takes a layout of what is no RAID 10 of md's.
+    """
+    layout = table.copies
+    if table.layout is not None and layout is None:
+        allowed = 'left out: only raid10 with software_raid = "os" or "lvm" has a choice of layouts'
+        if facts(table.level).parities:
+            allowed += "; parity rotates left-symmetric here, md's default"
+        faults.add(f"{key}.layout", str(table.layout), allowed)
+    if layout is None or layout.is_of_pairs(table.count):
+        return {}
+    return {"copies": layout.to_plan()}

@@ -26,6 +26,7 @@ from raidlab.scenarios.risk.lifetime import (
 )
 from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
+from raidlab.scenarios.spec.copies import layout_of
 from raidlab.scenarios.studies.size import Running, rebuilt
 
 _LEAST_SHAPE, _MOST_SHAPE = 0.1, 20.0
@@ -308,7 +309,7 @@ def _rebuild(
 def _redundancy(tree: Mapping[str, Any], at: int) -> Redundancy:
     array = tree["array"][at]
     drives = sum(int(entry.get("count", 1)) for entry in array["drives"])
-    return of_level(str(array.get("level", "jbod")), drives)
+    return of_level(str(array.get("level", "jbod")), drives, layout_of(array))
 
 
 def _array(

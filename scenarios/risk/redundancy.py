@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.levels import LevelFacts, facts
 
 Flags = npt.NDArray[np.bool_]
@@ -63,13 +64,22 @@ class Redundancy:
         return found
 
 
-def of_level(level: str, drives: int) -> Redundancy:
+def of_level(level: str, drives: int, layout: CopyLayout | None = None) -> Redundancy:
     """What an array of a level bears.
 
     RAID 10 is pairs, RAID 50 and 60 are spans, RAID 1 copies everything to every drive; RAID 1E has
-    the copy of each unit on the next drive.
+    the copy of each unit on the next drive. Of md's layouts `near` on whole groups of drives is
+    groups of copies, and others with two copies are such rings. With more copies elsewhere any
+    drives, as many as there are copies, count as a loss: that is more than is lost.
     """
     found: LevelFacts = facts(level)
+    if layout is not None:
+        copies = layout.copies
+        if layout.arrangement == "near" and drives % copies == 0:
+            return Redundancy(drives, copies - 1, drives // copies)
+        if drives == copies:
+            return Redundancy(drives, copies - 1)
+        return Redundancy(drives, copies - 1, ring=copies == 2)
     if found.staggered:
         return Redundancy(drives, 1, ring=True)
     if found.parities:

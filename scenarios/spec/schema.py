@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import TEXT, also, one_or_several, word
 from raidlab.devices.levels import ArrayLevel
@@ -33,6 +34,7 @@ from raidlab.devices.words import (
     SCENARIO_KEYS,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
+from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.host import HostTable as HostTable
 from raidlab.scenarios.spec.host import Software
@@ -158,6 +160,8 @@ class ArrayTable(Table):
     """`os`: Linux' md, or a RAID of another system; `lvm`: device mapper's RAID."""
     read_balance: Literal["md", "shortest-queue"] | None = None
     """How a mirror in the host chooses the copy that serves a read; as md if left out."""
+    layout: AnyCopyLayout = None
+    """Where md puts the copies of RAID 10: `near2`, `far2`, `offset2`, with 3 for three copies."""
     bitmap: Literal["none", "internal"] | None = None
     """Whether RAID in the host marks regions on the members before it writes to them."""
     bitmap_chunk: Size | None = Field(default=None, gt=0)
@@ -182,6 +186,13 @@ class ArrayTable(Table):
     def in_host(self) -> bool:
         """Whether the host's own software does its RAID work."""
         return self.software_raid != "none"
+
+    @property
+    def copies(self) -> CopyLayout | None:
+        """Where copies of RAID 10 in the host lie, two near ones if left out; None for others."""
+        if self.level != "raid10" or not self.in_host:
+            return None
+        return self.layout or CopyLayout()
 
     @property
     def used_bytes(self) -> int:

@@ -58,3 +58,27 @@ def test_a_cache_without_room_is_a_fault(tmp_path: Path) -> None:
     table = '[nand.slc_cache]\nprogram = "200 us"\n\n[collection]'
     with pytest.raises(SpecError, match="fixed or dynamic above 0"):
         load_device(cached(tmp_path, table))
+
+
+def test_data_that_fit_into_the_cache_are_read_from_one_bit_a_cell(tmp_path: Path) -> None:
+    """20 us instead of 48.5 us at depth 1, of a drive that holds 1 GB; not beyond the cache."""
+    model = cached(
+        tmp_path, _TABLE.format(when_full="direct").replace("fixed", 'read = "20 us"\nfixed')
+    )
+
+    def latency(**run: str) -> float:
+        tree = {
+            "host": {"model": "nvme-gen5"},
+            "array": [{"drives": [{"model": str(model)}]}],
+            "workload": [
+                {"rw": "randread", "block_size": "4 KiB", "area": "1 GB", "outstanding": 1}
+            ],
+            "run": {"warm_up": "5 ms", "duration": "50 ms", "precondition": "filled", "seed": 1}
+            | run,
+        }
+        mean = simulate(build_scenario(tree), workers=1).rows[0].latency_us.mean
+        assert isinstance(mean, float)
+        return mean
+
+    assert latency() - latency(filled="1 GB") == pytest.approx(28.5, abs=0.6)
+    assert latency(filled="3 GB") == pytest.approx(latency(), abs=0.6)

@@ -115,6 +115,23 @@ def test_a_virtual_disk_is_a_server_and_a_latency(measured, load, rate):
     assert measured(DISK.format(spread=0.0), **load)["iops"] == pytest.approx(rate, rel=0.02)
 
 
+@pytest.mark.parametrize(("apart", "rate"), [("false", 2e6 / 110), ("true", 2e6 / 60)])
+def test_servers_a_direction_work_beside_each_other(measured, apart, rate):
+    """64 KiB: a read takes 50 us of a server, a write 60: both together, or each by itself."""
+    text = DISK.format(spread=0.0).replace("continued_read = 0.25", f"apart = {apart}")
+    load = {"outstanding": 256, "block": "64 KiB", "rw": "randrw", "read_share": 0.5}
+    assert measured(text, **load)["iops"] == pytest.approx(rate, rel=0.03)
+
+
+@pytest.mark.parametrize(("shared", "rate"), [(1.0, 10_000), (0.0, 20_000)])
+def test_directions_of_a_table_wait_for_each_other_as_it_says(measured, shared, rate):
+    """10,000 a second of reads, and of writes: together as many, or each as many."""
+    rows = ROWS + ROWS.replace("read", "write")
+    text = TABLE.format(rows=f"shared = {shared}\n{rows}")
+    found = measured(text, outstanding=64, rw="randrw", read_share=0.5)["iops"]
+    assert found == pytest.approx(rate, rel=0.03)
+
+
 def test_exponential_times_are_the_machine_repairmans(measured):
     """Two I/Os, 12.5 us, 90 us elsewhere: a = 7.2, B = 25.92 / (1 + 7.2 + 25.92)."""
     found = measured(DISK.format(spread=1.0), outstanding=2)["iops"]

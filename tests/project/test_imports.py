@@ -28,7 +28,7 @@ ORDER = {
     ],
     "calibration": [
         {"measurements"},
-        {"fio", "disksim", "traces", "monitoring"},
+        {"fio", "benchmarks", "disksim", "traces", "monitoring"},
         {"surrogates"},
         {"fitting"},
         {"datasheets", "published", "discover"},

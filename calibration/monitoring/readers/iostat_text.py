@@ -7,22 +7,21 @@ have several tables (`-h` of sysstat 12 prints four); a header that comes again 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from raidlab.calibration.monitoring import clock
-from raidlab.calibration.monitoring.column_names import AMOUNTS, Meaning, is_column, meaning
-from raidlab.calibration.monitoring.numbers import KIB, decimals, with_prefix
+from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.reports import Reports, rows_of
-from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, RefusedError
+from raidlab.calibration.monitoring.rows import BATCH, Batch, Layout, steps_of_row
+from raidlab.calibration.monitoring.samples import Boot, Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
 
 Q = Quantity
-_BATCH = 100_000
+_DIGITS = str.maketrans("123456789", "0" * 9)
 _BANNER = re.compile(r"^(Linux|SunOS|FreeBSD|AIX|HP-UX)\s+(\S+)\s+\(?([^\s()]+)\)?")
 
 
@@ -46,37 +45,6 @@ def _numeric(word: str) -> bool:
     return word[:1].isdigit()
 
 
-@dataclass(frozen=True, eq=False)
-class _Layout:
-    columns: tuple[str, ...]
-    device_last: bool
-    used: tuple[tuple[int, Meaning], ...]
-    totals: tuple[tuple[int, Quantity, float], ...]
-
-    @classmethod
-    def of(cls, columns: Sequence[str], *, device_last: bool, pcp: bool) -> _Layout:
-        used = []
-        for at, name in enumerate(columns):
-            found = meaning(name)
-            if found is not None:
-                if pcp and name.lower() == "avgrq-sz":
-                    found = Meaning(Q.SIZE, KIB)
-                used.append((at, found))
-        totals = tuple(
-            (at, AMOUNTS[name.lower()].quantity, AMOUNTS[name.lower()].scale)
-            for at, name in enumerate(columns)
-            if name.lower() in AMOUNTS
-        )
-        return cls(tuple(columns), device_last, tuple(used), totals)
-
-
-@dataclass
-class _Batch:
-    reports: list[int] = field(default_factory=list)
-    devices: list[int] = field(default_factory=list)
-    rows: list[str] = field(default_factory=list)
-
-
 @dataclass
 class IostatText:
     """Reads lines one after the other."""
@@ -85,13 +53,15 @@ class IostatText:
     pcp: bool = False
     reports: Reports = field(default_factory=Reports)
     names: dict[str, int] = field(default_factory=dict)
-    batches: dict[_Layout, _Batch] = field(default_factory=dict)
-    layouts: dict[tuple[tuple[str, ...], bool], _Layout] = field(default_factory=dict)
-    headings: dict[str, _Layout] = field(default_factory=dict)
+    batches: dict[Layout, Batch] = field(default_factory=dict)
+    layouts: dict[tuple[tuple[str, ...], bool], Layout] = field(default_factory=dict)
+    headings: dict[str, Layout] = field(default_factory=dict)
     """Layouts by the line that is their heading: it comes again in every report."""
-    header: _Layout | None = None
-    batch: _Batch | None = None
-    seen: set[_Layout] = field(default_factory=set)
+    header: Layout | None = None
+    batch: Batch | None = None
+    seen: set[Layout] = field(default_factory=set)
+    stamp_shapes: set[str] = field(default_factory=set)
+    """Lines that are times, with 0 for each digit."""
     pending: str = ""
     count: int = 0
     cut: bool = False
@@ -99,7 +69,7 @@ class IostatText:
     """True if a blank line ended the last table."""
     simulated: bool = False
     """True if `raidlab run --iostat` printed it: that has no report since boot."""
-    step_known: set[tuple[_Layout, str]] = field(default_factory=set)
+    step_known: set[tuple[Layout, str]] = field(default_factory=set)
 
     def line(self, line: str) -> None:
         """One line."""
@@ -156,7 +126,7 @@ class IostatText:
         return True
 
     @staticmethod
-    def _long_name(line: str, layout: _Layout) -> tuple[str, str]:
+    def _long_name(line: str, layout: Layout) -> tuple[str, str]:
         """A row whose name holds blanks."""
         words = line.split()
         many = len(words) - len(layout.columns)
@@ -164,8 +134,20 @@ class IostatText:
             return " ".join(words[-many:]), " ".join(words[:-many])
         return " ".join(words[:many]), " ".join(words[many:])
 
+    def _stamp(self, stamp: str) -> None:
+        """The time of the report that comes, or of the one that began without."""
+        self.header = self.batch = None
+        if self.reports.stamps and not self.seen and self.reports.stamps[-1] is None:
+            self.reports.stamps[-1] = stamp
+        else:
+            self._begin(stamp)
+
     def _other(self, text: str) -> None:
         """A line that is no row of a device."""
+        shape = text.translate(_DIGITS)
+        if shape in self.stamp_shapes:
+            self._stamp(text)
+            return
         banner = _BANNER.match(text)
         if banner and "(" in text:
             self._banner(banner, text)
@@ -178,7 +160,7 @@ class IostatText:
                 key = (tuple(columns), last)
                 layout = self.layouts.get(key)
                 if layout is None:
-                    layout = _Layout.of(columns, device_last=last, pcp=self.pcp)
+                    layout = Layout.of(columns, device_last=last, pcp=self.pcp)
                     self.layouts[key] = layout
                 self.headings[text] = layout
         if layout is not None:
@@ -186,7 +168,7 @@ class IostatText:
                 self._begin(None)
             self.seen.add(layout)
             self.whole = False
-            self.header, self.batch = layout, self.batches.setdefault(layout, _Batch())
+            self.header, self.batch = layout, self.batches.setdefault(layout, Batch())
             return
         self.header = self.batch = None
         if text.startswith("avg-cpu") or "%idle" in text:
@@ -195,13 +177,12 @@ class IostatText:
             return
         stamp = _stamp_line(text)
         if stamp is not None:
-            if self.reports.stamps and not self.seen and self.reports.stamps[-1] is None:
-                self.reports.stamps[-1] = stamp
-            else:
-                self._begin(stamp)
+            if stamp == text:
+                self.stamp_shapes.add(shape)
+            self._stamp(stamp)
 
     def _begin(self, stamp: str | None) -> None:
-        if self.count >= _BATCH:
+        if self.count >= BATCH:
             self.flush()
         self.reports.begin(stamp)
         self.seen = set()
@@ -226,78 +207,24 @@ class IostatText:
         for layout, batch in self.batches.items():
             if batch.rows:
                 self._flush(layout, batch, names)
-                batch.reports, batch.devices, batch.rows = [], [], []
+                batch.clear()
         self.count = 0
 
-    def _flush(self, layout: _Layout, batch: _Batch, names: Sequence[str]) -> None:
-        matrix = _fast(batch.rows, len(layout.columns))
-        if matrix is None:
-            matrix = self._slow(layout, batch, names)
+    def _flush(self, layout: Layout, batch: Batch, names: Sequence[str]) -> None:
+        read = len(batch.rows)
+        matrix = batch.numbers(layout, names, self.capture)
+        self.cut |= len(batch.rows) < read
         if not batch.rows:
             return
-        self._note_elapsed(layout, batch, matrix)
+        for name in self.reports.lasted_by(layout, batch.reports, matrix):
+            self.capture.interval_from = f"{name} / {name}/s"
         for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
-            columns: dict[Quantity, Array] = {}
-            for at, sense in layout.used:
-                values = rows[:, at] * sense.scale
-                if sense.adds and sense.quantity in columns:
-                    values = values + columns[sense.quantity]
-                elif sense.quantity in columns:
-                    continue
-                columns[sense.quantity] = values
-            self.reports.add(names[device], reports, columns)
+            self.reports.add(names[device], reports, layout.columns_of(rows))
             key = (layout, names[device])
             if key not in self.step_known:
                 self.step_known.add(key)
                 row = batch.rows[batch.devices.index(device)].split()
-                self.reports.coarse(names[device], _steps(layout, row))
-
-    def _slow(self, layout: _Layout, batch: _Batch, names: Sequence[str]) -> Array:
-        """Row by row: units behind numbers, decimal commas, cut rows."""
-        matrix = np.full((len(batch.rows), len(layout.columns)), np.nan)
-        bad: list[int] = []
-        whole = [at for at, row in enumerate(batch.rows) if len(row.split()) == matrix.shape[1]]
-        plain = _fast([batch.rows[at] for at in whole], matrix.shape[1])
-        if plain is not None:
-            # Only some rows are damaged.
-            matrix[whole] = plain
-        done = set() if plain is None else set(whole)
-        for at, row in enumerate(batch.rows):
-            if at in done:
-                continue
-            words = row.split()
-            if len(words) > len(layout.columns):
-                words = words[len(words) - len(layout.columns) :]
-            if len(words) < len(layout.columns):
-                bad.append(at)
-                continue
-            try:
-                matrix[at] = [_value(word, name) for word, name in
-                              zip(words, layout.columns, strict=True)]  # fmt: skip
-            except ValueError:
-                bad.append(at)
-        if bad:
-            self.cut = True
-            shown = ", ".join(sorted({names[batch.devices[at]] for at in bad})[:3])
-            many = "a row is" if len(bad) == 1 else f"{len(bad)} rows are"
-            self.capture.note("cut", shown, f"{many} cut off or unreadable, and left out")
-            self.capture.repaired = True
-            for at in reversed(bad):
-                del batch.rows[at], batch.reports[at], batch.devices[at]
-            matrix = np.delete(matrix, bad, axis=0)
-        return matrix
-
-    def _note_elapsed(self, layout: _Layout, batch: _Batch, matrix: Array) -> None:
-        """Seconds of each report, from amounts beside rates: kB_wrtn / kB_wrtn/s."""
-        rates = {sense.quantity: (at, sense.scale) for at, sense in layout.used}
-        for at, quantity, scale in layout.totals:
-            if quantity not in rates:
-                continue
-            where, rate_scale = rates[quantity]
-            if self.reports.lasted(
-                np.array(batch.reports), matrix[:, at] * scale, matrix[:, where] * rate_scale
-            ):
-                self.capture.interval_from = f"{layout.columns[at]} / {layout.columns[at]}/s"
+                self.reports.coarse(names[device], steps_of_row(layout, row))
 
     def finish(self) -> Capture:
         """What was read.
@@ -341,48 +268,6 @@ class IostatText:
         self.capture.note(
             "cut", "", f"the file ends inside report {last + 1}: that report is left out"
         )
-
-
-def _value(word: str, column: str) -> float:
-    if column.lower().startswith("%") or "await" in column:
-        return with_prefix(word.rstrip("%"), comma="," in word)
-    value = with_prefix(word.rstrip("%"), comma="," in word)
-    if word[-1].isalpha():
-        # With --human the letter is the unit, whatever the heading says.
-        sense = meaning(column)
-        if sense is not None and sense.scale != 1.0:
-            return value / sense.scale
-    return value
-
-
-def _steps(layout: _Layout, words: Sequence[str]) -> dict[Quantity, float]:
-    found: dict[Quantity, float] = {}
-    for at, sense in layout.used:
-        if at < len(words):
-            word = words[at]
-            step = 10.0 ** -decimals(word)
-            if word[-1] in "kMGTP":
-                step *= with_prefix(f"1{word[-1]}") / sense.scale
-            found.setdefault(sense.quantity, step * sense.scale)
-    return found
-
-
-def _fast(rows: Sequence[str], columns: int) -> Array | None:
-    """All rows at once; None if they are not plain numbers, so many in each row."""
-    text = " ".join(rows)
-    if "," in text:
-        text = text.replace(",", ".")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        try:
-            numbers = np.fromstring(text, sep=" ")
-        except (ValueError, DeprecationWarning):
-            return None
-    if len(numbers) != len(rows) * columns or any(
-        len(row.split()) != columns for row in (rows if len(rows) < 1000 else rows[:50])
-    ):
-        return None
-    return numbers.reshape(len(rows), columns)
 
 
 def _stamp_line(text: str) -> str | None:

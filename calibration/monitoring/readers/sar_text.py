@@ -11,12 +11,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from raidlab.calibration.monitoring import clock
 from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
-from raidlab.calibration.monitoring.samples import Capture, Quantity, Recorder, RefusedError
+from raidlab.calibration.monitoring.reports import rows_of
+from raidlab.calibration.monitoring.rows import BATCH, Batch, Layout, steps_of_row
+from raidlab.calibration.monitoring.samples import Array, Capture, Quantity, RefusedError, Series
 from raidlab.calibration.monitoring.source import Source
-from raidlab.calibration.monitoring.tables import steps_of, values_of
 
 Q = Quantity
 _BANNER = re.compile(r"^(Linux|SunOS|AIX)\s+(\S+)\s+\(?([^\s()]+)\)?\s+(.*)")
@@ -24,13 +28,21 @@ _TIME = re.compile(
     r"\s*((?:[^\W\d]{2,6}\.?\s*)?\d{1,2}(?::|時|时|시|\.)\s?\d\d(?::|分|분|\.)\s?\d\d(?:秒|초)?"
     r"(?:\s?(?:[AaPp]\.?\s?[Mm]\.?|午前|午後|上午|下午|오전|오후|[πμ]\.?μ\.?))?)(?=\s|$)"
 )
-_TOTALS = {"rtps": Q.READS, "wtps": Q.WRITES, "bread/s": Q.READ_BYTES, "bwrtn/s": Q.WRITE_BYTES}
 
 
 @dataclass
 class _State:
     capture: Capture
-    recorder: Recorder = field(default_factory=Recorder)
+    names: dict[str, int] = field(default_factory=dict)
+    devices: dict[str, _Device] = field(default_factory=dict)
+    batches: dict[Layout, Batch] = field(default_factory=dict)
+    layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
+    batch: Batch | None = None
+    ends: list[float] = field(default_factory=list)
+    """The time of each report."""
+    lengths: list[float] = field(default_factory=list)
+    usual: tuple[str, float] = ("", math.nan)
+    """The time of the last row as it is printed, and as seconds of the day."""
     days: clock.Midnight = field(default_factory=clock.Midnight)
     columns: list[str] | None = None
     device_last: bool = False
@@ -41,6 +53,8 @@ class _State:
 
     def line(self, line: str) -> None:
         """One line."""
+        if self._usual_row(line):
+            return
         banner = _BANNER.match(line)
         if (banner and "CPU" in line.upper()) or (banner and "\t" in line):
             self._banner(banner)
@@ -66,7 +80,19 @@ class _State:
             self._heading(words, stamp.seconds)
             return
         if self.columns is not None:
+            self.usual = (f"{line[: found.end()]} ", stamp.seconds)
             self._row(words, stamp.seconds)
+
+    def _usual_row(self, line: str) -> bool:
+        """A row of the report that the last row was in, of a known device."""
+        text, of_day = self.usual
+        if self.columns is None or self.device_last or not text or not line.startswith(text):
+            return False
+        parts = line[len(text) :].split(None, 1)
+        if len(parts) < 2 or parts[0] not in self.names or not parts[1][0].isdigit():
+            return False
+        self._keep(parts[0], parts[1], self._time(of_day))
+        return True
 
     def _banner(self, banner: re.Match[str]) -> None:
         host = banner[3]
@@ -88,6 +114,10 @@ class _State:
             self.columns = [word for word in words if word != "DEV"]
             self.old |= "rd_sec/s" in low or "avgrq-sz" in low
         if self.columns is not None:
+            key = tuple(self.columns)
+            if key not in self.layouts:
+                self.layouts[key] = Layout.of(self.columns, device_last=self.device_last)
+            self.batch = self.batches.setdefault(self.layouts[key], Batch())
             self.previous = self.days.at(of_day)
             self.at = math.nan
 
@@ -98,18 +128,74 @@ class _State:
             self.capture.repaired = True
             return
         count = len(columns)
-        name = " ".join(words[count:]) if self.device_last else " ".join(words[:-count])
-        cells = words[:count] if self.device_last else words[-count:]
+        if self.device_last:
+            name, cells = " ".join(words[count:]), words[:count]
+        else:
+            name, cells = " ".join(words[:-count]), words[-count:]
+        self._keep(name, " ".join(cells), self._time(of_day))
+
+    def _time(self, of_day: float) -> int:
+        """The number of the report that ends at a time of day."""
         at = self.days.at(of_day)
         if at != self.at:
             if not math.isnan(self.at):
                 self.previous = self.at
             self.at = at
-        length = at - self.previous
-        values = values_of(columns, cells)
-        self.recorder.add(name, at, length if length > 0 else math.nan, values)
-        for quantity, step in steps_of(columns, cells).items():
-            self.recorder.coarse(name, quantity, step)
+            self.ends.append(at)
+            self.lengths.append(at - self.previous if at > self.previous else math.nan)
+        return len(self.ends) - 1
+
+    def _keep(self, name: str, cells: str, report: int) -> None:
+        """Keeps a row until it becomes numbers with many others."""
+        if self.batch is None:
+            return
+        self.batch.reports.append(report)
+        self.batch.devices.append(self.names.setdefault(name, len(self.names)))
+        self.batch.rows.append(cells)
+        if len(self.batch.rows) >= BATCH:
+            self.flush()
+
+    def flush(self) -> None:
+        """Makes numbers of the rows so far."""
+        names = list(self.names)
+        for layout, batch in self.batches.items():
+            if not batch.rows:
+                continue
+            matrix = batch.numbers(layout, names, self.capture)
+            for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
+                found = self.devices.setdefault(names[device], _Device())
+                found.blocks.append((reports, layout.columns_of(rows)))
+                row = batch.rows[batch.devices.index(device)].split()
+                for quantity, step in steps_of_row(layout, row).items():
+                    found.step[quantity] = max(step, found.step.get(quantity, 0.0))
+            batch.clear()
+
+    def series(self) -> dict[str, Series]:
+        """What was read, by device."""
+        self.flush()
+        ends, lengths = np.array(self.ends), np.array(self.lengths)
+        return {name: each.series(ends, lengths) for name, each in self.devices.items()}
+
+
+@dataclass
+class _Device:
+    blocks: list[tuple[NDArray[np.int32], dict[Quantity, Array]]] = field(default_factory=list)
+    step: dict[Quantity, float] = field(default_factory=dict)
+
+    def series(self, ends: Array, lengths: Array) -> Series:
+        """Its samples, each of the report that it is in."""
+        reports = np.concatenate([each for each, _ in self.blocks])
+        columns: dict[Quantity, Array] = {}
+        for quantity in dict.fromkeys(q for _, block in self.blocks for q in block):
+            parts = [b.get(quantity, np.full(len(r), np.nan)) for r, b in self.blocks]
+            columns[quantity] = np.concatenate(parts)
+        order = np.argsort(reports, kind="stable")
+        return Series(
+            ends[reports[order]],
+            lengths[reports[order]],
+            {quantity: column[order] for quantity, column in columns.items()},
+            self.step,
+        )
 
 
 def _recognises(head: str) -> float:
@@ -134,7 +220,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     for source in sources:
         for line in source.lines():
             state.line(line.lstrip("\ufeff"))
-    capture.series = state.recorder.series()
+    capture.series = state.series()
     if not capture.series:
         raise RefusedError("no row of a device is in it (sar -d)", source="sar")
     for series in capture.series.values():

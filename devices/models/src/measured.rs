@@ -8,6 +8,10 @@
 //! analysis of queuing networks, IBM J. Res. Dev. 19, 1975). docs/explanation/tables.md has the
 //! equations.
 //!
+//! Reads and writes that wait for one bottleneck count alike. Where each direction has its own (the
+//! two directions of a link, the cache of writes and the medium), a command waits with those of its
+//! own direction and with the share `shared` of the others.
+//!
 //! Between two sizes and two populations latencies are taken linearly: those of a saturated server
 //! grow linearly with both. Beyond the greatest population the rate stays.
 
@@ -39,6 +43,13 @@ pub struct MeasuredParams {
     pub shares: Vec<f64>,
     /// Of reads and of writes, by size and then by population, both rising.
     pub latencies: [Vec<LatencyParams>; 2],
+    /// Share of the commands of the other direction that a command waits with, from 0 to 1.
+    #[serde(default = "all")]
+    pub shared: f64,
+}
+
+fn all() -> f64 {
+    1.0
 }
 
 /// Latencies of one block size, by population.
@@ -93,8 +104,8 @@ fn mixed(values: &[f64], (low, high, share): Between) -> f64 {
 pub struct Measured {
     params: MeasuredParams,
     curves: [Vec<Curve>; 2],
-    /// When the commands in the device end.
-    ends: BinaryHeap<Reverse<Time>>,
+    /// When the commands in the device end, by direction.
+    ends: [BinaryHeap<Reverse<Time>>; 2],
     /// When the last of them ends, and for how long some were in the device until then.
     last: Time,
     used: Nanos,
@@ -113,7 +124,7 @@ impl Measured {
         }
         Ok(Measured {
             curves: [0, 1].map(|direction| curves(&params.latencies[direction], &params.shares)),
-            ends: BinaryHeap::new(),
+            ends: [BinaryHeap::new(), BinaryHeap::new()],
             last: Time::ZERO,
             used: Nanos::ZERO,
             draws: Stream::new(seed, name, "latency"),
@@ -127,15 +138,17 @@ impl Measured {
         let now = port.now();
         let record = port.io(io);
         let (op, bytes) = (record.op, record.bytes);
-        while self.ends.peek().is_some_and(|end| end.0 <= now) {
-            self.ends.pop();
+        for ends in &mut self.ends {
+            while ends.peek().is_some_and(|end| end.0 <= now) {
+                ends.pop();
+            }
         }
         let took = match op {
             Op::Read | Op::Write => self.latency(usize::from(op.is_write()), bytes),
             Op::Trim | Op::Flush => Nanos::ZERO,
         };
         let end = now + took;
-        self.ends.push(Reverse(end));
+        self.ends[usize::from(op.is_write())].push(Reverse(end));
         if end > self.last {
             self.used += end.since(self.last.max(now));
             self.last = end;
@@ -154,7 +167,8 @@ impl Measured {
         } else {
             own
         };
-        let outstanding = (self.ends.len() + 1) as f64;
+        let [own, other] = [direction, 1 - direction].map(|at| self.ends[at].len() as f64);
+        let outstanding = own + other * self.params.shared + 1.0;
         let above = of.partition_point(|curve| curve.block_bytes <= bytes);
         if above == 0 || of.len() == 1 {
             return Nanos(of[0].latency(outstanding, drawn) as u64);
@@ -258,6 +272,9 @@ fn faults(params: &MeasuredParams) -> Vec<Fault> {
             faults.push(Fault::new("outstanding", each.outstanding, "more than 0"));
         }
     }
+    if !(0.0..=1.0).contains(&params.shared) {
+        faults.push(Fault::new("shared", params.shared, "0 to 1"));
+    }
     for of in &params.latencies {
         let place = |each: &LatencyParams| (each.block_bytes, each.outstanding);
         if of.windows(2).any(|pair| place(&pair[0]) >= place(&pair[1])) {
@@ -298,6 +315,7 @@ mod tests {
                 ],
                 vec![],
             ],
+            shared: 1.0,
         };
         let table = Measured::new(&params, 1, "drive").unwrap();
         let of = |at: usize, outstanding| table.curves[0][at].latency(outstanding, (0, 0, 0.0));
@@ -308,6 +326,25 @@ mod tests {
         assert_eq!(table.latency(0, 512), Nanos(100_000));
         assert_eq!(table.latency(1, 4096), Nanos(100_000));
         assert_eq!(table.latency(0, 20_480), Nanos(500_000));
+    }
+
+    /// By hand: 100 us alone, 400 us among four. A read beside one read and four writes is among
+    /// two if directions are apart, among six if they are not, and among four half-way.
+    #[test]
+    fn a_command_waits_with_a_share_of_the_other_direction() {
+        for (shared, took) in [(0.0, 200), (0.5, 400), (1.0, 600)] {
+            let rows = vec![at(4096, 1.0, [100e3; 2]), at(4096, 4.0, [400e3; 2])];
+            let params = MeasuredParams {
+                capacity_bytes: 1 << 30,
+                shares: vec![0.0, 1.0],
+                latencies: [rows.clone(), rows],
+                shared,
+            };
+            let mut table = Measured::new(&params, 1, "drive").unwrap();
+            table.ends[0].push(Reverse(Time::ZERO));
+            (0..4).for_each(|_| table.ends[1].push(Reverse(Time::ZERO)));
+            assert_eq!(table.latency(0, 4096), Nanos(took * 1000), "{shared}");
+        }
     }
 
     /// By hand: half of the commands take 0 to 100 us, half 100 to 300 us: the mean is 125 us.
@@ -324,6 +361,7 @@ mod tests {
                 }],
                 vec![],
             ],
+            shared: 1.0,
         };
         let mut table = Measured::new(&params, 1, "drive").unwrap();
         let sum: u64 = (0..100_000).map(|_| table.latency(0, 4096).0).sum();
@@ -339,6 +377,7 @@ mod tests {
                 vec![at(4096, 2.0, [2.0, 1.0]), at(4096, 1.0, [1.0, 2.0])],
                 vec![],
             ],
+            shared: 1.0,
         };
         let found = Measured::new(&params, 1, "drive").unwrap_err();
         assert_eq!(found.len(), 2, "{found:?}");

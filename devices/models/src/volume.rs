@@ -4,7 +4,8 @@
 //! saved, and the rate of bursts. A command of up to `io_bytes` is one I/O, a larger one several.
 //! Commands pass the limits in the order in which they come. Where the volume has servers (the
 //! thread of a hypervisor that emulates a virtual disk), they take each command in turn, for a time
-//! of its own and one for its bytes; reads and writes share them. Then the storage serves all of
+//! of its own and one for its bytes; reads and writes share them, or each have their own (the two
+//! directions of a link). Then the storage serves all of
 //! them at once: a fixed time there and back, and an exponential one that varies; a few commands meet
 //! a slow part of the storage, and take another exponential time.
 //! docs/explanation/virtual-disks.md has the equations.
@@ -33,6 +34,9 @@ pub struct ServerParams {
     /// Share of the time of its bytes that a command takes which continues an earlier one: data
     /// that were read ahead, writes that are gathered.
     pub continued: [f64; 2],
+    /// True if reads have as many servers of their own, and writes others.
+    #[serde(default)]
+    pub apart: bool,
 }
 
 /// A volume in the plan.
@@ -69,7 +73,8 @@ const STREAMS: usize = 32;
 #[derive(Debug)]
 struct Server {
     params: ServerParams,
-    stations: Stations,
+    /// Of both directions, or of reads and of writes.
+    stations: Vec<Stations>,
     /// Where recent commands ended, by direction; each place is replaced in turn.
     ends: [[u64; STREAMS]; 2],
     oldest: [usize; 2],
@@ -79,10 +84,25 @@ impl Server {
     fn new(params: &ServerParams) -> Server {
         Server {
             params: *params,
-            stations: Stations::new(params.servers as usize),
+            stations: vec![
+                Stations::new(params.servers as usize);
+                if params.apart { 2 } else { 1 }
+            ],
             ends: [[u64::MAX; STREAMS]; 2],
             oldest: [0; 2],
         }
+    }
+
+    /// What serves a direction.
+    fn of(&mut self, direction: usize) -> &mut Stations {
+        let at = if self.params.apart { direction } else { 0 };
+        &mut self.stations[at]
+    }
+
+    /// For how long the busiest of them worked up to `now`, and how many work in parallel.
+    fn busy_until(&self, now: Time) -> (Nanos, usize) {
+        let worked = self.stations.iter().map(|of| of.busy_until(now)).max();
+        (worked.unwrap_or(Nanos::ZERO), self.params.servers as usize)
     }
 
     /// Mean time of a command that begins at `offset`; remembers where it ends.
@@ -176,9 +196,10 @@ impl Volume {
         };
         let mut served = Served { start, end: start };
         if let (Some(server), Op::Read | Op::Write) = (&mut self.server, op) {
-            let time = server.time(usize::from(op.is_write()), offset, bytes);
+            let direction = usize::from(op.is_write());
+            let time = server.time(direction, offset, bytes);
             let time = self.draws.varied(time, server.params.spread);
-            served = server.stations.serve(start, time);
+            served = server.of(direction).serve(start, time);
         }
         served.end = served.end + least + self.draws.exponential(varies) + self.slow_part();
         port.io(io).charge_stay(Part::Queue, Part::Service, served);
@@ -213,7 +234,7 @@ impl Volume {
         let Some(server) = &self.server else {
             return (limited, 1);
         };
-        let (worked, count) = (server.stations.busy_until(now), server.stations.count());
+        let (worked, count) = server.busy_until(now);
         match Nanos(limited.0 * count as u64) > worked {
             true => (limited, 1),
             false => (worked, count),

@@ -245,6 +245,24 @@ def test_a_stated_rate_after_the_cache_decides_by_itself(tmp_path: Path) -> None
     assert _client(tmp_path, **_PCIE, sustained_write='"1700 MB/s"').program_mb_s is None
 
 
+def test_reads_of_a_client_drive_are_stated_of_one_bit_a_cell(tmp_path: Path) -> None:
+    """By hand: 58.8 us less 5 us of the host, 8 us of the core, 7.1 us on the bus, 1.2 us on the
+    link and the usual wait of 12 us leave 25.5 us; TLC takes 48 / 25 of that, 49 us."""
+    stated = {
+        "interface": '"pcie-3.0-x4"',
+        "capacity": '"250 GB"',
+        "sequential_read": '"3500 MB/s"',
+        "random_read": '"250000 IO/s"',
+        "read_latency": '"58.8 us"',
+        "sustained_write": '"400 MB/s"',
+    }
+    drive = _client(tmp_path, **(_PCIE | stated))
+    assert drive.slc_read_us == pytest.approx(25.5, abs=0.3)
+    assert drive.read_us == pytest.approx(48 / 25 * drive.slc_read_us)
+    assert drive.latency_us() == pytest.approx(58.8)
+    assert not drive.independent
+
+
 def test_blocks_in_slc_mode_are_spare_space_less(tmp_path: Path) -> None:
     """1 TiB less 3.5 % are 6.1 % beyond 1 TB; 6 GB of one bit are 18 GB of three, 1.8 %."""
     drive = _client(tmp_path)

@@ -126,6 +126,7 @@ ARRAY: dict[str, list[Any]] = {
     "bitmap": ["internal"],
     "bitmap_chunk": ["32 MiB"],
     "read_balance": ["shortest-queue"],
+    "layout": ["far2"],
     "cache_tier": [{"drives": [{"model": "sas2-ssd-400gb"}]}],
     "history": [[{"rw": "randwrite"}]],
     "file_system": ["ext4"],

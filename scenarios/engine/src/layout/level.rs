@@ -1,6 +1,7 @@
 //! What each level wants and offers: drives, columns, parities, copies, commands.
 
 use crate::layout::Layout;
+use crate::layout::copies::Copies;
 use crate::plan::Level;
 use raidlab_kernel::Op;
 
@@ -9,18 +10,28 @@ pub(crate) struct Shape {
     pub columns: u32,
     pub parities: u32,
     pub copies: u32,
+    /// Where copies lie, of levels 10 and 1E.
+    pub mirrored: Option<Copies>,
 }
 
 impl Shape {
-    /// The stripes of a level over so many drives.
+    /// The stripes of level 10 or 1E.
+    pub(crate) fn mirrored(copies: Copies) -> Shape {
+        Shape {
+            columns: copies.columns(),
+            parities: 0,
+            copies: copies.copies(),
+            mirrored: Some(copies),
+        }
+    }
+
+    /// The stripes of another level over so many drives.
     pub(crate) fn of(level: Level, members: u32, spans: u32) -> Shape {
         let parities = level.parities();
         let (columns, copies) = match level {
             Level::Jbod => (1, 1),
             Level::Raid0 => (members, 1),
-            Level::Raid1 => (1, members),
-            Level::Raid10 => (members / 2, 2),
-            Level::Raid1e => (members, 2),
+            Level::Raid1 | Level::Raid10 | Level::Raid1e => (1, members),
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 (members / spans - parities, 1)
             }
@@ -29,6 +40,7 @@ impl Shape {
             columns,
             parities,
             copies,
+            mirrored: None,
         }
     }
 }
@@ -60,6 +72,14 @@ pub(crate) fn check(level: Level, unit: u64, members: u32, spans: u32) -> Result
     if !fits {
         return Err(format!("{level:?} of {members} drives; allowed: {wanted}"));
     }
+    check_unit(unit)
+}
+
+/// Checks the stripe unit.
+///
+/// # Errors
+/// Says which stripe units there are.
+pub(crate) fn check_unit(unit: u64) -> Result<(), String> {
     if unit == 0 || unit % 512 != 0 || unit > 1 << 30 {
         return Err(format!(
             "stripe unit of {unit} bytes; allowed: a multiple of 512, 512 to 1 GiB"
@@ -78,13 +98,17 @@ impl Layout {
         let segments = match self.level {
             // A request that crosses from a drive to the next counts as one.
             Level::Jbod | Level::Raid1 => 1,
-            Level::Raid0 | Level::Raid10 => {
+            Level::Raid0 => self.units(offset, bytes).min(u64::from(self.columns())),
+            Level::Raid10 if self.is_straight() => {
                 let columns = u64::from(self.columns());
                 self.units(offset, bytes).min(columns)
             }
-            Level::Raid1e | Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
-                self.units(offset, bytes)
-            }
+            Level::Raid10
+            | Level::Raid1e
+            | Level::Raid5
+            | Level::Raid6
+            | Level::Raid50
+            | Level::Raid60 => self.units(offset, bytes),
         };
         match op {
             Op::Read => segments,
@@ -129,8 +153,10 @@ impl Layout {
             Level::Jbod if n > 1 => true,
             Level::Jbod | Level::Raid0 => !(0..n).any(lost),
             Level::Raid1 => !(0..n).all(lost),
-            Level::Raid1e => !(0..n).any(|member| lost(member) && lost((member + 1) % n)),
-            Level::Raid10 => !(0..n).step_by(2).any(|pair| lost(pair) && lost(pair + 1)),
+            Level::Raid1e | Level::Raid10 => {
+                let copies = self.mirrored.as_ref();
+                copies.is_none_or(|copies| copies.survives(lost))
+            }
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 let span = self.span.get();
                 (0..n).step_by(span as usize).all(|first| {

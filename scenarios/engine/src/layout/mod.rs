@@ -2,6 +2,7 @@
 //!
 //! - `level`: how many drives a level wants, how many it can lose, how many commands it sends;
 //! - `place`: where a byte of the array lies on the drives, and back;
+//! - `copies`: where the copies of a unit lie;
 //! - `run`: which commands a range of the array becomes;
 //! - `extent`: new data of a stripe;
 //! - `stripe`: how a stripe with parity takes new data;
@@ -11,6 +12,7 @@
 //!
 //! Nothing here knows a system, a job or a point in time.
 
+mod copies;
 mod extent;
 pub(crate) mod galois;
 mod level;
@@ -31,8 +33,9 @@ pub use crate::layout::repair::{Repair, Unit, Want, without};
 pub use crate::layout::run::{Run, Runs};
 pub use crate::layout::stripe::{Role, Stripe, Transfer, WriteStrategy};
 
+use crate::layout::copies::Copies;
 use crate::layout::level::Shape;
-use crate::plan::{Level, Rotation};
+use crate::plan::{Arrangement, CopiesPlan, Level, Rotation};
 use raidlab_kernel::Divider;
 
 /// The layout of an array, with its sizes.
@@ -54,6 +57,8 @@ pub struct Layout {
     /// Drives of a span.
     span: Divider,
     capacity: u64,
+    /// Of levels 10 and 1E: where copies lie.
+    mirrored: Option<Copies>,
     /// Of jbod: where each drive begins.
     starts: Vec<Start>,
 }
@@ -94,7 +99,54 @@ impl Layout {
             | Level::Raid6 => 1,
         };
         level::check(level, unit, members, spans)?;
-        let shape = Shape::of(level, members, spans);
+        let arrangement = match level {
+            Level::Raid10 => Some(Arrangement::Near),
+            Level::Raid1e => Some(Arrangement::Offset),
+            _ => None,
+        };
+        let pairs = |arrangement| CopiesPlan {
+            arrangement,
+            copies: 2,
+        };
+        let mirrored = arrangement.map(|it| mirrored(pairs(it), unit, capacities));
+        let shape = match mirrored.transpose()? {
+            Some(copies) => Shape::mirrored(copies),
+            None => Shape::of(level, members, spans),
+        };
+        Ok(Layout::of_shape(
+            level,
+            rotation,
+            unit,
+            spans,
+            (shape, capacities),
+        ))
+    }
+
+    /// The layout of level 10 with its copies as Linux md lays them.
+    ///
+    /// # Errors
+    /// Says which number of copies or stripe unit there may be.
+    pub fn copied(plan: CopiesPlan, unit: u64, capacities: &[u64]) -> Result<Layout, String> {
+        level::check_unit(unit)?;
+        let shape = Shape::mirrored(mirrored(plan, unit, capacities)?);
+        let (level, rotation) = (Level::Raid10, Rotation::LeftSymmetric);
+        Ok(Layout::of_shape(
+            level,
+            rotation,
+            unit,
+            1,
+            (shape, capacities),
+        ))
+    }
+
+    fn of_shape(
+        level: Level,
+        rotation: Rotation,
+        unit: u64,
+        spans: u32,
+        (shape, capacities): (Shape, &[u64]),
+    ) -> Layout {
+        let members = capacities.len() as u32;
         let mut layout = Layout {
             level,
             rotation,
@@ -106,10 +158,11 @@ impl Layout {
             spans: Divider::new(spans),
             span: Divider::new(members / spans),
             capacity: 0,
+            mirrored: shape.mirrored,
             starts: Vec::new(),
         };
         layout.measure(capacities);
-        Ok(layout)
+        layout
     }
 
     fn measure(&mut self, capacities: &[u64]) {
@@ -132,17 +185,9 @@ impl Layout {
         }
         let least = capacities.iter().copied().min().unwrap_or(0);
         let rows = least / unit;
-        let stripes = match self.level {
-            // A row of data, and a row of copies behind it.
-            Level::Raid1e => rows / 2,
-            Level::Jbod
-            | Level::Raid0
-            | Level::Raid1
-            | Level::Raid10
-            | Level::Raid5
-            | Level::Raid6
-            | Level::Raid50
-            | Level::Raid60 => rows.saturating_mul(u64::from(self.spans())),
+        let stripes = match &self.mirrored {
+            Some(copies) => copies.stripes(rows),
+            None => rows.saturating_mul(u64::from(self.spans())),
         };
         self.capacity = stripes.saturating_mul(self.width());
     }
@@ -196,16 +241,10 @@ impl Layout {
 
     /// Rows of units on each drive; none of jbod, whose drives may differ.
     pub fn rows(&self) -> u64 {
-        match self.level {
-            Level::Jbod => 0,
-            Level::Raid1e => 2 * self.stripes(),
-            Level::Raid0
-            | Level::Raid1
-            | Level::Raid10
-            | Level::Raid5
-            | Level::Raid6
-            | Level::Raid50
-            | Level::Raid60 => self.stripes() / u64::from(self.spans()),
+        match (&self.mirrored, self.level) {
+            (Some(copies), _) => copies.rows(self.stripes()),
+            (None, Level::Jbod) => 0,
+            (None, _) => self.stripes() / u64::from(self.spans()),
         }
     }
 
@@ -219,13 +258,17 @@ impl Layout {
     #[inline]
     fn is_straight(&self) -> bool {
         match self.level {
-            Level::Raid0 | Level::Raid1 | Level::Raid10 => true,
-            Level::Jbod
-            | Level::Raid1e
-            | Level::Raid5
-            | Level::Raid6
-            | Level::Raid50
-            | Level::Raid60 => false,
+            Level::Raid0 | Level::Raid1 => true,
+            Level::Raid10 | Level::Raid1e => {
+                self.mirrored.as_ref().is_some_and(Copies::is_straight)
+            }
+            Level::Jbod | Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => false,
         }
     }
+}
+
+/// The copies of an array over drives of these capacities.
+fn mirrored(plan: CopiesPlan, unit: u64, capacities: &[u64]) -> Result<Copies, String> {
+    let least = capacities.iter().copied().min().unwrap_or(0);
+    Copies::new(plan, capacities.len() as u32, least / unit)
 }

@@ -4,8 +4,7 @@
 //! levels (50, 60) stripes alternate between the spans. Stripe `s` of a span of `n` drives has its
 //! first parity on drive `n - 1 - s mod n` (left) or `s mod n` (right). Symmetric layouts begin the
 //! data behind the parity and wrap around; asymmetric ones begin at the first drive and step over
-//! the parity. Level 1E puts a stripe into two rows of all drives: the data into the first, the
-//! copies into the second, one drive further.
+//! the parity. Where copies lie says `copies`.
 
 use crate::layout::{Extent, Layout, Role, Start};
 use crate::plan::{Level, Rotation};
@@ -114,16 +113,10 @@ impl Layout {
             }
             Level::Raid0 => (column, stripe),
             Level::Raid1 => (copy, stripe),
-            Level::Raid10 => (2 * column + copy, stripe),
-            Level::Raid1e => {
-                let member = column + copy;
-                let around = if member < self.members {
-                    0
-                } else {
-                    self.members
-                };
-                (member - around, 2 * stripe + u64::from(copy))
-            }
+            Level::Raid10 | Level::Raid1e => match &self.mirrored {
+                Some(copies) => copies.place(stripe, column, copy),
+                None => (copy, stripe),
+            },
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 return self.rotated(stripe, column);
             }
@@ -207,11 +200,9 @@ impl Layout {
             }
             Level::Raid0 => member,
             Level::Raid1 => 0,
-            Level::Raid10 => member / 2,
-            Level::Raid1e => {
-                let n = self.members;
-                let column = (member + n - (row % 2) as u32) % n;
-                return Some((row / 2, Role::Data(column)));
+            Level::Raid10 | Level::Raid1e => {
+                let (stripe, column) = self.mirrored.as_ref()?.unit_at(member, row)?;
+                return Some((stripe, Role::Data(column)));
             }
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
                 let stripe = self.stripe_at(member, row);

@@ -1,8 +1,8 @@
 //! Runs: one contiguous piece of a drive is one command.
 //!
 //! Where the columns of an array stay on their drives (RAID 0, 1, 10, jbod), the units of a column
-//! that a request covers lie one behind the other. With parity, or on RAID 1E, a run is a part of
-//! one unit.
+//! that a request covers lie one behind the other. With parity, on RAID 1E, and on RAID 10 whose
+//! copies wander from row to row, a run is a part of one unit.
 
 use crate::layout::{Extent, Layout, Place};
 use crate::plan::Level;

@@ -42,6 +42,8 @@ pub struct MdPlan {
     /// Bytes of a member that work in the background moves in a second while the host wants the
     /// drives; 0 where its share of the time decides.
     pub least_bytes_per_s: u64,
+    /// True if reads of level 10 find their copy on flash as on disks: before kernel 5.4.
+    pub flash_as_disks: bool,
 }
 
 /// A page cache in the plan.

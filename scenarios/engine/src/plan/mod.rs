@@ -4,11 +4,13 @@
 //! units, named in its key: nanoseconds, bytes, bytes a second. The Python side has checked
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
+mod copies;
 mod details;
 mod durability;
 mod host;
 mod workload;
 
+pub use copies::{Arrangement, CopiesPlan};
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
@@ -328,6 +330,9 @@ pub struct ArrayPlan {
     /// True if Linux md chooses the copy that serves a read; of an array in the host alone.
     #[serde(default)]
     pub md_reads: bool,
+    /// Of level 10 where its copies lie otherwise than in striped pairs.
+    #[serde(default)]
+    pub copies: Option<CopiesPlan>,
     /// True if its controller reads a stream from one copy of a mirror alone.
     #[serde(default)]
     pub one_copy_streams: bool,

@@ -4,7 +4,8 @@
 //! I/O that came back from it ended. Else an idle drive, or of flash the one with the fewest I/Os;
 //! else the one whose last I/O ended nearest. RAID 10 knows no streams: of flash the fewest I/Os,
 //! else an idle drive, else the nearest. RAID 1E is RAID 10 in the layout `offset`: of flash the
-//! fewest I/Os, else the copy at the lowest address. Among equals the first.
+//! fewest I/Os, else the copy at the lowest address; so are far copies. Before kernel 5.4 flash was
+//! no case of its own on RAID 10. Among equals the first.
 
 /// What md looks at first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,9 +13,15 @@ pub(crate) enum ReadBalance {
     /// Of RAID 1: whether the read continues a stream.
     Streams,
     /// Of RAID 10: which copy is idle.
-    Idle,
-    /// Of RAID 1E: where the copies lie.
-    Lowest,
+    Idle {
+        /// Whether the I/Os at a drive of flash decide.
+        by_load: bool,
+    },
+    /// Of RAID 1E and of far copies: where they lie.
+    Lowest {
+        /// Whether the I/Os at a drive of flash decide.
+        by_load: bool,
+    },
 }
 
 /// A copy that could serve a read.
@@ -74,12 +81,13 @@ impl ReadBalance {
                     shortest.meet(pending, copy);
                     nearest.meet(away, copy);
                 }
-                ReadBalance::Idle | ReadBalance::Lowest => {
+                ReadBalance::Idle { by_load } | ReadBalance::Lowest { by_load } => {
+                    flash &= by_load;
                     if !candidate.rotates {
                         shortest.meet(pending, copy);
                     }
                     let way = match self {
-                        ReadBalance::Lowest => offset,
+                        ReadBalance::Lowest { .. } => offset,
                         _ if pending == 0 => 0,
                         _ => away,
                     };
@@ -141,11 +149,21 @@ mod tests {
     #[test]
     fn raid_10_takes_an_idle_drive_or_the_nearest() {
         let continues = [(0, 0, 0), (1, 1000, 1000)];
-        assert_eq!(of_two(ReadBalance::Idle, true, continues), 0);
+        assert_eq!(
+            of_two(ReadBalance::Idle { by_load: true }, true, continues),
+            0
+        );
         let busy = [(1, 1000, 900), (1, 0, 950)];
-        assert_eq!(of_two(ReadBalance::Idle, true, busy), 1);
+        assert_eq!(of_two(ReadBalance::Idle { by_load: true }, true, busy), 1);
         let unequal = [(3, 1000, 1000), (2, 0, 0)];
-        assert_eq!(of_two(ReadBalance::Idle, false, unequal), 1);
+        assert_eq!(
+            of_two(ReadBalance::Idle { by_load: true }, false, unequal),
+            1
+        );
+        assert_eq!(
+            of_two(ReadBalance::Idle { by_load: false }, false, unequal),
+            0
+        );
     }
 
     /// The second copy lies behind the first one, whatever waits.
@@ -160,7 +178,9 @@ mod tests {
         };
         let of = |rotates| {
             let copies = [copy(0, rotates), copy(64, rotates)];
-            ReadBalance::Lowest.copy(copies.into_iter()).unwrap()
+            ReadBalance::Lowest { by_load: true }
+                .copy(copies.into_iter())
+                .unwrap()
         };
         assert_eq!((of(true), of(false)), (0, 1));
     }

@@ -1,7 +1,9 @@
 //! Arrays from a plan: layouts, volumes whose data pass through memory, caches, SSD caches.
 
 use crate::layout::Layout;
-use crate::plan::{ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy};
+use crate::plan::{
+    Arrangement, ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy,
+};
 use crate::raid::cache::memory::{Caching, ControllerMemory, Lane, Memories};
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
@@ -56,10 +58,14 @@ fn in_memory(plan: &Plan, array: &ArrayPlan) -> bool {
 /// What a mirror chooses a copy by.
 fn copy_choice(plan: &Plan, array: &ArrayPlan) -> CopyChoice {
     if array.md_reads {
-        return CopyChoice::Md(match array.level {
-            Level::Raid1 => ReadBalance::Streams,
-            Level::Raid1e => ReadBalance::Lowest,
-            _ => ReadBalance::Idle,
+        let by_load = !array.md.flash_as_disks;
+        let arrangement = array.copies.map(|copies| copies.arrangement);
+        return CopyChoice::Md(match (array.level, arrangement) {
+            (Level::Raid1, _) => ReadBalance::Streams,
+            (Level::Raid1e, _) | (_, Some(Arrangement::Far | Arrangement::Offset)) => {
+                ReadBalance::Lowest { by_load }
+            }
+            _ => ReadBalance::Idle { by_load },
         });
     }
     let drives = array.drives.iter().chain(&array.spares);
@@ -175,6 +181,9 @@ fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
 
 fn layout(array: &ArrayPlan, drives: &[Drive]) -> Result<Layout, String> {
     let sizes = sizes(array, drives);
+    if let Some(copies) = array.copies {
+        return Layout::copied(copies, array.stripe_unit_bytes, &sizes);
+    }
     Layout::new(
         array.level,
         array.rotation,

@@ -1,0 +1,1 @@
+"""Results of Iometer and IOzone as points of a measurement."""

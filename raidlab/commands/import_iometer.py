@@ -1,0 +1,35 @@
+"""`raidlab import iometer`: results of Iometer become a measurement."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from raidlab.calibration.measurements.state import State
+from raidlab.commands.common import (
+    Json,
+    MeasurementName,
+    MeasurementOut,
+    command,
+    path,
+)
+from raidlab.commands.files_written import Reads
+from raidlab.commands.outputs import keep_measurement
+
+
+@command
+def iometer_results(
+    paths: Annotated[
+        list[Path], typer.Argument(help="Its CSV files, or folders of them.", parser=path), Reads()
+    ],
+    out: MeasurementOut,
+    name: MeasurementName = "",
+    state: Annotated[State | None, typer.Option(help="Of the drive before each test.")] = None,
+    json: Json = False,
+) -> None:
+    """Make a measurement of Iometer's results; says what was skipped and why."""
+    from raidlab.calibration.benchmarks.importing import import_results
+
+    keep_measurement(import_results("iometer", paths, name, state), out, json)
