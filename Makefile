@@ -76,14 +76,16 @@ bench: setup ## Measure speed beside SimPy, with the goals; of the trained engin
 
 EVIDENCE := docs/evidence/validation.md
 CLAIMS := docs/evidence/claims.md
+ADVICE := docs/evidence/advice.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
 	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
-	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) > target/claims.txt || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --json > target/claims.json || test $$? -eq 1
+	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
-	@echo "wrote $(EVIDENCE) $(CLAIMS) $(PICTURE) docs/reference/catalogue.md"
+	@echo "wrote $(EVIDENCE) $(CLAIMS) $(ADVICE) $(PICTURE) docs/reference/catalogue.md"
 
 SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenario scenarios/schemas/question
 

@@ -168,7 +168,7 @@ def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -
             end = (stage["end_ns"] - io["issued_ns"]) / 1e6
             if end - begin < _LEAST * longest and stage["kind"] != "host":
                 continue
-            place = _place(stage["component"])
+            place = _place(stage)
             if place not in places:
                 places[place] = y + 14 + 22 * len(places)
                 shapes.append(label(left - 8, places[place] + 12, place, "end", "soft"))
@@ -195,11 +195,11 @@ def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -
         )  # fmt: skip
         times.setdefault(round(done, 3), []).append(f"{name}: the write is acknowledged.")
     steps = [Step(at, " ".join(dict.fromkeys(texts))) for at, texts in sorted(times.items())]
-    return Scene(seen, drawn, 600, y, steps, shapes)
+    # It opens at its end: whole for those who only look, or print it.
+    return Scene(seen, drawn, 600, y, steps, shapes, at=len(steps) - 1)
 
 
-def _place(component: str) -> str:
-    """`array-0/five.3` as `drive 3`; other parts by the last word of their names."""
-    name = component.partition(" ")[0]
-    head, dot, number = name.rpartition(".")
-    return f"drive {number}" if dot and number.isdigit() and "/" in head else name.split("/")[-1]
+def _place(stage: Mapping[str, Any]) -> str:
+    """`array-0/five.3` as `drive 3`; other parts by their kind."""
+    kind = str(stage["kind"])
+    return f"drive {stage['component'].rpartition('.')[2]}" if kind == "drive" else kind

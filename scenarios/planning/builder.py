@@ -201,7 +201,7 @@ class Parts:
             )
         self.offered[name] = (indices, usable)
         if in_host and spec is not None and settings is not None:
-            self.warnings += without_cache(spec, settings, name)
+            self.warnings += without_cache(spec, settings, key, table, name)
         if table.cache_tier is None:
             return
         tier = add_tier(self, key, name, table, controller)
@@ -381,6 +381,11 @@ class Parts:
         elif controller is not None and table.level not in controller.levels:
             allowed = f"a level that {controller.name} has: {', '.join(controller.levels)}"
             self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
+        elif controller is not None and table.level == "raid10":
+            most = controller.raid10_drives_max
+            if most is not None and table.count > most:
+                allowed = f"at most {most} in a RAID 10, as {controller.name} has it"
+                self.faults.add(f"{key}.drives", f"{table.count} drives", allowed)
 
     def choose_drives(
         self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None

@@ -34,6 +34,7 @@ from raidlab.devices.words import (
     SCENARIO_KEYS,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
+from raidlab.scenarios.spec.caching import CacheSettings
 from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.host import HostTable as HostTable
@@ -64,17 +65,12 @@ Area = Annotated[Size | None, BeforeValidator(_area), also(word("whole"))]
 """Bytes; None for the whole array."""
 
 
-class ControllerTable(Table):
+class ControllerTable(CacheSettings):
     """`[controller]`."""
 
     elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
 
     model: str
-    write: Literal["write-through", "write-back", "always-write-back"] | None = None
-    read_ahead: Literal["none", "adaptive", "always"] | None = None
-    io_cache: Literal["direct", "cached"] | None = None
-    disk_cache: bool | None = None
-    """The drives' own write caches on or off; None leaves each drive's own default."""
     fast_path: bool = False
     backup: Literal["none", "bbu", "fbu"] | None = None
 
@@ -127,8 +123,8 @@ class PreconditioningTable(Table):
             yield Fault("written", "0 B", "above 0 B; left out: until nothing changes any more")
 
 
-class ArrayTable(Table):
-    """`[[array]]`."""
+class ArrayTable(CacheSettings):
+    """`[[array]]`. Its settings of the controller's cache count instead of the controller's."""
 
     elsewhere: ClassVar[Mapping[str, str]] = ARRAY_KEYS
 

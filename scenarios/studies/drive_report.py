@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raidlab.devices.classes import class_of, year_of
 from raidlab.devices.hdd import HddSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.results.diagnostics.statements import may_carry
 from raidlab.scenarios.results.look import (
     BLACK,
     GREY,
@@ -195,7 +196,8 @@ def _over_depth(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     )
     for key in ("random_read", "random_write"):
         _mark(drawn, stated.get(key), drive.depth, 1.0, "left")
-    reads = lines["random reads"]
+    reads = [point for point in lines["random reads"] if may_carry(point.row)]
+    reads = reads or lines["random reads"]
     best = max(point.iops for point in reads)
     knee = next(point for point in reads if point.iops >= 0.97 * best)
     return Picture(

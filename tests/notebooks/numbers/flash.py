@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from functools import lru_cache
 from pathlib import Path
 
 import raidlab
@@ -24,14 +25,22 @@ from tests.notebooks.numbers.shown import Known
 UNIT = 4096
 
 
+@lru_cache
+def _blocks(spare: str, load: str) -> dict[float, raidlab.EraseBlocks]:
+    env = raidlab.Environment()
+    live = raidlab.LiveSystem(env, first_day.scenario({"spare": spare, "load": load}), seed=1)
+    found = {}
+    for at in sorted(first_day.TIMES):
+        env.run(until=at)
+        found[at] = live.erase_blocks()
+    return found
+
+
 def of_first_day(values: Setting) -> list[Known]:
     """Room 6: the run's rows, the drive's blocks, and how much NAND there is."""
     made, steady = first_day.scenario(values), rows_of(first_day.old(values))[0]
     fresh = rows_of(made)[0]["timeline"]["iops"]
-    env = raidlab.Environment()
-    live = raidlab.LiveSystem(env, made, seed=1)
-    env.run(until=values["time"])
-    blocks = live.erase_blocks()
+    blocks = _blocks(values["spare"], values["load"])[values["time"]]
     full = [
         valid / blocks.units
         for valid, state in zip(blocks.valid, blocks.states, strict=True)

@@ -135,6 +135,11 @@ ARRAY: dict[str, list[Any]] = {
     "group_thread_cnt": [2],
     "stripe_cache_size": [64],
     "link": ["slot"],
+    "mode": ["performance"],
+    "write": ["write-through"],
+    "read_ahead": ["none"],
+    "io_cache": ["cached"],
+    "disk_cache": [False],
 }
 DRIVE: dict[str, list[Any]] = {
     "model": ["null"],
@@ -154,6 +159,7 @@ HOST: dict[str, list[Any]] = {
 }
 CONTROLLER: dict[str, list[Any]] = {
     "model": ["lsi2108"],
+    "mode": ["performance", "fast-path-optimum"],
     "write": ["write-through", "always-write-back"],
     "read_ahead": ["none", "always"],
     "io_cache": ["cached"],
