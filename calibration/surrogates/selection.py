@@ -4,7 +4,7 @@ Points are left out one by one, or in a dozen parts where there are many; those 
 together. A form's error is the mean of the absolute logarithms of predicted over measured rates.
 Forms are laws with few numbers, tables (a law with what it leaves kriged), and the average of all
 by weights that make its error on points left out least (`stacking`). The simplest law that a device
-can have is taken if it predicts as well as the average, in the mean and in nine in ten; else a
+can have is taken if it predicts as well as the average, on average and in nine in ten; else a
 table of the average. A bootstrap over points says in what share of them no other family is better.
 """
 
@@ -240,7 +240,7 @@ def _taken(tried: Sequence[Scored], average: Array) -> Scored | None:
 
 
 def _as_near(errors: Array, others: Array) -> bool:
-    """True if errors are about as small, in the mean and in nine in ten."""
+    """True if errors are about as small, on average and in nine in ten."""
     ninth, of_others = (percent_of(each, 90.0) / 100.0 for each in (errors, others))
     return (
         error_of(errors) <= _AS_WELL * error_of(others) + _NO_DIFFERENCE
