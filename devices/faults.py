@@ -210,6 +210,8 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
             if meant:
                 return Fault(key, detail["input"], f"one of {', '.join(choices)}{meant}")
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
+        case "model_type" if isinstance(detail["input"], str) and "model" in _keys_at(model, loc):
+            return Fault(key, detail["input"], f"a table: {_toml({'model': detail['input']})}")
         case "model_type":
             return Fault(key, detail["input"], "a table" + f": [{key}]" * (len(loc) == 1))
         case "tuple_type" if _keys_at(model, loc):

@@ -9,7 +9,7 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.faults import SpecError
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.schema import DriveSpec, read_toml
-from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.planning.scenario import build_scenario, load_scenario
 from raidlab.scenarios.spec import schema
 
 TABLES = {
@@ -192,3 +192,12 @@ def test_a_value_of_others_leads_to_one_that_a_key_has(key, word, ours):
 )
 def test_values_and_keys_of_others_are_known_in_any_spelling(changes, said):
     assert said in faults(**changes)
+
+
+def test_a_drive_that_is_no_table_is_written_as_one(tmp_path):
+    file = tmp_path / "s.toml"
+    file.write_text('[[array]]\ndrives = ["generic-7200rpm"]\n')
+    with pytest.raises(SpecError) as caught:
+        load_scenario(file)
+    said = 'array.0.drives.0 = "generic-7200rpm": a table: { model = "generic-7200rpm" }'
+    assert said in str(caught.value)
