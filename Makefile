@@ -91,6 +91,8 @@ SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenar
 
 schema: setup ## Make the JSON Schema of files, which editors read
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
+	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
+		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
