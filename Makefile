@@ -9,7 +9,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
+	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
 	lab-gallery lab-start plan-questions examples pictures clean
 
 help: ## Show this list
@@ -153,6 +153,9 @@ hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive
 
 fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
+
+twin-evidence: setup ## Fit the targets in MEASUREMENTS/own-machine by law, into docs/evidence/twin.md; fails beyond their bounds
+	@$(BIN)/python -m raidlab.calibration.twin.evidence $(MEASUREMENTS)/own-machine --page docs/evidence/twin.md
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist site lab-site *.egg-info raidlab.egg-info validation.html
