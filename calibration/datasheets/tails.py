@@ -26,6 +26,7 @@ from raidlab.devices.files import write_file, write_files
 from raidlab.devices.schema import read_toml
 from raidlab.devices.spec_writer import device_toml
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
 
@@ -191,9 +192,10 @@ def _of_point(of: Set, point: Point, model: Path) -> list[Tail]:
     (row,) = draws(scenario, simulate(scenario, workers=2), _DRAWS, tails=alone).results
     tails = []
     for name, percent in _PERCENTILES.items():
-        measured, simulated = side.completion.percentile(float(percent)), row["latency_us"][name]
-        low, high = row["latency_us_draws95"][name]
-        if measured is not None and simulated is not None:
+        measured, simulated = side.completion.percentile(float(percent)), latency_at(row, name)
+        within = (row.get("latency_us_draws95") or {}).get(name)
+        if measured is not None and simulated is not None and within is not None:
+            low, high = within
             tails.append(
                 Tail(of, str(point.rw), point.iodepth, name, measured, simulated, (low, high))
             )

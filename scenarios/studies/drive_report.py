@@ -28,6 +28,7 @@ from raidlab.scenarios.results.look import (
     percent,
 )
 from raidlab.scenarios.results.page import Box, Evidence, Page, Picture, Text
+from raidlab.scenarios.results.row import measured, side_of
 from raidlab.scenarios.studies.drive import (
     BLOCK,
     HOST,
@@ -291,7 +292,7 @@ def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
 
 def _beyond(point: Point, direction: str) -> list[tuple[float, float]]:
     """Latency in microseconds, and the share of I/Os that take longer, down to the tail."""
-    bins = point.row[direction]["bins"]
+    bins = side_of(point.row, direction)["bins"]
     total = sum(count for _, count in bins)
     found, left = [(bins[0][0] / 1e3, 1.0)], total
     for nanoseconds, count in bins:
@@ -403,7 +404,7 @@ def _ticks(title: str, places: Iterable[float]) -> dict[str, object]:
 def _hover(point: Point) -> str:
     return (
         f"{point.series}, {point.row['outstanding']} outstanding: {figure(point.iops, 'IO/s')},"
-        f" {figure(point.mb_per_s, 'MB/s')}, p99 {figure(point.row['latency_us']['p99'], 'us')}"
+        f" {figure(point.mb_per_s, 'MB/s')}, p99 {figure(measured(point.row)['p99'], 'us')}"
     )
 
 
