@@ -101,11 +101,13 @@ def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24, other: str = "")
     for at in sorted({visit.comes for visit in found} | {visit.ends for visit in found}):
         if at > zero + steps[-1].t + _APART_MS and len(steps) < shown:
             steps.append(Step(at - zero, _counted(found, away, at, zero, other)))
+    # It opens where most wait: that is what it is about.
+    waits = [sum(visit.comes <= zero + step.t < visit.begins for visit in found) for step in steps]
     return Scene(
         "Where I/Os wait",
         "Each dot an I/O: grey while it waits, blue while a drive works on it"
         + (f"; orange boxes: the drive works for {other}." if other else "."),
-        600, 20 + _LANE * len(drives), steps, shapes, dots,
+        600, 20 + _LANE * len(drives), steps, shapes, dots, at=waits.index(max(waits)),
     )  # fmt: skip
 
 
@@ -144,7 +146,7 @@ def _counted(
         apart = sum(any(begin <= now < end for begin, end in times) for times in away.values())
         return f"{said}{len(busy)} of {len(every)} drives work for users, {apart} for {other}."
     idle = len(every) - len(busy)
-    return f"{said}{idle} of {len(every)} drives {'is' if idle == 1 else 'are'} idle."
+    return f"{said}drives idle: {idle} of {len(every)}."
 
 
 def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -> Scene:
