@@ -73,6 +73,8 @@ class ControllerTable(CacheSettings):
     model: str
     fast_path: bool = False
     backup: Literal["none", "bbu", "fbu"] | None = None
+    battery_health: Share = Field(default=1.0, gt=0)
+    """What is left of a battery's rated charge: it holds the cache for that share of the time."""
 
 
 class DrivesTable(Table):
@@ -87,6 +89,8 @@ class DrivesTable(Table):
     write_cache: bool | None = None
     """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
     cooling: str | None = None
+    ncq: bool | None = None
+    """False for SATA ports in IDE mode: one command at a time; they queue if left out."""
     link: str | None = None
     """The `[[link]]` that they hang on; the array's if left out."""
 
