@@ -424,6 +424,20 @@ def slowest_p99(rows: Sequence[Row]) -> float | None:
     return max(known, default=None)
 
 
+def slowest_p99_ci95(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The 95 % interval of the slowest load's p99, in us; None if nothing was completed.
+
+    A load whose run is too short for an interval counts with its p99 alone.
+    """
+    known = [row for row in rows if row["latency_us"]]
+    if not known:
+        return None
+    slowest = max(known, key=lambda row: row["latency_us"]["p99"])
+    own = slowest["latency_us"]["p99"]
+    low, high = slowest["latency_ci95_us"].get("p99") or (None, None)
+    return own if low is None else min(own, low), own if high is None else max(own, high)
+
+
 def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:
     """What a run alone says of goals: those about latencies, rates and wear."""
     rows = result.summary()

@@ -146,6 +146,7 @@ def why(
         if _matters(suspect, found)
     ]
     causes.sort(key=lambda cause: -cause.gain_pct)
+    causes = _mechanism_first(causes)
     return Diagnosis(
         scenario.title,
         tuple(causes),
@@ -155,6 +156,21 @@ def why(
         base.warnings,
         base.breaches,
     )
+
+
+def _mechanism_first(causes: list[Cause]) -> list[Cause]:
+    """Another stripe unit ranks behind a cause that gives as much: it may remove just that cause.
+
+    Two gains are as much if their intervals overlap. A smaller stripe unit makes whole stripes of
+    large writes, for example: then partial stripes are why, and the stripe unit is a remedy.
+    """
+    units = [cause for cause in causes if cause.code == "stripe-unit"]
+    found = [cause for cause in causes if cause.code != "stripe-unit"]
+    for unit in units:
+        low = unit.gain_pct_ci95[0]
+        behind = [at for at, cause in enumerate(found) if cause.gain_pct_ci95[1] >= low]
+        found.insert(behind[-1] + 1 if behind else 0, unit)
+    return found
 
 
 def _best_of_each(
