@@ -21,6 +21,7 @@ from raidlab.scenarios.results.result import Result, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies.suspects import Suspect, suspects
+from raidlab.scenarios.studies.why_measured import Explanation, MeasuredMeans, explain
 
 SEEDS: Final = 3
 """Independent runs of a system and of each suspect that looks guilty."""
@@ -59,6 +60,8 @@ class Diagnosis:
     """Suspects whose removal cannot be simulated, and why."""
     warnings: tuple[str, ...]
     breaches: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+    """Which cause explains a measurement; None without one."""
 
     @property
     def healthy(self) -> bool:
@@ -68,6 +71,12 @@ class Diagnosis:
     @property
     def sentence(self) -> str:
         """The answer."""
+        if self.explanation is not None:
+            return f"{self.explanation.sentence} {self._own_sentence}"
+        return self._own_sentence
+
+    @property
+    def _own_sentence(self) -> str:
         if not self.causes:
             return f"Nothing is wrong; by design the limit is {'; '.join(self.limits)}."
         first = self.causes[0]
@@ -85,6 +94,7 @@ class Diagnosis:
             "limits": list(self.limits),
             "tried": list(self.tried),
             "set_aside": list(self.set_aside),
+            "measured": None if self.explanation is None else self.explanation.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -92,12 +102,15 @@ class Diagnosis:
 def why(
     scenario: Scenario,
     *,
+    measured: MeasuredMeans | None = None,
     seed: int | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
 ) -> Diagnosis:
     """Removes each usual cause from a system and says which ones matter.
+
+    With a measurement it also says which cause, removed or added, gives what was measured.
 
     Raises:
         SpecError: The scenario has no load, or cannot be run.
@@ -155,6 +168,9 @@ def why(
         tuple(set_aside),
         base.warnings,
         base.breaches,
+        None
+        if measured is None
+        else explain(scenario, measured, seed=seed, workers=workers, store=store),
     )
 
 
