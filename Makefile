@@ -9,7 +9,7 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
+	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
 	lab-gallery lab-start plan-questions examples pictures clean
 
 help: ## Show this list
@@ -76,19 +76,23 @@ bench: setup ## Measure speed beside SimPy, with the goals; of the trained engin
 
 EVIDENCE := docs/evidence/validation.md
 CLAIMS := docs/evidence/claims.md
+ADVICE := docs/evidence/advice.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
 	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
-	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) > target/claims.txt || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --json > target/claims.json || test $$? -eq 1
+	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
-	@echo "wrote $(EVIDENCE) $(CLAIMS) $(PICTURE) docs/reference/catalogue.md"
+	@echo "wrote $(EVIDENCE) $(CLAIMS) $(ADVICE) $(PICTURE) docs/reference/catalogue.md"
 
 SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenario scenarios/schemas/question
 
 schema: setup ## Make the JSON Schema of files, which editors read
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
+	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
+		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -149,6 +153,9 @@ hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive
 
 fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
+
+twin-evidence: setup ## Fit the targets in MEASUREMENTS/own-machine by law, into docs/evidence/twin.md; fails beyond their bounds
+	@$(BIN)/python -m raidlab.calibration.twin.evidence $(MEASUREMENTS)/own-machine --page docs/evidence/twin.md
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist site lab-site *.egg-info raidlab.egg-info validation.html

@@ -28,13 +28,13 @@ from raidlab.devices.provenance import (
     take_sources,
     unstated,
 )
-from raidlab.devices.schema import DeviceSpec, check, read_toml
+from raidlab.devices.schema import DeviceSpec, DriveSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 from raidlab.devices.table import TableSpec
 from raidlab.devices.trees import get
 from raidlab.devices.volume import VolumeSpec
-from raidlab.devices.words import device_meant
+from raidlab.devices.words import device_meant, of_one_model
 from raidlab.devices.xpoint import XpointSpec
 
 KINDS: Mapping[str, type[DeviceSpec]] = {
@@ -125,9 +125,13 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
         # The begin of a name is one of ours; else a maker's spelling may be meant.
         begins = any(each.startswith(name.lower()) for each in wanted)
         meant = None if begins else device_meant(name, [(each, known[each]) for each in wanted])
+        fault = Fault("", name, allowed, () if meant else tuple(of_one_model(name, wanted)))
         if meant is not None:
-            allowed += f'; did you mean "{meant}"?'
-        raise SpecError([Fault("", name, allowed, () if meant else tuple(wanted))])
+            fault = replace(fault, allowed=f'{allowed}; did you mean "{meant}"?')
+        elif fault.nearest is None and issubclass(DriveSpec, kind):
+            made = f"{allowed}; raidlab import datasheet makes one of what a maker states"
+            fault = replace(fault, allowed=made)
+        raise SpecError([fault])
     return _of_catalogue(path)
 
 

@@ -133,6 +133,8 @@ class ControllerSpec(DeviceSpec):
     """Drives at most, behind expanders where that is more than `ports`."""
     levels: tuple[Level, ...] = Field(min_length=1)
     """Levels that it offers; a drive on its own (`jbod`) need not be among them."""
+    raid10_drives_max: int | None = Field(default=None, ge=4, le=4096)
+    """Drives of a RAID 10 at most, where its firmware has a limit."""
     cores: int = Field(default=1, ge=1, le=1024)
     """Cores that work on requests in parallel."""
     cache_cores: int = Field(default=0, ge=0, le=16)

@@ -19,7 +19,7 @@ from pydantic_core import ErrorDetails
 
 from raidlab.devices.trees import get
 from raidlab.devices.units import bound_like
-from raidlab.devices.words import level_meant, nearest_to
+from raidlab.devices.words import folded, level_meant, nearest_to, value_meant
 
 
 class About(StrEnum):
@@ -191,7 +191,7 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
     match detail["type"]:
         case "extra_forbidden":
             for other_names, when in (("renamed", "now"), ("elsewhere", "here")):
-                name = _names_at(model, loc[:-1], other_names).get(str(loc[-1]))
+                name = _names_at(model, loc[:-1], other_names).get(folded(str(loc[-1])))
                 if name is not None:
                     said = nearest_to(str(detail["input"]))
                     return Fault(key, None, f"is named {name} {when}{said}")
@@ -206,9 +206,12 @@ def _translate(detail: ErrorDetails, model: type[BaseModel]) -> Fault:
             choices = [part.strip().strip("'") for part in _literals(str(context["expected"]))]
             written = str(detail["input"])
             meant = level_meant(written) if loc[-1] == "level" else nearest_to(written)
+            meant = meant or value_meant(str(loc[-1]), written)
             if meant:
                 return Fault(key, detail["input"], f"one of {', '.join(choices)}{meant}")
             return Fault(key, detail["input"], f"one of {', '.join(choices)}", choices)
+        case "model_type" if isinstance(detail["input"], str) and "model" in _keys_at(model, loc):
+            return Fault(key, detail["input"], f"a table: {_toml({'model': detail['input']})}")
         case "model_type":
             return Fault(key, detail["input"], "a table" + f": [{key}]" * (len(loc) == 1))
         case "tuple_type" if _keys_at(model, loc):
@@ -235,10 +238,10 @@ def _keys_at(model: type[BaseModel], loc: Sequence[int | str]) -> set[str]:
 
 
 def _names_at(model: type[BaseModel], loc: Sequence[int | str], other_names: str) -> dict[str, str]:
-    """The keys at `loc` that have another name, and ours; `other_names` is a field of tables."""
+    """The keys at `loc` that have another name, folded, and ours; a field of tables has them."""
     found: dict[str, str] = {}
     for inner in _models_at(model, loc):
-        found |= getattr(inner, other_names, {})
+        found |= {folded(key): ours for key, ours in getattr(inner, other_names, {}).items()}
     return found
 
 

@@ -135,6 +135,22 @@ class Interface:
         return list(_GENERATIONS[self.family]).index(self.generation)
 
 
+def faster(link: Interface, bytes_per_s: float) -> Interface | None:
+    """The least link of a family that carries so much: a later generation, then more lanes.
+
+    Args:
+        link: To begin with.
+        bytes_per_s: Payload of one direction, or of both where they share the link.
+
+    Returns:
+        None if no link of the family does.
+    """
+    later = list(_GENERATIONS[link.family])[link._rank() :]
+    wider = [lanes for lanes in _LANES[link.family] if lanes >= link.lanes]
+    known = (Interface(link.family, each, lanes) for lanes in wider for each in later)
+    return next((each for each in known if each.practical >= bytes_per_s), None)
+
+
 def negotiate(device: Interface, port: Interface) -> Interface:
     """What a device and the port that it hangs on agree on: highest common rate and width.
 

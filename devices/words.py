@@ -5,13 +5,25 @@ Keys are in small letters without spaces, dashes or underscores, as `folded` giv
 
 from __future__ import annotations
 
+import difflib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from raidlab.devices.words_of_keys import (
+    MORE_ARRAY_KEYS,
+    MORE_CONTROLLER_KEYS,
+    MORE_DRIVE_KEYS,
+    MORE_HOST_KEYS,
+    MORE_LOAD_KEYS,
+    MORE_SCENARIO_KEYS,
+    VALUES,
+)
+
 ARRAY_KEYS: Mapping[str, str] = {
+    **MORE_ARRAY_KEYS,
     "chunk": "stripe_unit",
     "chunk_size": "stripe_unit",
     "strip": "stripe_unit",
@@ -50,6 +62,7 @@ ARRAY_KEYS: Mapping[str, str] = {
 }
 """Keys of `[[array]]`."""
 HOST_KEYS: Mapping[str, str] = {
+    **MORE_HOST_KEYS,
     "cores": "threads (of each load; the model has the cores)",
     "cpus": "threads (of each load; the model has the cores)",
     "linux": "kernel",
@@ -62,6 +75,7 @@ HOST_KEYS: Mapping[str, str] = {
 }
 """Keys of `[host]`."""
 CONTROLLER_KEYS: Mapping[str, str] = {
+    **MORE_CONTROLLER_KEYS,
     "write_policy": "write",
     "write_cache": "write, or disk_cache for the drives' own caches,",
     "wb": 'write = "write-back"',
@@ -78,6 +92,7 @@ CONTROLLER_KEYS: Mapping[str, str] = {
 }
 """Keys of `[controller]`."""
 DRIVE_KEYS: Mapping[str, str] = {
+    **MORE_DRIVE_KEYS,
     "name": "model",
     "device": "model",
     "drive": "model",
@@ -87,6 +102,7 @@ DRIVE_KEYS: Mapping[str, str] = {
 }
 """Keys of one entry of `drives`."""
 LOAD_KEYS: Mapping[str, str] = {
+    **MORE_LOAD_KEYS,
     "qd": "outstanding",
     "depth": "outstanding",
     "io_depth": "outstanding",
@@ -98,6 +114,7 @@ LOAD_KEYS: Mapping[str, str] = {
 }
 """Keys of `[[workload]]` beside fio's own."""
 SCENARIO_KEYS: Mapping[str, str] = {
+    **MORE_SCENARIO_KEYS,
     "hba": "controller",
     "raid_controller": "controller",
     "adapter": "controller",
@@ -175,8 +192,53 @@ NEAREST: Mapping[str, str] = {
     "raid3": "not modelled: raid5 rotates the parity that raid3 and raid4 have on one drive",
     "raid4": "not modelled: raid5 rotates the parity that raid3 and raid4 have on one drive",
     "raid7": "not modelled: raid6 has two parities",
+    "raid2": "not modelled: raid5 has parity in place of a Hamming code",
+    "raid5e": "a spare within the array is not modelled: raid5 with hot_spares = 1",
+    "raid5ee": "a spare within the array is not modelled: raid5 with hot_spares = 1",
+    "draid1": "distributed spares are not modelled: raid50 with hot_spares comes nearest",
+    "draid2": "distributed spares are not modelled: raid60 with hot_spares comes nearest",
+    "draid3": "distributed spares are not modelled: raid60 with hot_spares comes nearest",
+    "shr": "Synology's SHR is md below LVM: raid5 of drives of one size is the same",
+    "shr2": "Synology's SHR is md below LVM: raid6 of drives of one size is the same",
+    "unraid": "not modelled: its data are not striped, raid5 stripes them",
+    "snapraid": "not modelled: its parity is made now and then, independent drives come nearest",
+    "erasure": "erasure coding over servers is not modelled: raid6 has two parities in one host",
+    "erasurecoding": "erasure coding over servers is not modelled: raid6 has two parities in one"
+    " host",
+    "vsan": "vSAN is not modelled: its copies are in other servers",
+    "far": "md's far and offset layouts are not modelled: raid10 has the near layout",
+    "offset": "md's far and offset layouts are not modelled: raid10 has the near layout",
+    "vroc": 'VROC is md below Intel\'s firmware: software_raid = "os" is the same',
+    "dmcrypt": "encryption is not modelled: it costs CPU time of the host",
+    "luks": "encryption is not modelled: it costs CPU time of the host",
+    "journal": "a journal of stripes (mdadm --write-journal) is not modelled, nor its cache",
+    "writejournal": "a journal of stripes (mdadm --write-journal) is not modelled, nor its cache",
+    "ppl": "md's partial parity log is not modelled: without it small writes are faster",
 }
 """What is not modelled: what comes nearest, and how it differs."""
+
+GENERIC: Mapping[str, str] = {
+    "hdd": "generic-7200rpm",
+    "disk": "generic-7200rpm",
+    "harddisk": "generic-7200rpm",
+    "7.2k": "generic-7200rpm",
+    "7200": "generic-7200rpm",
+    "nearline": "generic-nl-sas-16tb",
+    "nlsas": "generic-nl-sas-16tb",
+    "10k": "generic-sas-10k",
+    "15k": "generic-15000rpm",
+    "ssd": "generic-sata-tlc",
+    "satassd": "generic-sata-tlc",
+    "tlc": "generic-sata-tlc",
+    "sasssd": "generic-sas-ssd",
+    "nvmessd": "generic-nvme-gen4-tlc",
+    "nvmedrive": "generic-nvme-gen4-tlc",
+    "m.2": "generic-nvme-gen4-tlc-client",
+    "u.2": "generic-nvme-gen4-tlc",
+    "flash": "generic-nvme-gen4-tlc",
+    "qlc": "generic-nvme-gen4-qlc",
+}
+"""What people call a drive of no maker, and the catalogue's."""
 
 _MAKERS = frozenset({
     "samsung", "intel", "solidigm", "micron", "crucial", "kingston", "seagate", "toshiba", "kioxia",
@@ -187,6 +249,8 @@ _MAKERS = frozenset({
 _CAPACITY = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*(tb|t|gb|g)(?![a-z])")
 _ENOUGH = 0.6
 """Share of the words that a device must have in common."""
+_SLIP = 0.8
+"""Similarity from which on a number differs from another by a slip of the pen."""
 
 
 def folded(text: str) -> str:
@@ -206,6 +270,12 @@ def level_meant(text: str) -> str:
     if word in NEAREST:
         return nearest_to(text)
     return f'; "{text}" is "{LEVELS[word]}" here' if word in LEVELS else ""
+
+
+def value_meant(key: str, text: str) -> str:
+    """The end of a message about a value of a key: which is meant; empty if nobody knows."""
+    meant = VALUES.get(key, {}).get(folded(text))
+    return "" if meant is None else f'; "{text}" is "{meant}" here'
 
 
 def _words(text: str) -> frozenset[str]:
@@ -233,13 +303,16 @@ def _known(path: Path) -> tuple[frozenset[str], str]:
     return _words(said), text.lower()
 
 
-def device_meant(written: str, known: Iterable[tuple[str, Path]]) -> str | None:
+def device_meant(written: str, known: Collection[tuple[str, Path]]) -> str | None:
     """The device of the catalogue that a maker's name, in any spelling, or a part number means.
 
     Args:
         written: What a person wrote: `Samsung SSD 870 EVO 1TB`.
         known: Names of devices and their files.
     """
+    generic = GENERIC.get(folded(written))
+    if generic is not None and any(name == generic for name, _ in known):
+        return generic
     wanted = _words(written)
     part = written.strip().lower()
     is_part = len(part) >= 6 and any(c.isdigit() for c in part) and " " not in part
@@ -259,3 +332,27 @@ def device_meant(written: str, known: Iterable[tuple[str, Path]]) -> str | None:
         score = (-share, float(len(words - wanted)), path.stem)
         best = score if best is None or score < best else best
     return None if best is None else best[2]
+
+
+def of_one_model(written: str, known: Iterable[str]) -> list[str]:
+    """Names that may be a slip of what was written: a model's number is not another model's.
+
+    Args:
+        written: What a person wrote, without a name that begins so.
+        known: Names of devices.
+    """
+    numbers = {part for part in _parts(written) if any(map(str.isdigit, part))}
+    return [
+        name
+        for name in known
+        if not numbers or numbers & _parts(name) or _is_like(written.lower(), name.lower())
+    ]
+
+
+def _parts(name: str) -> set[str]:
+    return set(re.split(r"[^a-z0-9.]+", name.lower()))
+
+
+def _is_like(written: str, name: str) -> bool:
+    alike = difflib.SequenceMatcher(None, written, name).ratio() >= _SLIP
+    return alike or name.startswith(written)

@@ -167,7 +167,7 @@ def story(written, rates, steady, time):
         axis,
         Axis("IO/s"),
     )
-    dashed(drawn, written[min(round(time / STEP_S), len(written)) - 1], f"{digits(time)} s", axis)
+    dashed(drawn, written[min(round(time / STEP_S), len(written)) - 1], f"{time:g} s", axis)
     return drawn
 
 
@@ -200,7 +200,7 @@ def answer(values, seed):
         f" {figure(steady.iops, 'IO/s')}, {left:.0f} % of that.",
         [
             Picture(
-                f"After {digits(time)} s {free} of {len(shown.states)} blocks are erased; full"
+                f"After {time:g} s {free} of {len(shown.states)} blocks are erased; full"
                 f" ones hold {100 * valid:.0f} % valid data",
                 "a square is an erase block, four rows a die; darker: more of it is valid",
                 filling(shown),

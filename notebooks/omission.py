@@ -146,8 +146,10 @@ def notice():
             {"who": "one"},
         ),
         Claim(
-            "At p99 they nearly agree: 72 and 89 ms. Which percentile misleads is luck.",
-            lambda at: at(who="clock")["p99_ms"] / at(who="one")["p99_ms"] < 1.5,
+            "At p99 they nearly agree: some 70 and 90 ms. Which percentile misleads is luck.",
+            lambda at: (
+                abs(at(who="one")["p99_ms"] - 70) < 7 and abs(at(who="clock")["p99_ms"] - 90) < 9
+            ),
             "Do all percentiles mislead alike?",
             {"who": "clock"},
         ),
@@ -200,9 +202,8 @@ def room():
         " the array"
         " does.",
         prediction=Prediction(
-            "Rebuild at 30 %: a benchmark that asks one at a time reports a p95 of 6.7 ms."
-            " Which p95"
-            " do 300 users a second see?",
+            "Rebuild at 30 %: a benchmark that asks one at a time reports a p95 of about 7 ms."
+            " Which p95 do 300 users a second see?",
             "ms",
             lambda at: at(who="clock")["p95_ms"],
             "The benchmark sends nothing during a stall; the users who come then all wait.",

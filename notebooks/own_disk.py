@@ -152,7 +152,7 @@ def rates(measurement, rows):
     rows = rows[:: -(-len(rows) // SHOWN)]
     names = [named(row) for row in rows]
     seen = [row["part"] == "train" for row in rows]
-    drawn = dress(go.Figure(), height=130 + 26 * len(rows))
+    drawn = dress(go.Figure(), height=120 + 20 * len(rows))
     series = {
         "measured": ("circle", "#000000", [row["measured_iops"] for row in rows]),
         "simulated": ("diamond", "#0072B2", [row["simulated_iops"] for row in rows]),
@@ -300,8 +300,7 @@ def answer(values, seed):
         [
             Picture(
                 f"{measurement.name}: measured beside simulated",
-                "hollow: points that the fit saw; crosses: straight lines between them, for the"
-                " others",
+                "hollow: seen by the fit; crosses: straight lines, for the others",
                 rates(measurement, document["points"]),
             ),
             Picture(

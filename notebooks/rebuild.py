@@ -225,22 +225,19 @@ def notice():
         ),
         Claim(
             "A slice is 16 MiB of each drive, so that 300 MB are 18 slices. With 500 IO/s users"
-            " meet all 18, with 300 IO/s about 15, with 100 IO/s fewer than half: a slice that"
-            " begins while no I/O is under way gives way to the next one that comes.",
+            " meet nearly all, with 100 IO/s fewer than half: a slice that begins while no I/O is"
+            " under way gives way to the next one that comes.",
             lambda at: (
-                abs(at(load=500)["bursts"] - SLICES) < 1
-                and 13 <= at(load=300)["bursts"] <= 17
+                0.9 * SLICES < at(load=500)["bursts"] < SLICES + 1
                 and at(load=100)["bursts"] < SLICES / 2
             ),
             "How many slices does the rebuild take, and how many of them do users meet?",
             {"load": 100},
         ),
         Claim(
-            "Users wait 57 times as long on average at a share of 100 %, and five times at 30 %.",
-            lambda at: (
-                abs(at(share=100)["factor"] / 57 - 1) < 0.05
-                and abs(at(share=30)["factor"] - 5) < 0.5
-            ),
+            "Users wait some 50 times as long on average at a share of 100 %, and five times at"
+            " 30 %.",
+            lambda at: 40 < at(share=100)["factor"] < 60 and abs(at(share=30)["factor"] - 5) < 0.5,
             "How many times as long do users wait on average, at 30 and at 100 %?",
             {"share": 100},
         ),

@@ -20,6 +20,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command_from_info
 from typer.models import CommandInfo
 
+from raidlab import words
 from raidlab.devices.printable import printable_lines
 
 _PASS_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
@@ -280,7 +281,11 @@ def _plain_errors() -> Iterator[None]:
     try:
         yield
     except _COMMAND_LINE_ERRORS as error:
-        vars(error)["message"] = printable_lines(str(vars(error)["message"]))
+        found = vars(error)
+        found["message"] = printable_lines(str(found["message"]))
+        meant = words.OPTIONS.get(str(found.get("option_name")))
+        if meant is not None:
+            found["message"], found["possibilities"] = f"{found['message']}: {meant}.", None
         raise
 
 
@@ -311,6 +316,9 @@ class LazyGroup(TyperGroup):
         """As its parent, but for commands that have another name now."""
         if args and self.lazy is COMMANDS and args[0] in RENAMED:
             raise typer.BadParameter(f"{args[0]!r} is named {RENAMED[args[0]]!r} now.", ctx=ctx)
+        meant = words.COMMANDS.get(args[0].lower()) if args and self.lazy is COMMANDS else None
+        if meant is not None and args[0] not in self.commands:
+            raise typer.BadParameter(f"No such command {args[0]!r}: raidlab {meant}.", ctx=ctx)
         return super().resolve_command(ctx, args)
 
     def make_context(self, *arguments: Any, **settings: Any) -> Any:

@@ -12,7 +12,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +21,19 @@ from raidlab.calibration.fitting.pauses import Kind, pauses_of, typical
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.datasheet.draft import quantity
+from raidlab.devices.datasheet.tail_spread import TailSpread, learned
 from raidlab.devices.files import write_file, write_files
 from raidlab.devices.schema import read_toml
 from raidlab.devices.spec_writer import device_toml
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
 
 PAGE = Path("docs/evidence/tails.md")
 _DRAWS = 10
 _DEPTHS = (1, 4, 16)
+_Z95 = 1.96
 _LEFT_OUT = 10
 """One in so many of the fitted kinds at each end is no bound."""
 _PERCENTILES = {"p99": "99", "p99_9": "99.9"}
@@ -98,6 +101,37 @@ def predicted(folder: Path) -> list[Tail]:
     return tails
 
 
+def widened(tails: Sequence[Tail]) -> list[Tail]:
+    """The same with draws that have the spread which the other drives' own tails show.
+
+    A factor of the draws' middle: both spreads are those of logarithms, and add as squares.
+    """
+    return [_widened(tail, spread_without(tails, tail.of.drive)) for tail in tails]
+
+
+def spread_without(tails: Sequence[Tail], drive: str | None) -> TailSpread:
+    """What the tails of all drives but one show."""
+
+    def of(kind: str) -> float:
+        ratios: dict[str, list[float]] = {}
+        for tail in tails:
+            if kind in tail.rw and tail.of.drive != drive:
+                ratios.setdefault(tail.of.drive, []).append(tail.ratio)
+        return learned(ratios)
+
+    return TailSpread(read=of("read"), write=of("write"))
+
+
+def _widened(tail: Tail, spread: TailSpread) -> Tail:
+    sigma = spread.of(reads="read" in tail.rw, writes="write" in tail.rw)
+    low, high = tail.drawn
+    ends = []
+    for end, sign in ((low, -1.0), (high, 1.0)):
+        own = max(0.0, sign * math.log(end / tail.predicted))
+        ends.append(tail.predicted * math.exp(sign * math.hypot(own, _Z95 * sigma)))
+    return replace(tail, drawn=(ends[0], ends[1]))
+
+
 def _of_set(of: Set, measurement: Measurement, kinds: Sequence[Kind]) -> list[Tail]:
     tails = []
     with tempfile.TemporaryDirectory() as folder:
@@ -154,12 +188,14 @@ def _of_point(of: Set, point: Point, model: Path) -> list[Tail]:
         },
     }
     scenario = build_scenario(tree)
-    (row,) = draws(scenario, simulate(scenario, workers=2), _DRAWS).results
+    alone = TailSpread(0.0, 0.0)
+    (row,) = draws(scenario, simulate(scenario, workers=2), _DRAWS, tails=alone).results
     tails = []
     for name, percent in _PERCENTILES.items():
-        measured, simulated = side.completion.percentile(float(percent)), row["latency_us"][name]
-        low, high = row["latency_us_draws95"][name]
-        if measured is not None and simulated is not None:
+        measured, simulated = side.completion.percentile(float(percent)), latency_at(row, name)
+        within = (row.get("latency_us_draws95") or {}).get(name)
+        if measured is not None and simulated is not None and within is not None:
+            low, high = within
             tails.append(
                 Tail(of, str(point.rw), point.iodepth, name, measured, simulated, (low, high))
             )
@@ -169,6 +205,9 @@ def _of_point(of: Set, point: Point, model: Path) -> list[Tail]:
 def page(tails: Sequence[Tail]) -> str:
     """The evidence."""
     within = sum(tail.is_within for tail in tails)
+    wide = widened(tails)
+    held = sum(tail.is_within for tail in wide)
+    every = spread_without(tails, None)
     lines = [
         "# Tails of drives that were never seen",
         "",
@@ -179,14 +218,19 @@ def page(tails: Sequence[Tail]) -> str:
         "",
         "How: [pauses](../explanation/pauses.md).",
         "",
-        f"{len(tails)} percentiles, {within} of them ({100 * within / len(tails):.0f} %) within"
-        f" {_DRAWS} draws.",
+        f"{len(tails)} percentiles. {within} of them ({100 * within / len(tails):.0f} %) lie within"
+        f" {_DRAWS} draws of the class, and",
+        f"{held} ({100 * held / len(tails):.0f} %) where the draws have the spread that the other"
+        " drives' tails show, as below.",
+        "",
+        f"Over all drives that spread is {every.read:.2f} of the logarithm for reads,"
+        f" {every.write:.2f} for writes.",
         "",
         "| percentiles | points | median ratio | median error | within |",
         "|---|---|---|---|---|",
     ]
-    groups: dict[str, list[Tail]] = {"all": list(tails)}
-    for tail in tails:
+    groups: dict[str, list[Tail]] = {"all": list(wide)}
+    for tail in wide:
         kind = "writes" if "write" in tail.rw else "reads"
         for name in (kind, f"{tail.percentile} of {kind}".replace("_", "."), tail.of.drive):
             groups.setdefault(name, []).append(tail)
@@ -202,7 +246,7 @@ def page(tails: Sequence[Tail]) -> str:
         "| drive | host | load | depth | percentile | measured, us | predicted, us | draws |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for tail in tails:
+    for tail in wide:
         low, high = tail.drawn
         lines.append(
             f"| {tail.of.drive} | {tail.of.host} | {tail.rw} | {tail.depth} |"

@@ -17,6 +17,7 @@ from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.fitted_file import with_fitted
 from raidlab.calibration.fitting.goodness import goodness
 from raidlab.calibration.fitting.host_trial import Tried
+from raidlab.calibration.fitting.regions import by_region
 from raidlab.calibration.fitting.stages import Decision, Settings
 from raidlab.calibration.fitting.system_kinds import BESIDE, UNKNOWN_CONTROLLER
 from raidlab.calibration.fitting.uncertainty import Estimate
@@ -89,6 +90,7 @@ class Calibration:
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),
             "baseline": against_lines(self.rows),
+            "regions": by_region(self.rows),
             "kind": self.settings.kind,
             "laws": None if self.selection is None else self.selection.to_dict(),
             "agreement": None if tolerance_pct is None else within(unseen, tolerance_pct),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import log10
 from typing import TYPE_CHECKING, Any
 
-from raidlab.calibration.published.figures import shared
+from raidlab.calibration.published.figures import Configuration, shared
 from raidlab.calibration.published.gaps import in_words
 from raidlab.calibration.published.usage import USES, use_of
 from raidlab.calibration.published.validate import Compared, Validation, summaries_by_use, summarise
@@ -294,8 +294,12 @@ def _markdown_row(row: Compared) -> str:
 
 
 def describe(row: Compared) -> str:
+    """A row's configuration in a few words."""
+    return configured(row.figure.configuration)
+
+
+def configured(configuration: Configuration) -> str:
     """A configuration in a few words: `raid0 of 8 sas-6g-hdd, lsi2008; write=write-through`."""
-    configuration = row.figure.configuration
     drives = " ".join(part for part in (configuration.drive, configuration.format) if part)
     if configuration.count > 1 or configuration.level != "single":
         drives = f"{configuration.level} of {configuration.count} {drives}"

@@ -15,7 +15,6 @@ from typing import Final
 from raidlab.calibration.fitting.by_law import measured_host, selection_of
 from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
 from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.kinds import TABLE, VIRTUAL_DISK
 from raidlab.calibration.fitting.stages import Settings
 from raidlab.calibration.measurements.measurement import (
     Machine,
@@ -158,13 +157,11 @@ def _finished(
     target: Target, settings: TwinSettings, state: _State, deviations: list[float], begun: float
 ) -> Twin:
     """The fit of what was seen, judged by what was kept back."""
-    selection = _selection(state.seen, target.machine())
-    kind = TABLE if selection.no_law else VIRTUAL_DISK
     machine = target.machine()
     measurement = Measurement(
         name=settings.name, points=(*state.seen, *state.kept), machine=machine
     )
-    fit = Settings(kind=kind, name=settings.name, seed=settings.seed, workers=settings.workers)
+    fit = Settings(kind="", name=settings.name, seed=settings.seed, workers=settings.workers)
     seen = range(len(state.seen))
     result = calibrate_by_law(measurement, fit, lambda done, steps: None, train=seen)
     count = len(state.seen) + len(state.kept)

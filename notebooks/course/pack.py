@@ -19,6 +19,7 @@ from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS, Lesson
 from raidlab.notebooks.course.page import render
+from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.room import Room
 
@@ -139,4 +140,5 @@ def _render(name: str, lesson: Lesson) -> str:
     if name.startswith("teacher"):
         rooms = [catalogue.room(stop.room) for stop in lesson.stops]
         outcomes = {room.name: pages.outcome(room) for room in rooms}
-    return render(name, lesson, outcomes=outcomes, points=_POINTS)
+    text = text_of(lesson.name)
+    return render(name, lesson, outcomes=outcomes, points=_POINTS, text=text)

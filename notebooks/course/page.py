@@ -11,6 +11,8 @@ import jinja2
 
 import raidlab
 from raidlab.notebooks.course.lessons import Lesson
+from raidlab.notebooks.course.misconceptions import of_lesson
+from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.scenarios.results.look import joined
 
@@ -32,7 +34,8 @@ def page_of(
         index: Address of the list of rooms.
     """
     to = {"address": address.format, "index": index}
-    return render("lesson.html.j2", lesson, lessons=lessons, known=known, **to)
+    text = text_of(lesson.name, known, address.format)
+    return render("lesson.html.j2", lesson, lessons=lessons, known=known, text=text, **to)
 
 
 def render(name: str, lesson: Lesson, **values: Any) -> str:
@@ -45,7 +48,11 @@ def render(name: str, lesson: Lesson, **values: Any) -> str:
     """
     stops = [(stop, catalogue.room(stop.room)) for stop in lesson.stops]
     home = [catalogue.room(each) for each in lesson.home]
-    known = {"style": pages.style(), "version": raidlab.__version__}
+    known = {
+        "style": pages.style(),
+        "version": raidlab.__version__,
+        "misconceptions": of_lesson(lesson.number),
+    }
     made: str = (
         _templates()
         .get_template(name)

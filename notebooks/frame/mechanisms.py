@@ -101,11 +101,13 @@ def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24, other: str = "")
     for at in sorted({visit.comes for visit in found} | {visit.ends for visit in found}):
         if at > zero + steps[-1].t + _APART_MS and len(steps) < shown:
             steps.append(Step(at - zero, _counted(found, away, at, zero, other)))
+    # It opens where most wait: that is what it is about.
+    waits = [sum(visit.comes <= zero + step.t < visit.begins for visit in found) for step in steps]
     return Scene(
         "Where I/Os wait",
         "Each dot an I/O: grey while it waits, blue while a drive works on it"
         + (f"; orange boxes: the drive works for {other}." if other else "."),
-        600, 20 + _LANE * len(drives), steps, shapes, dots,
+        600, 20 + _LANE * len(drives), steps, shapes, dots, at=waits.index(max(waits)),
     )  # fmt: skip
 
 
@@ -144,7 +146,7 @@ def _counted(
         apart = sum(any(begin <= now < end for begin, end in times) for times in away.values())
         return f"{said}{len(busy)} of {len(every)} drives work for users, {apart} for {other}."
     idle = len(every) - len(busy)
-    return f"{said}{idle} of {len(every)} drives {'is' if idle == 1 else 'are'} idle."
+    return f"{said}drives idle: {idle} of {len(every)}."
 
 
 def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -> Scene:
@@ -168,7 +170,7 @@ def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -
             end = (stage["end_ns"] - io["issued_ns"]) / 1e6
             if end - begin < _LEAST * longest and stage["kind"] != "host":
                 continue
-            place = _place(stage["component"])
+            place = _place(stage)
             if place not in places:
                 places[place] = y + 14 + 22 * len(places)
                 shapes.append(label(left - 8, places[place] + 12, place, "end", "soft"))
@@ -195,11 +197,11 @@ def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -
         )  # fmt: skip
         times.setdefault(round(done, 3), []).append(f"{name}: the write is acknowledged.")
     steps = [Step(at, " ".join(dict.fromkeys(texts))) for at, texts in sorted(times.items())]
-    return Scene(seen, drawn, 600, y, steps, shapes)
+    # It opens at its end: whole for those who only look, or print it.
+    return Scene(seen, drawn, 600, y, steps, shapes, at=len(steps) - 1)
 
 
-def _place(component: str) -> str:
-    """`array-0/five.3` as `drive 3`; other parts by the last word of their names."""
-    name = component.partition(" ")[0]
-    head, dot, number = name.rpartition(".")
-    return f"drive {number}" if dot and number.isdigit() and "/" in head else name.split("/")[-1]
+def _place(stage: Mapping[str, Any]) -> str:
+    """`array-0/five.3` as `drive 3`; other parts by their kind."""
+    kind = str(stage["kind"])
+    return f"drive {stage['component'].rpartition('.')[2]}" if kind == "drive" else kind

@@ -264,9 +264,9 @@ def squares(
         columns: Of the map.
         rows: Of the map.
     """
-    drawn = dress(go.Figure(), height=110 + 11 * rows)
+    drawn = dress(go.Figure(), height=90 + 8 * rows)
     outline = {"color": _RIM, "width": 0.75}
-    look = {"symbol": "square", "size": 8, "line": outline}
+    look = {"symbol": "square", "size": 7, "line": outline}
     for name, (color, places) in kinds.items():
         drawn.add_trace(
             go.Scatter(

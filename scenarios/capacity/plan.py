@@ -31,7 +31,8 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.diagnostics.statements import why_not
 from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source, without_effect
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import Progress, results_of

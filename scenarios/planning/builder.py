@@ -201,7 +201,7 @@ class Parts:
             )
         self.offered[name] = (indices, usable)
         if in_host and spec is not None and settings is not None:
-            self.warnings += without_cache(spec, settings, name)
+            self.warnings += without_cache(spec, settings, key, table, name)
         if table.cache_tier is None:
             return
         tier = add_tier(self, key, name, table, controller)
@@ -268,7 +268,7 @@ class Parts:
         drive, options = spare
         for at in range(table.hot_spares):
             label = f"{name}/spare.{at}"
-            self.drives.append(Attached(drive.spec, label, drive.key, table.link or ""))
+            self.drives.append(replace(drive, name=label, link=table.link or ""))
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
@@ -381,6 +381,11 @@ class Parts:
         elif controller is not None and table.level not in controller.levels:
             allowed = f"a level that {controller.name} has: {', '.join(controller.levels)}"
             self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
+        elif controller is not None and table.level == "raid10":
+            most = controller.raid10_drives_max
+            if most is not None and table.count > most:
+                allowed = f"at most {most} in a RAID 10, as {controller.name} has it"
+                self.faults.add(f"{key}.drives", f"{table.count} drives", allowed)
 
     def choose_drives(
         self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None
@@ -396,10 +401,19 @@ class Parts:
             if options is None:
                 continue
             link = self._link(entry_key, key, entry, table)
+            ncq = self._has_ncq(entry_key, spec, entry)
             for _ in range(entry.count):
                 label = f"{name}/{spec.name}.{len(chosen)}"
-                chosen.append((Attached(spec, label, entry_key, link), options))
+                chosen.append((Attached(spec, label, entry_key, link, ncq), options))
         return chosen
+
+    def _has_ncq(self, key: str, spec: DriveSpec, entry: DrivesTable) -> bool:
+        """Whether a drive queues commands; a fault where a drive without NCQ is given the key."""
+        own = spec.link()
+        if entry.ncq is not None and (own is None or own.family != "sata"):
+            allowed = f"left out: {spec.name} is no SATA drive, whose ports have an IDE mode"
+            self.faults.add(f"{key}.ncq", entry.ncq, allowed)
+        return entry.ncq is not False
 
     def _link(self, entry_key: str, key: str, entry: DrivesTable, table: ArrayTable) -> str:
         """The link that drives hang on; empty, and a fault, if there is none of that name."""

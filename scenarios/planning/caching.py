@@ -12,9 +12,11 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Fault
 from raidlab.devices.levels import ArrayLevel, facts
+from raidlab.scenarios.spec.caching import OWN_KEYS, CacheSettings
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
-from raidlab.scenarios.spec.schema import ControllerTable
+from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable
 
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**59}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""
@@ -80,15 +82,49 @@ def cache_plan(
     return {"cache": None if bypass else plan, "fast_path": short and bypass}
 
 
-def without_cache(spec: ControllerSpec, settings: ControllerTable, name: str) -> Iterator[str]:
-    """Settings of the cache, which an array in the host has no use of."""
-    for key, bypass in _BYPASS.items():
-        if spec.cache is not None and getattr(settings, key) not in (None, bypass):
+def without_cache(
+    spec: ControllerSpec, settings: ControllerTable, key: str, array: ArrayTable, name: str
+) -> Iterator[str]:
+    """Settings of the cache, which an array in the host has no use of.
+
+    Args:
+        spec: The controller.
+        settings: Those for the array.
+        key: The array's, such as `array.0`.
+        array: Its table.
+        name: Of the array.
+    """
+    for setting, bypass in _BYPASS.items():
+        if spec.cache is not None and getattr(settings, setting) not in (None, bypass):
             said = (
                 f" on {name}, RAID in the host: the controller passes commands to its drives on,"
                 " bypassing the cache"
             )
-            yield no_effect(f"controller.{key}", said)
+            own = array.mode is not None or getattr(array, setting) is not None
+            yield no_effect(f"{key if own else 'controller'}.{setting}", said)
+
+
+def cache_faults(
+    key: str, table: CacheSettings, spec: ControllerSpec | None, *, behind: bool
+) -> Iterator[Fault]:
+    """Settings that a controller has not.
+
+    Args:
+        key: Of the table, such as `controller` or `array.0`.
+        table: It has the settings.
+        spec: The controller; None if it was not found, or there is none.
+        behind: True if the scenario has one.
+    """
+    if not behind:
+        for setting in OWN_KEYS:
+            value = getattr(table, setting)
+            if value is not None:
+                yield Fault(f"{key}.{setting}", value, "left out: there is no [controller]")
+    elif spec is not None and spec.cache is None:
+        for setting, bypass in _BYPASS.items():
+            value = getattr(table, setting)
+            if value not in (None, bypass):
+                yield Fault(f"{key}.{setting}", value, f"left out: {spec.name} has no cache")
 
 
 def controller_plan(
@@ -97,12 +133,16 @@ def controller_plan(
     """The controller's entry in the plan, with its backup and its link to the host."""
     plan = spec.to_plan() | {"link": to_host}
     if plan["cache"] is not None:
-        plan["cache"] |= {"hold_ns": _HOLD_NS[backup_of(spec, settings)]}
+        backup = backup_of(spec, settings)
+        health = settings.battery_health if backup == "bbu" else 1
+        plan["cache"] |= {"hold_ns": round(_HOLD_NS[backup] * health)}
     return plan
 
 
 def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
     """Settings that have no effect together with others."""
+    if settings.battery_health != 1 and backup_of(spec, settings) != "bbu":
+        yield no_effect("controller.battery_health", f" on {spec.name}: its backup is no battery")
     if settings.write == "write-back" and backup_of(spec, settings) == "none":
         text = (
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"

@@ -19,7 +19,11 @@ from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Parts
-from raidlab.scenarios.planning.caching import controller_plan, settings_warnings
+from raidlab.scenarios.planning.caching import (
+    cache_faults,
+    controller_plan,
+    settings_warnings,
+)
 from raidlab.scenarios.planning.durability import add_file_systems, drive_flushes
 from raidlab.scenarios.planning.events import plan_events
 from raidlab.scenarios.planning.fio import (
@@ -40,6 +44,7 @@ from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
+from raidlab.scenarios.spec.caching import settled
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
@@ -239,8 +244,7 @@ def build_scenario(
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.take_host(host)
     controller = _controller(table, parts)
-    for at in range(len(table.array)):
-        parts.add_array(at, (controller, table.controller))
+    _add_arrays(table, parts, controller)
     workloads = _workloads(table, parts, host)
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
     parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
@@ -292,6 +296,15 @@ def build_scenario(
     )
 
 
+def _add_arrays(table: ScenarioTable, parts: Parts, controller: ControllerSpec | None) -> None:
+    """Lays out the arrays, each with its own settings of the controller's cache."""
+    behind = table.controller is not None
+    for at, array in enumerate(table.array):
+        parts.faults.extend(cache_faults(f"array.{at}", array, controller, behind=behind))
+        own = settled(table.controller, array) if table.controller else None
+        parts.add_array(at, (controller, own))
+
+
 def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     settings = table.controller
     if settings is None:
@@ -299,12 +312,8 @@ def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     spec = parts.find("controller.model", settings.model, ControllerSpec)
     if spec is None:
         return None
-    parts.warnings += settings_warnings(spec, settings)
-    if spec.cache is None:
-        for key in ("write", "read_ahead", "io_cache"):
-            if getattr(settings, key) not in (None, "write-through", "none", "direct"):
-                allowed = f"left out: {spec.name} has no cache"
-                parts.faults.add(f"controller.{key}", getattr(settings, key), allowed)
+    parts.warnings += settings_warnings(spec, settled(settings))
+    parts.faults.extend(cache_faults("controller", settings, spec, behind=True))
     if settings.fast_path and "fast_path" not in spec.features:
         parts.faults.add("controller.fast_path", True, f"false: {spec.name} has no FastPath")
     backups = ("none",) if spec.cache is None else spec.cache.backup
@@ -333,7 +342,7 @@ def _plan(
             {
                 "name": drive.name,
                 "device": model,
-                "queue_depth": drive.spec.queue_depth,
+                "queue_depth": drive.queue_depth,
                 "block_layer": dict(block_layer),
                 "path": path,
                 **_pauses(drive.spec),

@@ -31,6 +31,13 @@ class Attached:
     key: str
     link: str = ""
     """The scenario's link that it hangs on; the host's or the controller's own ports if empty."""
+    ncq: bool = True
+    """False if it gets one command at a time, as ports in IDE mode give them."""
+
+    @property
+    def queue_depth(self) -> int:
+        """Commands that are sent to it at once."""
+        return self.spec.queue_depth if self.ncq else 1
 
 
 @dataclass

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -15,6 +14,7 @@ from raidlab.scenarios.results.latency_map import (
     with_columns,
 )
 from raidlab.scenarios.results.look import ORANGE, VERMILLION, Column, Table, dress, log_axis
+from raidlab.scenarios.results.run_result import MapReport
 
 _SHADES = (
     (0.2, "over 20 %", 1.0),
@@ -30,7 +30,7 @@ _COLUMNS = 40
 """Columns that a picture has at most."""
 
 
-def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
+def figure(over_time: MapReport, begin_s: float) -> go.Figure:
     """A field for each column of time and each quarter of a power of two of the latency.
 
     Args:
@@ -105,7 +105,7 @@ def _lines(
         )
 
 
-def table(over_time: Mapping[str, Any]) -> Table:
+def table(over_time: MapReport) -> Table:
     """The I/Os and percentiles of each column."""
     rows = [
         [

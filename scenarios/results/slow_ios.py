@@ -15,7 +15,7 @@ from raidlab.scenarios.results.look import (
     part_marker,
     part_name,
 )
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -12,6 +12,7 @@ from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Share, Size
+from raidlab.devices.words_of_keys import RUN_KEYS
 
 
 def _duration_or_auto(value: Any, duration: Callable[[Any], int]) -> int | None:
@@ -32,11 +33,7 @@ _MOST_WARM_UP = 4
 class RunTable(Table):
     """`[run]`."""
 
-    elsewhere: ClassVar[Mapping[str, str]] = {
-        "runtime": "duration",
-        "ramp_time": "warm_up",
-        "randseed": "seed",
-    }
+    elsewhere: ClassVar[Mapping[str, str]] = RUN_KEYS
 
     warm_up: Annotated[Duration | None, WrapValidator(_duration_or_auto), also(word("auto"))] = None
     """None for "auto": 2 s, and whatever was recorded then without a steady state."""

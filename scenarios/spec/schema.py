@@ -34,6 +34,7 @@ from raidlab.devices.words import (
     SCENARIO_KEYS,
 )
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
+from raidlab.scenarios.spec.caching import CacheSettings
 from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.host import HostTable as HostTable
@@ -64,19 +65,16 @@ Area = Annotated[Size | None, BeforeValidator(_area), also(word("whole"))]
 """Bytes; None for the whole array."""
 
 
-class ControllerTable(Table):
+class ControllerTable(CacheSettings):
     """`[controller]`."""
 
     elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
 
     model: str
-    write: Literal["write-through", "write-back", "always-write-back"] | None = None
-    read_ahead: Literal["none", "adaptive", "always"] | None = None
-    io_cache: Literal["direct", "cached"] | None = None
-    disk_cache: bool | None = None
-    """The drives' own write caches on or off; None leaves each drive's own default."""
     fast_path: bool = False
     backup: Literal["none", "bbu", "fbu"] | None = None
+    battery_health: Share = Field(default=1.0, gt=0)
+    """What is left of a battery's rated charge: it holds the cache for that share of the time."""
 
 
 class DrivesTable(Table):
@@ -91,6 +89,8 @@ class DrivesTable(Table):
     write_cache: bool | None = None
     """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
     cooling: str | None = None
+    ncq: bool | None = None
+    """False for SATA ports in IDE mode: one command at a time; they queue if left out."""
     link: str | None = None
     """The `[[link]]` that they hang on; the array's if left out."""
 
@@ -127,8 +127,8 @@ class PreconditioningTable(Table):
             yield Fault("written", "0 B", "above 0 B; left out: until nothing changes any more")
 
 
-class ArrayTable(Table):
-    """`[[array]]`."""
+class ArrayTable(CacheSettings):
+    """`[[array]]`. Its settings of the controller's cache count instead of the controller's."""
 
     elsewhere: ClassVar[Mapping[str, str]] = ARRAY_KEYS
 

@@ -13,7 +13,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import leader
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 

@@ -18,6 +18,7 @@ from raidlab.devices.links import Interface
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limit_names, limits
+from raidlab.scenarios.results.diagnostics.statements import may_carry
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -68,17 +69,25 @@ class Curve:
     """What bounds the rate, in words: a full queue where waiting for it is the longest part."""
     limit_names: tuple[tuple[str, ...], ...] = ()
     """The components that are full at each point; none where the time of one I/O bounds it."""
+    carries: tuple[bool, ...] = ()
+    """Whether each point may carry a statement; all of them if that is not known."""
+
+    @property
+    def places(self) -> Sequence[int]:
+        """The points that may be the best: those that carry a statement, all if none does."""
+        every = range(len(self.iops))
+        return [at for at, carries in enumerate(self.carries) if carries] or every
 
     @property
     def best(self) -> int:
         """Where the rate is highest."""
-        return max(range(len(self.iops)), key=lambda at: self.iops[at])
+        return max(self.places, key=lambda at: self.iops[at])
 
     @property
     def flat_from(self) -> int:
         """The first number outstanding whose rate is within 3 % of the highest."""
-        enough = 0.97 * max(self.iops)
-        return next(o for o, x in zip(self.outstanding, self.iops, strict=True) if x >= enough)
+        enough = 0.97 * self.iops[self.best]
+        return next(self.outstanding[at] for at in self.places if self.iops[at] >= enough)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -166,6 +175,7 @@ class _Case:
             bottleneck=tuple(row["bottleneck"] for row in rows),
             limits=tuple(limits(row) for row in rows),
             limit_names=tuple(limit_names(row) for row in rows),
+            carries=tuple(may_carry(row) for row in rows),
         )
 
 

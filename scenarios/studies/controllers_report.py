@@ -118,7 +118,7 @@ def _profiles(found: Comparison, kind: str) -> list[str]:
 def _of(found: Comparison, kind: str, profile: str) -> list[Curve]:
     """Curves of one load on one kind of drive, the highest first."""
     own = [curve for curve in found.curves if (curve.kind, curve.profile) == (kind, profile)]
-    return sorted(own, key=lambda curve: -max(rates(curve)))
+    return sorted(own, key=lambda curve: -highest(curve))
 
 
 def answer(found: Comparison) -> str:
@@ -130,13 +130,13 @@ def _sentence(found: Comparison, kind: str) -> str:
     profile = _profiles(found, kind)[0]
     curves = _of(found, kind, profile)
     first = curves[0]
-    best = max(rates(first))
+    best = highest(first)
     text = f"{_KINDS[kind]}, {profile}: {first.controller} gives {figure(best, _unit(profile))}"
     # Those with fewer drives are slower for that alone.
     others = [each for each in curves[1:] if each.count == first.count]
-    behind = [each for each in others if best > (1 + _ALIKE) * max(rates(each))]
+    behind = [each for each in others if best > (1 + _ALIKE) * highest(each)]
     if behind:
-        text += f", {100 * (best / max(rates(behind[0])) - 1):.0f} % above {behind[0].controller}"
+        text += f", {100 * (best / highest(behind[0]) - 1):.0f} % above {behind[0].controller}"
         text += f" (its limit: {_limit(behind[0])})"
     elif others:
         text += f", and all others with {first.count} drives as much"
@@ -147,7 +147,7 @@ def _best(found: Comparison, kind: str, profile: str) -> str:
     first = lines(_of(found, kind, profile))[0]
     others = f" and {len(first.names) - 1} more" if len(first.names) > 1 else ""
     reach = "reach" if others else "reaches"
-    return f"{first.names[0]}{others} {reach} {figure(max(rates(first.curve)), _unit(profile))}"
+    return f"{first.names[0]}{others} {reach} {figure(highest(first.curve), _unit(profile))}"
 
 
 def _boxes(found: Comparison) -> list[Box]:
@@ -155,7 +155,7 @@ def _boxes(found: Comparison) -> list[Box]:
     for kind in _kinds(found):
         profile = _profiles(found, kind)[0]
         first = _of(found, kind, profile)[0]
-        value = figure(max(rates(first)), _unit(profile))
+        value = figure(highest(first), _unit(profile))
         drives = "hard disks" if kind == "hdd" else "SSDs"
         boxes.append(Box(value, f"{drives}, {profile}: {first.controller}"))
     return boxes
@@ -199,6 +199,11 @@ def rates(curve: Curve) -> tuple[float, ...]:
     if _unit(curve.profile) == "IO/s":
         return curve.iops
     return tuple(rate * MIB / 1e6 for rate in curve.mib_per_s)
+
+
+def highest(curve: Curve) -> float:
+    """The highest rate that may carry a statement."""
+    return rates(curve)[curve.best]
 
 
 def tables(found: Comparison) -> list[Table]:

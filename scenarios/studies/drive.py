@@ -19,7 +19,7 @@ from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.units import DURATION, IO_RATE, RATE
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row, figures_of, measured, side_of
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 
@@ -101,7 +101,7 @@ class Point:
 
     def latency_us(self, of: str, name: str = "mean") -> float:
         """Of its reads or of its writes."""
-        return float(self.row[of]["latency_us"][name])
+        return figures_of(measured(side_of(self.row, of)))[name]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from raidlab.devices.classes import class_of, year_of
 from raidlab.devices.hdd import HddSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.results.diagnostics.statements import may_carry
 from raidlab.scenarios.results.look import (
     BLACK,
     GREY,
@@ -27,6 +28,7 @@ from raidlab.scenarios.results.look import (
     percent,
 )
 from raidlab.scenarios.results.page import Box, Evidence, Page, Picture, Text
+from raidlab.scenarios.results.row import measured, side_of
 from raidlab.scenarios.studies.drive import (
     BLOCK,
     HOST,
@@ -194,7 +196,8 @@ def _over_depth(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     )
     for key in ("random_read", "random_write"):
         _mark(drawn, stated.get(key), drive.depth, 1.0, "left")
-    reads = lines["random reads"]
+    reads = [point for point in lines["random reads"] if may_carry(point.row)]
+    reads = reads or lines["random reads"]
     best = max(point.iops for point in reads)
     knee = next(point for point in reads if point.iops >= 0.97 * best)
     return Picture(
@@ -289,7 +292,7 @@ def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
 
 def _beyond(point: Point, direction: str) -> list[tuple[float, float]]:
     """Latency in microseconds, and the share of I/Os that take longer, down to the tail."""
-    bins = point.row[direction]["bins"]
+    bins = side_of(point.row, direction)["bins"]
     total = sum(count for _, count in bins)
     found, left = [(bins[0][0] / 1e3, 1.0)], total
     for nanoseconds, count in bins:
@@ -401,7 +404,7 @@ def _ticks(title: str, places: Iterable[float]) -> dict[str, object]:
 def _hover(point: Point) -> str:
     return (
         f"{point.series}, {point.row['outstanding']} outstanding: {figure(point.iops, 'IO/s')},"
-        f" {figure(point.mb_per_s, 'MB/s')}, p99 {figure(point.row['latency_us']['p99'], 'us')}"
+        f" {figure(point.mb_per_s, 'MB/s')}, p99 {figure(measured(point.row)['p99'], 'us')}"
     )
 
 

@@ -131,7 +131,7 @@ def _warming(hot_spot: int, runs: tuple[Result, Result, Result], begins: float) 
         ssds_iops=ssds["iops"],
         t_s=tuple(t for t, _ in recorded),
         iops=tuple(iops for _, iops in recorded),
-        used=tiered["cache"]["tier"]["used_share"],
+        used=tiered["cache"]["tier"]["used_share"] or 0.0,
     )
 
 

@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Recorded, Result, Row
+from raidlab.scenarios.results.result import Recorded, Result
+from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
 PACE = "background_bytes_per_s"
@@ -232,11 +234,11 @@ def sample_of(
     """
     (recorded,) = result.recorded
     rate = _rate(result, recorded, place, bytes_used)
-    rows = result.results
+    rows: Sequence[Row | PeriodResult] = result.results
     if not recorded.rebuilding_before:
         # All of the rebuild lies in the recording: users' I/Os of its own period count.
-        rows = tuple(_period_during(row, result) for row in rows)
-    p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
+        rows = [_period_during(row, result) for row in result.results]
+    p99s = [latency["p99"] for row in rows if (latency := row["latency_us"])]
     return Sample(
         place,
         min(rate, pace) if pace else rate,
@@ -256,7 +258,7 @@ def _rate(result: Result, recorded: Recorded, place: float, bytes_used: int) -> 
     return (1.0 - place) * bytes_used / (ended - begun)
 
 
-def _period_during(row: Row, result: Result) -> Row:
+def _period_during(row: Row, result: Result) -> Row | PeriodResult:
     begun = when(result, "rebuild-begun")
     inside = [p for p in row["periods"] if begun is not None and p["from_s"] >= begun]
     return inside[0] if inside else row

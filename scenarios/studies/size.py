@@ -35,7 +35,8 @@ from raidlab.scenarios.results.goals import (
     judged,
     of_load,
 )
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import rebuild

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from raidlab.devices.levels import facts
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row
 
 BUSY: Final = 0.9
 """Utilization from which on a component may be the limit."""

@@ -13,8 +13,7 @@ from raidlab.scenarios.results.look import (
     figure,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
-from raidlab.scenarios.results.result import Row
-from raidlab.scenarios.studies.sweep import Sweep
+from raidlab.scenarios.studies.sweep import Line, Sweep
 from raidlab.scenarios.studies.sweep_picture import heads, picture, place, ran
 
 _ROWS = 40
@@ -58,7 +57,7 @@ def answer(found: Sweep) -> str:
     return f"{text}. {said}{_tie(found, alike)}."
 
 
-def _tie(found: Sweep, alike: Sequence[Row]) -> str:
+def _tie(found: Sweep, alike: Sequence[Line]) -> str:
     """Points that do as well as the best one."""
     others = dict.fromkeys(place(found, row) for row in alike)
     if not others:
@@ -110,7 +109,7 @@ def table(found: Sweep) -> Table:
 
 def notes(found: Sweep) -> list[str]:
     """Why points cannot be built, each reason once."""
-    reasons: dict[str, list[Row]] = {}
+    reasons: dict[str, list[Line]] = {}
     for row in found.rows:
         if row["why_not"]:
             reasons.setdefault(row["why_not"], []).append(row)
@@ -160,7 +159,7 @@ def sweep_report(found: Sweep, command: str = "") -> str:
     ).html()
 
 
-def _highest(rows: Sequence[Row]) -> list[Box]:
+def _highest(rows: Sequence[Line]) -> list[Box]:
     """The highest rate of rows that may carry a statement."""
     rates = [row["iops"] for row in rows if not row["doubts"]]
     return [Box(figure(max(rates), "IO/s"), "highest rate")] if rates else []

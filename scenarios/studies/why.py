@@ -17,7 +17,8 @@ from scipy import stats
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.planning.scenario import Scenario
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row, latency_at, measured
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies.suspects import Suspect, suspects
@@ -163,7 +164,7 @@ def why(
     return Diagnosis(
         scenario.title,
         tuple(causes),
-        tuple(dict.fromkeys(row["bottleneck"] for row in base.results)),
+        tuple(dict.fromkeys(row["bottleneck"] or "nothing" for row in base.results)),
         tuple(f"{suspect.code}: {suspect.subject}" for suspect, _ in built),
         tuple(set_aside),
         base.warnings,
@@ -229,12 +230,12 @@ def _gain(before: Result, after: Result) -> float | None:
         if not (
             was["mib_per_s"]
             and now["mib_per_s"]
-            and was["latency_us"]["mean"]
-            and now["latency_us"]["mean"]
+            and (mean_before := latency_at(was, "mean"))
+            and (mean_after := latency_at(now, "mean"))
         ):
             continue
         rate = now["mib_per_s"] / was["mib_per_s"]
-        slower = was["latency_us"]["mean"] / now["latency_us"]["mean"]
+        slower = mean_before / mean_after
         found.append(math.log(rate if abs(rate - 1) > _SERVED else slower))
     return sum(found) / len(found) if found else None
 
@@ -258,4 +259,4 @@ def _cause(suspect: Suspect, before: Result, after: Result, logs: list[float]) -
 
 
 def _shown(row: Row) -> str:
-    return f"{row['iops']:,.0f} IO/s at {row['latency_us']['mean']:,.0f} us"
+    return f"{row['iops']:,.0f} IO/s at {measured(row)['mean']:,.0f} us"

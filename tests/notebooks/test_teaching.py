@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
@@ -20,8 +21,11 @@ from raidlab.notebooks.course import collected, pack
 from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS
+from raidlab.notebooks.course.misconceptions import MISCONCEPTIONS, of_lesson
 from raidlab.notebooks.course.page import page_of
+from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue
+from tests.project.sources import ROOT
 
 HEAD = '"student","room","prediction","outcome","unit","kept"\n'
 
@@ -39,6 +43,40 @@ def test_the_minutes_of_a_lesson_fit(lesson):
 
 def test_every_room_has_a_lesson():
     assert {room for lesson in LESSONS for room in lesson.rooms} == {*catalogue.names()}
+
+
+@pytest.mark.parametrize("heard", MISCONCEPTIONS, ids=lambda each: each.text)
+def test_a_misconception_is_contradicted_by_a_picture(heard):
+    room = catalogue.room(heard.room)
+    assert heard.holds(room.at), heard.shows
+    controls = {control.name: control.values for control in room.controls}
+    assert heard.at and all(value in controls[name] for name, value in heard.at.items())
+    assert room.opening != room.start | dict(heard.at)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.name)
+def test_the_pages_of_the_course_list_the_same_misconceptions(lesson):
+    text = (ROOT / "docs" / "course" / f"{lesson.name}.md").read_text()
+    listed = re.findall(r'^- "(.*?[.?])" ', text.split("## Misconceptions")[1], re.M | re.S)
+    assert [" ".join(each.split()) for each in listed] == [
+        each.text for each in of_lesson(lesson.number)
+    ]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.name)
+def test_the_page_of_a_lesson_is_a_text_to_learn_from(lesson):
+    page = page_of(lesson, LESSONS, catalogue.names())
+    text, teacher = text_of(lesson.name), pack._render("teacher.html.j2", lesson)
+    linked = text_of(lesson.name, catalogue.names(), "{}.html".format)
+    assert len(re.sub(r"<[^>]*>", "", text.theory)) > 500
+    assert linked.theory in page and "<table>" in text_of("lesson-2").theory
+    assert "Solution" not in text.exercises and "Solution" in text.solutions
+    assert linked.exercises in page and linked.solutions not in page
+    assert text.solutions in teacher
+    first = of_lesson(lesson.number)[0]
+    assert f'href="{first.room}.html{first.fragment}"'.replace("&", "&amp;") in page
+    # Links to pages of the documentation lead nowhere here: their words stay.
+    assert "../" not in page and "](" not in page
 
 
 def test_a_lesson_links_to_rooms_that_have_a_page():

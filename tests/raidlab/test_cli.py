@@ -14,7 +14,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from raidlab import cli
+from raidlab import cli, words
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.calibration.traces import replay as trace_replay
 from raidlab.commands import common, replay
@@ -457,3 +457,21 @@ def test_the_page_of_a_comparison_says_the_seed_that_it_had(raidlab, measured, t
 def test_a_command_of_an_earlier_version_is_reported_with_its_name_now(raidlab):
     done = raidlab("tier", "one.toml")
     assert done.returncode == 2 and "'tier' is named 'ssd-cache' now" in done.stderr
+
+
+@pytest.mark.parametrize(("word", "meant"), words.COMMANDS.items())
+def test_a_command_by_another_name_leads_to_ours(word, meant):
+    known = {*cli.COMMANDS, *cli.IMPORTS, *cli.TRACES, "import", "trace", "--help", "--version"}
+    first = [part.split()[0].removesuffix(",") for part in meant.replace(", or ", "\n").split("\n")]
+    assert set(first) <= known and (word not in known or word in cli.RENAMED)
+    done = CliRunner().invoke(cli.app, [word])
+    said = " ".join(done.output.replace("│", " ").split())
+    assert done.exit_code == 2 and (meant in said or word in cli.RENAMED)
+
+
+@pytest.mark.parametrize("word", words.OPTIONS)
+def test_an_option_that_a_command_does_not_have_leads_to_what_is_meant(word):
+    done = CliRunner().invoke(cli.app, ["validate", word])
+    said = " ".join(done.output.replace("│", " ").split())
+    assert done.exit_code == 2
+    assert words.OPTIONS[word] in said and "Possible options" not in said

@@ -260,7 +260,7 @@ fn the_report_says_how_long_bits_are_being_set_and_how_many_writes_wait() {
     let json = serde_json::to_value(result(&value)).unwrap();
     let components = json["components"].as_array().unwrap();
     let bitmap = components.iter().find(|it| it["kind"] == "bitmap").unwrap();
-    assert_eq!(bitmap["name"], "array-0 bitmap");
+    assert_eq!(bitmap["name"], "data bitmap");
     let busy = bitmap["utilization"].as_f64().unwrap();
     let waiting = bitmap["queue_mean"].as_f64().unwrap();
     assert!((waiting / 0.00833 - 1.0).abs() < 0.03, "{waiting}");

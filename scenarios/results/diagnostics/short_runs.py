@@ -8,8 +8,9 @@ from typing import Any
 
 from raidlab.devices.units import format_duration
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
-from raidlab.scenarios.results.diagnostics.observed import Observed, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code, Coded
 
 _ENOUGH = 10
@@ -124,7 +125,7 @@ def _short_of_the_past(plan: Mapping[str, Any], rows: Sequence[Row]) -> Iterator
     )
 
 
-def _half(row: Mapping[str, Any]) -> float | None:
+def _half(row: Row) -> float | None:
     """Half of the rate's interval as a share of it."""
     low, high = row["iops_ci95"]
     if low is None or high is None:
@@ -132,5 +133,5 @@ def _half(row: Mapping[str, Any]) -> float | None:
     return float((high - low) / 2 / row["iops"])
 
 
-def _at(row: Mapping[str, Any]) -> str:
+def _at(row: Row) -> str:
     return f" at {row['outstanding']} outstanding" if row["outstanding"] else ""

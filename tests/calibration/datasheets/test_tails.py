@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 
-from raidlab.calibration.datasheets.tails import SETS, Tail, page, with_pauses
+from raidlab.calibration.datasheets.tails import SETS, Tail, page, widened, with_pauses
 from raidlab.calibration.fitting.pauses import Kind
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.draws import bounds, open_numbers
@@ -32,5 +33,17 @@ def test_the_page_counts_what_draws_hold() -> None:
         Tail(SETS[0], "randread", 4, "p99_9", 200.0, 400.0, (300.0, 500.0)),
     ]
     text = page(tails)
-    assert "2 percentiles, 1 of them (50 %)" in text
+    assert "2 percentiles. 1 of them (50 %)" in text
     assert "| p99.9 of reads | 2 | 1.25 | 100 % | 1 |" in text
+
+
+def test_an_interval_takes_its_spread_from_the_other_drives_alone() -> None:
+    """By hand: the other drive is off by e, s = 1; the draws end 0.5 above: 1.96 and 0.5 as squares
+    are 2.02, so 100 us reach up to 756 us."""
+    judged = Tail(SETS[0], "randread", 1, "p99", 500.0, 100.0, (100.0, 100.0 * math.exp(0.5)))
+    other = Tail(SETS[4], "randread", 1, "p99", 100.0 * math.e, 100.0, (90.0, 110.0))
+    writes = Tail(SETS[4], "randwrite", 1, "p99", 9000.0, 100.0, (90.0, 110.0))
+    found = widened([judged, other, writes])[0]
+    assert found.drawn[0] == pytest.approx(100 * math.exp(-1.96))
+    assert found.drawn[1] == pytest.approx(100 * math.exp(math.hypot(0.5, 1.96)))
+    assert found.is_within and not judged.is_within

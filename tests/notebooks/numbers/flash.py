@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import statistics
+from functools import lru_cache
 from pathlib import Path
 
 import raidlab
@@ -24,14 +25,22 @@ from tests.notebooks.numbers.shown import Known
 UNIT = 4096
 
 
+@lru_cache
+def _blocks(spare: str, load: str) -> dict[float, raidlab.EraseBlocks]:
+    env = raidlab.Environment()
+    live = raidlab.LiveSystem(env, first_day.scenario({"spare": spare, "load": load}), seed=1)
+    found = {}
+    for at in sorted(first_day.TIMES):
+        env.run(until=at)
+        found[at] = live.erase_blocks()
+    return found
+
+
 def of_first_day(values: Setting) -> list[Known]:
     """Room 6: the run's rows, the drive's blocks, and how much NAND there is."""
     made, steady = first_day.scenario(values), rows_of(first_day.old(values))[0]
     fresh = rows_of(made)[0]["timeline"]["iops"]
-    env = raidlab.Environment()
-    live = raidlab.LiveSystem(env, made, seed=1)
-    env.run(until=values["time"])
-    blocks = live.erase_blocks()
+    blocks = _blocks(values["spare"], values["load"])[values["time"]]
     full = [
         valid / blocks.units
         for valid, state in zip(blocks.valid, blocks.states, strict=True)
@@ -78,19 +87,18 @@ def of_ssd_cache(values: Setting) -> list[Known]:
     made = ssd_cache.scenario(values)
     (row,) = rows_of(made)
     array = {key: value for key, value in made["array"][0].items() if key != "cache_tier"}
-    bare = made | {"array": [array], "run": {"warm_up": "2 s", "duration": "60 s"}}
-    alone = rows_of(bare)[0]["iops"]
+    bare = made | {"array": [array], "run": {"warm_up": "2 s", "duration": "90 s"}}
+    first = rows_of(bare)[0]["iops"]
     rates = row["timeline"]["iops"]
-    first, last = statistics.fmean(rates[:10]), statistics.fmean(rates[-30:])
+    last = statistics.fmean(rates[-30:])
     minutes = 2.67 * values["hot"] * 1e9 / 65536 / (first * values["share"] / 100) / 60
     return [
-        Known(first, "IO/s", "rate of the warm-up"),
         Known(last, "IO/s", "rate of the last five minutes"),
-        Known(last / first, "", "last over first"),
-        Known(60 * minutes, "s", "2.67 accesses a line", 0.01),
+        Known(last / first, "", "last over first", 0.02, box=1),
+        Known(60 * minutes, "s", "2.67 accesses a line", 0.02),
         Known(60 * minutes, "s", "half of the gain beside 2.67 accesses a line", 0.25, box=0),
         share(row["cache"]["tier"]["read_hit_ratio"], "read hits"),
-        Known(alone, "IO/s", "the disks without the SSD", 0.04),
+        Known(first, "IO/s", "the disks without the SSD for 90 s", 0.02),
     ]
 
 

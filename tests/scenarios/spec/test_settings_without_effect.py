@@ -135,6 +135,11 @@ ARRAY: dict[str, list[Any]] = {
     "group_thread_cnt": [2],
     "stripe_cache_size": [64],
     "link": ["slot"],
+    "mode": ["performance"],
+    "write": ["write-through"],
+    "read_ahead": ["none"],
+    "io_cache": ["cached"],
+    "disk_cache": [False],
 }
 DRIVE: dict[str, list[Any]] = {
     "model": ["null"],
@@ -142,6 +147,7 @@ DRIVE: dict[str, list[Any]] = {
     "format": ["none"],
     "write_cache": [False],
     "cooling": ["none"],
+    "ncq": [False],
     "link": ["slot"],
 }
 HOST: dict[str, list[Any]] = {
@@ -154,12 +160,14 @@ HOST: dict[str, list[Any]] = {
 }
 CONTROLLER: dict[str, list[Any]] = {
     "model": ["lsi2108"],
+    "mode": ["performance", "fast-path-optimum"],
     "write": ["write-through", "always-write-back"],
     "read_ahead": ["none", "always"],
     "io_cache": ["cached"],
     "disk_cache": [False],
     "fast_path": [True],
     "backup": ["none", "bbu"],
+    "battery_health": ["50 %"],
 }
 RUN: dict[str, list[Any]] = {
     "warm_up": ["3 s"],

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -9,8 +10,18 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
-from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
-from raidlab.scenarios.studies.controllers_report import answer, controllers_report, lines
+from raidlab.scenarios.studies.controllers import (
+    Curve,
+    Setup,
+    chosen_controllers,
+    compare_controllers,
+)
+from raidlab.scenarios.studies.controllers_report import (
+    answer,
+    controllers_report,
+    highest,
+    lines,
+)
 from raidlab.scenarios.studies.levels import IOS_PER_WRITE
 
 
@@ -138,3 +149,14 @@ def test_the_command_prints_one_document_and_refuses_what_is_no_controller(tmp_p
         refused = CliRunner().invoke(app, ["controllers", *asked])
         assert refused.exit_code == 2
         assert said in refused.stderr
+
+
+def test_a_point_that_its_warnings_disqualify_is_not_the_best():
+    """The first point is that of a cache which still fills: 5,000 IO/s that no drive gives."""
+    curve = Curve(
+        controller="card", kind="hdd", drive="disk", count=4, profile="database",
+        outstanding=(1, 4, 8, 16), iops=(5000.0, 800.0, 990.0, 1000.0), mib_per_s=(0.0,) * 4,
+        bottleneck=(None,) * 4, carries=(False, True, True, True),
+    )  # fmt: skip
+    assert (curve.best, curve.flat_from, highest(curve)) == (3, 8, 1000.0)
+    assert replace(curve, carries=(False,) * 4).best == 0

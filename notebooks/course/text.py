@@ -1,0 +1,69 @@
+"""The text of a lesson, from the page of the course, as parts of a page of the lab."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import markdown
+
+_LINK = re.compile(r"\[([^]]+)\]\((?!http)[^)]+\)")
+_SOLUTION = re.compile(r"\*\*Solution\.\*\*.*?(?=\n\n\*\*\d+[a-z]\.\*\*|\Z)", re.DOTALL)
+_ROOM = re.compile(r"<code>([a-z0-9-]+)</code>")
+
+
+@dataclass(frozen=True)
+class Text:
+    """HTML of the sections that a lesson has."""
+
+    predictions: str
+    steps: str
+    theory: str
+    exercises: str
+    """Without their solutions."""
+    solutions: str
+    """The exercises with them."""
+    limits: str
+    reading: str
+
+
+def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str] = str) -> Text:
+    """The text of a lesson.
+
+    Args:
+        name: Of the lesson: `lesson-1`.
+        known: Names of the rooms to link to.
+        address: Of a room.
+    """
+    parts = _sections(name)
+
+    def html(title: str, *, solved: bool = True) -> str:
+        found = parts.get(title, "")
+        made: str = markdown.markdown(
+            found if solved else _SOLUTION.sub("", found), extensions=["tables", "fenced_code"]
+        )
+        return _ROOM.sub(linked, made)
+
+    def linked(room: re.Match[str]) -> str:
+        return f'<a href="{address(room[1])}">{room[0]}</a>' if room[1] in known else room[0]
+
+    return Text(
+        html("Predict first"),
+        html("Steps"),
+        html("Theory"),
+        html("Exercises", solved=False),
+        html("Exercises"),
+        html("Limits"),
+        html("Reading"),
+    )
+
+
+@cache
+def _sections(name: str) -> dict[str, str]:
+    """The sections by their titles; links to pages that are not here become their words."""
+    found = files("raidlab.notebooks.course").joinpath("text", f"{name}.md").read_text("utf-8")
+    _, *sections = re.split(r"^## ", _LINK.sub(r"\1", found), flags=re.MULTILINE)
+    return {title: text for title, _, text in (each.partition("\n") for each in sections)}

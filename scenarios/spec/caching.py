@@ -1,0 +1,77 @@
+"""Settings of a controller's cache: for all of its arrays, for one, or as a mode by name.
+
+Controllers of this kind have the settings for each array by itself. A mode sets them together; what
+is written beside a mode counts instead of it, and what an array says instead of what the controller
+says.
+
+Source of the modes: Fujitsu PRIMERGY, RAID Controller Performance 2013, "controller settings".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Final, Literal, TypeVar
+
+from raidlab.devices.schema import Table
+
+Mode = Literal["data-protection", "performance", "fast-path-optimum"]
+WriteMode = Literal["write-through", "write-back", "always-write-back"]
+ReadMode = Literal["none", "adaptive", "always"]
+IoCache = Literal["direct", "cached"]
+
+
+class CacheSettings(Table):
+    """Keys that `[controller]` and `[[array]]` have in common."""
+
+    mode: Mode | None = None
+    """The following four together; those that are written count instead."""
+    write: WriteMode | None = None
+    read_ahead: ReadMode | None = None
+    io_cache: IoCache | None = None
+    disk_cache: bool | None = None
+    """The drives' own write caches on or off; None leaves each drive's own default."""
+
+
+@dataclass(frozen=True)
+class _Set:
+    """What a mode sets."""
+
+    write: WriteMode
+    read_ahead: ReadMode
+    io_cache: IoCache
+    disk_cache: bool
+
+
+MODES: Final[Mapping[Mode, _Set]] = {
+    "data-protection": _Set("write-back", "adaptive", "direct", disk_cache=False),
+    "performance": _Set("always-write-back", "adaptive", "direct", disk_cache=True),
+    "fast-path-optimum": _Set("write-through", "none", "direct", disk_cache=True),
+}
+"""Write-back falls to write-through where nothing keeps the cache through an outage."""
+CACHE_KEYS: Final = tuple(each.name for each in fields(_Set))
+"""Keys that a mode sets."""
+OWN_KEYS: Final = ("mode", *CACHE_KEYS)
+"""Keys of an array that need a controller."""
+
+Settings = TypeVar("Settings", bound=CacheSettings)
+
+
+def settled(controller: Settings, array: CacheSettings | None = None) -> Settings:
+    """The settings of a controller with its mode, and an array's own settings, in their place.
+
+    Args:
+        controller: Its table.
+        array: That of the array; settings for all arrays if left out.
+    """
+    found: dict[str, object] = {}
+    for table in (controller, array):
+        if table is None:
+            continue
+        of_mode = MODES[table.mode] if table.mode else None
+        for key in CACHE_KEYS:
+            written = getattr(table, key)
+            value = written if written is not None or of_mode is None else getattr(of_mode, key)
+            if value is not None:
+                found[key] = value
+    return controller.model_copy(update={**found, "mode": None})
