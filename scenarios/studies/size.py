@@ -430,13 +430,16 @@ def slowest_p99_ci95(rows: Sequence[Row]) -> tuple[float, float] | None:
 
     A load whose run is too short for an interval counts with its p99 alone.
     """
-    known = [row for row in rows if row["latency_us"]]
-    if not known:
-        return None
-    slowest = max(known, key=lambda row: row["latency_us"]["p99"])
-    own = slowest["latency_us"]["p99"]
-    low, high = slowest["latency_ci95_us"].get("p99") or (None, None)
-    return own if low is None else min(own, low), own if high is None else max(own, high)
+    found: tuple[float, float, float] | None = None
+    for row in rows:
+        if row["latency_us"] is None:
+            continue
+        own = row["latency_us"]["p99"]
+        low, high = row["latency_ci95_us"].get("p99") or (None, None)
+        ends = own if low is None else min(own, low), own if high is None else max(own, high)
+        if found is None or own > found[0]:
+            found = (own, *ends)
+    return None if found is None else found[1:]
 
 
 def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:

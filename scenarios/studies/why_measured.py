@@ -179,9 +179,11 @@ def _changes(scenario: Scenario, base: Result) -> Iterator[_Change]:
 
 
 def _beside(change: _Change, result: Result, measured: MeasuredMeans) -> Compared:
-    rows = [row for row in result.summary() if row["iops"]]
-    iops = sum(row["iops"] for row in rows)
-    waited = sum(row["iops"] * row["latency_us"]["mean"] for row in rows)
+    iops, waited = 0.0, 0.0
+    for row in result.summary():
+        if row["latency_us"] is not None:
+            iops += row["iops"]
+            waited += row["iops"] * row["latency_us"]["mean"]
     latency = waited / iops if iops else math.inf
     logs = [math.log(iops / measured.iops)] if iops else [math.inf]
     if measured.latency_us:
