@@ -475,7 +475,7 @@ class Parts:
         chosen: list[tuple[Attached, DriveOptions]],
         name: str = "",
     ) -> list[tuple[Attached, DriveOptions]]:
-        """The same drives with what they have been through.
+        """These drives with what they have been through.
 
         `capacities` is what the array uses of each; `name` is the array's for the scenario's own:
         loads of the scenario then count.
@@ -548,7 +548,7 @@ class Parts:
         chosen: list[tuple[Attached, DriveOptions]],
         snapshot: str,
     ) -> list[tuple[Attached, DriveOptions]]:
-        """The same drives in the state that a file holds."""
+        """These drives in the state that a file holds."""
         if table.history:
             allowed = "left out: run.snapshot says what the drives have been through"
             self.faults.add(f"{key}.history", None, allowed)

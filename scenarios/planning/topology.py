@@ -141,7 +141,7 @@ def _host_link(
 
 
 def _over_network(topology: Topology, host: HostSpec) -> Topology:
-    """The same links with the host's network, if it has one, at the end of every path."""
+    """These links with the host's network, if it has one, at the end of every path."""
     if host.network is not None:
         network = topology.add(host.network.to_link(host.name))
         topology.paths = [[*path, network] for path in topology.paths]
