@@ -428,6 +428,23 @@ def slowest_p99(rows: Sequence[Row]) -> float | None:
     return max(known, default=None)
 
 
+def slowest_p99_ci95(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The 95 % interval of the slowest load's p99, in us; None if nothing was completed.
+
+    A load whose run is too short for an interval counts with its p99 alone.
+    """
+    found: tuple[float, float, float] | None = None
+    for row in rows:
+        if row["latency_us"] is None:
+            continue
+        own = row["latency_us"]["p99"]
+        low, high = row["latency_ci95_us"].get("p99") or (None, None)
+        ends = own if low is None else min(own, low), own if high is None else max(own, high)
+        if found is None or own > found[0]:
+            found = (own, *ends)
+    return None if found is None else found[1:]
+
+
 def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:
     """What a run alone says of goals: those about latencies, rates and wear."""
     rows = result.summary()
