@@ -9,8 +9,8 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
-	lab-gallery lab-start plan-questions examples pictures clean
+	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence \
+	lab-numbers lab-jupyter lab-gallery lab-start plan-questions examples pictures lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -62,6 +62,7 @@ lint: setup ## Check format, lints and types; warnings are errors
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell
 	$(BIN)/mypy
 
 format: setup ## Format all sources
@@ -91,6 +92,8 @@ SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenar
 
 schema: setup ## Make the JSON Schema of files, which editors read
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
+	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
+		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -128,6 +131,9 @@ pictures: setup ## Draw the pictures of the README: pages, a session, badges
 lab-gallery: setup ## Draw every room for docs/course/gallery.md
 	$(BIN)/python benchmarks/lab.py --pictures docs/pictures/lab
 
+lock: setup ## Write requirements-dev.lock: the versions that .venv has
+	$(BIN)/pip freeze --exclude-editable > requirements-dev.lock
+
 wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
 	@rm -rf dist/*.whl
 	$(BIN)/python -m build --wheel --outdir dist .
@@ -151,6 +157,9 @@ hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive
 
 fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
+
+twin-evidence: setup ## Fit the targets in MEASUREMENTS/own-machine by law, into docs/evidence/twin.md; fails beyond their bounds
+	@$(BIN)/python -m raidlab.calibration.twin.evidence $(MEASUREMENTS)/own-machine --page docs/evidence/twin.md
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist site lab-site *.egg-info raidlab.egg-info validation.html

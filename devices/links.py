@@ -128,11 +128,27 @@ class Interface:
         return _FRAME_BYTES[self.family]
 
     def wide(self, lanes: int) -> Interface:
-        """The same link with `lanes` lanes: a wide port."""
+        """A copy with `lanes` lanes: a wide port."""
         return replace(self, lanes=lanes)
 
     def _rank(self) -> int:
         return list(_GENERATIONS[self.family]).index(self.generation)
+
+
+def faster(link: Interface, bytes_per_s: float) -> Interface | None:
+    """The least link of a family that carries this much: a later generation, then more lanes.
+
+    Args:
+        link: To begin with.
+        bytes_per_s: Payload of one direction, or of both where they share the link.
+
+    Returns:
+        None if no link of the family does.
+    """
+    later = list(_GENERATIONS[link.family])[link._rank() :]
+    wider = [lanes for lanes in _LANES[link.family] if lanes >= link.lanes]
+    known = (Interface(link.family, each, lanes) for lanes in wider for each in later)
+    return next((each for each in known if each.practical >= bytes_per_s), None)
 
 
 def negotiate(device: Interface, port: Interface) -> Interface:
@@ -221,4 +237,4 @@ InterfaceOrNone = Annotated[
     AfterValidator(lambda name: name if name == "none" else _interface_name(name)),
     WithJsonSchema({"type": "string", "pattern": f"^(none|{_PATTERN})$", "examples": ["sas-12g"]}),
 ]
-"""The same, or `none`."""
+"""The interface, or `none`."""

@@ -18,6 +18,9 @@ def run(plan: str, watch: Callable[[int, int], bool] | None = None) -> str:
     true stops the run.
     """
 
+def result_schema() -> str:
+    """Give the JSON Schema of what the engine gives, each type below `$defs`."""
+
 def capacities(plan: str) -> str:
     """Give the bytes that each drive of a plan holds, as a JSON list."""
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from raidlab.devices.catalogue import SPECS
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row, figures_of, measured
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
 
@@ -107,7 +107,7 @@ def _simulated(load: Load, model: str, count: int) -> Figures:
     if "reader" in rows:
         row = rows["reader"]
         for name in ("mean", "p99"):
-            found[f"read_{name}_us"] = (row["latency_us"][name], _drawn(row, name))
+            found[f"read_{name}_us"] = (figures_of(measured(row))[name], _drawn(row, name))
     return found
 
 

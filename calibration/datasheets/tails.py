@@ -26,6 +26,7 @@ from raidlab.devices.files import write_file, write_files
 from raidlab.devices.schema import read_toml
 from raidlab.devices.spec_writer import device_toml
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
 
@@ -34,7 +35,7 @@ _DRAWS = 10
 _DEPTHS = (1, 4, 16)
 _Z95 = 1.96
 _LEFT_OUT = 10
-"""One in so many of the fitted kinds at each end is no bound."""
+"""One in this many of the fitted kinds at each end is no bound."""
 _PERCENTILES = {"p99": "99", "p99_9": "99.9"}
 
 
@@ -101,7 +102,7 @@ def predicted(folder: Path) -> list[Tail]:
 
 
 def widened(tails: Sequence[Tail]) -> list[Tail]:
-    """The same with draws that have the spread which the other drives' own tails show.
+    """As `predicted`, with draws that have the spread which the other drives' own tails show.
 
     A factor of the draws' middle: both spreads are those of logarithms, and add as squares.
     """
@@ -191,9 +192,10 @@ def _of_point(of: Set, point: Point, model: Path) -> list[Tail]:
     (row,) = draws(scenario, simulate(scenario, workers=2), _DRAWS, tails=alone).results
     tails = []
     for name, percent in _PERCENTILES.items():
-        measured, simulated = side.completion.percentile(float(percent)), row["latency_us"][name]
-        low, high = row["latency_us_draws95"][name]
-        if measured is not None and simulated is not None:
+        measured, simulated = side.completion.percentile(float(percent)), latency_at(row, name)
+        within = (row.get("latency_us_draws95") or {}).get(name)
+        if measured is not None and simulated is not None and within is not None:
+            low, high = within
             tails.append(
                 Tail(of, str(point.rw), point.iodepth, name, measured, simulated, (low, high))
             )

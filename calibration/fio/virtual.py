@@ -388,7 +388,7 @@ def _seen(report: Path, system: Bridge) -> list[str]:
     if not report.exists():
         return []
     seen = json.loads(report.read_text(encoding="utf-8"))
-    notes = unwritten_note(system.name, [{"read_units": seen["read"]}], system.remedy)
+    notes = unwritten_note(system.name, [seen["read"]], system.remedy)
     if seen["throttled"]:
         notes.append(throttled_note(system.name, *seen["throttled"]))
     return notes

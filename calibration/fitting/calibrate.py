@@ -22,6 +22,12 @@ from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
 from raidlab.calibration.fitting.calibration import Calibration, LeftOut
 from raidlab.calibration.fitting.checkpoint import Checkpoint
 from raidlab.calibration.fitting.compare import Compared, compare, summary
+from raidlab.calibration.fitting.contradictions import (
+    left_at_start,
+    other_cpus,
+    unused_threads,
+    with_fast_link,
+)
 from raidlab.calibration.fitting.fit import Fit
 from raidlab.calibration.fitting.fit_model import FitModel
 from raidlab.calibration.fitting.host_trial import behind_best
@@ -45,7 +51,7 @@ from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
-_GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
+_GLANCE_EFFORT = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART: Final = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
 _FAR_PCT: Final = 25.0
@@ -73,7 +79,7 @@ def calibrate(
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
-    if settings.kind in BY_LAW and not settings.system:
+    if (not settings.kind or settings.kind in BY_LAW) and not settings.system:
         return calibrate_by_law(measurement, settings, progress)
     kind = kind_of(settings.kind)
     seen = seen_of(measurement, settings.train, over_time=kind.over_time)
@@ -82,6 +88,10 @@ def calibrate(
     system = system_of(kind, settings)
     kind = kind if system is None else system.kind
     tree, sources = base_of(kind, settings, measurement.name, system)
+    if system is None:
+        stated = bool(settings.like) or "interface" in settings.overrides
+        tree, said_of_link = with_fast_link(tree, points, known=stated)
+        warnings += said_of_link
     started = time.monotonic()
     checkpoint = None if store is None else Checkpoint(store)
     tasks = [
@@ -105,6 +115,9 @@ def calibrate(
     bench = model.bench(found.place)
     rows = seen.compared(bench, settings.workers)
     warnings += bench.doubts(points)
+    warnings += other_cpus(measurement.machine, bench.host.threads, bench.host.name)
+    warnings += unused_threads([row for row in rows if row.part == "train"])
+    warnings += left_at_start(model.parameters, model.start.tolist(), found.place.tolist())
     warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)
     left = _leave_out(model, found, points, groups, settings) if settings.leave_out else ()
@@ -180,7 +193,7 @@ def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
     point = min(task.points, key=lambda each: each.outstanding)
-    rate = model.bench(model.start).run(point, _GLANCE).iops
+    rate = model.bench(model.start).run(point, _GLANCE_EFFORT).iops
     if not point.iops / _SYSTEMS_APART < rate < point.iops * _SYSTEMS_APART:
         allowed = (
             f"the system that was measured: {point.label()} gave {point.iops:.4g} IO/s,"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from statistics import median
+from typing import Any, Final
 
 from raidlab.calibration.fitting.begin import base_of, host_of
 from raidlab.calibration.fitting.by_law import (
@@ -17,13 +18,17 @@ from raidlab.calibration.fitting.by_law import (
     selection_of,
 )
 from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.kinds import kind_of
+from raidlab.calibration.fitting.kinds import TABLE, VIRTUAL_DISK, kind_of
 from raidlab.calibration.fitting.seen import seen_of
 from raidlab.calibration.fitting.stages import Settings
-from raidlab.calibration.measurements.measurement import Measurement
+from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.running.simulate import Progress
+
+_DISK_US: Final = (2500.0, 25_000.0)
+"""Mean time of a random read alone that a disk has, in microseconds."""
+_SMALL_BYTES: Final = 16 * 1024
 
 
 def calibrate_by_law(
@@ -36,29 +41,32 @@ def calibrate_by_law(
 
     Args:
         measurement: What was measured.
-        settings: What the user says of it.
+        settings: What the user says of it; without a kind a virtual disk is taken, or a table
+            where no law is as near to points left out as the average of all forms.
         progress: Called with how many steps are done, and of how many.
         train: Points that the fit may see, by index; those that the settings say if None.
 
     Raises:
         SpecError: Names that do not exist, options that a law has no use for.
     """
-    kind = kind_of(settings.kind)
+    asked, kind = settings.kind, kind_of(settings.kind or VIRTUAL_DISK)
     _raise_of_law(settings)
     seen = seen_of(measurement, settings.train, train=train)
     measurement, points = seen.measurement, seen.points
-    tree, sources = base_of(kind, settings, measurement.name, None)
     machine = measurement.machine
-    if "capacity" not in settings.overrides:
-        tree = begun_with(tree, capacity_of(measurement.points, machine))
     host, own = host_of(kind, settings, None), False
     if not settings.host:
         host, own = measured_host(host, points, machine)
     progress(0, 2)
     begun = time.monotonic()
-    found = fit_by_law(
-        settings.kind, tree, host, points, selection_of(points, host), settings.workers
-    )
+    selection = selection_of(points, host)
+    if not asked:
+        settings = replace(settings, kind=TABLE if selection.no_law else VIRTUAL_DISK)
+        seen.warnings.extend(_instead(points))
+    tree, sources = base_of(kind_of(settings.kind), settings, measurement.name, None)
+    if "capacity" not in settings.overrides:
+        tree = begun_with(tree, capacity_of(measurement.points, machine))
+    found = fit_by_law(settings.kind, tree, host, points, selection, settings.workers)
     progress(1, 2)
     rows = seen.compared(found.bench, settings.workers)
     fit = replace(found.fit, wall_s=time.monotonic() - begun)
@@ -71,7 +79,8 @@ def calibrate_by_law(
 
 def _raise_of_law(settings: Settings) -> None:
     """Options that a fit by a law has no use for."""
-    allowed = f"left out with --kind {settings.kind}, of which a law finds all numbers"
+    of = f"with --kind {settings.kind}" if settings.kind else "without --kind"
+    allowed = f"left out {of}: a law finds all numbers"
     faults = [
         Fault(option, name, allowed)
         for option, names in settings.choice.options.items()
@@ -81,6 +90,26 @@ def _raise_of_law(settings: Settings) -> None:
         faults.append(Fault("--like", settings.like, allowed))
     if faults:
         raise SpecError(faults)
+
+
+def _instead(points: Sequence[Point]) -> Iterator[str]:
+    """Which kind with mechanics of its own the points look like: a law knows no mechanics.
+
+    A random read of a disk waits for a seek and half a revolution: 3 ms at 15,000 rpm and a short
+    stroke, 20 ms at 4,200 rpm. Where a write cache answers, or a host's cache, reads are shorter.
+    """
+    alone = [
+        side.latency_mean_us
+        for point in points
+        if point.outstanding == 1 and point.rw.startswith("rand") and point.bs <= _SMALL_BYTES
+        for name, side in point.sides()
+        if name == "read"
+    ]
+    if alone and _DISK_US[0] <= median(alone) <= _DISK_US[1]:
+        yield (
+            f"a random read alone takes {median(alone) / 1000.0:.1f} ms, as of a disk: --kind hdd"
+            " fits seeks and revolutions, which predict areas and tails that a law does not"
+        )
 
 
 def _sources_of_law(sources: Mapping[str, Any], found: LawFit, measured: str) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.calibration import Calibration
 from raidlab.calibration.fitting.compare import Compared, summary
 from raidlab.calibration.fitting.pictures import Bands, interval_pictures, point_pictures
+from raidlab.calibration.fitting.regions import NAMES, Region, by_region
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.scenarios import _engine
@@ -18,7 +19,7 @@ from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 _WORST: Final = 25
 WORST_SHOWN: Final = 10
 """Points that a terminal shows unless it is asked for all."""
-_ALIKE: Final = 0.8
+_ALIKE_CORRELATION: Final = 0.8
 """Correlation from which on two parameters are named together."""
 
 
@@ -58,7 +59,7 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
     determined = sum(estimate.identifiable for estimate in estimates)
     unseen = document["test"]["points"] > 0
     part, of = (document["test"], "unseen ") if unseen else (document["train"], "training ")
-    boxes = _boxes(part, of, (_MEDIAN, _P99))
+    boxes = _boxes(part, of, (_MEDIAN, _P90, _P99))
     evidence: list[Evidence] = [
         parameters_table(estimates),
         Text(
@@ -92,7 +93,7 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
             *boxes,
             Box(f"{determined} of {len(estimates)}", "parameters determined"),
         ],
-        beside=_warnings(result),
+        beside=grouped_warnings(result),
         about=_next(result),
         pictures=[*interval_pictures(estimates), *point_pictures(result.rows, bands)],
         evidence=[
@@ -126,7 +127,7 @@ def comparison_answer(rows: Sequence[Compared]) -> str:
         return "No point was compared."
     text = (
         f"Rates: {digits(found['median_abs_error_pct'])} % off in the median,"
-        f" {digits(found['p90_abs_error_pct'])} % or less in nine of ten"
+        f" {digits(found['p90_abs_error_pct'])} % or less in nine in ten"
         f" ({found['points']} points)."
     )
     tails = [(e, row) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
@@ -154,26 +155,44 @@ def calibration_answer(result: Calibration) -> str:
     count = {0: "none", len(estimates): "all"}.get(determined, str(determined))
     return (
         f"{seen} rates are {digits(found['median_abs_error_pct'])} % off in the median"
-        f" ({found['points']} points, nine of ten within {digits(found['p90_abs_error_pct'])} %);"
+        f" ({found['points']} points, nine in ten within {digits(found['p90_abs_error_pct'])} %);"
         f" {train['points']} training points determine {count} of the {len(estimates)} parameters."
+        + _hard_first(by_region(result.rows))
         + _beside_lines(against_lines(result.rows))
     )
 
 
 def _beside_lines(found: dict[str, Any]) -> str:
     """Whether the model is better than straight lines between its training points."""
-    if found["skill"] is None:
+    if found["skill"] is None or found["skill_p90"] is None:
         return ""
-    better = "better" if found["skill"] > 0 else "no better"
-    own = found["model_median_abs_error_pct"]
+    median, ninth = found["skill"] > 0, found["skill_p90"] > 0
+    better = "better" if median and ninth else "no better"
+    if median != ninth:
+        better = f"better in {'the median' if median else 'nine in ten'} alone"
+    own, own_ninth = (digits(found[f"model_{key}"]) for key in (_MEDIAN, _P90))
+    lines, lines_ninth = (digits(found[key]) for key in (_MEDIAN, _P90))
     return (
-        f" It is {better} than straight lines between the training points, which are"
-        f" {digits(found['median_abs_error_pct'])} % off (it {digits(own)} % on the same points;"
-        f" skill {_skill(found['skill'])})."
+        f" It is {better} than straight lines between the training points, which are {lines} % off,"
+        f" {lines_ninth} % in nine in ten (it {own} %, {own_ninth} % on the same points; skill"
+        f" {_skill(found['skill'])}, {_skill(found['skill_p90'])})."
     )
 
 
-def _warnings(result: Calibration) -> list[str]:
+def _hard_first(regions: Mapping[str, Mapping[str, Any]]) -> str:
+    """Errors of one outstanding and of the knee before those of ceilings, which flatter."""
+    if Region.CEILING.value not in regions or len(regions) == 1:
+        return ""
+    said = [
+        f"{NAMES[region]} {digits(of[_MEDIAN])} %, {digits(of[_P90])} % in nine in ten"
+        f" ({of['points']})"
+        for region in Region
+        if (of := regions.get(region.value))
+    ]
+    return f" Apart: {'; '.join(said)}."
+
+
+def grouped_warnings(result: Calibration) -> list[str]:
     """Warnings beside the answer; the table says which parameters are in doubt."""
     estimates = result.fit.estimates
     names = tuple(f"{estimate.parameter.key} " for estimate in estimates)
@@ -251,7 +270,7 @@ def parameters_table(estimates: Sequence[Estimate]) -> Table:
 
 def parts_table(document: dict[str, Any]) -> Table:
     """Training and unseen points, and straight lines between the training points beside them."""
-    lines = document["baseline"]
+    lines, regions = document["baseline"], document["regions"]
     rows: list[list[Cell]] = [
         [
             name,
@@ -265,19 +284,26 @@ def parts_table(document: dict[str, Any]) -> Table:
         for part, name in (("train", "training"), ("test", "unseen"))
         if document[part]["points"]
     ]
+    # One region alone says what the parts have said.
+    for region in Region if len(regions) > 1 else ():
+        if of := regions.get(region.value):
+            errors = of[_MEDIAN], of[_P90], of[_P99]
+            skills = _skill(of["skill"]), _skill(of["skill_p90"])
+            rows.append([NAMES[region], of["points"], *errors, *skills])
     if lines["points"]:
-        errors = lines["median_abs_error_pct"], lines["p90_abs_error_pct"]
-        rows.append(["unseen, by lines", lines["points"], *errors, None, None, None])
+        rows.append(
+            ["unseen, by lines", lines["points"], lines[_MEDIAN], lines[_P90], None, None, None]
+        )
     return Table(
         "Errors",
         [
             Column("points of", kind=Kind.TEXT, width=16),
             Column("points"),
             Column("median error of the rate,", "%"),
-            Column("nine of ten within,", "%"),
+            Column("nine in ten within,", "%"),
             Column("median error of p99,", "%", priority=2),
             Column("skill"),
-            Column("skill, nine of ten", priority=3),
+            Column("skill, nine in ten", priority=3),
         ],
         rows,
     )
@@ -294,7 +320,7 @@ def _correlated(result: Calibration) -> list[str]:
         f"{names[one]} and {names[other]}: {result.fit.correlations[one][other]:+.2f}"
         for one in range(len(names))
         for other in range(one)
-        if abs(result.fit.correlations[one][other]) >= _ALIKE
+        if abs(result.fit.correlations[one][other]) >= _ALIKE_CORRELATION
     ]
     if not pairs:
         return []

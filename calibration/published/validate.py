@@ -19,7 +19,7 @@ from raidlab.calibration.published.usage import USES, use_of
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, rows_of, run_plans
 from raidlab.scenarios.running.store import Store
@@ -263,7 +263,12 @@ def _of_rows(rows: Sequence[Row], quantity: str) -> float | None:
         figures = [component.get("figures") or {} for component in components]
         known = [each["temperature_c_max"] for each in figures if "temperature_c_max" in each]
         return max(known, default=None)
-    return float(sum(row[quantity] for row in rows)) or None
+    each = {
+        "iops": [row["iops"] for row in rows],
+        "mib_per_s": [row["mib_per_s"] for row in rows],
+        "mb_per_s": [row["mb_per_s"] for row in rows],
+    }
+    return float(sum(each[quantity])) or None
 
 
 def judge(figure: Figure, simulated: float) -> tuple[float, bool]:

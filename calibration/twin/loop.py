@@ -15,7 +15,6 @@ from typing import Final
 from raidlab.calibration.fitting.by_law import measured_host, selection_of
 from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
 from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.kinds import TABLE, VIRTUAL_DISK
 from raidlab.calibration.fitting.stages import Settings
 from raidlab.calibration.measurements.measurement import (
     Machine,
@@ -35,7 +34,7 @@ ROUND: Final = 3
 """Loads of a round."""
 POINTS: Final = "points.json"
 _FIT_S: Final = 10.0
-_KEPT: Final = "kept back: "
+_KEPT_PREFIX: Final = "kept back: "
 """What the names of points begin with that no fit may see."""
 
 
@@ -158,13 +157,11 @@ def _finished(
     target: Target, settings: TwinSettings, state: _State, deviations: list[float], begun: float
 ) -> Twin:
     """The fit of what was seen, judged by what was kept back."""
-    selection = _selection(state.seen, target.machine())
-    kind = TABLE if selection.no_law else VIRTUAL_DISK
     machine = target.machine()
     measurement = Measurement(
         name=settings.name, points=(*state.seen, *state.kept), machine=machine
     )
-    fit = Settings(kind=kind, name=settings.name, seed=settings.seed, workers=settings.workers)
+    fit = Settings(kind="", name=settings.name, seed=settings.seed, workers=settings.workers)
     seen = range(len(state.seen))
     result = calibrate_by_law(measurement, fit, lambda done, steps: None, train=seen)
     count = len(state.seen) + len(state.kept)
@@ -182,7 +179,7 @@ def _repeated(points: Sequence[Point]) -> float | None:
 
 def _store(settings: TwinSettings, target: Target, state: _State) -> None:
     """All points, those kept back marked by their name; written whole or not at all."""
-    marked = [each.model_copy(update={"name": f"{_KEPT}{each.name}"}) for each in state.kept]
+    marked = [each.model_copy(update={"name": f"{_KEPT_PREFIX}{each.name}"}) for each in state.kept]
     found = Measurement(name=target.name, points=(*state.seen, *marked), machine=target.machine())
     path = settings.out / POINTS
     beside = path.with_suffix(".part")
@@ -199,8 +196,8 @@ def _stored(settings: TwinSettings, target: Target) -> _State:
     if found.name != target.name:
         allowed = f"a folder for {target.name}, or an empty one; this one is of {found.name}"
         raise SpecError([Fault("--out", str(settings.out), allowed)])
-    kept = [point for point in found.points if point.name.startswith(_KEPT)]
-    seen = [point for point in found.points if not point.name.startswith(_KEPT)]
+    kept = [point for point in found.points if point.name.startswith(_KEPT_PREFIX)]
+    seen = [point for point in found.points if not point.name.startswith(_KEPT_PREFIX)]
     of = len(first_look(writes=target.writes))
     rounds = 1 + max(0, len(seen) - of) // ROUND
     bare = [_bare(point) for point in kept]
@@ -209,4 +206,4 @@ def _stored(settings: TwinSettings, target: Target) -> _State:
 
 def _bare(point: Point) -> Point:
     """The point with the name that it was measured under."""
-    return point.model_copy(update={"name": point.name.removeprefix(_KEPT)})
+    return point.model_copy(update={"name": point.name.removeprefix(_KEPT_PREFIX)})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from raidlab.scenarios.results.bottleneck import leader, leading, met_by
 from raidlab.scenarios.results.diagnostics.statements import may_carry as may_carry
 from raidlab.scenarios.results.diagnostics.statements import why_not
+from raidlab.scenarios.results.row import Row
 
 _ONE = {
     "drive": "a drive",
@@ -19,7 +19,7 @@ _ONE = {
     "collection": "a drive's garbage collection",
 }
 """What one of several alike is called, by kind."""
-Rows = Sequence[Mapping[str, Any]]
+Rows = Sequence[Row]
 """Rows of a result as its document has them: `Result.results`."""
 
 
@@ -37,7 +37,7 @@ class Busiest:
     """That share as pages write it."""
 
 
-def busiest(row: Mapping[str, Any]) -> Busiest | None:
+def busiest(row: Row) -> Busiest | None:
     """The busiest component that a row's load can meet; None if nothing worked."""
     named = leader(row)
     if named is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -55,7 +55,11 @@ def calibrate(
     ],
     kind: Annotated[
         str,
-        typer.Option("--kind", help=f"One of {', '.join(KINDS)}; that of --like if left out."),
+        typer.Option(
+            "--kind",
+            help=f"One of {', '.join(KINDS)}; if left out, that of --like, or a virtual disk or a"
+            " table by how well laws predict points left out.",
+        ),
     ] = "",
     host: Annotated[
         str,
@@ -176,10 +180,11 @@ def calibrate(
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
     from raidlab.calibration.fitting.posterior import device_files
     from raidlab.calibration.fitting.posterior import document as posterior_of
+    from raidlab.calibration.fitting.report import grouped_warnings
     from raidlab.calibration.fitting.stages import Settings
 
     settings = Settings(
-        kind=kind or _kind_of(like),
+        kind=kind or _kind_of(like, system, measurement),
         host=host,
         system=system,
         like=like,
@@ -243,7 +248,7 @@ def calibrate(
     paths = files_of.drawn()
     files.append({path: partial(str, text) for path, text in zip(paths, drawn, strict=True)})
     deliver(files, show)
-    for warning in result.warnings:
+    for warning in grouped_warnings(result):
         say(f"warning: {warning}")
     end_by_tolerance(document["agreement"])
 
@@ -298,8 +303,14 @@ def _refuse(options: Mapping[str, object], allowed: str) -> None:
         raise SpecError(faults)
 
 
-def _kind_of(like: str) -> str:
-    """The kind to fit of the device to start from."""
+def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
+    """The kind to fit of the device to start from; none where laws are to find it.
+
+    Raises:
+        SpecError: It must be named, as drives of a system or of several measurements are fitted.
+    """
+    if not like and not system and len(measurements) == 1:
+        return ""
     if not like:
         allowed = f"one of {', '.join(KINDS)}, or --like DEVICE, which says it"
         raise SpecError([Fault("--kind", None, allowed)])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.results.chrome_trace import chrome_trace
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row, Side
 from raidlab.scenarios.running.details import MOST_IOS, Details
 
 _SLOWEST = 100
@@ -50,7 +51,7 @@ TraceIos = Annotated[
         "--trace-ios",
         min=0,
         max=MOST_IOS,
-        help="Record the stages of the first so many I/Os after the warm-up of each run.",
+        help="Record the stages of the first this many I/Os after the warm-up of each run.",
     ),
 ]
 TraceFrom = Annotated[
@@ -67,7 +68,7 @@ TraceJson = Annotated[
 ]
 Slowest = Annotated[
     int,
-    typer.Option("--slowest", min=0, max=MOST_IOS, help="List so many of the slowest I/Os."),
+    typer.Option("--slowest", min=0, max=MOST_IOS, help="List this many of the slowest I/Os."),
 ]
 Goals = Annotated[
     list[str] | None,
@@ -130,13 +131,18 @@ def _seconds(text: str) -> float:
         raise SpecError([Fault("--trace-from", text, 'a time of the run: "2 s"')]) from None
 
 
-def without_maps(rows: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
+def without_maps(rows: Sequence[Row]) -> tuple[Row, ...]:
     """Rows without the maps that the page draws: a megabyte for a few points."""
     return tuple(
-        {**row}
-        | {side: {k: v for k, v in row[side].items() if k != "latency_map"} for side in _SIDES}
+        row | {"read": _without_map(row["read"]), "write": _without_map(row["write"])}
         for row in rows
     )
+
+
+def _without_map(side: Side) -> Side:
+    kept = side.copy()
+    kept.pop("latency_map", None)
+    return kept
 
 
 def document(result: Result) -> str:

@@ -53,6 +53,7 @@ from raidlab.scenarios.results.goal_table import goal_table
 from raidlab.scenarios.results.goals import without_effect
 from raidlab.scenarios.results.look import Column, Kind, Table, figure
 from raidlab.scenarios.results.report import events_table, wear_table
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.results.slow_ios import table as slow_ios
 from raidlab.scenarios.results.within import goals_of_run, with_goals
 
@@ -186,7 +187,7 @@ def _show(found: Replayed, output: Output, slowest: int) -> None:
 _NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}
 
 
-def _times(row: dict[str, Any], document: dict[str, Any]) -> Table:
+def _times(row: Row, document: dict[str, Any]) -> Table:
     """Response times of all requests, of reads and writes, and those that were measured."""
     sides = {
         "simulated": document["latency_us"],

@@ -197,9 +197,9 @@ def _spreads(result: Result) -> list[str]:
     """What draws give, a line for each row that has them."""
     found = []
     for row in result.results:
-        if row.get("iops_draws95") is not None:
-            low, high = row["iops_draws95"]
-            mean = row["latency_us_draws95"]["mean"]
+        rates, latencies = row.get("iops_draws95"), row.get("latency_us_draws95")
+        if rates is not None and latencies and (mean := latencies["mean"]) is not None:
+            low, high = rates
             found.append(
                 f"{row['workload']}, depth {row['outstanding'] or 'open'}: 95 % of draws give"
                 f" {low:,.0f} to {high:,.0f} IO/s, {mean[0]:,.0f} to {mean[1]:,.0f} us on average."

@@ -17,7 +17,7 @@ from raidlab.scenarios.capacity.load import unit_costs
 from raidlab.scenarios.capacity.monitoring import OpenParts
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.studies.present import Present
 
 

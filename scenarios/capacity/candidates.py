@@ -16,7 +16,7 @@ from raidlab.scenarios.capacity.question import CandidatesTable, Question
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.redundancy import of_level
 from raidlab.scenarios.studies.size import asked_rate
 
@@ -53,8 +53,9 @@ class Bill:
         drawn = 0.0
         for component in row["components"]:
             model = component["name"].rpartition("/")[2].rpartition(".")[0]
-            if model in self.by_activity and component.get("power"):
-                drawn += component["power"]["watts"]
+            power = component.get("power")
+            if model in self.by_activity and power is not None:
+                drawn += power["watts"]
         self.watts = self.stated_watts + drawn
 
 

@@ -15,11 +15,12 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.draws import interval
 from raidlab.scenarios.studies.size import Running, meets
 
-_MOST = 6
+_MOST_DRAWN = 6
 """Candidates of the front that are drawn: the recommended one and the cheapest."""
 
 
@@ -93,7 +94,7 @@ def draws_of(
     Raises:
         SpecError: No draw of a device can be.
     """
-    chosen = [each for each in front[:_MOST] if each.scenario is not None]
+    chosen = [each for each in front[:_MOST_DRAWN] if each.scenario is not None]
     cases = [_case(question, each, at, seed) for each in chosen for at in range(count)]
     results = results_of(
         cases, seed, workers=running.workers, store=running.store, progress=running.progress
@@ -105,7 +106,7 @@ def draws_of(
         rows = [result.summary() for _, result in own]
         # Goals that draws do not change are known.
         fits = [meets(question.goals, case, result) for case, result in own]
-        p99s = [max((row["latency_us"] or {}).get("p99") or 0.0 for row in one) for one in rows]
+        p99s = [max(latency_at(row, "p99") or 0.0 for row in one) for one in rows]
         rates = [sum(row["iops"] for row in one) for one in rows]
         found.append(Drawn(each, tuple(fits), tuple(p99s), tuple(rates)))
     return found

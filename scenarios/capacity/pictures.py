@@ -18,11 +18,11 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.page import Picture
+from raidlab.scenarios.results.row import Row, measured
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from raidlab.scenarios.results.result import Row
 
 _LOADS = 3
 """Loads whose time is drawn: the slowest ones."""
@@ -46,7 +46,7 @@ def pictures(found: Answer, why: Callable[[Candidate], str]) -> list[Picture]:
         made.append(_load(found))
     slowest = sorted(
         (row for row in found.rows if row["latency_us"] and row["breakdown_us"]),
-        key=lambda row: -row["latency_us"]["mean"],
+        key=lambda row: -measured(row)["mean"],
     )
     return made + [_time(row, several=len(found.rows) > 1) for row in slowest[:_LOADS]]
 
@@ -141,7 +141,7 @@ def _time(row: Row, *, several: bool) -> Picture:
     part = max(parts, key=lambda each: parts[each])
     share = 100 * parts[part] / (sum(parts.values()) or 1.0)
     which = f"{row['workload']}: most" if several else "Most"
-    mean = figure(row["latency_us"]["mean"], "us")
+    mean = figure(measured(row)["mean"], "us")
     return Picture(
         f"{which} of the time is {part_name(part)} ({share:.0f} %)",
         f"Shares of the mean latency, {mean}, on the recommended system.",

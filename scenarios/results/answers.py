@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
 from raidlab.scenarios.results.bottleneck import bound, busiest_words, limits, longest_part
-from raidlab.scenarios.results.diagnostics.statements import FEW, may_carry, why_not
+from raidlab.scenarios.results.diagnostics.statements import FEW_RATE_IOS, may_carry, why_not
 from raidlab.scenarios.results.intervals import BEYOND
 from raidlab.scenarios.results.look import (
     Column,
@@ -22,11 +22,12 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.over_time import changes, in_words
 from raidlab.scenarios.results.page import Box
+from raidlab.scenarios.results.row import Gain, Row, latency_at, measured
 
 if TYPE_CHECKING:
-    from raidlab.scenarios.results.result import Result, Row
+    from raidlab.scenarios.results.result import Result
 
-ENOUGH = 0.97
+ENOUGH_SHARE = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
 _SENTENCES = 2
 """Workloads that the answer speaks of."""
@@ -62,7 +63,7 @@ class Curve:
         if self.has_rates:
             served = self.carrying or [row for row in self.rows if is_served(row)]
             return max(served, key=asked, default=self.rows[0])
-        enough = ENOUGH * self.best["iops"]
+        enough = ENOUGH_SHARE * self.best["iops"]
         rows = self.carrying or self.rows
         return next(row for row in rows if row["iops"] >= enough)
 
@@ -115,7 +116,7 @@ def _sentence(curve: Curve, subject: str, *, others: bool) -> str:
     knee = curve.knee
     if not curve.best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
-    if len(curve.rows) == 1 and knee["ios"] < FEW:
+    if len(curve.rows) == 1 and knee["ios"] < FEW_RATE_IOS:
         return f"{_upper(subject + _of_few(knee))}."
     changed = knee.get("around_events")
     if len(curve.rows) == 1 and changed is not None:
@@ -149,7 +150,7 @@ def _left_out(curve: Curve) -> str:
 
 
 def _of_few(row: Row) -> str:
-    mean = figure(row["latency_us"]["mean"], "us")
+    mean = figure(measured(row)["mean"], "us")
     if row["ios"] == 1:
         return f"one I/O ended, after {mean}: no rate and no limit follow from it"
     return f"{row['ios']} I/Os ended, after {mean} on average: too few for a rate or a limit"
@@ -189,7 +190,7 @@ def _of_overload(row: Row) -> str:
 
 
 def _of_equal_depths(curve: Curve, *, others: bool) -> str:
-    """The same queue depth at every point: what changes is the other loads, or nothing."""
+    """One queue depth at every point: what changes is the other loads, or nothing."""
     low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
     reach = f"queue depth {curve.knee['outstanding']} gives"
     if not others:
@@ -209,7 +210,7 @@ def _of_depths(curve: Curve) -> str:
     if knee is last:
         return f"queue depth {depth} gives {_rate(knee)}, p99 {_p99(knee)}"
     p99s = f"{_p99s(knee, last)} at {last['outstanding']}"
-    if last["iops"] >= ENOUGH * curve.best["iops"]:
+    if last["iops"] >= ENOUGH_SHARE * curve.best["iops"]:
         beyond = f"deeper queues only raise p99 ({p99s})"
     else:
         beyond = f"deeper queues lower the rate (p99 {p99s})"
@@ -293,8 +294,8 @@ def boxes(result: Result) -> list[Box]:
         return [offered, Box(_p99(knee), "p99 there")]
     changed = knee.get("around_events")
     if len(first.rows) == 1 and changed is not None and changed["before"] and changed["after"]:
-        begin, end = (figure(changed[at]["t_s"], "s") for at in ("first", "last"))
-        rates = [figure(changed[side]["iops"], "IO/s") for side in ("before", "after")]
+        begin, end = (figure(at["t_s"], "s") for at in (changed["first"], changed["last"]))
+        rates = [figure(each["iops"], "IO/s") for each in (changed["before"], changed["after"])]
         return [Box(rates[0], f"before {begin}{of}"), Box(rates[1], f"after {end}{of}")]
     if not knee["outstanding"]:
         come = knee.get("offered_iops")
@@ -349,7 +350,7 @@ def table(result: Result) -> Table:
         columns,
         [
             _line(row, in_rates=row["workload"] in several)
-            + [(row.get("power") or {}).get("watts")] * powered
+            + [None if (power := row.get("power")) is None else power["watts"]] * powered
             for row in rows
         ],
         marked=[at for at, row in enumerate(rows) if id(row) in knees],
@@ -358,12 +359,12 @@ def table(result: Result) -> Table:
 
 def _line(row: Row, *, in_rates: bool) -> list[Any]:
     low, high = row["iops_ci95"]
-    latency = row["latency_us"] or {}
 
     def ms(key: str) -> float | None:
-        if key not in latency:
+        latency = latency_at(row, key)
+        if latency is None:
             return None
-        return (Unsure if key in row["uncertain"] else float)(latency[key] / 1e3)
+        return (Unsure if key in row["uncertain"] else float)(latency / 1e3)
 
     tail_low, tail_high = row["latency_ci95_us"].get("p99", (None, None))
 
@@ -376,7 +377,7 @@ def _line(row: Row, *, in_rates: bool) -> list[Any]:
         ms("mean"),
         ms("p50"),
         ms("p99"),
-        None if None in (tail_low, tail_high) else (tail_high - tail_low) / 2e3,
+        None if tail_low is None or tail_high is None else (tail_high - tail_low) / 2e3,
         ms("p99_9"),
         limits(row),
         row["runner_up"],
@@ -417,14 +418,16 @@ def gains(result: Result) -> tuple[Table, str] | None:
         if case["why_not"] is not None:
             cannot.append(f"{case['change']}: {case['reason']}")
             continue
-        known = [each for each in case["results"] if each["gain_pct"] is not None]
-        known = [e for e in known if abs(e["gain_pct"]) >= _GAIN or e["still_filling"]]
-        if not known:
+        shown = [
+            _gain(each, gain, f"{each['workload']} " if workloads > 1 else "")
+            for each in case["results"]
+            if (gain := each["gain_pct"]) is not None
+            and (abs(gain) >= _GAIN or each["still_filling"])
+        ]
+        if not shown:
             none.append(case["change"].removeprefix("twice "))
             continue
-        points = ", ".join(
-            _gain(each, f"{each['workload']} " if workloads > 1 else "") for each in known
-        )
+        points = ", ".join(shown)
         last = case["results"][-1]
         depth = last["outstanding"] or "open"
         rows.append([case["change"], points, f"{depth}: {last['bottleneck'] or '–'}"])
@@ -446,6 +449,6 @@ _GAIN = 3.0
 """Percent of IO/s from which on a gain is shown."""
 
 
-def _gain(each: Row, workload: str) -> str:
+def _gain(each: Gain, gain: float, workload: str) -> str:
     filling = " (cache still filling)" if each["still_filling"] else ""
-    return f"{workload}{each['outstanding'] or 'open'}: {round(each['gain_pct']):+d}{filling}"
+    return f"{workload}{each['outstanding'] or 'open'}: {round(gain):+d}{filling}"

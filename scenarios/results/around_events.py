@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from raidlab.scenarios.results.look import figure
-
-Row = dict[str, Any]
+from raidlab.scenarios.results.row import AroundEvents, RateThen
+from raidlab.scenarios.results.run_result import LogEntry, PeriodResult
 
 
 def around(
-    log: Sequence[Mapping[str, Any]], periods: Sequence[Mapping[str, Any]], warm_up_s: float
-) -> Row | None:
+    log: Sequence[LogEntry], periods: Sequence[PeriodResult], warm_up_s: float
+) -> AroundEvents | None:
     """What a load was before the first event that was recorded, and after the last.
 
     `before` and `after` have `iops` and `p99_us`; they are None where nothing is known: of loads
@@ -38,25 +37,25 @@ def around(
     }
 
 
-def _figures(periods: Sequence[Mapping[str, Any]]) -> Row | None:
+def _figures(periods: Sequence[PeriodResult]) -> RateThen | None:
     for period in periods:
         latency = period["latency_us"]
         return {"iops": period["iops"], "p99_us": None if latency is None else latency["p99"]}
     return None
 
 
-def of_replications(each: Sequence[Row | None]) -> Row | None:
+def of_replications(each: Sequence[AroundEvents | None]) -> AroundEvents | None:
     """That of several runs: the first one's events, means of the figures."""
     known = [one for one in each if one is not None]
     if not known:
         return None
     return known[0] | {
-        side: _means([one[side] for one in known if one[side] is not None])
-        for side in ("before", "after")
+        "before": _means([one["before"] for one in known if one["before"] is not None]),
+        "after": _means([one["after"] for one in known if one["after"] is not None]),
     }
 
 
-def _means(sides: Sequence[Row]) -> Row | None:
+def _means(sides: Sequence[RateThen]) -> RateThen | None:
     if not sides:
         return None
     tails = [side["p99_us"] for side in sides if side["p99_us"] is not None]
@@ -66,7 +65,7 @@ def _means(sides: Sequence[Row]) -> Row | None:
     }
 
 
-def when(found: Mapping[str, Any]) -> str:
+def when(found: AroundEvents) -> str:
     """The events in words: `at 10.0 s (drive 0 failed)`."""
     first, last = found["first"], found["last"]
     if found["events"] == 1:
@@ -77,9 +76,9 @@ def when(found: Mapping[str, Any]) -> str:
     )
 
 
-def before_and_after(found: Mapping[str, Any]) -> str:
+def before_and_after(found: AroundEvents) -> str:
     """Rate and p99 before the first event, and after the last; empty if they are not known."""
-    before, after = (_said(found[side]) for side in ("before", "after"))
+    before, after = _said(found["before"]), _said(found["after"])
     if not before or not after:
         return ""
     first, last = found["first"], found["last"]
@@ -91,7 +90,7 @@ def before_and_after(found: Mapping[str, Any]) -> str:
     )
 
 
-def _said(side: Mapping[str, Any] | None) -> str:
+def _said(side: RateThen | None) -> str:
     if side is None:
         return ""
     tail = "" if side["p99_us"] is None else f" (p99 {figure(side['p99_us'], 'us')})"

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from raidlab.scenarios.results.look import figure
-
-Row = Mapping[str, Any]
+from raidlab.scenarios.results.row import Row
 
 _DEVIATIONS = 5
 """Standard deviations of Poisson arrivals that are no sign of anything."""

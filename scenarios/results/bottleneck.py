@@ -6,14 +6,13 @@ import itertools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.look import figure, part_name
 from raidlab.scenarios.results.over_time import changes, spells
+from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.results.run_result import Component
 from raidlab.scenarios.spec.findings import Limit
-
-Component = Mapping[str, Any]
 
 _QUEUES = ("queue", "bitmap")
 """Kinds where I/Os wait for what else works: full, they rank behind what is busy all the time."""
@@ -40,11 +39,11 @@ PLURALS = {
 """What all drives of an array have, where one is named for all."""
 _BOTH = 0.95
 """Utilisation from which on the second component is a limit as well."""
-_FULL = 0.8
+_FULL_SHARE = 0.8
 """Utilisation below which a component could serve more than the load asks of it."""
-_MOST = 0.5
+_MOST_SHARE = 0.5
 """Share of a time above which a part is most of it."""
-_LEAST = 0.01
+_LEAST_SHARE = 0.01
 """Share of its time that an I/O is at drives, or in RAID's hands, that hold it up, waiting before
 them aside."""
 
@@ -73,7 +72,7 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
     ]
 
 
-def met_by(row: Mapping[str, Any]) -> list[Component]:
+def met_by(row: Row) -> list[Component]:
     """What can hold up the load of a row."""
     met = behind(row["components"], row["target"], row.get("workload", ""))
     return felt(met, row["breakdown_us"])
@@ -94,7 +93,7 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
     total = sum(breakdown_us.values())
     waits = time("controller_wait")
     idle = set() if waits > 0 and waits >= max(breakdown_us.values()) else {"queue"}
-    if time("raid", *_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
+    if time("raid", *_FOR_DRIVES) < _LEAST_SHARE * (total - time(*_IN_FRONT)):
         idle |= {"drive", "parity", "bitmap", *_IN_DRIVES}
     return [each for each in components if each["kind"] not in idle]
 
@@ -120,7 +119,7 @@ def leading(components: Sequence[Component]) -> list[Component]:
     return list(found.values())
 
 
-def limits(row: Mapping[str, Any]) -> str:
+def limits(row: Row) -> str:
     """What bounds a row's rate, in a few words: `drives 98 %`, `none (drives 17 %)`.
 
     "–" if nothing worked. Two that are both nearly full are both named: doubling one of them alone
@@ -153,7 +152,7 @@ class Bound:
         return [_group(each) for each in self.components]
 
 
-def bound(row: Mapping[str, Any]) -> Bound | None:
+def bound(row: Row) -> Bound | None:
     """What bounds a row's rate; None if nothing worked."""
     return _bound(met_by(row), row["breakdown_us"])
 
@@ -163,7 +162,7 @@ def _bound(met: Sequence[Component], breakdown_us: Mapping[str, float]) -> Bound
     if not found or not found[0]["utilization"]:
         return None
     first, *rest = found
-    if first["utilization"] < _FULL:
+    if first["utilization"] < _FULL_SHARE:
         return Bound((first,), is_full=False)
     named = [first, *(each for each in rest[:1] if min(_of(first), _of(each)) >= _BOTH)]
     if breakdown_us.get("controller_wait", 0.0) >= max(breakdown_us.values(), default=0.0):
@@ -171,7 +170,7 @@ def _bound(met: Sequence[Component], breakdown_us: Mapping[str, float]) -> Bound
     return Bound(tuple(named), is_full=True)
 
 
-def busiest_words(row: Mapping[str, Any]) -> str:
+def busiest_words(row: Row) -> str:
     """The components that `bound` names, with their shares: `drives 98 %`."""
     found = bound(row)
     return "" if found is None else ", ".join(_short(each, row) for each in found.components)
@@ -198,25 +197,25 @@ def _of(component: Component) -> float:
     return float(component["utilization"])
 
 
-def limit_names(row: Mapping[str, Any]) -> tuple[str, ...]:
+def limit_names(row: Row) -> tuple[str, ...]:
     """The components that `limits` names as full, without their shares; none if nothing is full."""
     found = bound(row)
     full = found is not None and found.is_full
     return tuple(_called(each, row) for each in found.components) if found and full else ()
 
 
-def leader(row: Mapping[str, Any]) -> tuple[str, str] | None:
+def leader(row: Row) -> tuple[str, str] | None:
     """The busiest component, and its share in words; None if there is none."""
     found = next(iter(leading(met_by(row))), None)
     return None if found is None else (_name(found), _share(found))
 
 
-def _short(component: Component, row: Mapping[str, Any]) -> str:
+def _short(component: Component, row: Row) -> str:
     """A component with its share."""
     return f"{_called(component, row)} {_share(component)}"
 
 
-def _called(component: Component, row: Mapping[str, Any]) -> str:
+def _called(component: Component, row: Row) -> str:
     """A component; drives of one array, and what each has of its own, by kind."""
     kind, (array, slash, _) = component["kind"], component["name"].partition("/")
     alike = [each for each in row["components"] if _group(each) == _group(component)]
@@ -229,20 +228,20 @@ def _called(component: Component, row: Mapping[str, Any]) -> str:
 def _share(component: Component) -> str:
     """Its utilization in percent; 79 % of what is just below 80 %, where a sentence says so."""
     percent = round(100 * _of(component))
-    return f"{percent - (percent == 100 * _FULL and _of(component) < _FULL)} %"
+    return f"{percent - (percent == 100 * _FULL_SHARE and _of(component) < _FULL_SHARE)} %"
 
 
-def longest_part(row: Mapping[str, Any]) -> str:
+def longest_part(row: Row) -> str:
     """`most of it rotation`; of less than half of the time, how much it is."""
     parts = row["breakdown_us"]
     longest = max(parts, key=lambda part: parts[part])
     share = parts[longest] / sum(parts.values())
-    if share > _MOST:
+    if share > _MOST_SHARE:
         return f"most of it {part_name(longest)}"
     return f"the longest part of it {part_name(longest)}, {100 * share:.0f} %"
 
 
-def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def latency_bound(rows: Sequence[Row]) -> list[str]:
     """A line for each closed load that no component holds up, up to how many outstanding.
 
     The busiest component is then no bottleneck: the rate is outstanding I/Os over the time of one.
@@ -265,7 +264,8 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
             points += f" to {last['outstanding']}"
         parts = first["breakdown_us"]
         named.append(
-            f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
+            f"{name}, {points} outstanding:"
+            f" nothing is busy for {100 * _FULL_SHARE:.0f} % of the time;"
             f" the time of one I/O bounds the rate, {longest_part(first)}"
             f" ({figure(max(parts.values()), 'us')} of {figure(sum(parts.values()), 'us')}"
             f" at {first['outstanding']})."
@@ -273,11 +273,11 @@ def latency_bound(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     return named
 
 
-def _is_spare(row: Mapping[str, Any]) -> bool:
+def _is_spare(row: Row) -> bool:
     # Over events the components' shares are means of several states.
     # So are those of a limit that changes in time, which is named by itself.
     steady = row["ios"] > 0 and not row.get("around_events") and not changes(row)
-    return steady and all(each["utilization"] < _FULL for each in met_by(row))
+    return steady and all(each["utilization"] < _FULL_SHARE for each in met_by(row))
 
 
 def _rank(component: Component) -> tuple[bool, float]:

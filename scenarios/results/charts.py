@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -27,16 +27,14 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.page import HeatMap
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import Row, figures_of, latency_at, measured
 
 _PERCENTILES = {"p50": "p50", "p99": "p99", "p99_9": "p99.9"}
-_LITTLE = 0.02
+_LITTLE_SHARE = 0.02
 """Share of every bar below which a part joins the others."""
 _IDLE = 0.5
 """Percent of the time below which a component is not listed."""
-_DIRECT = 4
+_DIRECT_LABELS = 4
 """Lines that are named at their ends; more have a legend."""
 _BELOW_TITLE = 0.95
 """Where a legend hangs in a picture that has its title inside, as a share of its height."""
@@ -110,7 +108,7 @@ def latency(
     known = [row for row in summary if row["workload"] == workload and row["latency_us"]]
     values: list[float] = []
     for at, key in enumerate(shown):
-        y = [row["latency_us"][key] / 1e3 for row in known]
+        y = [figures_of(measured(row))[key] / 1e3 for row in known]
         values += y
         drawn.add_trace(
             go.Scatter(
@@ -127,14 +125,15 @@ def latency(
     drawn.update_yaxes(_latency_axis(values))
     axis.lay(drawn)
     if known:
-        ends = [(_PERCENTILES.get(key, key), known[-1]["latency_us"][key] / 1e3) for key in shown]
+        last = figures_of(measured(known[-1]))
+        ends = [(_PERCENTILES.get(key, key), last[key] / 1e3) for key in shown]
         _name_lines(drawn, [(name, _place(axis, known), value) for name, value in ends])
     _mark(drawn, axis, knee)
     return drawn
 
 
 def _hover(row: Row) -> str:
-    p99 = (row.get("latency_us") or {}).get("p99")
+    p99 = latency_at(row, "p99")
     tail = "" if p99 is None else f", p99 {figure(p99, 'us')}"
     return f"{in_words(row)}: {figure(row['iops'], 'IO/s')}{tail}"
 
@@ -147,7 +146,7 @@ def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> N
     """Names at the ends of up to four lines, else a legend."""
     if len(ends) < 2:
         return
-    if len(ends) > _DIRECT:
+    if len(ends) > _DIRECT_LABELS:
         drawn.update_layout(showlegend=True, margin_t=64)
         return
     logarithmic = drawn.layout.yaxis.type == "log"
@@ -189,8 +188,8 @@ def parts_of(rows: Sequence[Row]) -> tuple[list[str], list[str]]:
         return max((each.get(part, 0.0) / total for each, total in totals if total), default=0.0)
 
     shares = {part: share(part) for part in named}
-    large = [part for part in named if shares[part] >= _LITTLE]
-    return large or named, [part for part in named if large and 0 < shares[part] < _LITTLE]
+    large = [part for part in named if shares[part] >= _LITTLE_SHARE]
+    return large or named, [part for part in named if large and 0 < shares[part] < _LITTLE_SHARE]
 
 
 def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
@@ -350,7 +349,7 @@ class _Axis:
 
     def __init__(self, summary: Sequence[Row]) -> None:
         names = list(dict.fromkeys(row["workload"] for row in summary))
-        steps = {
+        steps: dict[str, dict[int, float]] = {
             name: {row["point"]: row["outstanding"] for row in summary if row["workload"] == name}
             for name in names
         }

@@ -7,18 +7,19 @@ events "M"; times in microseconds).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from raidlab.devices.printable import printable
 from raidlab.scenarios.results.io_lanes import WAITS, in_path_order, lanes
 from raidlab.scenarios.results.look import part_name
+from raidlab.scenarios.results.row import IoRow
+from raidlab.scenarios.results.run_result import Stage
 
-Io = Mapping[str, Any]
 Event = dict[str, Any]
 
 
-def chrome_trace(ios: Sequence[Io], title: str = "") -> str:
+def chrome_trace(ios: Sequence[IoRow], title: str = "") -> str:
     """The document as text; the same I/Os give the same bytes.
 
     A process named "I/Os" has each I/O with its critical stages inside; each component is a process
@@ -99,10 +100,10 @@ def _complete(
     }
 
 
-def _whole(pid: int, ios: Sequence[tuple[int, Io]]) -> list[Event]:
+def _whole(pid: int, ios: Sequence[tuple[int, IoRow]]) -> list[Event]:
     """Each I/O, and inside it the stages of its critical path."""
 
-    def span(numbered: tuple[int, Io]) -> tuple[int, int]:
+    def span(numbered: tuple[int, IoRow]) -> tuple[int, int]:
         io = numbered[1]
         return io["issued_ns"], io["issued_ns"] + io["latency_ns"]
 
@@ -122,7 +123,7 @@ def _whole(pid: int, ios: Sequence[tuple[int, Io]]) -> list[Event]:
     return events
 
 
-def _at(pid: int, component: str, ios: Sequence[tuple[int, Io]], kind: str) -> list[Event]:
+def _at(pid: int, component: str, ios: Sequence[tuple[int, IoRow]], kind: str) -> list[Event]:
     """Every stage at one component."""
     here = [
         (number, stage)
@@ -140,5 +141,5 @@ def _at(pid: int, component: str, ios: Sequence[tuple[int, Io]], kind: str) -> l
     return events
 
 
-def _category(stage: Mapping[str, Any]) -> str:
+def _category(stage: Stage) -> str:
     return "wait" if stage["stage"] in WAITS else "work"

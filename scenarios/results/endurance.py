@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import TypedDict, cast
 
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.run_result import CacheReport
 from raidlab.scenarios.spec.sustained import GATHERED
 
 Figures = Mapping[str, float]
@@ -19,7 +20,23 @@ _OF_TIME = ("drive_writes_per_day", "life_years", "life_by_cycles_years")
 """What hangs on how much the drives are given to write in the run's time."""
 
 
-def endurance(result: Result) -> list[Row]:
+class Wear(TypedDict):
+    """The drives of one model in one array at a point; see `endurance`."""
+
+    outstanding: int
+    drives: str
+    host_gb: float | None
+    waf: float | None
+    rated_tb: float | None
+    drive_writes_per_day: float | None
+    rated_drive_writes_per_day: float | None
+    life_years: float | None
+    life_by_cycles_years: float | None
+    temperature_c_max: float | None
+    throttled_s: float | None
+
+
+def endurance(result: Result) -> list[Wear]:
     """One line for each point and each model of flash drives in an array.
 
     `host_gb` is what the host (or a controller) wrote to all of them, warm-up included, `waf` the
@@ -55,17 +72,18 @@ def endurance(result: Result) -> list[Row]:
             withheld.add(row["point"])
         for name, drives in of_run.items():
             groups.setdefault((row["point"], name), []).append(drives)
-    lines = [
-        {"outstanding": outstanding[point], "drives": f"{len(runs[0])} x {name}"}
-        | _mean([_of_drives(drives) for drives in runs])
-        | (dict.fromkeys(_OF_TIME) if point in withheld else {})
-        for (point, name), runs in groups.items()
-    ]
-    figures = ("waf", "temperature_c_max")
-    return [line for line in lines if any(line[key] is not None for key in figures)]
+    lines = []
+    for (point, name), runs in groups.items():
+        means = _mean([_of_drives(drives) for drives in runs])
+        if point in withheld:
+            means |= dict.fromkeys(_OF_TIME)
+        if means["waf"] is not None or means["temperature_c_max"] is not None:
+            where = {"outstanding": outstanding[point], "drives": f"{len(runs[0])} x {name}"}
+            lines.append(cast("Wear", where | means))
+    return lines
 
 
-def cautions(lines: Iterable[Row]) -> list[str]:
+def cautions(lines: Iterable[Wear]) -> list[str]:
     """Why lines of `endurance` do not say how long drives live that were written."""
     steps = [
         str(line["outstanding"] or "open")
@@ -81,14 +99,14 @@ def cautions(lines: Iterable[Row]) -> list[str]:
     ]
 
 
-def _waits(caches: Iterable[Figures], drives: Iterable[list[Figures]]) -> bool:
+def _waits(caches: Iterable[CacheReport], drives: Iterable[list[Figures]]) -> bool:
     """Whether caches hold much of what flash drives have to write."""
     waiting = sum(cache["waiting_bytes"] for cache in caches)
     given = sum(figures["host_bytes_written"] for own in drives for figures in own)
     return waiting > GATHERED * (waiting + given)
 
 
-def _of_drives(drives: list[Figures]) -> Row:
+def _of_drives(drives: list[Figures]) -> dict[str, float | None]:
     def of(key: str, by: Callable[[Iterable[float]], float]) -> float | None:
         known = [figures[key] for figures in drives if key in figures]
         return by(known) if known else None
@@ -123,9 +141,9 @@ def _rated_host_bytes(figures: Figures) -> float | None:
     return worn * figures["life_years_by_rating"] / figures["life_years"]
 
 
-def _mean(rows: list[Row]) -> Row:
-    means: dict[str, Any] = {}
-    for key in rows[0]:
-        known = [row[key] for row in rows if row[key] is not None]
+def _mean(runs: list[dict[str, float | None]]) -> dict[str, float | None]:
+    means: dict[str, float | None] = {}
+    for key in runs[0]:
+        known = [value for run in runs if (value := run[key]) is not None]
         means[key] = statistics.fmean(known) if known else None
     return means

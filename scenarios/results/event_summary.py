@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.run_result import Latency
 
 
-def logged(result: Result) -> list[Row]:
+@dataclass(frozen=True)
+class Logged:
+    """What began a period, and the load up to the next event."""
+
+    from_s: float
+    what: str
+    iops: float | None = None
+    latency_us: Latency | None = None
+
+
+def logged(result: Result) -> list[Logged]:
     """The load from one event to the next, of the last row; empty if nothing logged.
 
-    Rows have `from_s`, `what`, `iops`, `latency_us`. Loads that were put together have no periods:
-    their events stand alone, without a rate.
+    Loads that were put together have no periods: their events stand alone, without a rate.
     """
     if not result.events or not result.results:
         return []
     last = result.results[-1]
     if last["periods"]:
-        return list(last["periods"])
+        return [
+            Logged(each["from_s"], each["what"], each["iops"], each["latency_us"])
+            for each in last["periods"]
+        ]
     run = last["point"], last["replication"]
     return [
-        {"from_s": event["t_s"], "what": event["what"], "iops": None, "latency_us": None}
+        Logged(event["t_s"], event["what"])
         for event in result.events
         if (event["point"], event["replication"]) == run
     ]

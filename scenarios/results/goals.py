@@ -16,7 +16,7 @@ from enum import Enum
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION, IO_RATE, PERCENT, POWER, RATE, SIZE
 from raidlab.scenarios.results.look import figure
-from raidlab.scenarios.results.result import Row
+from raidlab.scenarios.results.row import GoalData, Rates, Row, latency_at, side_of
 
 CLEAR = 0.95
 """Confidence from which on a comparison is clear."""
@@ -187,7 +187,7 @@ class Judged:
         beyond = self.measured.value / self.goal.bound - 1
         return beyond if self.goal.at_most else -beyond
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> GoalData:
         """Plain data."""
         measured = self.measured
         return {
@@ -380,12 +380,12 @@ def of_load(goal: Goal, rows: Sequence[Row]) -> Measured:
 
 
 def _of_row(goal: Goal, row: Row) -> Measured:
-    side = row[goal.side] if goal.side else row
+    side: Rates = side_of(row, goal.side) if goal.side else row
     if goal.source is Source.LATENCY:
         key = goal.quantity.replace(".", "_")
         # Of a side the interval is that of one replication: wider than that of all.
         low, high = side["latency_ci95_us"].get(key, (None, None))
-        return Measured((side["latency_us"] or {}).get(key), low, high)
+        return Measured(latency_at(side, key), low, high)
     if goal.quantity == "throughput":
         factor = row["mb_per_s"] * 1e6 / row["iops"] if row["iops"] else 0.0
         value = side["mib_per_s"] * 2**20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -21,8 +21,8 @@ from raidlab.scenarios.results.look import (
     part_marker,
     part_name,
 )
-
-Io = Mapping[str, Any]
+from raidlab.scenarios.results.row import IoRow
+from raidlab.scenarios.results.run_result import Stage
 
 DRAWN = 200
 """I/Os that a picture has at most."""
@@ -34,7 +34,7 @@ _OF_DRIVE = re.compile(r"(.*/.*\.)\d+(?= |$)")
 """What stands before the number of a drive in an array of several."""
 
 
-def drawn(ios: Sequence[Io]) -> list[Io]:
+def drawn(ios: Sequence[IoRow]) -> list[IoRow]:
     """The first I/Os of the last run, as many as a picture has room for."""
     last = ios[-1]
     key = (last["point"], last["replication"])
@@ -44,7 +44,7 @@ def drawn(ios: Sequence[Io]) -> list[Io]:
     return own
 
 
-def most_of_the_time(ios: Sequence[Io]) -> str:
+def most_of_the_time(ios: Sequence[IoRow]) -> str:
     """What the I/Os spend most of their time on, as a title."""
     times = _times(ios)
     part = max(times, key=lambda each: times[each])
@@ -54,7 +54,7 @@ def most_of_the_time(ios: Sequence[Io]) -> str:
     return f"Single I/Os spend most of their time {how} ({share:.0f} %)"
 
 
-def most_of_the_work(ios: Sequence[Io]) -> str:
+def most_of_the_work(ios: Sequence[IoRow]) -> str:
     """Which component has most of the work, as a title."""
     worked: dict[str, int] = {}
     for io in ios:
@@ -67,7 +67,7 @@ def most_of_the_work(ios: Sequence[Io]) -> str:
     return f"Of all components {busiest} works the longest for them"
 
 
-def table(ios: Sequence[Io]) -> Table:
+def table(ios: Sequence[IoRow]) -> Table:
     """A line for each I/O: what it was, its latency and the longest part of it."""
     rows: list[list[Cell]] = []
     for number, io in enumerate(ios, 1):
@@ -91,7 +91,7 @@ def table(ios: Sequence[Io]) -> Table:
     return Table("", columns, rows)
 
 
-def work_table(ios: Sequence[Io]) -> Table:
+def work_table(ios: Sequence[IoRow]) -> Table:
     """A line for each component: how often and how long it worked for these I/Os."""
     short = short_names(ios)
     counts: dict[tuple[str, str], list[float]] = {}
@@ -107,7 +107,7 @@ def work_table(ios: Sequence[Io]) -> Table:
     return Table("", columns, rows)
 
 
-def _times(ios: Sequence[Io]) -> dict[str, int]:
+def _times(ios: Sequence[IoRow]) -> dict[str, int]:
     """Nanoseconds by part, on the critical paths."""
     times: dict[str, int] = {}
     for io in ios:
@@ -118,7 +118,7 @@ def _times(ios: Sequence[Io]) -> dict[str, int]:
     return times
 
 
-def short_names(ios: Sequence[Io]) -> dict[str, str]:
+def short_names(ios: Sequence[IoRow]) -> dict[str, str]:
     """What each component is called where room is scarce: `drive 2` for `data/generic-hdd.2`."""
     names = {stage["component"] for io in ios for stage in io["stages"]}
     heads = {match[1] for name in names if (match := _OF_DRIVE.match(name)) is not None}
@@ -131,7 +131,7 @@ def short_names(ios: Sequence[Io]) -> dict[str, str]:
     }
 
 
-def lives(ios: Sequence[Io]) -> go.Figure:
+def lives(ios: Sequence[IoRow]) -> go.Figure:
     """A row for each I/O: the stages of its critical path over time."""
     short = short_names(ios)
     bars = [
@@ -149,7 +149,7 @@ def lives(ios: Sequence[Io]) -> go.Figure:
     return figure
 
 
-def work(ios: Sequence[Io]) -> go.Figure:
+def work(ios: Sequence[IoRow]) -> go.Figure:
     """A row for each component: what it worked on, and for which I/O."""
     short = short_names(ios)
     bars = [
@@ -180,7 +180,7 @@ def work(ios: Sequence[Io]) -> go.Figure:
 
 
 def _gantt(
-    ios: Sequence[Io], bars: Sequence[tuple[str, Io, Any, str | int]], subject: str
+    ios: Sequence[IoRow], bars: Sequence[tuple[str, Stage, Any, str | int]], subject: str
 ) -> go.Figure:
     """Bars over time by part: part, stage, row, and what else is said of it."""
     begin = min(io["issued_ns"] for io in ios)

@@ -7,15 +7,15 @@ where a bin begins and how many I/Os it counts. Bins are four of fio's buckets: 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import Any
 
-Map = Mapping[str, Any]
+from raidlab.scenarios.results.run_result import MapReport
+
 Column = Sequence[Sequence[int]]
 
 
-def merge_maps(maps: Sequence[Map | None]) -> Map | None:
+def merge_maps(maps: Sequence[MapReport | None]) -> MapReport | None:
     """Maps of loads that ran beside each other as one; None if there are none.
 
     Their columns have the same length, or one of them columns of twice, four times ... the length.
@@ -32,19 +32,19 @@ def merge_maps(maps: Sequence[Map | None]) -> Map | None:
     }
 
 
-def _step(each: Map) -> float:
+def _step(each: MapReport) -> float:
     ends = each["t_s"]
     return ends[1] - ends[0] if len(ends) > 1 else 0.0
 
 
-def with_columns(each: Map, most: int) -> Map:
-    """The same map with so many columns at most."""
+def with_columns(each: MapReport, most: int) -> MapReport:
+    """The given map with this many columns at most."""
     factor = math.ceil(len(each["t_s"]) / max(most, 1))
     return _widened(each, factor * _step(each)) if factor > 1 else each
 
 
-def _widened(each: Map, step: float) -> Map:
-    """The same map in columns that are twice, four times ... as long."""
+def _widened(each: MapReport, step: float) -> MapReport:
+    """The given map in columns that are twice, four times ... as long."""
     factor = round(step / _step(each)) if _step(each) else 1
     if factor < 2:
         return each

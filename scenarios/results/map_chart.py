@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
 
 import plotly.graph_objects as go
 
@@ -15,6 +14,7 @@ from raidlab.scenarios.results.latency_map import (
     with_columns,
 )
 from raidlab.scenarios.results.look import ORANGE, VERMILLION, Column, Table, dress, log_axis
+from raidlab.scenarios.results.run_result import MapReport
 
 _SHADES = (
     (0.2, "over 20 %", 1.0),
@@ -24,13 +24,13 @@ _SHADES = (
 )
 """Share of a column's I/Os from which on a field has this name and this much of the colour."""
 _COLOUR = "0, 114, 178"
-_LEAST = 100
-"""I/Os that columns have on average, if there are so many; of one from which on it has a p99."""
+_LEAST_IOS = 100
+"""I/Os that columns have on average, if there are this many; of one from which on it has a p99."""
 _COLUMNS = 40
 """Columns that a picture has at most."""
 
 
-def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
+def figure(over_time: MapReport, begin_s: float) -> go.Figure:
     """A field for each column of time and each quarter of a power of two of the latency.
 
     Args:
@@ -38,7 +38,7 @@ def figure(over_time: Mapping[str, Any], begin_s: float) -> go.Figure:
         begin_s: Where the first column begins.
     """
     ios = sum(count for column in over_time["columns"] for _, count in column)
-    over_time = with_columns(over_time, min(_COLUMNS, max(1, ios // _LEAST)))
+    over_time = with_columns(over_time, min(_COLUMNS, max(1, ios // _LEAST_IOS)))
     ends, columns = over_time["t_s"], over_time["columns"]
     begins = [begin_s, *ends[:-1]]
     longest = ends[-1] - begin_s
@@ -86,7 +86,10 @@ def _lines(
     columns: Sequence[Sequence[Sequence[int]]],
     scale: float,
 ) -> None:
-    for share, name, colour, least in ((0.5, "p50", ORANGE, 2), (0.99, "p99", VERMILLION, _LEAST)):
+    for share, name, colour, least in (
+        (0.5, "p50", ORANGE, 2),
+        (0.99, "p99", VERMILLION, _LEAST_IOS),
+    ):
         values = [
             percentile_us(column, share) if sum(n for _, n in column) >= least else None
             for column in columns
@@ -105,7 +108,7 @@ def _lines(
         )
 
 
-def table(over_time: Mapping[str, Any]) -> Table:
+def table(over_time: MapReport) -> Table:
     """The I/Os and percentiles of each column."""
     rows = [
         [

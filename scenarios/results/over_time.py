@@ -5,22 +5,21 @@ They are spent burst credits, full SLC caches, temperature, rebuilds, and caches
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.row import Row, RunEvent
+from raidlab.scenarios.results.run_result import Component
 from raidlab.scenarios.spec.findings import TIMED, Event, Limit, events_of
 
-Row = Mapping[str, Any]
-
-_LEAST = 0.01
+_LEAST_SHARE = 0.01
 """Share of what was recorded below which nobody sees that something held."""
 
 
-def spells(components: Sequence[Mapping[str, Any]], begin: float, end: float) -> list[Limit]:
+def spells(components: Sequence[Component], begin: float, end: float) -> list[Limit]:
     """What held at components from `begin` to `end`, in seconds; that of alike drives is one."""
     found: dict[tuple[str, str], list[Limit]] = {}
     for component in components:
@@ -48,7 +47,7 @@ def _joined(limits: Sequence[Limit]) -> list[Limit]:
 
 def in_time(row: Row) -> list[Limit]:
     """What held in a row for a time that shows."""
-    least = _LEAST * row["duration_s"]
+    least = _LEAST_SHARE * row["duration_s"]
     limits = (Limit(**each) for each in row.get("limits", ()))
     return [each for each in limits if each.kind in TIMED and each.to_s - each.from_s > least]
 
@@ -56,14 +55,14 @@ def in_time(row: Row) -> list[Limit]:
 def changes(row: Row) -> list[Limit]:
     """Those of them that began or ended while the row was recorded."""
     begin, end = row["warm_up_s"], row["warm_up_s"] + row["duration_s"]
-    edge = _LEAST * row["duration_s"]
+    edge = _LEAST_SHARE * row["duration_s"]
     return [each for each in in_time(row) if each.from_s > begin + edge or each.to_s < end - edge]
 
 
 def in_words(row: Row) -> str:
     """What held, with its times: `burst credits are spent from 2,000 s on`; empty for nothing."""
     begin, end = row["warm_up_s"], row["warm_up_s"] + row["duration_s"]
-    edge = _LEAST * row["duration_s"]
+    edge = _LEAST_SHARE * row["duration_s"]
     said: dict[str, list[str]] = {}
     for each in in_time(row):
         late = each.from_s > begin + edge
@@ -82,7 +81,7 @@ def _listed(times: Sequence[str]) -> str:
     return " and ".join(dict.fromkeys(times[:most])) + more
 
 
-def typed_events(entries: Sequence[Mapping[str, Any]], rows: Sequence[Row]) -> tuple[Event, ...]:
+def typed_events(entries: Sequence[RunEvent], rows: Sequence[Row]) -> tuple[Event, ...]:
     """The log of runs, and what held for a time in them.
 
     Args:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 from raidlab.scenarios.results import answers, slow_ios
 from raidlab.scenarios.results.asked import in_words, is_served
@@ -11,11 +12,21 @@ from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
 from raidlab.scenarios.results.event_summary import integrity_summary, logged, whose
 from raidlab.scenarios.results.goal_table import goal_table
-from raidlab.scenarios.results.look import Column, Kind, Table, between, digits, figure, part_name
+from raidlab.scenarios.results.look import (
+    Cell,
+    Column,
+    Kind,
+    Table,
+    between,
+    digits,
+    figure,
+    part_name,
+)
 from raidlab.scenarios.results.page import Evidence, Folded, Page, Picture, Text
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row, figures_of, measured
 
-_WEAR = {
+_WEAR: Mapping[str, Column] = {
     "outstanding": Column("queue depth"),
     "drives": Column("drives", kind=Kind.TEXT, width=14),
     "host_gb": Column("written by host,", "GB", priority=5),
@@ -31,7 +42,7 @@ _WEAR = {
 """Columns of the table of wear by their keys in `endurance`."""
 
 
-_SLOW = 20
+_SLOW_IOS = 20
 """Slow I/Os that a page lists."""
 _TAILS = 3
 """Workloads whose tails a page draws."""
@@ -70,10 +81,10 @@ def wear_table(result: Result) -> Table | None:
     worn = endurance(result)
     if not worn:
         return None
-    rows = [
-        [line[key] or "open" if key == "outstanding" else line[key] for key in _WEAR]
-        for line in worn
-    ]
+    rows: list[list[Cell]] = []
+    for line in worn:
+        cells = cast("Mapping[str, Cell]", line)
+        rows.append([cells[key] or "open" if key == "outstanding" else cells[key] for key in _WEAR])
     return Table("Flash: wear and temperature", list(_WEAR.values()), rows)
 
 
@@ -81,9 +92,11 @@ def events_table(result: Result) -> Table | None:
     """The load from one event to the next; None if there were none."""
     rows = []
     for period in logged(result):
-        latency = period["latency_us"]
-        mean, p99 = (None if latency is None else latency[key] / 1e3 for key in ("mean", "p99"))
-        rows.append([f"{period['from_s']:.6g}", period["what"], period["iops"], mean, p99])
+        latency = period.latency_us
+        mean, p99 = (
+            (None, None) if latency is None else (latency["mean"] / 1e3, latency["p99"] / 1e3)
+        )
+        rows.append([f"{period.from_s:.6g}", period.what, period.iops, mean, p99])
     if not rows:
         return None
     columns = [
@@ -230,7 +243,7 @@ def _tails(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Pictur
     from raidlab.scenarios.results import charts
 
     known = [row for row in curve.rows if row["latency_us"]]
-    first, last = known[0]["latency_us"]["p99"], known[-1]["latency_us"]["p99"]
+    first, last = measured(known[0])["p99"], measured(known[-1])["p99"]
     seen = f"{subject}p99 {between(first, last, 'us')}"
     drawn = "Latency from the call in the host to its completion: p50, p99 and p99.9."
     return Picture(seen, drawn, charts.latency(summary, curve.name, knee=_marked(curve)))
@@ -243,7 +256,7 @@ def _parts(summary: Sequence[Row], curve: answers.Curve, subject: str) -> Pictur
     part, share = _longest(first)
     if len(curve.rows) == 1:
         seen = f"{subject}most of the time is {part} ({share:.0f} %)"
-        latency = first["latency_us"] or {}
+        latency = {} if first["latency_us"] is None else figures_of(first["latency_us"])
         tails = ", ".join(
             f"{name} {'~' * (key in first['uncertain'])}{digits(latency[key] / 1e3)} ms"
             for key, name in (("mean", "mean"), ("p50", "p50"), ("p99", "p99"), ("p99_9", "p99.9"))
@@ -306,7 +319,7 @@ def _evidence(result: Result) -> list[Evidence]:
     if met is not None:
         about = "Time is counted in steps of at least 100 I/Os."
         found += [met, Text("", [about])]
-    slow = slow_ios.table(result.results, _SLOW)
+    slow = slow_ios.table(result.results, _SLOW_IOS)
     if slow is not None:
         found.append(Folded(f"The {len(slow.rows)} slowest I/Os", slow))
     worn = wear_table(result)

@@ -7,7 +7,6 @@ program that reads the file and one that calls `simulate` see the same.
 from __future__ import annotations
 
 import json
-import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,14 +18,36 @@ from raidlab.scenarios.results.around_events import around
 from raidlab.scenarios.results.bottleneck import behind, busiest, felt, limits_of
 from raidlab.scenarios.results.intervals import (
     PERCENTILES,
-    of_latencies,
     of_replications,
-    of_sum,
     students,
     uncertain,
 )
-from raidlab.scenarios.results.latency_map import merge_maps
+from raidlab.scenarios.results.merging import add_bins, all_steady, merge_loads
 from raidlab.scenarios.results.over_time import typed_events
+from raidlab.scenarios.results.row import (
+    DIRECTIONS,
+    CacheHits,
+    Change,
+    GoalRow,
+    IfKnown,
+    IoRow,
+    Mapped,
+    Power,
+    Row,
+    RunEvent,
+    Side,
+    TraceFound,
+    figures_of,
+    latency_of,
+)
+from raidlab.scenarios.results.run_result import (
+    CacheReport,
+    Component,
+    Latency,
+    RunResult,
+    WorkloadResult,
+)
+from raidlab.scenarios.results.run_result import Side as EngineSide
 from raidlab.scenarios.spec.findings import Event, Warning, typed_warnings
 
 if TYPE_CHECKING:
@@ -34,8 +55,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from raidlab.scenarios.results import rows as typed_rows
-
-Row = dict[str, Any]
 
 MIB = 1 << 20
 PARTS = (
@@ -50,7 +69,7 @@ class Recorded:
     """What a run recorded of the system itself, whether it had loads or not."""
 
     seconds: float
-    components: tuple[Mapping[str, Any], ...]
+    components: tuple[Component, ...]
     """As in rows."""
     rebuilding_before: tuple[float, ...]
     """Share done of each rebuild that was under way when recording began."""
@@ -58,7 +77,7 @@ class Recorded:
     """Share done of each that is under way at the end."""
 
     @staticmethod
-    def of(run: Mapping[str, Any]) -> Recorded:
+    def of(run: RunResult) -> Recorded:
         """Of what the engine gave."""
         return Recorded(
             run["duration_s"],
@@ -86,19 +105,19 @@ class Result:
     """Of the plan, seed aside."""
     interrupted: bool = False
     """True if rows are missing because the run was stopped."""
-    events: tuple[Mapping[str, Any], ...] = ()
+    events: tuple[RunEvent, ...] = ()
     """What happened, by point and replication: `t_s`, `what`."""
     data: Mapping[str, int] | None = None
     """What became of the data, over all runs; None if the runs did not follow them."""
     written: Mapping[str, Any] = field(default_factory=dict)
     """The scenario as it was written."""
-    what_if: tuple[Row, ...] | None = None
+    what_if: tuple[Change, ...] | None = None
     """What twice of something would give; None if it was not asked."""
-    goals: tuple[Row, ...] | None = None
+    goals: tuple[GoalRow, ...] | None = None
     """How much of the I/Os and of the time met each goal; None if there are none."""
-    ios: tuple[Row, ...] | None = None
+    ios: tuple[IoRow, ...] | None = None
     """Single I/Os with their stages, by point, replication and time; None if none were asked."""
-    traces: tuple[Mapping[str, Any], ...] = ()
+    traces: tuple[TraceFound, ...] = ()
     """Of each load that is a recorded trace what the engine gave besides; not in the document."""
     recorded: tuple[Recorded, ...] = ()
     """Of each run; not in the document."""
@@ -199,7 +218,7 @@ class Result:
         return curves(self.summary(), self.title)
 
 
-def _own_span(load: Mapping[str, Any], recorded_s: float) -> dict[str, float]:
+def _own_span(load: WorkloadResult, recorded_s: float) -> IfKnown:
     """The time that a job's rate is over, as fio has it, where that is not the recorded one."""
     if not load["ios"] or not load["iops"]:
         return {}
@@ -207,13 +226,13 @@ def _own_span(load: Mapping[str, Any], recorded_s: float) -> dict[str, float]:
     return {} if abs(span - recorded_s) <= 1e-6 * recorded_s else {"span_s": round(span, 9)}
 
 
-def _without_means(row: Row) -> Row:
+def _without_means(row: Row) -> Mapping[str, object]:
     """A row of no I/Os has no mean time by part: null, not zero."""
-    return row if row["ios"] else row | {"breakdown_us": dict.fromkeys(row["breakdown_us"])}
+    return row if row["ios"] else {**row, "breakdown_us": dict.fromkeys(row["breakdown_us"])}
 
 
-def _flat(row: Row) -> Row:
-    latency = row["latency_us"] or {}
+def _flat(row: Row) -> dict[str, object]:
+    latency = figures_of(row["latency_us"]) if row["latency_us"] else {}
     return {
         "workload": row["workload"],
         "target": row["target"],
@@ -253,63 +272,61 @@ def _mean_row(rows: Sequence[Row]) -> Row:
         return {**first, "replications": 1}
     rates = [row["iops"] for row in rows]
     done = [row for row in rows if row["latency_us"] is not None]
-    latencies = [row["latency_us"] for row in done]
-    counted = [
-        sorted(_add_bins(row[side]["bins"] for side in ("read", "write")).items()) for row in done
-    ]
-    keys = latencies[0] if latencies else {}
+    latencies = [figures_of(each) for row in rows if (each := row["latency_us"]) is not None]
+    counted = [sorted(add_bins(row[side]["bins"] for side in DIRECTIONS).items()) for row in done]
     parts = {part for row in rows for part in row["breakdown_us"]}
-    return {
+    mean: Row = {
         **first,
         "replications": len(rows),
         "iops": statistics.fmean(rates),
         "iops_ci95": students(rates),
         "mib_per_s": statistics.fmean(row["mib_per_s"] for row in rows),
         "mb_per_s": statistics.fmean(row["mb_per_s"] for row in rows),
-        "latency_us": {key: statistics.fmean(each[key] for each in latencies) for key in keys}
-        or None,
+        "latency_us": _mean_latency(latencies),
         "latency_ci95_us": of_replications(latencies, counted)
         if latencies
         else first["latency_ci95_us"],
         "uncertain": uncertain(sum(row["ios"] for row in rows)),
-        **{side: _mean_side([row[side] for row in rows]) for side in ("read", "write")},
-        "steady": _all_steady([row["steady"] for row in rows]),
+        "read": _mean_side([row["read"] for row in rows]),
+        "write": _mean_side([row["write"] for row in rows]),
+        "steady": all_steady([row["steady"] for row in rows]),
         "doubts": list(dict.fromkeys(code for row in rows for code in row.get("doubts", ()))),
-        **(
-            {"overloaded": any(row["overloaded"] for row in rows)}
-            if first.get("overloaded") is not None
-            else {}
-        ),
-        **_around_all(rows),
         "breakdown_us": {
             part: statistics.fmean(row["breakdown_us"].get(part, 0.0) for row in rows)
             for part in first["breakdown_us"].keys() | parts
         },
     }
+    if first.get("overloaded") is not None:
+        mean["overloaded"] = any(row["overloaded"] for row in rows)
+    between = around_events.of_replications([row.get("around_events") for row in rows])
+    if between is not None:
+        mean["around_events"] = between
+    return mean
 
 
-def _around_all(rows: Sequence[Row]) -> Row:
-    found = around_events.of_replications([row.get("around_events") for row in rows])
-    return {} if found is None else {"around_events": found}
+def _mean_latency(each: Sequence[Mapping[str, float]]) -> Latency | None:
+    if not each:
+        return None
+    return latency_of({key: statistics.fmean(one[key] for one in each) for key in each[0]})
 
 
-def _mean_side(sides: Sequence[Row]) -> Row:
+def _mean_side(sides: Sequence[Side]) -> Side:
     """Reads or writes: means of rates and latencies, with Student's intervals."""
-    known = [side["latency_us"] for side in sides if side["latency_us"] is not None]
-    keys = known[0] if len(known) == len(sides) else {}
+    known = [figures_of(each) for side in sides if (each := side["latency_us"]) is not None]
+    latencies = known if len(known) == len(sides) else []
     return {
         **sides[0],
         "iops": statistics.fmean(side["iops"] for side in sides),
         "mib_per_s": statistics.fmean(side["mib_per_s"] for side in sides),
-        "latency_us": {key: statistics.fmean(each[key] for each in known) for key in keys} or None,
-        "latency_ci95_us": of_replications(known, [side["bins"] for side in sides])
-        if keys
+        "latency_us": _mean_latency(latencies),
+        "latency_ci95_us": of_replications(latencies, [side["bins"] for side in sides])
+        if latencies
         else sides[0]["latency_ci95_us"],
     }
 
 
 def make_row(
-    run: Mapping[str, Any],
+    run: RunResult,
     parts: Sequence[int],
     *,
     name: str,
@@ -330,14 +347,18 @@ def make_row(
         replication: Which replication.
     """
     loads = [run["workloads"][part] for part in parts]
-    merged = (
-        ({"slowest": None, "arrived": None} | loads[0]) if len(loads) == 1 else merge_loads(loads)
-    )
+    merged = loads[0] if len(loads) == 1 else merge_loads(loads)
     met = behind(run["components"], target, name)
     busy = busiest(felt(met, merged["breakdown_us"]))
     bottleneck, runner_up, *_ = [*busy, None, None]
     recorded = (run["warm_up_s"], run["warm_up_s"] + run["duration_s"])
     between = around(run["log"], merged["periods"], run["warm_up_s"])
+    events: IfKnown = {} if between is None else {"around_events": between}
+    more: IfKnown = {}
+    if (arrived := merged.get("arrived")) is not None:
+        more["arrived"] = arrived
+    if (slowest := merged.get("slowest")) is not None:
+        more["slowest"] = slowest
     return {
         "workload": name,
         "target": target,
@@ -367,40 +388,47 @@ def make_row(
         "limits": [each.to_dict() for each in limits_of(met, merged["breakdown_us"], recorded)],
         "timeline": merged["timeline"],
         "periods": merged["periods"],
-        **({} if between is None else {"around_events": between}),
+        **events,
         "rebuilding": run["rebuilding"],
         "warm_up_s": run["warm_up_s"],
         "duration_s": run["duration_s"],
         **_own_span(merged, run["duration_s"]),
         "steady": merged["steady"],
-        **({} if merged["arrived"] is None else {"arrived": merged["arrived"]}),
-        **({} if merged["slowest"] is None else {"slowest": merged["slowest"]}),
+        **more,
     }
 
 
-def _side(side: Mapping[str, Any]) -> Row:
+def _side(side: EngineSide) -> Side:
     """Reads or writes: without what only serves to put loads together."""
-    dropped = ("rank_half_widths", "past_half_widths", "bins")
-    kept = {key: side[key] for key in side if key not in dropped}
-    return kept | {"uncertain": uncertain(side["ios"]), "bins": side["bins"]}
+    over_time: Mapped = {} if "latency_map" not in side else {"latency_map": side["latency_map"]}
+    return {
+        "ios": side["ios"],
+        "bytes": side["bytes"],
+        "iops": side["iops"],
+        "mib_per_s": side["mib_per_s"],
+        "latency_us": side["latency_us"],
+        "latency_ci95_us": side["latency_ci95_us"],
+        **over_time,
+        "uncertain": uncertain(side["ios"]),
+        "bins": side["bins"],
+    }
 
 
-def _cache(caches: Sequence[Mapping[str, Any]], target: str) -> Row:
+def _cache(caches: Sequence[CacheReport], target: str) -> CacheHits:
     """Hit ratios of the controller's memory and of the array's tier; null without a memory."""
-    row: Row = {"read_hit_ratio": None, "write_hit_ratio": None}
+    row: CacheHits = {"read_hit_ratio": None, "write_hit_ratio": None}
     for cache in caches:
-        figures = {
-            "read_hit_ratio": _ratio(cache["read_hits"], cache["reads"]),
-            "write_hit_ratio": _ratio(cache["write_hits"], cache["writes"]),
-        }
+        reads = _ratio(cache["read_hits"], cache["reads"])
+        writes = _ratio(cache["write_hits"], cache["writes"])
         if cache["kind"] == "memory":
-            full = _ratio(cache["full_stripes"], cache["destages"])
-            row |= figures | {
-                "full_stripe_ratio": full,
-                "filled_bytes": cache["filled_bytes"],
-            }
+            row["read_hit_ratio"] = reads
+            row["write_hit_ratio"] = writes
+            row["full_stripe_ratio"] = _ratio(cache["full_stripes"], cache["destages"])
+            row["filled_bytes"] = cache["filled_bytes"]
         elif cache["name"] == target:
-            row["tier"] = figures | {
+            row["tier"] = {
+                "read_hit_ratio": reads,
+                "write_hit_ratio": writes,
                 "used_share": cache["used_share"],
                 "dirty_share": cache["dirty_share"],
                 "filled_bytes": cache["filled_bytes"],
@@ -412,7 +440,7 @@ def _ratio(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | None:
+def _write_amplification(components: Iterable[Component]) -> float | None:
     """Bytes to NAND over bytes from the host, over all drives that know of NAND, while recorded."""
     written = [found for component in components if (found := component.get("written"))]
     host = sum(each["host_bytes"] for each in written)
@@ -420,7 +448,7 @@ def _write_amplification(components: Iterable[Mapping[str, Any]]) -> float | Non
     return _ratio(nand, host)
 
 
-def _power(components: Iterable[Mapping[str, Any]]) -> Row | None:
+def _power(components: Iterable[Component]) -> Power | None:
     """Joules and mean watts of the drives that say what they draw, while recorded."""
     known = [found for component in components if (found := component.get("power"))]
     if not known:
@@ -430,144 +458,3 @@ def _power(components: Iterable[Mapping[str, Any]]) -> Row | None:
         "watts": sum(each["watts"] for each in known),
         "drives": len(known),
     }
-
-
-def merge_loads(loads: Sequence[Mapping[str, Any]]) -> Row:
-    """Loads that ran side by side as one: rates add up, distributions are put together."""
-    ios = sum(load["ios"] for load in loads)
-    iops = sum(load["iops"] for load in loads)
-    parts = sorted({part for load in loads for part in load["breakdown_us"]})
-    sides = {side: _merge_sides([load[side] for load in loads]) for side in ("read", "write")}
-    batches = [load["independent_batches"] for load in loads]
-    return {
-        "ios": ios,
-        "errors": sum(load["errors"] for load in loads),
-        "iops": iops,
-        "iops_ci95": of_sum(
-            iops,
-            [load["iops_ci95"] for load in loads],
-            [load.get("iops_past_half_width", 0.0) for load in loads],
-        ),
-        "independent_batches": None if None in batches else min(batches),
-        "steady": _all_steady([load["steady"] for load in loads]),
-        "mib_per_s": sum(load["mib_per_s"] for load in loads),
-        "mb_per_s": sum(load["mb_per_s"] for load in loads),
-        **_merge_latencies(
-            loads, [load[side]["bins"] for load in loads for side in ("read", "write")]
-        ),
-        **sides,
-        "breakdown_us": {
-            part: sum(load["ios"] * load["breakdown_us"].get(part, 0.0) for load in loads)
-            / max(ios, 1)
-            for part in parts
-        },
-        "periods": loads[0]["periods"] if len(loads) == 1 else [],
-        "timeline": _merge_timelines([load["timeline"] for load in loads]),
-        "slowest": _merge_slowest([load.get("slowest") for load in loads]),
-        "arrived": _merge_arrived([load.get("arrived") for load in loads]),
-    }
-
-
-def _merge_slowest(lists: Sequence[list[Row] | None]) -> list[Row] | None:
-    """The slowest I/Os of several loads: as many as each has."""
-    known = [each for each in lists if each is not None]
-    every = sorted((io for each in known for io in each), key=lambda io: -io["latency_us"])
-    return every[: max(len(each) for each in known)] if known else None
-
-
-def _merge_arrived(each: Sequence[Mapping[str, Any] | None]) -> Row | None:
-    """Arrivals of several loads: sums."""
-    known = [one for one in each if one is not None]
-    if not known or len(known) < len(each):
-        return None
-    halves = zip(*(one["fewest_in_flight"] for one in known), strict=True)
-    return {
-        "requests": sum(one["requests"] for one in known),
-        "fewest_in_flight": [None if None in half else sum(half) for half in halves],
-    }
-
-
-def _all_steady(each: Sequence[bool | None]) -> bool | None:
-    """Whether all are; None if that cannot be said of one, and the others are."""
-    return False if False in each else None if None in each else True
-
-
-def _merge_sides(sides: Sequence[Mapping[str, Any]]) -> Row:
-    bins = [side["bins"] for side in sides]
-    return {
-        **{key: sum(side[key] for side in sides) for key in ("ios", "bytes", "iops", "mib_per_s")},
-        **_merge_latencies(sides, bins),
-        "bins": [list(pair) for pair in sorted(_add_bins(bins).items())],
-        **({} if (over_time := merged_maps(sides)) is None else {"latency_map": over_time}),
-    }
-
-
-def merged_maps(sides: Sequence[Mapping[str, Any]]) -> Mapping[str, Any] | None:
-    """Latencies over time of several loads or directions together; None if none has them."""
-    return merge_maps([side.get("latency_map") for side in sides])
-
-
-def _add_bins(many: Iterable[Iterable[Sequence[int]]]) -> dict[int, int]:
-    total: dict[int, int] = {}
-    for bins in many:
-        for at, count in bins:
-            total[at] = total.get(at, 0) + count
-    return total
-
-
-def _merge_latencies(
-    loads: Sequence[Mapping[str, Any]], bins: Iterable[Iterable[Sequence[int]]]
-) -> Row:
-    """`latency_us` and `latency_ci95_us` of several loads together."""
-    counted = sorted(_add_bins(bins).items())
-    merged = _merged([(load["ios"], load["latency_us"]) for load in loads], counted)
-    intervals = of_latencies(merged, loads, counted)
-    return {"latency_us": merged, "latency_ci95_us": intervals}
-
-
-def _merged(
-    each: Sequence[tuple[int, Mapping[str, float] | None]], counted: Sequence[tuple[int, int]]
-) -> Row | None:
-    known = [(ios, latency) for ios, latency in each if latency is not None]
-    if not known:
-        return None
-    total = sum(ios for ios, _ in known)
-    mean = sum(ios * latency["mean"] for ios, latency in known) / total
-    square = sum(ios * (latency["stddev"] ** 2 + latency["mean"] ** 2) for ios, latency in known)
-    low = min(latency["min"] for _, latency in known)
-    high = max(latency["max"] for _, latency in known)
-    return {
-        "min": low,
-        "mean": mean,
-        "stddev": math.sqrt(max(0.0, square / total - mean * mean)),
-        **{
-            name: min(max(_percentile(counted, percent), low), high)
-            for name, percent in PERCENTILES.items()
-        },
-        "max": high,
-    }
-
-
-def _percentile(counted: Sequence[tuple[int, int]], percent: float) -> float:
-    """Microseconds below which `percent` of the counted latencies lie (nearest rank)."""
-    rank = math.ceil(sum(count for _, count in counted) * percent / 100)
-    for at, count in counted:
-        rank -= count
-        if rank <= 0:
-            return at / 1e3
-    return counted[-1][0] / 1e3
-
-
-def _merge_timelines(lines: Sequence[Mapping[str, list[Any]]]) -> Row:
-    length = min(len(line["t_s"]) for line in lines)
-    iops = [sum(line["iops"][at] for line in lines) for at in range(length)]
-    latency: list[float | None] = []
-    for at in range(length):
-        known = [
-            (line["iops"][at], line["latency_us"][at])
-            for line in lines
-            if line["latency_us"][at] is not None
-        ]
-        weight = sum(rate for rate, _ in known)
-        latency.append(sum(rate * mean for rate, mean in known) / weight if weight else None)
-    return {"t_s": lines[0]["t_s"][:length], "iops": iops, "latency_us": latency}

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.results.goals import Goal, Source, goals_of, judged, of_load, workload_faults
 from raidlab.scenarios.results.latency_map import mean_us, percentile_us, share_below
-from raidlab.scenarios.results.result import Result, Row, merged_maps
+from raidlab.scenarios.results.merging import merged_maps
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import DIRECTIONS, GoalRow, Row, side_of
+from raidlab.scenarios.results.run_result import MapReport
 
-_LEAST = 100
+_LEAST_IOS = 100
 """I/Os that a step of time has at least: fewer say nothing of a p99."""
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
 
@@ -71,13 +73,13 @@ def with_goals(result: Result, goals: Sequence[Goal]) -> Result:
     return replace(result, goals=(*(result.goals or ()), *found)) if goals else result
 
 
-def _found(goal: Goal, row: Row, result: Result) -> Row:
+def _found(goal: Goal, row: Row, result: Result) -> GoalRow:
     runs = [
         each
         for each in result.results
         if (each["workload"], each["point"]) == (row["workload"], row["point"])
     ]
-    sides = [each[side] for each in runs for side in ([goal.side] if goal.side else _BOTH)]
+    sides = [side_of(each, side) for each in runs for side in _sides(goal)]
     outcome = judged(goal, of_load(goal, [row]))
     latency = goal.source is Source.LATENCY
     bins = [bin for side in sides for bin in side["bins"]]
@@ -91,7 +93,8 @@ def _found(goal: Goal, row: Row, result: Result) -> Row:
     }
 
 
-_BOTH = ("read", "write")
+def _sides(goal: Goal) -> Sequence[str]:
+    return [goal.side] if goal.side else DIRECTIONS
 
 
 def _time_within(goal: Goal, runs: Sequence[Row]) -> float | None:
@@ -101,8 +104,7 @@ def _time_within(goal: Goal, runs: Sequence[Row]) -> float | None:
     """
     met, known = 0.0, 0.0
     for run in runs:
-        sides = [goal.side] if goal.side else _BOTH
-        over_time = merged_maps([run[side] for side in sides])
+        over_time = merged_maps([side_of(run, side) for side in _sides(goal)])
         if over_time is None:
             return None
         for length, column in _steps(over_time, run["warm_up_s"]):
@@ -114,7 +116,7 @@ def _time_within(goal: Goal, runs: Sequence[Row]) -> float | None:
     return met / known if known else None
 
 
-def _steps(over_time: Mapping[str, Any], begin: float) -> list[tuple[float, list[list[int]]]]:
+def _steps(over_time: MapReport, begin: float) -> list[tuple[float, list[list[int]]]]:
     """Length and content of each step of time that has enough I/Os."""
     steps: list[tuple[float, list[list[int]]]] = []
     total: dict[int, int] = {}
@@ -122,7 +124,7 @@ def _steps(over_time: Mapping[str, Any], begin: float) -> list[tuple[float, list
     for end, column in zip(over_time["t_s"], over_time["columns"], strict=True):
         for at, count in column:
             total[at] = total.get(at, 0) + count
-        if sum(total.values()) >= _LEAST:
+        if sum(total.values()) >= _LEAST_IOS:
             steps.append((end - since, [list(each) for each in sorted(total.items())]))
             since, total = end, {}
     if total and not steps:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, TypedDict
+from typing import Any, TypedDict, cast
 
 from raidlab.devices.faults import Faults
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.results.row import IoRow, TraceFound
+from raidlab.scenarios.results.run_result import RunResult
 
 MOST_IOS = 10_000
 """I/Os whose stages a run records at most; slow ones of a workload that it lists."""
@@ -19,11 +21,11 @@ class Details(TypedDict, total=False):
     """What a run records when it is asked for; nothing of it changes a figure."""
 
     trace_ios: int
-    """The stages of the first so many I/Os after the warm-up of every run, up to 10,000."""
+    """The stages of the first this many I/Os after the warm-up of every run, up to 10,000."""
     trace_from_s: float
     """The first ones that are issued at this time of the run or later, in seconds."""
     slowest: int
-    """So many of the slowest I/Os of each workload, up to 10,000: `slowest` of its rows."""
+    """How many of the slowest I/Os of each workload, up to 10,000: `slowest` of its rows."""
     latency_map: bool
     """Latencies over time: `latency_map` of `read` and `write`."""
 
@@ -58,21 +60,26 @@ def plan_of(
     return {"details": details} if details else {}
 
 
+def counts_of(outcome: RunResult) -> Mapping[str, int]:
+    """What became of the data, by name; nothing where the run did not follow them."""
+    return cast("Mapping[str, int]", outcome["data"] or {})
+
+
 def traced_of(
-    scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
-) -> list[dict[str, Any]] | None:
+    scenario: Scenario, point: int, replication: int, outcome: RunResult
+) -> list[IoRow] | None:
     """The I/Os that a run has traced, by the time at which they were issued; None if not asked."""
-    found = [
+    found: list[IoRow] = [
         {
             "workload": workload.name,
             "point": point,
             "outstanding": workload.outstanding[point],
             "replication": replication,
+            **io,
         }
-        | io
         for workload in scenario.workloads
         for part in workload.parts
-        for io in outcome["workloads"][part].get("traced_ios", ())
+        for io in outcome["workloads"][part].get("traced_ios") or ()
     ]
     asked = any("traced_ios" in load for load in outcome["workloads"])
     return sorted(found, key=lambda io: io["issued_ns"]) if asked else None
@@ -87,11 +94,11 @@ def traced_parts(scenario: Scenario) -> Iterator[tuple[str, int]]:
 
 
 def traces_of(
-    scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+    scenario: Scenario, point: int, replication: int, outcome: RunResult
+) -> list[TraceFound]:
     """What a run gave of its traces besides: `part` of the plan, and what the engine says."""
     return [
-        {"workload": name, "part": part, "point": point, "replication": replication}
-        | outcome["workloads"][part]["trace"]
+        {"workload": name, "part": part, "point": point, "replication": replication, **trace}
         for name, part in traced_parts(scenario)
+        if (trace := outcome["workloads"][part].get("trace")) is not None
     ]

@@ -10,12 +10,15 @@ from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.statements import add_doubts
-from raidlab.scenarios.results.result import Result, Row, make_row
+from raidlab.scenarios.results.result import Result, make_row
+from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.results.run_result import RunResult, WorkloadResult
+from raidlab.scenarios.running.details import counts_of
 from raidlab.scenarios.running.simulate import rows_of
 
 
 def live_result(
-    outcome: Mapping[str, Any], plan: Mapping[str, Any], scenario: Scenario | None, seed: int
+    outcome: RunResult, plan: Mapping[str, Any], scenario: Scenario | None, seed: int
 ) -> Result:
     """The result of what the engine reports of a live system.
 
@@ -25,17 +28,19 @@ def live_result(
         scenario: What the plan was made of, if it was a scenario.
         seed: Of the system.
     """
-    once = {"replications": 1}
     own = () if scenario is None else scenario.workloads
-    rows = [] if scenario is None else [r | once for r in rows_of(scenario, 0, 0, outcome)]
+    rows = [] if scenario is None else rows_of(scenario, 0, 0, outcome)
+    for row in rows:
+        row["replications"] = 1
     done = {part for workload in own for part in workload.parts}
     others = [at for at in range(len(outcome["workloads"])) if at not in done]
     used = [at for at in others if _is_used(outcome["workloads"][at])]
     # Without any I/O all arrays are shown: their components have worked, or not.
-    rows += [_row(outcome, plan, at) | once for at in (used if rows or used else others)]
+    rows += [
+        {**_row(outcome, plan, at), "replications": 1} for at in (used if rows or used else others)
+    ]
     add_doubts(rows, scenario)
     seen = warnings_of(Observed(rows, scenario), DRIVES)
-    happened = {"point": 0, "replication": 0}
     return Result(
         title="" if scenario is None else scenario.title,
         seed=seed,
@@ -43,8 +48,8 @@ def live_result(
         results=tuple(rows),
         warnings=(*(scenario.warnings if scenario else ()), *seen),
         breaches=tuple(outcome["breaches"]),
-        events=tuple(happened | entry for entry in outcome["log"]),
-        data=outcome["data"],
+        events=tuple({"point": 0, "replication": 0, **entry} for entry in outcome["log"]),
+        data=None if outcome["data"] is None else counts_of(outcome),
         devices=tuple(
             {"name": each.spec.name, "kind": each.spec.kind, "fingerprint": each.fingerprint}
             for each in (() if scenario is None else scenario.devices)
@@ -54,11 +59,11 @@ def live_result(
     )
 
 
-def _is_used(load: Mapping[str, Any]) -> bool:
+def _is_used(load: WorkloadResult) -> bool:
     return bool(load["ios"] or load["errors"])
 
 
-def _row(outcome: Mapping[str, Any], plan: Mapping[str, Any], at: int) -> Row:
+def _row(outcome: RunResult, plan: Mapping[str, Any], at: int) -> Row:
     load = outcome["workloads"][at]
     loads = plan["workloads"]
     arrival = loads[at]["arrival"] if at < len(loads) else {}

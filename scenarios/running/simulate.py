@@ -18,9 +18,18 @@ from raidlab.scenarios.results.diagnostics.judges import warnings_of
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.overload import of_rate, with_traces
 from raidlab.scenarios.results.diagnostics.statements import add_doubts
-from raidlab.scenarios.results.result import Recorded, Result, Row, make_row
+from raidlab.scenarios.results.result import Recorded, Result, make_row
+from raidlab.scenarios.results.row import IoRow, Row, RunEvent, TraceFound
+from raidlab.scenarios.results.run_result import RunResult
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
-from raidlab.scenarios.running.details import Details, plan_of, traced_of, traced_parts, traces_of
+from raidlab.scenarios.running.details import (
+    Details,
+    counts_of,
+    plan_of,
+    traced_of,
+    traced_parts,
+    traces_of,
+)
 from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, plan_faults
 from raidlab.scenarios.running.pool import Progress as Progress
 from raidlab.scenarios.running.pool import outcomes
@@ -253,9 +262,7 @@ def run_stored(plan: str, store: Store | None) -> str:
     return found
 
 
-def rows_of(
-    scenario: Scenario, point: int, replication: int, outcome: Mapping[str, Any]
-) -> list[Row]:
+def rows_of(scenario: Scenario, point: int, replication: int, outcome: RunResult) -> list[Row]:
     """The rows of one run: one for each workload of the scenario.
 
     Raises:
@@ -301,20 +308,21 @@ def result_of(
     """
     rows: list[Row] = []
     breaches: list[str] = []
-    events: list[dict[str, Any]] = []
+    events: list[RunEvent] = []
     data: dict[str, int] = {}
-    traced: list[dict[str, Any]] | None = None
+    traced: list[IoRow] | None = None
     failed: list[str] = []
-    traces: list[dict[str, Any]] = []
+    traces: list[TraceFound] = []
     recorded: list[Recorded] = []
     for at, (point, replication) in enumerate(runs):
         if at in finished:
-            outcome = json.loads(finished[at])
+            outcome: RunResult = json.loads(finished[at])
             recorded.append(Recorded.of(outcome))
             where = f"point {point}, replication {replication}"
-            happened = {"point": point, "replication": replication}
-            events += [happened | entry for entry in outcome["log"]]
-            for what, count in (outcome["data"] or {}).items():
+            events += [
+                {"point": point, "replication": replication, **entry} for entry in outcome["log"]
+            ]
+            for what, count in counts_of(outcome).items():
                 data[what] = data.get(what, 0) + count
             breaches += [f"{where}: {breach}" for breach in outcome["breaches"]]
             failed += failed_jobs(scenario.base, outcome.get("threads", ()))

@@ -5,10 +5,10 @@ Texts are made of these, never the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TypedDict
 
 
 class Code(StrEnum):
@@ -72,6 +72,16 @@ TIMED = {
 """Kinds of limits that change in time, in words."""
 
 
+class LimitData(TypedDict):
+    """A limit as plain data."""
+
+    kind: str
+    component: str
+    share: float
+    from_s: float
+    to_s: float
+
+
 @dataclass(frozen=True)
 class Limit:
     """What bounds a rate, and for which part of what was recorded."""
@@ -86,9 +96,37 @@ class Limit:
     """Seconds of simulated time, warm-up included."""
     to_s: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> LimitData:
         """As in a row's `limits`."""
-        return dict(vars(self))
+        return {
+            "kind": self.kind,
+            "component": self.component,
+            "share": self.share,
+            "from_s": self.from_s,
+            "to_s": self.to_s,
+        }
+
+
+class EventData(TypedDict):
+    """An event as plain data."""
+
+    kind: str
+    at_s: float
+    subject: str
+    to_s: float | None
+    point: int
+    replication: int
+
+
+class Logged(TypedDict):
+    """An entry of the log of a run."""
+
+    t_s: float
+    what: str
+    kind: str
+    subject: str
+    point: int
+    replication: int
 
 
 @dataclass(frozen=True)
@@ -104,17 +142,28 @@ class Event:
     point: int = 0
     replication: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> EventData:
         """As in `events_typed`."""
-        return dict(vars(self))
+        return {
+            "kind": self.kind,
+            "at_s": self.at_s,
+            "subject": self.subject,
+            "to_s": self.to_s,
+            "point": self.point,
+            "replication": self.replication,
+        }
 
 
-def events_of(entries: Iterable[Mapping[str, Any]]) -> Iterator[Event]:
+def events_of(entries: Iterable[Logged]) -> Iterator[Event]:
     """Events of the entries of a result's log."""
     for entry in entries:
-        if "kind" in entry:
-            place = {key: entry.get(key, 0) for key in ("point", "replication")}
-            yield Event(entry["kind"], entry["t_s"], entry["subject"], **place)
+        yield Event(
+            entry["kind"],
+            entry["t_s"],
+            entry["subject"],
+            point=entry["point"],
+            replication=entry["replication"],
+        )
 
 
 class Coded(str):

@@ -13,7 +13,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import leader
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 
@@ -44,7 +45,7 @@ class Point:
     nand_bytes_per_host_byte: float | None
     """Bytes that NAND takes in for each byte that the host writes; None if nothing was written."""
     write_amplification: float | None
-    """The same in mapping units, whatever they occupy: 1 and what collection moves."""
+    """In mapping units, compressed or not: 1 and what collection moves."""
     bottleneck: str | None
     busiest: tuple[str, str] | None = None
     """The component that it names, and its share in words."""

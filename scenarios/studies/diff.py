@@ -18,11 +18,12 @@ from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.result import Row, means_of
+from raidlab.scenarios.results.result import means_of
+from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.size import Running
 
-_LARGEST = 512 * MIB
+_LARGEST_FILE = 512 * MIB
 _LATENCIES = ("mean", "p50", "p99", "p99_9")
 Interval = tuple[float | None, float | None]
 
@@ -174,7 +175,7 @@ def side_of(path: Path, running: Running, seed: int | None) -> Side:
 
 
 def _read(path: Path) -> Side:
-    tree = read_json(path, _LARGEST, "result")
+    tree = read_json(path, _LARGEST_FILE, "result")
     rows = tree.get("results") if isinstance(tree, Mapping) else None
     needed = ("workload", "point", "iops", "latency_us", "breakdown_us")
     if not isinstance(rows, list) or not all(
@@ -262,11 +263,11 @@ def _figures(one: Row, two: Row) -> Iterator[Figure]:
         _ends(two.get("iops_ci95")),
     )  # fmt: skip
     for name in _LATENCIES:
-        values = [(row["latency_us"] or {}).get(name) for row in (one, two)]
-        ends = [_ends((row.get("latency_ci95_us") or {}).get(name)) for row in (one, two)]
+        values = [latency_at(row, name) for row in (one, two)]
+        ends = [_ends(row["latency_ci95_us"].get(name)) for row in (one, two)]
         yield Figure(name.replace("_", "."), "us", values[0], values[1], ends[0], ends[1])
     if one.get("write_amplification") or two.get("write_amplification"):
-        values = [row.get("write_amplification") for row in (one, two)]
+        values = [one["write_amplification"], two["write_amplification"]]
         yield Figure("WAF", "", values[0], values[1], (None, None), (None, None))
 
 

@@ -6,19 +6,20 @@ sheets have besides what such drives differ by and no mechanism explains: each d
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import exp
 from random import Random
 from statistics import NormalDist
-from typing import Any, Final
+from typing import Final
 
 from raidlab.devices.datasheet.tail_spread import SHEETS, TailSpread
 from raidlab.devices.draws import drawn, undrawn
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import DIRECTIONS, Drawn, Rates, Row, figures_of, latency_at
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 
@@ -58,7 +59,7 @@ def draws(
         result: Of the scenario itself.
         count: Draws.
         workers: Threads that simulate.
-        progress: Called with what is done.
+        progress: Reports what is done.
         store: Of finished runs.
         tails: How far tails of its drives lie apart beyond the model; if left out, as learned
             where a drive is made of a data sheet, else not at all.
@@ -78,7 +79,7 @@ def draws(
     )
     spread = _TailDraws(_tails_of(scenario) if tails is None else tails, count, result.seed)
     rows = tuple(
-        row | _spread(row, [outcome.results[at] for outcome in found], spread)
+        _spread(row, [outcome.results[at] for outcome in found], spread)
         for at, row in enumerate(result.results)
     )
     return replace(result, results=rows)
@@ -110,30 +111,27 @@ class _TailDraws:
         return [exp(sigma * normal) for normal in self._normals]
 
 
-def _spread(row: Row, others: Sequence[Row], tails: _TailDraws) -> dict[str, Any]:
-    sides = {side: bool(row[side]["ios"]) for side in ("read", "write")}
+def _spread(row: Row, others: Sequence[Row], tails: _TailDraws) -> Row:
+    sides = {side: bool(row[side]["ios"]) for side in DIRECTIONS}
     both = tails.factors(reads=sides["read"], writes=sides["write"])
-    spread = _of_side(row, others, both)
-    for side, is_there in sides.items():
-        if is_there:
+    spread: Row = {**row, **_of_side(row, others, both)}
+    for side in DIRECTIONS:
+        if sides[side]:
             own = tails.factors(reads=side == "read", writes=side == "write")
             found = [each[side] for each in others]
-            spread[side] = row[side] | _of_side(row[side], found, own)
+            spread[side] = {**row[side], **_of_side(row[side], found, own)}
     return spread
 
 
-def _of_side(
-    row: Mapping[str, Any], others: Sequence[Mapping[str, Any]], tails: Sequence[float]
-) -> dict[str, Any]:
+def _of_side(row: Rates, others: Sequence[Rates], tails: Sequence[float]) -> Drawn:
     latencies = {
         name: interval(
             _times(
-                [each["latency_us"][name] for each in others],
+                [latency_at(each, name) for each in others],
                 tails if name in _TAILS else [1.0] * len(others),
             )
         )
-        for name, value in row["latency_us"].items()
-        if isinstance(value, int | float)
+        for name in ({} if row["latency_us"] is None else figures_of(row["latency_us"]))
     }
     rates = interval([each["iops"] for each in others])
     return {"iops_draws95": rates, "latency_us_draws95": latencies}

@@ -28,6 +28,7 @@ from raidlab.scenarios.results.look import (
     percent,
 )
 from raidlab.scenarios.results.page import Box, Evidence, Page, Picture, Text
+from raidlab.scenarios.results.row import measured, side_of
 from raidlab.scenarios.studies.drive import (
     BLOCK,
     HOST,
@@ -46,7 +47,7 @@ _WITHIN_PCT = 5.0
 _TAIL = 1e-4
 _NEXT = 0.075
 """Share of a picture's height between two names at least."""
-_STEADY = 1.1
+_STEADY_RATIO = 1.1
 """Over the steady rate: what counts as having reached it."""
 
 
@@ -291,7 +292,7 @@ def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
 
 def _beyond(point: Point, direction: str) -> list[tuple[float, float]]:
     """Latency in microseconds, and the share of I/Os that take longer, down to the tail."""
-    bins = point.row[direction]["bins"]
+    bins = side_of(point.row, direction)["bins"]
     total = sum(count for _, count in bins)
     found, left = [(bins[0][0] / 1e3, 1.0)], total
     for nanoseconds, count in bins:
@@ -335,7 +336,9 @@ def _over_time(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
         _mark(drawn, each, points[-1].x, 1.0, "left")
     elif each is not None:
         _mark(drawn, each, 0.0, 1.0, "right")
-    there = next((point for point in points if point.x and point.iops <= _STEADY * level), None)
+    there = next(
+        (point for point in points if point.x and point.iops <= _STEADY_RATIO * level), None
+    )
     when = "" if there is None else f" after {there.x:g} drive writes"
     return Picture(
         f"Random writes fall to {percent(level / points[0].iops)} of a new drive's{when}",
@@ -403,7 +406,7 @@ def _ticks(title: str, places: Iterable[float]) -> dict[str, object]:
 def _hover(point: Point) -> str:
     return (
         f"{point.series}, {point.row['outstanding']} outstanding: {figure(point.iops, 'IO/s')},"
-        f" {figure(point.mb_per_s, 'MB/s')}, p99 {figure(point.row['latency_us']['p99'], 'us')}"
+        f" {figure(point.mb_per_s, 'MB/s')}, p99 {figure(measured(point.row)['p99'], 'us')}"
     )
 
 

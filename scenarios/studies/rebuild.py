@@ -13,7 +13,8 @@ from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Observed
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
@@ -288,7 +289,7 @@ class _Study:
     def with_whole(
         self, found: Mapping[float, Rebuild], used: int, before: _Before | None
     ) -> dict[float, Rebuild]:
-        """The same with seconds for whole drives, of which what is not used is measured as well."""
+        """As `_rebuild`, with seconds for whole drives: what is not used is measured as well."""
         rest = self.drive_bytes - used
         seconds: dict[float, float | None] = {}
         if self.lengths is sampling.ARMS:
@@ -432,16 +433,15 @@ def _check(scenario: Scenario) -> None:
 
 
 def _with_own_run(rebuild: Rebuild, result: Result) -> Rebuild:
-    """The same with what the scenario's own run says of the rebuild."""
+    """As `_check`, with what the scenario's own run says of the rebuild."""
     begun, ended = (sampling.when(result, kind) for kind in ("rebuild-begun", "rebuild-done"))
     phases = {}
     for name in PHASES:
         own = result.results[0]["periods"]
         periods = [p for p in own if _phase(p, begun, ended) == name and p["latency_us"]]
-        if periods:
-            # The longest stands for its phase: an event in its midst divides it.
-            longest = max(periods, key=lambda period: period["to_s"] - period["from_s"])
-            latency = longest["latency_us"]
+        # The longest stands for its phase: an event in its midst divides it.
+        longest = max(periods, key=lambda period: period["to_s"] - period["from_s"], default=None)
+        if longest is not None and (latency := longest["latency_us"]) is not None:
             phases[name] = Phase(latency["p99"] / 1e3, latency["mean"] / 1e3, longest["iops"])
     return replace(
         rebuild,
@@ -451,7 +451,7 @@ def _with_own_run(rebuild: Rebuild, result: Result) -> Rebuild:
     )
 
 
-def _phase(period: Row, begun: float | None, ended: float | None) -> str:
+def _phase(period: PeriodResult, begun: float | None, ended: float | None) -> str:
     if begun is None or period["from_s"] < begun:
         return "before"
     return "during" if ended is None or period["from_s"] < ended else "after"

@@ -24,16 +24,18 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.result import Recorded, Result, Row
+from raidlab.scenarios.results.result import Recorded, Result
+from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
 PACE = "background_bytes_per_s"
 """The key of the plan's array for md's limit of a rebuild."""
 STRETCHES = 12
 """Equal parts of what is rebuilt, each with one place that is measured at most."""
-_NARROW = 0.05
+_NARROW_SHARE = 0.05
 """Half of the interval over the hours, at which no further place is measured."""
-_KEPT = ("precondition", "filled", "snapshot", "time_lapse")
+_KEPT_KEYS = ("precondition", "filled", "snapshot", "time_lapse")
 """What a sample's `run` has of the scenario's."""
 
 
@@ -61,15 +63,15 @@ NO_ARMS = Lengths(0.1, 2.0, 0.1, 1.0, 7e9, 3)
 """Of other drives, whose slices take milliseconds."""
 _IOS = 50_000
 """I/Os of the users that are recorded of a sample at most, where slices are short."""
-_SHORTEST = 0.1
+_SHORTEST_S = 0.1
 """Seconds that are recorded of a rebuild at least."""
 
 
 def lengths_for(lengths: Lengths, bytes_used: int, iops: float | None) -> Lengths:
-    """The lengths of samples in stretches of a drive, under a load of so many I/Os a second."""
+    """The lengths of samples in stretches of a drive, under a load of this many I/Os a second."""
     during = lengths.during
     if iops and lengths is NO_ARMS:
-        during = min(max(_IOS / iops, _SHORTEST), during)
+        during = min(max(_IOS / iops, _SHORTEST_S), during)
     stretch_s = bytes_used / lengths.fastest / STRETCHES
     part = min(1.0, stretch_s / (lengths.settles + during))
     return replace(lengths, settles=part * lengths.settles, during=part * during)
@@ -177,7 +179,7 @@ _LONGEST_S = 100_000.0
 
 def _run(tree: Mapping[str, Any], warm_up: float, duration: float) -> dict[str, Any]:
     changed = copy.deepcopy(dict(tree))
-    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT}
+    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT_KEYS}
     changed["run"] = kept | {"warm_up": f"{warm_up:.6f} s", "duration": f"{duration:.6f} s"}
     return changed
 
@@ -232,11 +234,11 @@ def sample_of(
     """
     (recorded,) = result.recorded
     rate = _rate(result, recorded, place, bytes_used)
-    rows = result.results
+    rows: Sequence[Row | PeriodResult] = result.results
     if not recorded.rebuilding_before:
         # All of the rebuild lies in the recording: users' I/Os of its own period count.
-        rows = tuple(_period_during(row, result) for row in rows)
-    p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
+        rows = [_period_during(row, result) for row in result.results]
+    p99s = [latency["p99"] for row in rows if (latency := row["latency_us"])]
     return Sample(
         place,
         min(rate, pace) if pace else rate,
@@ -256,7 +258,7 @@ def _rate(result: Result, recorded: Recorded, place: float, bytes_used: int) -> 
     return (1.0 - place) * bytes_used / (ended - begun)
 
 
-def _period_during(row: Row, result: Result) -> Row:
+def _period_during(row: Row, result: Result) -> Row | PeriodResult:
     begun = when(result, "rebuild-begun")
     inside = [p for p in row["periods"] if begun is not None and p["from_s"] >= begun]
     return inside[0] if inside else row
@@ -316,7 +318,7 @@ def is_enough(samples: Sequence[Sample], least: int) -> bool:
     found = _inverse(samples)
     if len(samples) < least or found is None:
         return False
-    return found[1] <= _NARROW * found[0]
+    return found[1] <= _NARROW_SHARE * found[0]
 
 
 def mean(values: Sequence[float | None]) -> float | None:

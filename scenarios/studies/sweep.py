@@ -22,7 +22,8 @@ from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
+Line = dict[str, Any]
+"""A row of a sweep: what varies by its path, figures by `COLUMNS`."""
 LATENCIES = ("mean", "p50", "p95", "p99", "p99_9")
 """Of which a row has columns."""
 
@@ -49,7 +52,7 @@ class Sweep:
     design: Design
     vary: tuple[str, ...]
     """Paths of what is varied."""
-    rows: tuple[Row, ...]
+    rows: tuple[Line, ...]
     """One for each point, and within it for each workload and each number outstanding."""
     points: int
     open: bool = False
@@ -206,7 +209,7 @@ def sweep(
         1 if experiment.seed is None else experiment.seed,
     )
     built = _Built(experiment, placed)
-    rows: dict[int, list[Row]] = {}
+    rows: dict[int, list[Line]] = {}
     breaches: set[str] = set()
     warnings: dict[str, int] = {}
     interrupted = False
@@ -325,22 +328,21 @@ class _Built:
         self.points[where] = replace(self.points[where], finished={}, runs=[], scenario=None)
 
 
-def _rows(where: int, point: _Point, result: Result | None) -> list[Row]:
+def _rows(where: int, point: _Point, result: Result | None) -> list[Line]:
     """What a point has found: a row for each workload and number outstanding."""
-    head: Row = {"point": where, **point.values}
+    head: Line = {"point": where, **point.values}
     if result is None:
         why = "; ".join(str(replace(fault, file="")) for fault in point.faults)
         return [head | dict.fromkeys(COLUMNS) | {"why_not": why}]
     usable = 0 if point.scenario is None else point.scenario.usable_bytes
     return [
-        head | figures_of(row) | {"usable_bytes": usable, "why_not": None}
+        head | columns_of(row) | {"usable_bytes": usable, "why_not": None}
         for row in result.summary()
     ]
 
 
-def figures_of(row: Row) -> Row:
+def columns_of(row: Row) -> Line:
     """The figures of a result's row that a sweep has, in flat columns."""
-    latency = row["latency_us"] or {}
     within = row["latency_ci95_us"]
     low, high = within.get("p99", (None, None))
     return {
@@ -351,7 +353,7 @@ def figures_of(row: Row) -> Row:
         "iops_low": row["iops_ci95"][0],
         "iops_high": row["iops_ci95"][1],
         "mb_per_s": row["mb_per_s"],
-        **{f"latency_{name}_us": latency.get(name) for name in LATENCIES},
+        **{f"latency_{name}_us": latency_at(row, name) for name in LATENCIES},
         "latency_p99_low_us": low,
         "latency_p99_high_us": high,
         "read_iops": row["read"]["iops"],

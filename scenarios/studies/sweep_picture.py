@@ -7,24 +7,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios.results.look import apart, depth_axis, dress, end_label, line
-from raidlab.scenarios.results.result import Row
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from raidlab.scenarios.studies.sweep import Sweep
+    from raidlab.scenarios.studies.sweep import Line, Sweep
 
 _LINES = 5
-_APART = 0.08
+_LABEL_DISTANCE = 0.08
 """Least distance of labels at the lines' ends, as a share of the highest value."""
 
 
-def ran(found: Sweep) -> list[Row]:
+def ran(found: Sweep) -> list[Line]:
     """The rows of points that could be run."""
     return [row for row in found.rows if row["why_not"] is None]
 
 
-def place(found: Sweep, row: Row) -> str:
+def place(found: Sweep, row: Line) -> str:
     """A point in words."""
     return ", ".join(f"{path} = {row[path]}" for path in found.vary)
 
@@ -53,7 +52,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
 
     deep = across.endswith(".outstanding")
 
-    def group(row: Row) -> tuple[str, ...]:
+    def group(row: Line) -> tuple[str, ...]:
         own = ("workload",) if deep else ("workload", "outstanding")
         return tuple(str(row[name]) for name in (*others, *own))
 
@@ -78,7 +77,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
             ends.append((name, _last(own, across), own[-1][what] * scale))
     dress(drawn, labels=96)
     top = max((row[what] * scale for row in rows), default=0.0)
-    heights = apart([end for _, _, end in ends], _APART * top, top)
+    heights = apart([end for _, _, end in ends], _LABEL_DISTANCE * top, top)
     for (name, last, _), height in zip(ends, heights, strict=True):
         end_label(drawn, (math.log10(last) if deep else last, height), name)
     drawn.update_yaxes(
@@ -90,7 +89,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
     return drawn
 
 
-def _last(rows: Sequence[Row], across: str) -> float:
+def _last(rows: Sequence[Line], across: str) -> float:
     value = number_of(rows[-1][across])
     return value if isinstance(value, float) else float(len({row[across] for row in rows}) - 1)
 

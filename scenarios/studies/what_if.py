@@ -19,7 +19,8 @@ from raidlab.devices.levels import facts
 from raidlab.devices.units import FREQUENCY
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.cache_filling import points_still_filling
-from raidlab.scenarios.results.result import Result, Row
+from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Change, Gain, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
@@ -52,19 +53,18 @@ def what_if(
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
     unfilled = points_still_filling(result.results)
-    changes: list[Row] = []
+    changes: list[Change] = []
     warnings = list(result.warnings)
     for words, changed_to in changed:
         if isinstance(changed_to, list):
             why_not = "; ".join(str(fault) for fault in changed_to)
             reason = "; ".join(dict.fromkeys(fault.allowed for fault in changed_to))
-            refused = {"change": words, "why_not": why_not, "reason": reason, "results": []}
-            changes.append(refused)
+            changes.append({"change": words, "why_not": why_not, "reason": reason, "results": []})
         else:
             outcome = next(outcomes)
             filling = {*points_still_filling(outcome.results), *unfilled}
             gains = [
-                _gain(row, before) | {"still_filling": row["point"] in filling}
+                _gain(row, before, still_filling=row["point"] in filling)
                 for row in outcome.summary()
             ]
             changes.append({"change": words, "why_not": None, "reason": None, "results": gains})
@@ -76,7 +76,7 @@ def what_if(
     return replace(result, what_if=tuple(changes), warnings=tuple(warnings))
 
 
-def _gain(row: Row, before: dict[tuple[str, int], Row]) -> Row:
+def _gain(row: Row, before: dict[tuple[str, int], Row], *, still_filling: bool) -> Gain:
     was = before[row["workload"], row["point"]]["iops"]
     return {
         "workload": row["workload"],
@@ -85,6 +85,7 @@ def _gain(row: Row, before: dict[tuple[str, int], Row]) -> Row:
         "iops": row["iops"],
         "gain_pct": 100 * (row["iops"] / was - 1) if was else None,
         "bottleneck": row["bottleneck"],
+        "still_filling": still_filling,
     }
 
 

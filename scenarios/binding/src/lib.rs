@@ -67,6 +67,12 @@ mod _engine {
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }
 
+    /// JSON Schema of what the engine gives, each type below `$defs`.
+    #[pyfunction]
+    fn result_schema() -> String {
+        raidlab_engine::result_schema().to_string()
+    }
+
     /// The capacity in bytes of each drive of a plan, as a JSON list.
     #[pyfunction]
     fn capacities(plan: &str) -> PyResult<String> {

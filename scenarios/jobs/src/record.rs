@@ -2,6 +2,7 @@
 
 use crate::plan::JobPlan;
 use raidlab_kernel::{Histogram, Nanos, Op, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Upper ends of fio's coarse classes of latencies, in their unit; the last class has no end.
@@ -18,7 +19,7 @@ pub(crate) fn direction(op: Op) -> usize {
 }
 
 /// Numbers of which mean and deviation are wanted.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, JsonSchema)]
 pub struct Samples {
     /// Number of samples.
     pub count: u64,
@@ -47,7 +48,7 @@ impl Samples {
 }
 
 /// A distribution of latencies.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Latencies {
     /// Number of I/Os.
     pub count: u64,
@@ -60,6 +61,7 @@ pub struct Latencies {
     /// Standard deviation of the population, in ns.
     pub deviation: f64,
     /// Non-empty buckets: nanoseconds, count.
+    #[schemars(with = "Vec<[u64; 2]>")]
     pub bins: Vec<(u64, u64)>,
 }
 
@@ -113,7 +115,7 @@ pub struct Record {
 }
 
 /// One direction of a thread.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SideResult {
     /// I/Os.
     pub ios: u64,
@@ -134,7 +136,7 @@ pub struct SideResult {
 }
 
 /// What a thread did.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ThreadResult {
     /// fio's number of the thread.
     pub number: u32,

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from raidlab.devices.units import format_size
-from raidlab.scenarios.results.diagnostics.observed import Observed, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.row import Row, measured
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.1
+_LEAST_SHARE = 0.1
 """Share of writes' time below which the bitmap hardly shows."""
 
 
@@ -24,7 +25,7 @@ def bitmap_waits(observed: Observed) -> Iterator[str]:
             continue
         name, chunk = array["name"], format_size(array["bitmap"]["chunk_bytes"])
         share, times = max((_share(run, name) for run in observed.runs()), default=(0.0, ""))
-        if share < _LEAST:
+        if share < _LEAST_SHARE:
             continue
         yield Coded(
             f"array {name}: writes wait for its write-intent bitmap, {times} on average: regions of"
@@ -40,7 +41,7 @@ def _share(run: Sequence[Row], array: str) -> tuple[float, str]:
     """The wait for an array's bitmap as a share of its writes' time; both in words."""
     waiting = next(
         (
-            each["queue_mean"]
+            each["queue_mean"] or 0.0
             for each in run[0]["components"]
             if (each["kind"], each["name"]) == ("bitmap", f"{array} bitmap")
         ),
@@ -50,6 +51,6 @@ def _share(run: Sequence[Row], array: str) -> tuple[float, str]:
     rate = sum(side["iops"] for side in sides)
     if not rate:
         return 0.0, ""
-    mean_us = sum(side["iops"] * side["latency_us"]["mean"] for side in sides) / rate
+    mean_us = sum(side["iops"] * measured(side)["mean"] for side in sides) / rate
     wait_us = min(1e6 * waiting / rate, mean_us)
     return wait_us / mean_us, f"{figure(wait_us, 'us')} of {figure(mean_us, 'us')}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from raidlab.scenarios.results.diagnostics.observed import Observed, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.sustained import GATHERED
 

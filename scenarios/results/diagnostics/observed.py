@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
-
-Row = Mapping[str, Any]
+from raidlab.scenarios.results.row import Row, RunEvent, TraceFound
 
 
 @dataclass(frozen=True)
@@ -19,9 +17,9 @@ class Observed:
     """Of any points and replications."""
     scenario: Scenario | None = None
     """Of which the rows are; None for a live system made of a plan."""
-    traces: Sequence[Mapping[str, Any]] = ()
+    traces: Sequence[TraceFound] = ()
     """What the engine gave of each trace, as `Result.traces` has it."""
-    events: Sequence[Mapping[str, Any]] = ()
+    events: Sequence[RunEvent] = ()
     data: Mapping[str, int] = field(default_factory=dict)
     """What became of the data, over all runs."""
     failed: Sequence[str] = ()

@@ -7,6 +7,7 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
 from raidlab.scenarios.results.asked import LEFT, queue_grows
+from raidlab.scenarios.results.row import Row, TraceFound
 
 
 def is_uneven(load: Mapping[str, Any]) -> bool:
@@ -15,7 +16,7 @@ def is_uneven(load: Mapping[str, Any]) -> bool:
     return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
 
 
-def of_rate(scenario: Scenario, load: Loaded, row: Mapping[str, Any]) -> bool:
+def of_rate(scenario: Scenario, load: Loaded, row: Row) -> bool:
     """Whether more of an open load arrived than was served.
 
     Args:
@@ -27,7 +28,7 @@ def of_rate(scenario: Scenario, load: Loaded, row: Mapping[str, Any]) -> bool:
     return of_arrivals(row, bursty=any(map(is_uneven, parts)))
 
 
-def of_arrivals(row: Mapping[str, Any], *, bursty: bool) -> bool:
+def of_arrivals(row: Row, *, bursty: bool) -> bool:
     """Whether more of an open load arrived in a run than was served.
 
     What counts is what arrived in this run, not the mean of the arrivals. Of bursts, a queue at the
@@ -47,7 +48,7 @@ def of_arrivals(row: Mapping[str, Any], *, bursty: bool) -> bool:
     return bool(2 * (late - early) > LEFT * arrived)
 
 
-def of_trace(scenario: Scenario, trace: Mapping[str, Any]) -> bool | None:
+def of_trace(scenario: Scenario, trace: TraceFound) -> bool | None:
     """Whether a trace arrives faster than it is served; None of a closed loop.
 
     Args:
@@ -60,13 +61,13 @@ def of_trace(scenario: Scenario, trace: Mapping[str, Any]) -> bool | None:
     return queue_grows(trace["requests"], trace["served_in_time"])
 
 
-def with_traces(
-    scenario: Scenario, rows: Sequence[dict[str, Any]], traces: Sequence[Mapping[str, Any]]
-) -> None:
+def with_traces(scenario: Scenario, rows: Sequence[Row], traces: Sequence[TraceFound]) -> None:
     """Says of rows of traces whether they are overloaded."""
-    keys = ("workload", "point", "replication")
-    found = {tuple(trace[key] for key in keys): of_trace(scenario, trace) for trace in traces}
+    found = {
+        (trace["workload"], trace["point"], trace["replication"]): of_trace(scenario, trace)
+        for trace in traces
+    }
     for row in rows:
-        grows = found.get(tuple(row[key] for key in keys))
+        grows = found.get((row["workload"], row["point"], row["replication"]))
         if grows is not None:
             row["overloaded"] = grows

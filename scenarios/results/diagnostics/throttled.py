@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from raidlab.scenarios.results.bottleneck import behind
 from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.001
+_LEAST_SHARE = 0.001
 """Share of a run's time below which no figure differs."""
 
 
@@ -20,7 +20,7 @@ def throttled_drives(observed: Observed) -> Iterator[str]:
         for found in _slowed(row):
             longest[row["target"]] = max(longest.get(row["target"], found), found)
     for array, (share, text) in longest.items():
-        if share > _LEAST:
+        if share > _LEAST_SHARE:
             yield Coded(text, Code.THROTTLED, array)
 
 
@@ -40,7 +40,7 @@ def throttled_note(what: str, seconds: float, warmest: float, whole: float = 0.0
     )
 
 
-def _slowed(row: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
+def _slowed(row: Row) -> Iterator[tuple[float, str]]:
     """The share of a run, warm-up included, in which each drive was slowed down; in words."""
     whole = row["warm_up_s"] + row["duration_s"]
     for each in behind(row["components"], row["target"], row["workload"]):

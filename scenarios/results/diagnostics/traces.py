@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.overload import of_trace
+from raidlab.scenarios.results.row import TraceFound
 from raidlab.scenarios.spec.findings import Code, Coded
 
 
@@ -20,7 +20,7 @@ def trace_doubts(observed: Observed) -> Iterator[str]:
                 yield Coded(text, Code.OVERLOAD, trace["workload"])
 
 
-def _overload(trace: Mapping[str, Any], slower: float) -> Iterator[str]:
+def _overload(trace: TraceFound, slower: float) -> Iterator[str]:
     """The warning of a trace that arrives faster than it is served."""
     seconds = trace["scan"]["length_ns"] * slower / 1e9
     requests, served = trace["requests"], trace["served_in_time"]

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import behind
 from raidlab.scenarios.results.diagnostics.observed import Observed
+from raidlab.scenarios.results.run_result import Component, ReadUnits
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.001
+_LEAST_SHARE = 0.001
 """Share of the units read below which no figure differs."""
 
 
-def of_components(components: Iterable[Mapping[str, Any]]) -> float:
+def of_components(components: Iterable[Component]) -> float:
     """Share, 0 to 1, of what drives read in the recorded time that was never written."""
-    read = [found for each in components if (found := each.get("read_units"))]
+    return _share(_read(components))
+
+
+def _read(components: Iterable[Component]) -> list[ReadUnits]:
+    return [found for each in components if (found := each.get("read_units"))]
+
+
+def _share(read: Sequence[ReadUnits]) -> float:
     units = sum(each["units"] for each in read)
-    found = sum(each["unwritten_units"] for each in read)
+    unwritten = sum(each["unwritten_units"] for each in read)
     # What is read ahead may never be asked for.
-    return min(1.0, found / units) if units else float(found > 0)
+    return min(1.0, unwritten / units) if units else float(unwritten > 0)
 
 
-def unwritten_note(
-    what: str, components: Iterable[Mapping[str, Any]], remedied_by: str
-) -> list[str]:
+def unwritten_note(what: str, read: Sequence[ReadUnits], remedied_by: str) -> list[str]:
     """What a user should know of the drives of `what`: one sentence, or none."""
-    share = of_components(components)
-    if share <= _LEAST:
+    share = _share(read)
+    if share <= _LEAST_SHARE:
         return []
     return [
         f"{what}: {_percent(share)} of what its SSDs read was never written, and they answer that"
@@ -38,13 +43,13 @@ def unwritten_note(
 
 def unwritten_reads(observed: Observed) -> Iterator[str]:
     """A warning for each array whose SSDs read what was never written: of its highest share."""
-    met: dict[str, list[list[Mapping[str, Any]]]] = {}
+    met: dict[str, list[list[Component]]] = {}
     for row in observed.rows:
         own = behind(row["components"], row["target"], row["workload"])
         met.setdefault(row["target"], []).append(own)
     for array, points in met.items():
         most = max(points, key=of_components)
-        for text in unwritten_note(f"array {array}", most, remedy(observed.scenario)):
+        for text in unwritten_note(f"array {array}", _read(most), remedy(observed.scenario)):
             yield Coded(text, Code.UNWRITTEN_FLASH, array)
 
 

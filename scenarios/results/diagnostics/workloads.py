@@ -8,9 +8,10 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.asked import has_rates, is_served
-from raidlab.scenarios.results.diagnostics.observed import Observed, Row
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.overload import is_uneven
 from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import TIMED, Code, Coded
 
 _CHANGE = 0.1

@@ -1,5 +1,6 @@
 //! Simulated response times beside measured ones, counted as they come.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Edges of the buckets in microseconds: 1 us wide at first, then 1 % of the edge and 1 us more;
@@ -7,7 +8,7 @@ use serde::Serialize;
 const EDGES: usize = 1750;
 
 /// Two distributions in the same buckets.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Comparison {
     /// Requests with a measured response time.
     pub requests: u64,

@@ -1,9 +1,10 @@
 //! What is wrong with a trace: where, what stands there, what is allowed.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What stands where a fault is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Value {
     /// Nothing.
@@ -15,7 +16,7 @@ pub enum Value {
 }
 
 /// A fault of a trace or of how it is to be read.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fault {
     /// `line 12`, an option such as `--unit`, or nothing for the whole file.
     pub key: String,

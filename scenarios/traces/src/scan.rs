@@ -9,6 +9,7 @@ use crate::memo::{Key, Memo};
 use crate::reader::{Options, Record, Records};
 use crate::requests::Requests;
 use raidlab_kernel::Op;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Faults that are listed.
@@ -18,7 +19,7 @@ const LONGEST_NS: u64 = 1 << 59;
 const ALIGNED: u64 = 1 << 20;
 
 /// A disk of a trace.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Unit {
     /// Its name.
     pub name: String,
@@ -31,7 +32,7 @@ pub struct Unit {
 }
 
 /// What a trace holds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Scan {
     /// Its format.
     pub format: String,

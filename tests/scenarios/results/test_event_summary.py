@@ -84,6 +84,6 @@ def test_data_that_stood_there_before_are_reported_from_writes_of_the_run(mirror
 def test_loads_put_together_have_events_without_a_rate(mirror):
     result = simulate(mirror())
     merged = replace(result, results=tuple(row | {"periods": []} for row in result.results))
-    whats = [period["what"] for period in logged(merged)]
+    whats = [period.what for period in logged(merged)]
     assert whats[:2] == ["drive data/sas.0 failed", "drive data/sas.1 failed"]
     assert "drive data/sas.0 failed" in html_report(merged)

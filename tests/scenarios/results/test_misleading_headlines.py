@@ -102,7 +102,7 @@ def test_a_few_ios_are_no_rate():
 def test_the_limit_is_that_of_the_knee():
     """Up to 32 outstanding the drives limit; beyond, the controller's queue is full as well."""
     answer = answers.answer(_disks({"outstanding": [8, 32, 128]}))
-    knee, _, beyond = answer.partition("The limit: ")[2].partition("; at 128 outstanding ")
+    knee, _, beyond = answer.partition("The limit: ")[2].partition("; at queue depth 128 ")
     assert knee.startswith("drives ")
     assert "queue" not in knee
     assert beyond.startswith("lsi2008 queue 100 %, drives")

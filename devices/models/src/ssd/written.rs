@@ -1,10 +1,11 @@
 //! What the host writes and what NAND does for it, and what is read that was never written, over a
 //! time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Bytes and mapping units written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Written {
     /// Bytes from the host.
     pub host_bytes: u64,
@@ -29,7 +30,7 @@ impl Written {
 }
 
 /// Mapping units that reads asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReadUnits {
     /// All of them.
     pub units: u64,

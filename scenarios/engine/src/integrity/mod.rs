@@ -31,11 +31,12 @@ use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
 use raidlab_kernel::{IoId, Op, Stream};
 use raidlab_models::SECTOR;
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 
 /// The audit's figures.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DataReport {
     /// Writes that were acknowledged.
     pub acknowledged_writes: u64,

@@ -4,10 +4,11 @@ use crate::raid::cache::memory::Counts;
 use crate::raid::redirect::Redirect;
 use crate::run::system::System;
 use crate::ssd_cache::SsdCacheCounts;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One cache's part of the result; counts are of the recorded time.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct CacheReport {
     /// The controller, or the array whose SSD cache it is.
     pub name: String,

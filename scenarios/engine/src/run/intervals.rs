@@ -2,13 +2,15 @@
 
 use crate::run::past::SidePast;
 use raidlab_kernel::{Batches, Distribution, Histogram, Nanos, PERCENTILES, Side};
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 
 /// Lower and upper end; none where too little was recorded to say.
 pub type Ends = [Option<f64>; 2];
 
 /// Latency statistics in microseconds.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Latency {
     min: f64,
     mean: f64,
@@ -43,17 +45,20 @@ impl Latency {
 }
 
 /// What a run knows of the error of its latencies.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct LatencyIntervals {
     /// By the keys of [`Latency`]; extremes and deviation have none.
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, Ends>")]
     pub latency_ci95_us: Vec<(&'static str, Ends)>,
     /// The 95 % interval of each percentile's rank, its longer side, as a share of the I/Os.
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, Option<f64>>")]
     pub rank_half_widths: Vec<(&'static str, Option<f64>)>,
     /// What of both the one past of the flash drives adds: microseconds of the mean, shares of the
     /// I/Os of percentiles. Loads that are put together share it. Empty where it adds nothing.
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub past_half_widths: Vec<(&'static str, f64)>,
 }
 

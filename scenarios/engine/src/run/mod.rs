@@ -15,6 +15,7 @@ pub(crate) mod past;
 pub(crate) mod power;
 pub(crate) mod prefetch;
 pub mod report;
+pub(crate) mod schema;
 pub(crate) mod simulation;
 pub(crate) mod single;
 pub(crate) mod system;

@@ -17,11 +17,12 @@ use crate::state::records::Workload;
 use raidlab_jobs::ThreadResult;
 use raidlab_kernel::{self as kernel, Batches, Nanos, Part, Parts, Spells, Time};
 use raidlab_models::{ReadUnits, Written};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Reads or writes of a workload.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Side {
     ios: u64,
     bytes: u64,
@@ -31,6 +32,7 @@ pub struct Side {
     #[serde(flatten)]
     intervals: LatencyIntervals,
     /// Non-empty histogram buckets: nanoseconds that stand for the bucket, count.
+    #[schemars(with = "Vec<[u64; 2]>")]
     bins: Vec<(u64, u64)>,
     /// Latencies over time, if the plan asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +66,7 @@ impl Side {
 }
 
 /// The timeline of a workload.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 pub struct Timeline {
     t_s: Vec<f64>,
     iops: Vec<f64>,
@@ -72,7 +74,7 @@ pub struct Timeline {
 }
 
 /// A workload from one event to the next.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PeriodResult {
     /// What began it.
     pub what: String,
@@ -116,7 +118,7 @@ fn periods(meter: &Meter, until: Time, plan: &Plan) -> Vec<PeriodResult> {
 }
 
 /// One workload's result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct WorkloadResult {
     /// The workload.
     pub name: String,
@@ -332,7 +334,7 @@ fn timeline(meter: &Meter, until: Time, plan: &Plan) -> Timeline {
 }
 
 /// One component's share of the result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Component {
     /// The component.
     pub name: String,
@@ -358,11 +360,12 @@ pub struct Component {
     pub spells: Vec<SpellReport>,
     /// The model's own figures, over the whole run.
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub figures: Vec<(&'static str, f64)>,
 }
 
 /// A time in which something held at a component: a limit that changes in time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SpellReport {
     /// What, by its name in the result: `burst-credits`.
     pub kind: &'static str,
@@ -386,7 +389,7 @@ impl SpellReport {
 }
 
 /// What a component drew in the recorded time.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 pub struct Power {
     /// Joules.
     pub joules: f64,
@@ -403,7 +406,7 @@ impl Power {
 }
 
 /// A run's result.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct RunResult {
     /// Simulated seconds before anything was recorded.
     pub warm_up_s: f64,

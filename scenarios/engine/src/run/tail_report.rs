@@ -8,10 +8,12 @@ use crate::run::system::System;
 use crate::state::measure::Meter;
 use crate::state::slowest::{Beside, Slow};
 use raidlab_kernel::{Histogram, Nanos, Part, Parts, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// One of the slowest I/Os.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct SlowIo {
     /// read, write, trim or flush.
     pub op: &'static str,
@@ -25,6 +27,7 @@ pub struct SlowIo {
     pub latency_us: f64,
     /// Its time by part; the parts add up to the latency.
     #[serde(serialize_with = "as_map")]
+    #[schemars(with = "BTreeMap<String, f64>")]
     pub breakdown_us: Vec<(&'static str, f64)>,
     /// The drive of the last of its commands, if its time was spent there.
     pub drive: Option<String>,
@@ -63,11 +66,12 @@ fn named(parts: &Parts) -> Vec<(&'static str, f64)> {
 }
 
 /// Latencies of reads, or of writes, over time.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct MapReport {
     /// The end of each column, in seconds.
     t_s: Vec<f64>,
     /// By column: the nanoseconds at which a bin begins, and how many I/Os it counts.
+    #[schemars(with = "Vec<Vec<[u64; 2]>>")]
     columns: Vec<Vec<(u64, u64)>>,
 }
 

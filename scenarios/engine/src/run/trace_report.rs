@@ -4,10 +4,11 @@
 use crate::run::intervals::Latency;
 use crate::state::traced::Traced;
 use raidlab_traces::{Comparison, Scan};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// What a trace's load gives besides.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TraceReport {
     /// What the file holds.
     scan: Scan,

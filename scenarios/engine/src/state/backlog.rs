@@ -6,6 +6,7 @@
 //! than is served, even the fewest grow.
 
 use raidlab_kernel::Time;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The arrivals of one open load in its recording.
@@ -20,7 +21,7 @@ pub(crate) struct Backlog {
 }
 
 /// What is said of the arrivals of an open load.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Arrived {
     /// Requests that arrived in the recorded time.
     pub requests: u64,

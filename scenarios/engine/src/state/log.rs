@@ -1,6 +1,7 @@
 //! What happened during a run.
 
 use raidlab_kernel::Time;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use std::fmt;
 
@@ -112,7 +113,7 @@ impl Serialize for EventKind {
 }
 
 /// An entry of the log of what happened.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct LogEntry {
     #[serde(skip)]
     pub(crate) at: Time,
@@ -121,6 +122,7 @@ pub struct LogEntry {
     /// What, in words.
     pub what: String,
     /// What kind of thing.
+    #[schemars(with = "String")]
     pub kind: EventKind,
     /// The drive, array, load or controller that it happened to; empty for the whole system.
     pub subject: String,

@@ -6,6 +6,7 @@
 //! the Hurst parameter (Leland et al., On the self-similar nature of Ethernet traffic, 1994).
 
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The shortest window is 2^20 ns, 1.05 ms; each level's is twice as long.
@@ -55,7 +56,7 @@ impl Default for Arrivals {
 }
 
 /// What is reported of arrivals.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Summary {
     /// From the first to the last, in seconds.
     pub seconds: f64,

@@ -13,6 +13,7 @@ pub use sizes::Sizes;
 
 use crate::requests::Request;
 use raidlab_kernel::{Histogram, Nanos, Op};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// Statistics of a trace, made request by request in bounded memory.
@@ -28,7 +29,7 @@ pub struct Description {
 }
 
 /// Reads, writes, trims and flushes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Mix {
     /// Requests.
     pub requests: [u64; 4],
@@ -37,7 +38,7 @@ pub struct Mix {
 }
 
 /// All that is described.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Described {
     /// Requests.
     pub requests: u64,

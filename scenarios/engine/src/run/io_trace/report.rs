@@ -3,10 +3,11 @@
 use crate::run::io_trace::life::{Below, Interval, Life, Role};
 use crate::run::system::System;
 use raidlab_kernel::{Op, Time};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One I/O, from the call in the host to its completion.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TracedIo {
     /// read, write, trim or flush.
     pub op: &'static str,
@@ -25,7 +26,7 @@ pub struct TracedIo {
 }
 
 /// A time that an I/O, or a command of it, spent at a component.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Stage {
     /// The component's name.
     pub component: String,
@@ -44,7 +45,7 @@ pub struct Stage {
 }
 
 /// What a request became.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Command {
     /// From 1 on.
     pub number: u32,
