@@ -29,8 +29,9 @@ GOAL_S = 2.0
 """Within which a moved control is to be answered."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
+_ANSWERS = ("#result", "#pictures", ".controls", ".notice")
 _READY = "main .main-svg"
-_PATIENCE_MS = 60_000
+_PATIENCE_MS = 300_000
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class Measured:
     load_s: float
     answers_s: list[float]
     """From a moved control until its answer is drawn, each control at both ends."""
+    cpu_s: list[float]
+    """What the server computed for each, on all cores together."""
+    covered: bool
+    """Whether result, pictures and claims were hidden until a prediction was kept or waived."""
     faults: list[str]
     """Errors of the console, and requests to anywhere but this machine."""
 
@@ -51,13 +56,13 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """The address of a running lab, token included."""
+def served() -> Iterator[tuple[str, int]]:
+    """The address of a running lab, token included, and its process."""
     command = [sys.executable, "-m", "raidlab", "lab", "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:
-            yield process.stderr.readline().split()[-1]
+            yield process.stderr.readline().split()[-1], process.pid
         finally:
             process.terminate()
 
@@ -79,7 +84,7 @@ def come_in(page: Page, address: str, patience_s: float = 30.0) -> None:
     """Opens the first page of a server that may still be starting."""
     for _ in range(int(10 * patience_s)):
         try:
-            page.goto(address)
+            page.goto(address, timeout=_PATIENCE_MS)
         except Exception as error:
             if "ERR_CONNECTION_REFUSED" not in str(error):
                 raise
@@ -89,21 +94,30 @@ def come_in(page: Page, address: str, patience_s: float = 30.0) -> None:
     raise TimeoutError(address)
 
 
-def measure(page: Page, address: str, room: Room) -> Measured:
+def spent(process: int) -> float:
+    """CPU seconds of a process so far."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measure(page: Page, address: str, room: Room, process: int) -> Measured:
     """Opens a room and moves each control to both ends."""
     faults = watch(page)
     began = time.monotonic()
-    page.goto(address)
+    page.goto(address, timeout=_PATIENCE_MS)
+    page.wait_for_selector("#waive", timeout=_PATIENCE_MS)
+    covered = not any(page.locator(place).first.is_visible() for place in _ANSWERS)
     look(page)
     loaded = time.monotonic() - began
-    answers = []
+    answers, computed = [], []
     for at, control in enumerate(room.controls):
         for end in (0, len(control.values) - 1):
-            began = time.monotonic()
+            began, before = time.monotonic(), spent(process)
             move(page, at, end)
             answers.append(time.monotonic() - began)
+            computed.append(spent(process) - before)
         move(page, at, list(control.values).index(room.opening[control.name]))
-    return Measured(room, loaded, answers, faults)
+    return Measured(room, loaded, answers, computed, covered, faults)
 
 
 def look(page: Page) -> None:
@@ -129,7 +143,7 @@ def table(rooms: list[Measured]) -> str:
     rows = "\n".join(
         f"| {each.room.number} | `{each.room.name}` | {each.load_s:.1f} |"
         f" {statistics.median(each.answers_s):.2f} | {max(each.answers_s):.2f} |"
-        f" {len(each.faults)} |"
+        f" {max(each.cpu_s):.2f} | {'no' if each.covered else 'yes'} | {len(each.faults)} |"
         for each in rooms
     )
     late = [each.room.name for each in rooms if max(each.answers_s) > GOAL_S]
@@ -147,12 +161,14 @@ lab` in headless Chromium and moves each control to both of its ends.
 
 Time is from the moved control until the picture is drawn. A setting that was asked before is
 remembered; here each is asked for the first time. Faults are errors of the browser's console and
-requests to anywhere but this machine.
+requests to anywhere but this machine. CPU is what the server computed for the longest answer, on
+all cores together: it does not depend on what else the machine does. "Seen before" asks whether
+result, pictures or questions can be seen before a prediction is kept or waived.
 
 {goal}
 
-| room | name | page, s | answer, median s | answer, longest s | faults |
-|---|---|---|---|---|---|
+| room | name | page, s | answer, median s | answer, longest s | CPU, s | seen before | faults |
+|---|---|---|---|---|---|---|---|
 {rows}
 """
 
@@ -168,7 +184,7 @@ def main() -> int:
         print("no Chromium on this machine", file=sys.stderr)
         return 2
     found = []
-    with served() as address, sync_playwright() as play:
+    with served() as (address, process), sync_playwright() as play:
         base = address.partition("?")[0]
         browser = play.chromium.launch(executable_path=path, args=ARGUMENTS)
         context = browser.new_context(viewport={"width": 1440, "height": 1000})
@@ -178,7 +194,7 @@ def main() -> int:
             if options.pictures:
                 draw(page, f"{base}{room.name}/", options.pictures / f"{room.name}.png")
             else:
-                found.append(measure(page, f"{base}{room.name}/", room))
+                found.append(measure(page, f"{base}{room.name}/", room, process))
                 print(room.name, [f"{each:.2f}" for each in found[-1].answers_s], found[-1].faults)
             page.close()
         browser.close()

@@ -127,7 +127,7 @@ def plug(values):
         "Acknowledged, and where it is",
         "each dot a record of the log; green: an fsync has returned. Stop at any step: the power"
         " fails there",
-        600, 240, steps, shapes, dots,
+        600, 240, steps, shapes, dots, at=len(steps) - 1,
     )  # fmt: skip
 
 

@@ -294,7 +294,7 @@ def test_a_picture_has_no_name_of_a_colour_over_its_plot(browser, tmp_path):
 def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
     """One server for two tabs: an answer, a wrong seed, the next answer; then the engine ends."""
     context = browser.new_context()
-    with lab.served() as address:
+    with lab.served() as (address, _):
         page = context.new_page()
         lab.come_in(page, address)
         assert page.locator(".rooms a").count() == len(catalogue.names())
