@@ -148,8 +148,7 @@ class Parts:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
         for other, above in enumerate(self.scenario.array):
-            above_it = above.cache_tier or above.host_cache
-            if above_it is not None and name == tier_name(self.scenario.array_name(other)):
+            if above.has_ssd_cache and name == tier_name(self.scenario.array_name(other)):
                 allowed = f"a name that no other array has: the tier of array.{other} is called so"
                 self.faults.add(f"{key}.name", name, allowed)
         if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):
@@ -210,8 +209,7 @@ class Parts:
         self.offered[name] = (indices, usable)
         if in_host and spec is not None and settings is not None:
             self.warnings += without_cache(spec, settings, key, table, name)
-        if table.host_cache is not None:
-            self._add_host_cache(key, name, table, indices[0])
+        add_host_cache(self, key, name, table, indices)
         if table.host_cache is not None or table.cache_tier is None:
             return
         tier = add_tier(self, key, name, table, controller)
@@ -220,13 +218,6 @@ class Parts:
             tier = {"array": len(self.arrays) - 1, "write_back": False}
         self.arrays[indices[0]]["tier"] = tier
         self.tiers[tier_name(name)] = tier["array"]
-
-    def _add_host_cache(self, key: str, name: str, table: ArrayTable, at: int) -> None:
-        """Gives an array of the plan the cache that the host keeps."""
-        plan = add_host_cache(self, key, name, table)
-        if plan is not None:
-            self.arrays[at]["tier"] = plan
-            self.tiers[tier_name(name)] = plan["array"]
 
     def _takes_short_path(
         self,

@@ -6,6 +6,7 @@ docs/explanation/host-caches.md
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from raidlab.devices.levels import facts
@@ -34,18 +35,31 @@ def own_unit(table: ArrayTable) -> ArrayTable:
     return ArrayTable.model_construct(**{**vars(table), "stripe_unit": block})
 
 
-def add_host_cache(parts: Parts, key: str, name: str, table: ArrayTable) -> dict[str, Any] | None:
-    """Adds the SSDs of an array's cache; gives the cache's entry in the array's plan.
+def add_host_cache(
+    parts: Parts, key: str, name: str, table: ArrayTable, places: Sequence[int]
+) -> None:
+    """Adds the SSDs of an array's cache, and the cache's entry to the array's plan.
 
     Args:
         parts: Takes the SSDs, and faults.
         key: Of the array, for faults.
         name: Of the array.
         table: The array, with the cache's blocks for its units if it is one drive.
+        places: Its place in the plan.
     """
     cache = table.host_cache
     if cache is None or not _may_have_one(parts, key, table, cache):
-        return None
+        return
+    array = _add_ssds(parts, key, name, table, cache)
+    if array is not None:
+        parts.arrays[places[0]]["tier"] = _plan(cache, array)
+        parts.tiers[tier_name(name)] = array
+
+
+def _add_ssds(
+    parts: Parts, key: str, name: str, table: ArrayTable, cache: HostCacheTable
+) -> int | None:
+    """The SSDs of a cache as an array of the plan: its place there; None, and faults, if not."""
     key = f"{key}.host_cache"
     array = _as_array(name, table, cache)
     chosen = parts.choose_drives(key, array.name, array, None)
@@ -75,7 +89,7 @@ def add_host_cache(parts: Parts, key: str, name: str, table: ArrayTable) -> dict
             "software": True,
         }
     )
-    return _plan(cache, len(parts.arrays) - 1)
+    return len(parts.arrays) - 1
 
 
 def _plan(cache: HostCacheTable, array: int) -> dict[str, Any]:

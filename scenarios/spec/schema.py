@@ -191,6 +191,11 @@ class ArrayTable(CacheSettings):
         return self.software_raid != "none"
 
     @property
+    def has_ssd_cache(self) -> bool:
+        """Whether SSDs are a cache of it, a controller's or the host's."""
+        return self.cache_tier is not None or self.host_cache is not None
+
+    @property
     def copies(self) -> CopyLayout | None:
         """Where copies of RAID 10 in the host lie, two near ones if left out; None for others."""
         if self.level != "raid10" or not self.in_host:
