@@ -9,8 +9,8 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence lab-numbers lab-jupyter \
-	lab-gallery lab-start plan-questions examples pictures clean
+	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence \
+	lab-numbers lab-jupyter lab-gallery lab-start plan-questions examples pictures lock clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{ printf "make %-20s %s\n", $$1, $$2 }'
@@ -62,6 +62,7 @@ lint: setup ## Check format, lints and types; warnings are errors
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell
 	$(BIN)/mypy
 
 format: setup ## Format all sources
@@ -129,6 +130,9 @@ pictures: setup ## Draw the pictures of the README: pages, a session, badges
 
 lab-gallery: setup ## Draw every room for docs/course/gallery.md
 	$(BIN)/python benchmarks/lab.py --pictures docs/pictures/lab
+
+lock: setup ## Write requirements-dev.lock: the versions that .venv has
+	$(BIN)/pip freeze --exclude-editable > requirements-dev.lock
 
 wheel: $(VENV)/.release ## Build a wheel for Python 3.11 and newer, and try it on every one that is here
 	@rm -rf dist/*.whl

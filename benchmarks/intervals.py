@@ -8,7 +8,7 @@ as people run them, and are asked for by name. True is the value of all seeds to
 the mean of the rates, the mean of all I/Os, the quantiles of all I/Os. A figure is covered where it
 lies within the interval that its own run gives; one without an upper end has none. Runs that give
 no interval, or an uncertain percentile, are counted apart. With `--replications` each interval is
-that of so many runs together, as of `run.replications`. With `--batches-alone` intervals leave out
+that of these runs together, as of `run.replications`. With `--batches-alone` intervals leave out
 what another past of flash drives would change.
 """
 
@@ -93,7 +93,7 @@ def _counted(many: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]
 
 
 def together(runs: Sequence[dict[str, Any]], each: int) -> list[dict[str, Any]]:
-    """Groups of so many runs as one entry each, with the intervals of replications."""
+    """Groups of this many runs as one entry each, with the intervals of replications."""
     groups = [runs[at : at + each] for at in range(0, len(runs) - each + 1, each)]
     return [
         {

@@ -1,4 +1,4 @@
-"""The same systems in pure SimPy: what a simulation without a native core costs.
+"""The benchmark's systems in pure SimPy: what a simulation without a native core costs.
 
 Each builds the stages that an I/O of the system passes (host, link, drive) as SimPy resources
 with the mean times of the native run, so that both do the same number of waits.

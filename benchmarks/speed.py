@@ -37,7 +37,7 @@ from raidlab.scenarios.planning.scenario import load_scenario
 HERE = Path(__file__).parent
 WHERE_GOALS_WERE_SET = 79_000
 """I/Os a second of SimPy on a three-stage queue, on the machine that the goals were set on."""
-_FEW = 8
+_FEW_RUNS = 8
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ LINES = (
 
 
 def plan_of(line: Line, ios: int) -> str:
-    """The engine's plan of a line, ending after so many I/Os."""
+    """The engine's plan of a line, ending after this many I/Os."""
     plan = load_scenario(HERE / "systems" / line.system).plan(0, 0)
     plan.update(max_ios=ios, timeline_step_ns=0)
     return json.dumps(plan)
@@ -196,7 +196,7 @@ def reference(rows: list[dict[str, object]]) -> float | None:
     rates = [
         row["simpy_per_s"]
         for line, row in zip(LINES, rows, strict=True)
-        if "simpy_per_s" in row and line.peer["drives"] <= _FEW and "commands" not in line.peer
+        if "simpy_per_s" in row and line.peer["drives"] <= _FEW_RUNS and "commands" not in line.peer
     ]
     return statistics.median(rates) if rates else None
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ENGINE = "raidlab.scenarios._engine"
 SHARE = 10
-"""Part of the benchmark's I/Os that each of its systems is trained on: one in so many."""
+"""Part of the benchmark's I/Os that each of its systems is trained on: one in this many."""
 
 SCENARIO_IOS = 20_000
 """I/Os of each scenario of the library, which know mechanisms that no benchmark needs."""

@@ -50,11 +50,11 @@ KINDS: Mapping[str, type[DeviceSpec]] = {
 """The model of each kind of device file."""
 
 SPECS = Path(__file__).parent / "specs"
-_DEEPEST = 8
+_DEEPEST_LIKE = 8
 _NAME = re.compile(r"[a-z0-9][a-z0-9.+-]*")
 _LONGEST_NAME = 200
 """Characters of a name that can be a file's."""
-_FEW = 24
+_FEW_NAMES = 24
 """Names of a kind that a message lists."""
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
@@ -119,7 +119,7 @@ def find(name: str, relative_to: Path | None = None, kind: type[DeviceSpec] = De
         wanted = [
             known for known, path in names().items() if issubclass(KINDS[path.parent.name], kind)
         ]
-        few = f" ({', '.join(sorted(wanted))})" if len(wanted) <= _FEW else ""
+        few = f" ({', '.join(sorted(wanted))})" if len(wanted) <= _FEW_NAMES else ""
         allowed = f"a {kind.role} of the catalogue{few}, or the path of a file"
         known = names()
         # The begin of a name is one of ours; else a maker's spelling may be meant.
@@ -198,7 +198,7 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dic
     base = _file_of(like, path, faults)
     if base is None:
         return values, stated
-    if depth == _DEEPEST:
+    if depth == _DEEPEST_LIKE:
         faults.add("like", like, "a device that does not, in the end, refer back to this one")
         return values, stated
     inherited, base_stated = _values(base, faults, depth + 1)

@@ -106,7 +106,7 @@ class StreamCopies(Table):
     sas: tuple[Level, ...] | None = None
     """All levels with copies if left out."""
     sata: tuple[Level, ...] | None = None
-    """The same of SATA drives."""
+    """As `sas`, for SATA drives."""
 
     def serves(self, level: str, family: str) -> bool:
         """True if both copies serve a stream on `level` of drives of an interface's family."""

@@ -54,7 +54,7 @@ class CopyLayout:
         return self == CopyLayout() and drives >= 2 * self.copies and drives % self.copies == 0
 
     def units_of_data(self, drives: int, rows: int) -> int:
-        """Units of data in so many rows of units on each drive."""
+        """Units of data in this many rows of units on each drive."""
         if self.arrangement != "near":
             return rows // self.copies * drives
         common = gcd(drives, self.copies)

@@ -31,9 +31,9 @@ from raidlab.devices.units import DURATION, RATE, SIZE
 
 _QUANTITY = re.compile(r"([\d.]+(?:[eE][+-]?\d+)?)\s*(.*)")
 _TRIES = 100
-_LEAST = 1e-3
+_TAIL_SHARE = 1e-3
 """Share of a normal distribution that is left out at each end."""
-_SMALLEST = 1e-6
+_SMALLEST_VARIANCE = 1e-6
 """Of a variance that is left to a number by those before it."""
 _Z95 = 1.959964
 _BLOCK = 4096
@@ -128,7 +128,7 @@ def _together(device: Device, randomness: random.Random) -> dict[str, float]:
     shares = {key: randomness.random() for key in open_numbers(device)}
     keys = correlated(device)
     normal = statistics.NormalDist()
-    alone = [_z(min(max(shares[key], _LEAST), 1 - _LEAST)) for key in keys]
+    alone = [_z(min(max(shares[key], _TAIL_SHARE), 1 - _TAIL_SHARE)) for key in keys]
     for key, row in zip(keys, _root(device, keys), strict=True):
         shares[key] = normal.cdf(math.fsum(a * z for a, z in zip(row, alone, strict=False)))
     return shares
@@ -164,7 +164,7 @@ def _root(device: Device, keys: Sequence[str]) -> list[list[float]]:
                 before = math.fsum(a * b for a, b in zip(row, known, strict=False))
                 row.append((rho - before) / known[-1])
             left = 1.0 - math.fsum(each * each for each in row)
-            if left < _SMALLEST:
+            if left < _SMALLEST_VARIANCE:
                 break
             rows.append([*row, math.sqrt(left)])
         if len(rows) == len(keys):
@@ -186,7 +186,7 @@ def placed(device: Device, share: Callable[[str], float]) -> Device:
     for key in open_numbers(device):
         stated, value = device.sources[key].range, get(values, key)
         if stated is None:
-            at = min(max(share(key), _LEAST), 1 - _LEAST)
+            at = min(max(share(key), _TAIL_SHARE), 1 - _TAIL_SHARE)
             put(values, key, _scaled(value, math.exp(_deviation(device, key) * _z(at))))
             continue
         low, high = stated

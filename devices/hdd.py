@@ -28,7 +28,7 @@ SignedDuration = Annotated[int, BeforeValidator(_signed), WithJsonSchema(form_of
 """Whole nanoseconds, from `"0.5 ms"` or `"-0.1 ms"`."""
 
 _MINUTE = 60 * 10**9
-_SHORT = 10**9
+_SHORT_NS = 10**9
 
 
 class Curve(Table):
@@ -63,7 +63,7 @@ class Curve(Table):
             yield Fault("", ", ".join(sorted(given)) or "nothing", f"exactly one of {forms}")
             return
         for name, times in (("times", self.times), ("first", self.first)):
-            if times is not None and any(time > _SHORT for time in times):
+            if times is not None and any(time > _SHORT_NS for time in times):
                 yield Fault(name, "a longer time", "at most 1 s each")
         if self.distances is not None and self.times is not None:
             ascending = all(a < b for a, b in pairwise(self.distances))
@@ -74,7 +74,7 @@ class Curve(Table):
         figures = [
             figure for figure in (self.single, self.average, self.full) if figure is not None
         ]
-        if figures != sorted(figures) or any(figure > _SHORT for figure in figures):
+        if figures != sorted(figures) or any(figure > _SHORT_NS for figure in figures):
             yield Fault("average", f"{self.average} ns", "single <= average <= full <= 1 s")
 
     def to_plan(self) -> dict[str, Any]:
@@ -108,14 +108,14 @@ class Seek(Table):
     """Before writes; the curve for reads plus `write_settle` if absent."""
     write_settle: SignedDuration = 0
     """Added to every movement before a write."""
-    head_switch: Duration = Field(le=_SHORT)
+    head_switch: Duration = Field(le=_SHORT_NS)
     """To another head of the same cylinder."""
-    spread: Duration = Field(default=0, le=_SHORT)
+    spread: Duration = Field(default=0, le=_SHORT_NS)
     """A movement takes up to this much longer, uniformly."""
 
     def faults(self) -> Iterator[Fault]:
         """A settle time that no arm has."""
-        if abs(self.write_settle) > _SHORT:
+        if abs(self.write_settle) > _SHORT_NS:
             yield Fault("write_settle", f"{self.write_settle} ns", "between -1 s and 1 s")
 
     def to_plan(self) -> dict[str, Any]:
@@ -252,15 +252,15 @@ class Scheduler(Table):
 class Overhead(Table):
     """Firmware time of a command on a drive behind a link."""
 
-    read: Duration = Field(le=_SHORT)
-    write: Duration = Field(le=_SHORT)
+    read: Duration = Field(le=_SHORT_NS)
+    write: Duration = Field(le=_SHORT_NS)
 
 
 class After(Table):
     """A time that depends on what the drive did last."""
 
-    after_read: Duration = Field(default=0, le=_SHORT)
-    after_write: Duration = Field(default=0, le=_SHORT)
+    after_read: Duration = Field(default=0, le=_SHORT_NS)
+    after_write: Duration = Field(default=0, le=_SHORT_NS)
 
     def to_plan(self) -> dict[str, Any]:
         """`AfterParams` of the native models."""
@@ -270,39 +270,39 @@ class After(Table):
 class ExtraDisconnect(Table):
     """A write that follows an unrelated write leaves the bus once more."""
 
-    command: Duration = Field(le=_SHORT)
-    disconnect: Duration = Field(le=_SHORT)
-    between: Duration = Field(le=_SHORT)
-    second_disconnect: Duration = Field(le=_SHORT)
-    seek_delta: Duration = Field(le=_SHORT)
+    command: Duration = Field(le=_SHORT_NS)
+    disconnect: Duration = Field(le=_SHORT_NS)
+    between: Duration = Field(le=_SHORT_NS)
+    second_disconnect: Duration = Field(le=_SHORT_NS)
+    seek_delta: Duration = Field(le=_SHORT_NS)
 
 
 class ScsiBus(Table):
     """A parallel SCSI bus, whose phases are part of the drive."""
 
-    read_sector: Duration = Field(le=_SHORT)
+    read_sector: Duration = Field(le=_SHORT_NS)
     """A sector on the bus."""
-    write_sector: Duration = Field(le=_SHORT)
+    write_sector: Duration = Field(le=_SHORT_NS)
     read_hit: After
     """Before the data of a read that the buffer holds."""
     read_miss: After
     """Before the arm starts for a read."""
     write: After
     """Before the data and before the arm starts for a write."""
-    read_completion: Duration = Field(default=0, le=_SHORT)
-    write_completion: Duration = Field(default=0, le=_SHORT)
-    data_preparation: Duration = Field(default=0, le=_SHORT)
+    read_completion: Duration = Field(default=0, le=_SHORT_NS)
+    write_completion: Duration = Field(default=0, le=_SHORT_NS)
+    data_preparation: Duration = Field(default=0, le=_SHORT_NS)
     """Before each data phase."""
-    first_reselect: Duration = Field(default=0, le=_SHORT)
+    first_reselect: Duration = Field(default=0, le=_SHORT_NS)
     """Coming back to the bus."""
-    other_reselect: Duration = Field(default=0, le=_SHORT)
+    other_reselect: Duration = Field(default=0, le=_SHORT_NS)
     """Coming back for the status of a write with an extra disconnect."""
     read_disconnect: After = After()
     """Leaving the bus after a read's command."""
-    write_disconnect: Duration = Field(default=0, le=_SHORT)
+    write_disconnect: Duration = Field(default=0, le=_SHORT_NS)
     """Leaving the bus after a write's data."""
     extra_disconnect: ExtraDisconnect | None = None
-    minimum_seek: Duration = Field(default=0, le=_SHORT)
+    minimum_seek: Duration = Field(default=0, le=_SHORT_NS)
     """Least time of an arm movement before a write."""
     read_water_mark: Share = 0.0
     """Share of a read that must be buffered before the drive comes back to the bus."""

@@ -178,7 +178,7 @@ class HostSpec(DeviceSpec):
     """CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe with
     parity."""
     stripe_reread: Duration | None = None
-    """The same for a stripe that has to read before it is written; as `stripe_page` if left out."""
+    """As `stripe_page`, if the stripe is read before it is written; if left out `stripe_page`."""
     wake: Duration = 0
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
     fill: Duration = 0

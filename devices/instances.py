@@ -34,7 +34,7 @@ class Ceiling:
     burst_throughput: float = 0
 
     def limits(self, volumes: int) -> Iterator[dict[str, Any]]:
-        """`LimitParams` of the native models for one of so many volumes: equal parts."""
+        """`LimitParams` of the native models for one of this many volumes: equal parts."""
         for counts, base, peak in (
             ("ios", float(self.rate), float(self.burst_rate)),
             ("bytes", self.throughput * _MB, self.burst_throughput * _MB),

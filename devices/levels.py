@@ -12,7 +12,7 @@ Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", 
 """What an array of a controller or of the operating system can be."""
 
 ArrayLevel = Literal["independent", Level]
-"""The same, or drives that are loaded each on its own."""
+"""A level, or drives that are loaded each on its own."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LevelFacts:
         return f"{self.least} {drives} or more{even}"
 
     def fits(self, drives: int) -> bool:
-        """Whether it can be made of so many drives."""
+        """Whether it can be made of this many drives."""
         return drives >= self.least and drives % self.multiple == 0
 
     def data_columns(self, drives: int) -> int:
@@ -57,7 +57,7 @@ class LevelFacts:
         return drives // self.spans - self.parities if self.parities else 1
 
     def units_of_data(self, drives: int, rows: int) -> int:
-        """Stripe units of data in so many rows of units on each drive."""
+        """Stripe units of data in this many rows of units on each drive."""
         if self.layout is not None:
             return self.layout.units_of_data(drives, rows)
         if self.copies == 0:

@@ -128,7 +128,7 @@ class Interface:
         return _FRAME_BYTES[self.family]
 
     def wide(self, lanes: int) -> Interface:
-        """The same link with `lanes` lanes: a wide port."""
+        """A copy with `lanes` lanes: a wide port."""
         return replace(self, lanes=lanes)
 
     def _rank(self) -> int:
@@ -136,7 +136,7 @@ class Interface:
 
 
 def faster(link: Interface, bytes_per_s: float) -> Interface | None:
-    """The least link of a family that carries so much: a later generation, then more lanes.
+    """The least link of a family that carries this much: a later generation, then more lanes.
 
     Args:
         link: To begin with.
@@ -237,4 +237,4 @@ InterfaceOrNone = Annotated[
     AfterValidator(lambda name: name if name == "none" else _interface_name(name)),
     WithJsonSchema({"type": "string", "pattern": f"^(none|{_PATTERN})$", "examples": ["sas-12g"]}),
 ]
-"""The same, or `none`."""
+"""The interface, or `none`."""

@@ -15,7 +15,7 @@ from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Energy, Power
 
-_LONGEST = 3600 * 10**9
+_LONGEST_NS = 3600 * 10**9
 _PATIENCE = 50
 """Times its entry and exit that Linux leaves a drive idle before a state (APST, kernel 4.11)."""
 
@@ -45,10 +45,10 @@ class PowerState(Table):
     """Most that the drive draws in it."""
     operational: bool = True
     """True if it serves commands in it."""
-    entry: Duration = Field(default=0, le=_LONGEST)
-    exit: Duration = Field(default=0, le=_LONGEST)
+    entry: Duration = Field(default=0, le=_LONGEST_NS)
+    exit: Duration = Field(default=0, le=_LONGEST_NS)
     """Longest time that entering and leaving take."""
-    after: Duration | None = Field(default=None, gt=0, le=_LONGEST)
+    after: Duration | None = Field(default=None, gt=0, le=_LONGEST_NS)
     """Of a state without operation: time without commands after which the drive enters it; fifty
     times entry and exit, as Linux sets it, if left out."""
 
@@ -97,7 +97,7 @@ class FlashPower(Table):
     program: Energy = Field(le=1)
     """Of a program of one page of every plane."""
     program_slc: Energy | None = Field(default=None, le=1)
-    """The same into an SLC cache; as much if left out."""
+    """A program into an SLC cache; `program` if left out."""
     erase: Energy = Field(le=1)
     """Of a block's erase."""
     byte: float = Field(ge=0, le=1e6)
@@ -164,7 +164,7 @@ class BytePower(Table):
     read: float = Field(ge=0, le=1e6)
     """Nanojoules of a byte that is read."""
     write: float = Field(ge=0, le=1e6)
-    """The same of one that is written."""
+    """Of an actively writing drive."""
 
     def to_plan(self) -> dict[str, Any]:
         """`BytePowerParams` of the native models."""

@@ -26,7 +26,7 @@ def printable(text: str) -> str:
 
 
 def printable_lines(text: str) -> str:
-    """The same for a text of several lines, which stay."""
+    """As `printable`, for a text of several lines, which stay."""
     return "\n".join(map(printable, text.split("\n")))
 
 

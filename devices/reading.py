@@ -18,7 +18,7 @@ from raidlab.devices.faults import Fault, SpecError
 MIB = 1 << 20
 _PIPE = 64 * MIB
 """Bytes that are read of what is no file: it may never end."""
-DEEPEST = 64
+DEEPEST_LEVEL = 64
 """Levels of tables and lists in a file; raidlab's own have eight."""
 
 _LONG_KEY = re.compile(r"(?:^|[\[{,])[ \t]*(?:[A-Za-z0-9_-]+[ \t]*\.[ \t]*){64}", re.MULTILINE)
@@ -97,13 +97,13 @@ def read_json(path: Path, limit: int, what: str) -> Any:
 
 
 def check_depth(tree: Any, file: str = "") -> None:
-    """Refuses what nests deeper than `DEEPEST` levels, or contains itself.
+    """Refuses what nests deeper than `DEEPEST_LEVEL` levels, or contains itself.
 
     Raises:
         SpecError: Names where it begins.
     """
     level: list[tuple[str, Any]] = [("", tree)] if isinstance(tree, Mapping | list) else []
-    for _ in range(DEEPEST + 1):
+    for _ in range(DEEPEST_LEVEL + 1):
         level = [
             (f"{key}.{name}" if key else str(name), item)
             for key, value in level
@@ -129,7 +129,7 @@ def check_keys(text: str, path: Path) -> None:
 
 
 def _too_deep(what: str) -> str:
-    return f"{what}nested deeper than {DEEPEST} levels"
+    return f"{what}nested deeper than {DEEPEST_LEVEL} levels"
 
 
 def _items(value: Any) -> Any:

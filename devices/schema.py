@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from raidlab.devices.faults import Fault, Faults, faults_of
 from raidlab.devices.links import Interface, InterfaceOrNone
 from raidlab.devices.reading import (
-    DEEPEST,
+    DEEPEST_LEVEL,
     MIB,
     check_depth,
     check_keys,
@@ -197,7 +197,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         tree = tomllib.loads(text)
     except RecursionError:
-        raise unreadable(path, f"nested deeper than {DEEPEST} levels") from None
+        raise unreadable(path, f"nested deeper than {DEEPEST_LEVEL} levels") from None
     except ValueError as error:
         twice = _table_twice(text)
         if twice is not None:

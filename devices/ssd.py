@@ -78,7 +78,7 @@ class Firmware(Table):
     read_unit: Duration = 0
     """Core time of each mapping unit that is read."""
     stream_unit: Duration | None = None
-    """The same for a read whose part of the map an earlier one has looked up: it goes on where
+    """As `read_unit`, if an earlier read has looked up this part of the map: it goes on where
     that ended, or begins in the 1024 units where the last one did; `read_unit` if left out."""
     write_unit: Duration = 0
     """Core time of each mapping unit that is written."""
@@ -110,7 +110,7 @@ class Firmware(Table):
     finish: Duration = 0
     """Core time of a read command once its data have come."""
     finish_unit: Duration = 0
-    """The same for each of its mapping units."""
+    """As `finish`, for each of its mapping units."""
     lookup_unit: Duration = 0
     """Core time of a mapping unit that is read or written where collection has moved it: it is an
     extent of its own in a tree in the host's memory."""
@@ -479,7 +479,7 @@ class SsdSpec(DriveSpec):
         if options.history:
             # A drive in use is warm, but its time constant is minutes: with less heat capacity
             # it comes to the same balance within the run's warm-up. It warms faster, too, and
-            # looks at its temperature so much more often.
+            # looks at its temperature this much more often.
             capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance
             interval = min(interval, _SOAKED_INTERVAL_NS)
         return {

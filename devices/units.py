@@ -24,8 +24,8 @@ from raidlab.devices.forms import Form
 _QUANTITY = re.compile(
     r"\s*([+-]?(?:\d[\d_]*)(?:\.\d+)?(?:[eE][+-]?\d{1,2})?)\s*([^\d\s.+-][^\s]*)\s*"
 )
-_LARGEST = 2**63 - 1
-_LONGEST = 2**59
+_LARGEST_NUMBER = 2**63 - 1
+_LONGEST_NS = 2**59
 """Nanoseconds, 18 years: sums of such durations have room in 64 bits."""
 _ABSOLUTE_ZERO = -273.15
 """Degrees Celsius."""
@@ -45,7 +45,7 @@ class Dimension:
     """True if the base unit is counted in whole numbers (nanoseconds, bytes)."""
     offsets: Mapping[str, Fraction] = field(default_factory=dict)
     """For scales whose zeros differ (temperature): added after the unit's factor."""
-    largest: int = _LARGEST
+    largest: int = _LARGEST_NUMBER
     """In base units."""
     bound: str = "less than 2^63 in base units"
     """The largest value, for messages."""
@@ -147,7 +147,7 @@ DURATION = Dimension(
         "h": Fraction(3600 * 10**9),
         "d": Fraction(86400 * 10**9),
     },
-    largest=_LONGEST,
+    largest=_LONGEST_NS,
     bound="at most 18 years",
 )
 SIZE = Dimension("a size", "64 KiB", _prefixed("B", _DECIMAL, _BINARY))

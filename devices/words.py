@@ -186,9 +186,9 @@ NEAREST: Mapping[str, str] = {
     "dedup": "deduplication is not modelled: compressible has what compression saves",
     "deduplication": "deduplication is not modelled: compressible has what compression saves",
     "raid01": "mirrored stripes are not modelled: raid10 stripes over mirrors, with the same rates,"
-    " but bears more second failures",
+    " but survives more second failures",
     "raid0+1": "mirrored stripes are not modelled: raid10 stripes over mirrors, with the same"
-    " rates, but bears more second failures",
+    " rates, but survives more second failures",
     "raid3": "not modelled: raid5 rotates the parity that raid3 and raid4 have on one drive",
     "raid4": "not modelled: raid5 rotates the parity that raid3 and raid4 have on one drive",
     "raid7": "not modelled: raid6 has two parities",
@@ -247,7 +247,7 @@ _MAKERS = frozenset({
 })  # fmt: skip
 """Words of a drive's name that tell few drives apart."""
 _CAPACITY = re.compile(r"(?<![\w.])(\d+(?:[.,]\d+)?)\s*(tb|t|gb|g)(?![a-z])")
-_ENOUGH = 0.6
+_ENOUGH_WORDS = 0.6
 """Share of the words that a device must have in common."""
 _SLIP = 0.8
 """Similarity from which on a number differs from another by a slip of the pen."""
@@ -325,7 +325,7 @@ def device_meant(written: str, known: Collection[tuple[str, Path]]) -> str | Non
         share = len(shared) / max(1, len(wanted))
         # A capacity alone makes no model, and a model's number is not another's.
         numbers = {word for word in wanted if any(map(str.isdigit, word)) and " " not in word}
-        if share < _ENOUGH or not {each for each in shared if " " not in each}:
+        if share < _ENOUGH_WORDS or not {each for each in shared if " " not in each}:
             continue
         if numbers and not numbers & words:
             continue

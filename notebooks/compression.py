@@ -37,13 +37,13 @@ with app.setup:
 
 @app.function
 def found_by(shrink):
-    """The share of the bytes that the drive's coder finds in data that shrink by so much."""
+    """The share of the bytes that the drive's coder finds in data that shrink by this much."""
     return shrink**3 * (3 - 2 * shrink)
 
 
 @app.function
 def scenario(values):
-    """Writes of data that shrink by so much."""
+    """Writes of data that shrink by this much."""
     return {
         "title": f"An SSD that compresses, data that shrink by {values['shrink']} %",
         "array": [{"drives": [{"model": "sandforce-1222-64gb"}]}],

@@ -89,7 +89,7 @@ def scenario(values):
 
 @app.function
 def old(values):
-    """The same drive after so many writes that nothing changes any more."""
+    """This drive in steady state."""
     made = scenario(values)
     made["run"] = {"warm_up": "1 s", "duration": "5 s", "precondition": "steady-state"}
     if values["load"] == "half":

@@ -67,7 +67,7 @@ def scenario(values):
 
 @app.function
 def answer(values, seed):
-    """The same stall, as each of the three who ask reports it."""
+    """One stall, as each of the three who ask reports it."""
     found = run_all([scenario(values | {"who": who}) for who in WHO], seed)
     periods = {
         who: {each["from_s"]: each for each in result.results[0]["periods"]}

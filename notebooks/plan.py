@@ -193,7 +193,7 @@ def room():
         number=11,
         question="Which disks does 2,200 IO/s within 60 ms take?",
         about="A database of 32 GB wants 2,200 IO/s (8 KiB, 67 % reads) with 99 of 100 I/Os within"
-        " 60 ms. Nine of ten predicted figures lie within 20.7 % of the published ones"
+        " 60 ms. Nine in ten predicted figures lie within 20.7 % of the published ones"
         " (docs/evidence/validation.md); 25 % is the margin.",
         prediction=Prediction(
             "RAID 10 of 15,000 rpm disks: with how many is the goal met, margin included?",

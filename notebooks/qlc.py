@@ -42,7 +42,7 @@ with app.setup:
 
 @app.function
 def scenario(values):
-    """A long sequential write to a drive that holds so much already."""
+    """A long sequential write to a drive that holds this much already."""
     filled = values["filled"]
     return {
         "title": f"Sequential writes to a QLC drive that holds {filled} GB of 64",

@@ -109,7 +109,7 @@ def program():
 
 @app.function
 def scenario(values):
-    """The same on the engine."""
+    """The system of `program`, simulated by the engine."""
     return {
         "title": f"Small writes on {LEVELS[values['level']]}, eight drives of 5 ms",
         "array": [

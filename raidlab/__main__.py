@@ -8,7 +8,7 @@ import sys
 def main() -> None:
     """Run the command line."""
     try:
-        # Ctrl-C is heeded while this is imported, too.
+        # Ctrl-C works while this is imported, too.
         from raidlab.output import guarded_output, print_version
 
         with guarded_output():

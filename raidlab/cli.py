@@ -99,7 +99,7 @@ COMMANDS = {
     "size": Lazy(
         "size",
         "size",
-        "Find the least drives, the highest rate ... with which a scenario meets goals.",
+        "Find the fewest drives, the highest rate ... with which a scenario meets goals.",
     ),
     "sensitivity": Lazy(
         "sensitivity",
@@ -327,7 +327,7 @@ class LazyGroup(TyperGroup):
             return super().make_context(*arguments, **settings)
 
     def invoke(self, ctx: Any) -> Any:
-        """The same where the words are a command's."""
+        """As `make_context`, where the words are a command's."""
         with _plain_errors():
             return super().invoke(ctx)
 

@@ -19,9 +19,9 @@ from raidlab.devices.datasheet.nand import spare_for
 from raidlab.devices.datasheet.sheet import Read
 from raidlab.devices.faults import Fault, SpecError
 
-CLOSE = 0.01
+CLOSE_ERROR = 0.01
 """Relative error at which a figure needs no further step."""
-_STEPS = 5
+_MOST_STEPS = 5
 _PASSES = 2
 _LEAST_CORE = 0.4
 """Part of `cores / rate` below which core times are not what bounds reads."""
@@ -43,10 +43,10 @@ def adjust_disk(read: Read, disk: Disk, tell: Tell = silent) -> tuple[Disk, dict
     for at, quantity in enumerate(names):
         tell(at, len(names))
         figure = stated(read.sheet, quantity)
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
             found[quantity] = bench.measure(disk_device(disk, read), quantity)
             moved = _moved_disk(disk, quantity, figure, found[quantity])
-            if abs(found[quantity] / figure - 1) < CLOSE or moved == disk:
+            if abs(found[quantity] / figure - 1) < CLOSE_ERROR or moved == disk:
                 break
             disk = moved
     tell(len(names), len(names))
@@ -112,7 +112,7 @@ def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
     """The drive after steps towards one figure; the best one of those tried."""
     figure = stated(read.sheet, quantity)
     best, least = flash, float("inf")
-    for _ in range(_STEPS):
+    for _ in range(_MOST_STEPS):
         simulated = bench.measure(device(flash, read), quantity)
         if not simulated:
             allowed = "a figure with which I/Os complete while it is measured; the others make none"
@@ -120,7 +120,7 @@ def _one(bench: Bench, read: Read, flash: Flash, quantity: str) -> Flash:
         error = abs(simulated / figure - 1)
         if error < least:
             best, least = flash, error
-        if error < CLOSE:
+        if error < CLOSE_ERROR:
             break
         moved = _STEP[quantity](flash, figure, simulated)
         if moved == flash:
@@ -134,7 +134,9 @@ def _outruns(bench: Bench, read: Read, flash: Flash, quantity: str) -> bool:
     sheet = read.sheet
     if not sheet.burst or sheet.has_slc_cache or quantity not in OF_BURSTS:
         return False
-    return bench.measure(device(flash, read), quantity) <= (1 + CLOSE) * stated(sheet, quantity)
+    return bench.measure(device(flash, read), quantity) <= (1 + CLOSE_ERROR) * stated(
+        sheet, quantity
+    )
 
 
 def _burst(flash: Flash, figure: float, simulated: float) -> Flash:

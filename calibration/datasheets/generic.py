@@ -52,7 +52,7 @@ GENERICS = (
     Generic("sata-nas-8tb", "Generic SATA disk for NAS", "sata-hdd", 8, 7, 10),
     Generic("sas-10k", "Generic 10000 rpm SAS disk", "sas-10k"),
 )
-_STEPS = ("rpm", "cache")
+_STEPPED_KEYS = ("rpm", "cache")
 """Of which no drive has values between two drives'."""
 _QUANTITIES: Mapping[str, tuple[str, float]] = {
     "rpm": ("rpm", 1),
@@ -130,7 +130,7 @@ def _figures(found: Sequence[Sheet]) -> Iterator[tuple[str, float, float, float]
         values = [float(value) for sheet in found if (value := getattr(sheet, key)) is not None]
         if len(values) < 2 and 2 * len(values) < len(found):
             continue
-        middle = statistics.median_low if key in _STEPS else statistics.median
+        middle = statistics.median_low if key in _STEPPED_KEYS else statistics.median
         yield key, min(values), middle(values), max(values)
 
 

@@ -22,7 +22,7 @@ HOST = "nvme-gen5"
 """The host that bounds no drive."""
 SEED = 1
 _STREAM = 128 * 1024
-_ENOUGH = 20_000
+_ENOUGH_IOS = 20_000
 """I/Os of a run: rates then vary by well below 1 %."""
 _DISK_IOS = 2_000
 _MIXED_DEPTH = 128
@@ -31,7 +31,7 @@ stated rates of one family: no sheet of the catalogue says it. A deeper queue go
 _AREA = 8 << 30
 """What random I/Os of drives without DRAM are stated on: an area whose map their memory holds."""
 _SMALL_AREA = 64 << 20
-"""The same at depth 1, where few I/Os have to bring its map."""
+"""As `_AREA`, at depth 1, where few I/Os have to bring its map."""
 _THREADS = 32
 _OUTER = 0.02
 """Share of a disk's capacity that has the rate of its outer tracks."""
@@ -140,12 +140,12 @@ def _load_of(sheet: Sheet, quantity: str) -> Load:
     if "random" in quantity:
         return Load(rw, precondition, BLOCK, depth, _random_seconds(figure), area)
     return Load(
-        rw, precondition, _STREAM, min(depth, 128), max(0.1, _ENOUGH * _STREAM / figure / 4)
+        rw, precondition, _STREAM, min(depth, 128), max(0.1, _ENOUGH_IOS * _STREAM / figure / 4)
     )
 
 
 def _random_seconds(rate: float) -> float:
-    return min(5.0, max(0.05, 3 * _ENOUGH / rate))
+    return min(5.0, max(0.05, 3 * _ENOUGH_IOS / rate))
 
 
 class Bench:

@@ -35,7 +35,7 @@ _DRAWS = 10
 _DEPTHS = (1, 4, 16)
 _Z95 = 1.96
 _LEFT_OUT = 10
-"""One in so many of the fitted kinds at each end is no bound."""
+"""One in this many of the fitted kinds at each end is no bound."""
 _PERCENTILES = {"p99": "99", "p99_9": "99.9"}
 
 
@@ -102,7 +102,7 @@ def predicted(folder: Path) -> list[Tail]:
 
 
 def widened(tails: Sequence[Tail]) -> list[Tail]:
-    """The same with draws that have the spread which the other drives' own tails show.
+    """As `predicted`, with draws that have the spread which the other drives' own tails show.
 
     A factor of the draws' middle: both spreads are those of logarithms, and add as squares.
     """

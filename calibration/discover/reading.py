@@ -31,7 +31,7 @@ from raidlab.calibration.discover.readers import (
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import reason
 
-_LARGEST = 32 << 20
+_LARGEST_CAPTURE = 32 << 20
 """Bytes of a capture at most."""
 _MOST_FILES = 20_000
 
@@ -120,7 +120,7 @@ def read_paths(paths: Sequence[Path]) -> list[Read]:
 
 def _text(path: Path) -> str:
     with path.open("rb") as file:
-        data = file.read(_LARGEST)
+        data = file.read(_LARGEST_CAPTURE)
     for mark, encoding in (
         (b"\xff\xfe", "utf-16"),
         (b"\xfe\xff", "utf-16"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from raidlab.calibration.disksim.syntax import Block, Value, Word, fault
 
-_LARGEST = 1e15
+_LARGEST_VALUE = 1e15
 
 
 Range = tuple[float, float]
@@ -45,7 +45,10 @@ class Entries:
         return value
 
     def number(
-        self, key: str, default: float | None = None, within: Range = (-_LARGEST, _LARGEST)
+        self,
+        key: str,
+        default: float | None = None,
+        within: Range = (-_LARGEST_VALUE, _LARGEST_VALUE),
     ) -> float:
         """A number."""
         if default is not None and not self.has(key):
@@ -57,7 +60,10 @@ class Entries:
         return number
 
     def whole(
-        self, key: str, default: int | None = None, within: Range = (-_LARGEST, _LARGEST)
+        self,
+        key: str,
+        default: int | None = None,
+        within: Range = (-_LARGEST_VALUE, _LARGEST_VALUE),
     ) -> int:
         """A whole number."""
         number = self.number(key, default, within)
@@ -99,7 +105,7 @@ def number_of(word: Word, key: str) -> float:
         number = float(word.text)
     except ValueError:
         raise fault(word, key, word.text, "a number") from None
-    if not abs(number) <= _LARGEST:
+    if not abs(number) <= _LARGEST_VALUE:
         raise fault(word, key, word.text, "a number of at most 1e15")
     return number
 

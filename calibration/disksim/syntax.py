@@ -20,8 +20,8 @@ _TO = ".."
 _RANGE = "a range of names that differ in the number at their end, such as disk0 .. disk3"
 _MOST_NAMES = 10_000
 _DIGITS = 8
-_DEEPEST = 8
-_LARGEST = 4 * MIB
+_DEEPEST_LEVEL = 8
+_LARGEST_FILE = 4 * MIB
 
 
 @dataclass(frozen=True)
@@ -84,14 +84,14 @@ def _words(path: Path, depth: int, asked: Word | None) -> Iterator[Word]:
         name = next(words, None)
         if name is None or name.text in _MARKS:
             raise fault(word, "source", None, "the name of a file to include")
-        if depth == _DEEPEST:
+        if depth == _DEEPEST_LEVEL:
             raise fault(word, "source", name.text, "files that do not include each other in turn")
         yield from _words(word.file.parent / name.text, depth + 1, name)
 
 
 def _split(path: Path, asked: Word | None) -> Iterator[Word]:
     try:
-        text = read_text(path, _LARGEST, "parameters")
+        text = read_text(path, _LARGEST_FILE, "parameters")
     except SpecError as error:
         if asked is not None:
             raise fault(asked, "", asked.text, error.faults[0].allowed) from None
@@ -191,8 +191,10 @@ class _Reader:
             block.entries[" ".join(key).lower()] = self._value()
 
     def _value(self) -> Value:
-        if self._depth == _DEEPEST:
-            raise fault(self._peek(), "", None, f"lists and blocks of {_DEEPEST} levels at most")
+        if self._depth == _DEEPEST_LEVEL:
+            raise fault(
+                self._peek(), "", None, f"lists and blocks of {_DEEPEST_LEVEL} levels at most"
+            )
         self._depth += 1
         value = self._any_value()
         self._depth -= 1

@@ -40,7 +40,7 @@ PROGRAM: Mapping[str, Argument] = {
 }
 """Options of the program that hold for simulated runs too."""
 
-ALONE: Mapping[str, Argument] = {
+LONE_OPTIONS: Mapping[str, Argument] = {
     "version": "none",
     "help": "none",
     "cmdhelp": "optional",
@@ -163,9 +163,9 @@ def split(words: Sequence[str], known: frozenset[str] = frozenset()) -> CommandL
             faults.append(Fault(f"--{name}", value, REFUSED[name][1]))
         elif name in LEFT_OUT:
             found.left_out.append(f"--{name} left out: {LEFT_OUT[name]}")
-        elif name in PROGRAM or name in ALONE:
+        elif name in PROGRAM or name in LONE_OPTIONS:
             found.program.append(f"--{name}" if value is None else f"--{name}={value}")
-            if name in ALONE:
+            if name in LONE_OPTIONS:
                 found.alone = found.alone or name
         elif name == "name":
             sections.append(Section(value or ""))
@@ -178,7 +178,7 @@ def split(words: Sequence[str], known: frozenset[str] = frozenset()) -> CommandL
 
 
 def words(sections: Sequence[Section]) -> list[str]:
-    """Sections as they stand on fio's command line."""
+    """Sections as they are on fio's command line."""
     found: list[str] = []
     for number, section in enumerate(sections):
         if number > 0 or not section.is_global:
@@ -192,7 +192,7 @@ def _known(given: str, known: frozenset[str]) -> tuple[str, Argument]:
     """An option's whole name, and whether it takes a value."""
     refused = {name: takes for name, (takes, _) in REFUSED.items()}
     left_out: dict[str, Argument] = dict.fromkeys(LEFT_OUT, "required")
-    of_program = {**PROGRAM, **ALONE, **left_out, **refused}
+    of_program = {**PROGRAM, **LONE_OPTIONS, **left_out, **refused}
     name = given
     if given not in of_program and given not in known and given not in FLAGS:
         longer = [each for each in {*of_program, *known} if each.startswith(given)]

@@ -1,4 +1,4 @@
-"""fio's job options as they stand in its JSON: the load that they ask for, or why there is none.
+"""fio's job options as they are in its JSON: the load that they ask for, or why there is none.
 
 Every option is in one table (`scenarios/fio/option_table.py`) with what it does to a load. Here are
 those of which the value decides. A result whose load is not plain - flushes between its I/Os,
@@ -22,7 +22,7 @@ _THROUGH_PAGES = engines.SYNCHRONOUS | {"libaio", "io_uring", "posixaio"}
 """Engines that use the kernel's files, so its page cache unless `direct` is set."""
 _MIXED = frozenset({"rw", "randrw"})
 _RW = frozenset({"read", "write", "randread", "randwrite", *_MIXED})
-_NOTHING = re.compile(r"0+[a-z%]*", re.IGNORECASE)
+_ZERO = re.compile(r"0+[a-z%]*", re.IGNORECASE)
 """Zero, in any unit."""
 
 
@@ -120,7 +120,7 @@ def is_buffered(options: Mapping[str, str]) -> bool:
 
 def is_on(options: Mapping[str, str], key: str) -> bool:
     """True if a switch is on; it may stand without a value."""
-    return key in options and not _NOTHING.fullmatch(options[key])
+    return key in options and not _ZERO.fullmatch(options[key])
 
 
 def _kb_base(known: Mapping[str, str]) -> int:
@@ -218,7 +218,7 @@ def _area_start(known: Mapping[str, str]) -> int:
 
 def _of_order(rw: str, step: str) -> Iterator[str]:
     """`rw=read:4k` skips after each block, `rw=randread:8` goes on in order for eight."""
-    if step and _NOTHING.fullmatch(step) is None and not (rw.startswith("rand") and step == "1"):
+    if step and _ZERO.fullmatch(step) is None and not (rw.startswith("rand") and step == "1"):
         yield f"rw = {rw}:{step}: it is neither sequential nor random alone"
 
 
@@ -267,9 +267,7 @@ def _of_table(load: JobLoad, known: Mapping[str, str]) -> Iterator[str]:
 def _is_off(text: str, off: frozenset[str]) -> bool:
     """True if all parts of a value - for reads, writes, trims - change nothing."""
     parts = [part.strip() for part in text.split(",")]
-    return all(
-        part in off or ("0" in off and _NOTHING.fullmatch(part) is not None) for part in parts
-    )
+    return all(part in off or ("0" in off and _ZERO.fullmatch(part) is not None) for part in parts)
 
 
 def _concerns(when: When, load: JobLoad) -> bool:

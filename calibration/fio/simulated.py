@@ -122,7 +122,7 @@ def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
                 kept.append((key, value))
             case Handling.REPLACED | Handling.SILENT:
                 pass
-            case Handling.HEEDED | Handling.REFUSED | Handling.FOREIGN:
+            case Handling.APPLIED | Handling.REFUSED | Handling.FOREIGN:
                 kept.append((key, value))
     for why, names in left_out.items():
         found.note(section, f"{', '.join(names)} left out: {why}")
@@ -132,7 +132,7 @@ def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
 def _handling(key: str) -> Handling:
     """What becomes of an option; one that no table has is left to fio."""
     option = OPTIONS.get(ALIASES.get(key, key))
-    return Handling.HEEDED if option is None else option.bridge
+    return Handling.APPLIED if option is None else option.bridge
 
 
 def _is_on(name: str, value: str | None) -> bool:

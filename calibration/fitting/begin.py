@@ -12,7 +12,7 @@ from raidlab.calibration.fitting.parameters import Kind
 from raidlab.calibration.fitting.prior import Prior
 from raidlab.calibration.fitting.stages import Settings
 from raidlab.calibration.fitting.system import System
-from raidlab.calibration.fitting.system_kinds import BESIDE
+from raidlab.calibration.fitting.system_kinds import CONTROLLER_TABLE
 from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, Faults, SpecError
@@ -89,7 +89,7 @@ def base_of(
         put(tree, key, default)
         sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
     if system is not None and system.controller is not None:
-        tree[BESIDE] = copy.deepcopy(dict(system.controller.written))
+        tree[CONTROLLER_TABLE] = copy.deepcopy(dict(system.controller.written))
     for key, value in settings.overrides.items():
         _override(tree, key, value)
         if not isinstance(value, str) or is_quantity(value):
@@ -129,7 +129,7 @@ def _override(tree: dict[str, Any], key: str, value: Any) -> None:
 def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
     """The file to start from was in order: what is wrong now is what options say."""
     faults = Faults()
-    alone = {key: value for key, value in tree.items() if key != BESIDE}
+    alone = {key: value for key, value in tree.items() if key != CONTROLLER_TABLE}
     check(DEVICE_KINDS[kind.name], alone, faults)
     named = [replace(fault, key="--name") for fault in faults.found if fault.key == "name"]
     rest = [replace(fault, file="--set") for fault in faults.found if fault.key != "name"]

@@ -35,7 +35,7 @@ class Effort:
     ios: int = 6000
     """I/Os recorded at least, unless the simulated rate is far below the measured one."""
     ios_of_slow: int = 1500
-    """The same for drives below `slow_iops`, whose I/Os take long to simulate."""
+    """As `ios`, for drives below `slow_iops`, whose I/Os take long to simulate."""
     slow_iops: float = 2000.0
     rounds: float = 12.0
     """I/Os recorded at least for each place in the queue."""

@@ -18,8 +18,8 @@ import numpy as np
 from raidlab.calibration.fitting.loss import robust
 from raidlab.calibration.fitting.search import Array, Search, downhill, only_limit, where_it_shows
 
-_STEPS: Final = 4
-_APART: Final = 1e-3
+_GRID_STEPS: Final = 4
+_LEAST_DISTANCE: Final = 1e-3
 """Of the range, from which on a time stands in another's way."""
 
 
@@ -57,10 +57,10 @@ def _of_direction(
     best = (robust(residuals(here)), here)
     for number in range(len(varied)):
         alone = only_limit(parameters, here, start, range(len(varied)), number)
-        if np.max(np.abs(alone - here)) < _APART:
+        if np.max(np.abs(alone - here)) < _LEAST_DISTANCE:
             continue
         shown = where_it_shows(residuals, alone, number, parameters[number].tight)
-        part = np.clip(downhill(residuals, shown, parameters, _STEPS), 0.0, 1.0)
+        part = np.clip(downhill(residuals, shown, parameters, _GRID_STEPS), 0.0, 1.0)
         best = min(best, (robust(residuals(part)), part), key=lambda one: one[0])
     found = place.copy()
     found[varied] = best[1]

@@ -51,7 +51,7 @@ from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
-_GLANCE = Effort(ios=200, ios_of_slow=100, rounds=1.0)
+_GLANCE_EFFORT = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART: Final = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
 _FAR_PCT: Final = 25.0
@@ -193,7 +193,7 @@ def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
     point = min(task.points, key=lambda each: each.outstanding)
-    rate = model.bench(model.start).run(point, _GLANCE).iops
+    rate = model.bench(model.start).run(point, _GLANCE_EFFORT).iops
     if not point.iops / _SYSTEMS_APART < rate < point.iops * _SYSTEMS_APART:
         allowed = (
             f"the system that was measured: {point.label()} gave {point.iops:.4g} IO/s,"

@@ -19,7 +19,7 @@ from raidlab.calibration.fitting.goodness import goodness
 from raidlab.calibration.fitting.host_trial import Tried
 from raidlab.calibration.fitting.regions import by_region
 from raidlab.calibration.fitting.stages import Decision, Settings
-from raidlab.calibration.fitting.system_kinds import BESIDE, UNKNOWN_CONTROLLER
+from raidlab.calibration.fitting.system_kinds import CONTROLLER_TABLE, UNKNOWN_CONTROLLER
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.calibration.surrogates.selection import Selection
@@ -115,10 +115,10 @@ class Calibration:
             head.append(
                 f"Predicts {test['points']} points that the fit has not seen within"
                 f" {test['median_abs_error_pct']:.1f} % in the median,"
-                f" {test['p90_abs_error_pct']:.1f} % in nine of ten."
+                f" {test['p90_abs_error_pct']:.1f} % in nine in ten."
             )
         written = dict(self.tree if tree is None else tree)
-        written.pop(BESIDE, None)
+        written.pop(CONTROLLER_TABLE, None)
         if written["kind"] != "host":
             written["fitted_behind"] = self.host_name
         return device_toml(written, sources, head)
@@ -144,14 +144,16 @@ class Calibration:
         Raises:
             SpecError: There was none.
         """
-        if BESIDE not in self.tree:
+        if CONTROLLER_TABLE not in self.tree:
             allowed = f'left out: no controller of --system is model = "{UNKNOWN_CONTROLLER}"'
             raise SpecError([Fault("--controller-out", None, allowed)])
-        beside = dict(self.tree[BESIDE])
+        beside = dict(self.tree[CONTROLLER_TABLE])
         head = [f"A controller as a fit to {self.measurement.name} found it, with its drives."]
         title = f"{beside['title']}, as fitted with {self.tree['name']}"
         named = {"name": f"{beside['name']}-of-{self.tree['name']}", "title": title}
-        return device_toml(beside | named, self._varied(BESIDE, str(beside["name"])), head)
+        return device_toml(
+            beside | named, self._varied(CONTROLLER_TABLE, str(beside["name"])), head
+        )
 
     def _varied(self, owner: str, begun: str) -> dict[str, Any]:
         """The sources of what stands around the drives: what the fit has varied of it."""

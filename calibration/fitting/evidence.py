@@ -154,7 +154,7 @@ Made by `make fits-evidence MEASUREMENTS=FOLDER` from results of the fio-plot pr
 random, 60 s a point, up to 64 jobs of depth 64. A drive is fitted to one job at three depths and
 every other point predicted; an array of md to the same depths of its own with unknown drives, or,
 where its drive was measured alone behind the same adapter, to nothing of its own. Errors in
-percent: rates median and nine of ten, latencies median; by lines: straight in logarithms between
+percent: rates median and nine in ten, latencies median; by lines: straight in logarithms between
 the training points; skill: 1 less the model's error over theirs. Hosts' figures were read off
 these sets, several jobs included (`chosen in view`); the md array behind the P420i is predicted
 from one drive's fit.

@@ -34,7 +34,7 @@ from raidlab.calibration.fitting.search import (
 )
 from raidlab.calibration.fitting.uncertainty import Estimate, certainty, doubts
 
-_STEPS: Final = 10
+_MOST_STEPS: Final = 10
 _LAST_STEPS: Final = 6
 _SEARCHING: Final = 0.75
 """Share of the time until a deadline; the rest is for the errors."""
@@ -126,7 +126,7 @@ def fit(
             place = look_everywhere(search, place, stage, schedule.samples, schedule.seed, most)
         search.full(place)
         if len(place):
-            downhill(search.full, place, parameters, _STEPS, search.full)
+            downhill(search.full, place, parameters, _MOST_STEPS, search.full)
         if len(place) and residuals.careful is not None and search.best is not None:
             place, search.best = search.best[1], None
             search.evaluate = careful = residuals.careful(place)

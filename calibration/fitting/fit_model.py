@@ -18,7 +18,7 @@ from raidlab.calibration.fitting.kinds import (
     start_of,
 )
 from raidlab.calibration.fitting.parameters import Parameter
-from raidlab.calibration.fitting.system_kinds import BESIDE
+from raidlab.calibration.fitting.system_kinds import CONTROLLER_TABLE
 from raidlab.devices.catalogue import KINDS
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
@@ -118,7 +118,7 @@ class FitModel:
             SpecError: The numbers do not fit together.
         """
         tree, host, mapped = self.files(at)
-        beside = tree.pop(BESIDE, None)
+        beside = tree.pop(CONTROLLER_TABLE, None)
         device = checked(KINDS[str(tree["kind"])], tree)
         controller = () if beside is None else (checked(ControllerSpec, beside),)
         return self.stand(device, checked(HostSpec, host), mapped, *controller)

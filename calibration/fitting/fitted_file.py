@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from raidlab.calibration.fitting.system_kinds import BESIDE
+from raidlab.calibration.fitting.system_kinds import CONTROLLER_TABLE
 from raidlab.calibration.fitting.uncertainty import Estimate
 from raidlab.devices.trees import get
 
 Correlations = Sequence[Sequence[float]]
-_LEAST: Final = 0.05
+_LEAST_CORRELATION: Final = 0.05
 """Correlation from which on it is stated."""
-_ELSEWHERE = ("host.", "state.", f"{BESIDE}.")
+_ELSEWHERE = ("host.", "state.", f"{CONTROLLER_TABLE}.")
 """Keys that are not the drive's."""
 
 
@@ -66,7 +66,7 @@ def with_others(keys: Sequence[str], correlations: Correlations) -> dict[str, di
     for key, row in zip(keys, correlations, strict=False):
         if key not in found and not key.startswith(_ELSEWHERE):
             known = [(other, round(float(row[keys.index(other)]), 2)) for other in found]
-            found[key] = {other: rho for other, rho in known if abs(rho) >= _LEAST}
+            found[key] = {other: rho for other, rho in known if abs(rho) >= _LEAST_CORRELATION}
     return found
 
 

@@ -17,7 +17,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-_LEAST: Final = 1e-12
+_LEAST_VARIANCE: Final = 1e-12
 
 
 def goodness(residuals: Sequence[float], parameters: int) -> dict[str, Any]:
@@ -30,7 +30,7 @@ def goodness(residuals: Sequence[float], parameters: int) -> dict[str, Any]:
     count = len(residuals)
     chi_square = math.fsum(value * value for value in residuals)
     free = max(1, count - parameters)
-    entropy = count * math.log(max(chi_square, _LEAST) / count)
+    entropy = count * math.log(max(chi_square, _LEAST_VARIANCE) / count)
     return {
         "residuals": count,
         "parameters": parameters,

@@ -44,7 +44,7 @@ class Tried:
     loss: float | None
     """Of rates and CPU time, fitted behind it; None where it makes no difference."""
     whole: float | None = None
-    """The same with percentiles."""
+    """Loss of rates and percentiles."""
 
     def said(self) -> str:
         """In words."""
@@ -72,7 +72,7 @@ class Searched:
 
     @property
     def whole(self) -> float:
-        """The same with percentiles."""
+        """As `loss`, with percentiles."""
         return robust(self.found.residuals)
 
     def said(self) -> str:

@@ -81,7 +81,7 @@ def report(members: Sequence[Member], settings: JointSettings) -> str:
             lines.append(f"| `{key}` | {each.value:.4g} {unit} | {each.stderr:.2g} {unit} |")
     lines += [
         "",
-        "| drive | host from | unseen points | median | nine of ten |",
+        "| drive | host from | unseen points | median | nine in ten |",
         "|---|---|---|---|---|",
     ]
     catalogue = [

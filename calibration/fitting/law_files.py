@@ -21,13 +21,13 @@ from raidlab.devices.trees import put
 
 _MIB: Final = 1 << 20
 _PERCENTS: Final = (50.0, 90.0, 99.0, 99.9)
-_FAST: Final = 10.0
+_FAST_PERCENT: Final = 10.0
 """Percent of the I/Os that are as fast as nothing but the floor: the very fastest are odd ones."""
 _TAIL: Final = 2.0
 """Greatest latency of a shape over its 99.9th percentile: what a single I/O had decides nothing."""
 _HOST_BOUND: Final = 0.97
 """Share of what the host's CPU allows from which on a rate says nothing of the device."""
-_NEAR: Final = 2.0
+_SHAPE_REACH: Final = 2.0
 """Reach of a point's shape of latencies over that of rates."""
 
 
@@ -119,7 +119,7 @@ def _floor(points: Sequence[Point]) -> float:
         for point in points
         if point.outstanding == shallow
         for _, side in point.sides()
-        if (fast := percentile(side.completion, _FAST))
+        if (fast := percentile(side.completion, _FAST_PERCENT))
     ]
     return float(f"{min(1.0, float(np.median(shares))):.3g}") if shares else 0.7
 
@@ -217,7 +217,7 @@ def _shape(load: Loads, points: Sequence[Point], side: str, mean: float) -> list
     known = [(point, shape) for point in points if (shape := _relative(getattr(point, side)))]
     if not known:
         return None
-    near = correlations(load, loads_of([point for point, _ in known]), _NEAR)[0]
+    near = correlations(load, loads_of([point for point, _ in known]), _SHAPE_REACH)[0]
     weights = near**2 / np.sum(near**2)
     logs = np.array([np.log(shape) for _, shape in known])
     values = np.maximum.accumulate(np.exp(weights @ logs))

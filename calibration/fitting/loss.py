@@ -55,7 +55,7 @@ OVER_TIME_TOLERANCE: Final = 0.1
 """Of the rate in a part of a measurement's time."""
 _LEAST_CPU_SHARE: Final = 0.05
 """Of one hardware thread; what fio rounds says nothing of less."""
-_FARTHEST: Final = 3.0
+_FARTHEST_RESIDUAL: Final = 3.0
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,16 @@ class Residual:
     @property
     def value(self) -> float:
         """Logarithm of simulated over measured, in tolerances, or the distance if it is less."""
-        ratio = float(np.clip(self.log_ratio, -_FARTHEST, _FARTHEST)) / self.tolerance
+        ratio = (
+            float(np.clip(self.log_ratio, -_FARTHEST_RESIDUAL, _FARTHEST_RESIDUAL)) / self.tolerance
+        )
         return float(np.copysign(min(abs(ratio), self.apart), ratio))
 
     @property
     def log_ratio(self) -> float:
         """Logarithm of simulated over measured."""
         if self.simulated <= 0.0:
-            return -_FARTHEST
+            return -_FARTHEST_RESIDUAL
         return float(np.log(self.simulated / self.measured))
 
 

@@ -23,7 +23,7 @@ _DISTRIBUTIONS: Final = 6
 """Points whose distributions are drawn."""
 _JOBS: Final = 4
 """Numbers of jobs that have a picture of their own for each load."""
-_SEEN: Final = 1.02
+_VISIBLE_RATIO: Final = 1.02
 """Ratio of two points of a distribution that stand apart in a picture."""
 _LEAST_SHARE: Final = 1e-4
 """Smallest share of a distribution that is drawn."""
@@ -362,7 +362,7 @@ def _thinned(pairs: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Without points that nobody would see beside their neighbours."""
     found: list[tuple[float, float]] = []
     for x, share in pairs:
-        if found and x < _SEEN * found[-1][0] and share * _SEEN > found[-1][1]:
+        if found and x < _VISIBLE_RATIO * found[-1][0] and share * _VISIBLE_RATIO > found[-1][1]:
             continue
         found.append((x, share))
     return found

@@ -19,9 +19,9 @@ from typing import Final
 from raidlab.calibration.fitting.loss import robust
 from raidlab.calibration.fitting.search import Array, Search
 
-_APART = (0.01, 0.003)
+_DISTANCES = (0.01, 0.003)
 """Of the value, between the places of a parabola."""
-_FARTHEST: Final = 3.0
+_LONGEST_STEP: Final = 3.0
 """Distances that a step may go."""
 
 
@@ -35,7 +35,7 @@ def polished(search: Search, place: Array) -> Array:
         points = tuple(point for point in search.points if search.feels(parameter, point))
         if not parameter.limits or parameter.whole or not points:
             continue
-        for share in _APART:
+        for share in _DISTANCES:
             here = float(place[at])
             apart = share * parameter.value(here) / abs(parameter.slope(here))
             place = _along(search, place, at, apart, points)
@@ -61,4 +61,4 @@ def least_of(before: float, here: float, after: float) -> float:
     bent = before - 2.0 * here + after
     if bent <= 0.0:
         return 0.0 if here <= min(before, after) else (1.0 if after < before else -1.0)
-    return min(_FARTHEST, max(-_FARTHEST, (before - after) / (2.0 * bent)))
+    return min(_LONGEST_STEP, max(-_LONGEST_STEP, (before - after) / (2.0 * bent)))

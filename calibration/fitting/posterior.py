@@ -19,19 +19,19 @@ from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import Fault, SpecError
 
 Array = npt.NDArray[np.float64]
-_WIDEST: Final = 0.3
+_WIDEST_DEVIATION: Final = 0.3
 """Deviation in units of the range: what is not determined at all is drawn from all of it."""
 _MORE: Final = 16
 """Places drawn for each that is wanted: some make no device, such as a disk whose seeks would get
 shorter with the distance."""
-_GLANCE = Effort(ios=100, ios_of_slow=100, rounds=1.0)
+_GLANCE_EFFORT = Effort(ios=100, ios_of_slow=100, rounds=1.0)
 _EFFORT = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
 
 
 def places(result: Calibration, count: int, seed: int = 1) -> Array:
     """Places of the unit cube drawn from the posterior, shape (count, parameters)."""
     found = result.fit
-    errors = np.minimum(found.errors, _WIDEST)
+    errors = np.minimum(found.errors, _WIDEST_DEVIATION)
     covariance = found.correlations * np.outer(errors, errors)
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -49,7 +49,7 @@ def _drawn(result: Calibration, count: int) -> Iterator[tuple[Array, Bench]]:
     for place in places(result, _MORE * count, result.settings.seed):
         try:
             bench = result.model.bench(place)
-            bench.run(point, _GLANCE)
+            bench.run(point, _GLANCE_EFFORT)
         except SpecError:
             continue
         yield place, bench

@@ -45,10 +45,10 @@ from raidlab.devices.trees import get, put
 
 _MIDDLE = (0.15, 0.85)
 _MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
-_GLANCE = Effort(ios=1000, ios_of_slow=500)
+_GLANCE_EFFORT = Effort(ios=1000, ios_of_slow=500)
 SYSTEMS = Path(__file__).parent / "systems"
-_NOTHING = Choice({}, frozenset(), {})
-_FEW = (1, 4, 16, 64)
+_NO_CHOICE = Choice({}, frozenset(), {})
+_FEW_DEPTHS = (1, 4, 16, 64)
 _SOME = (1, 8, 64, 512)
 
 
@@ -70,7 +70,7 @@ class Case:
     """File in `SYSTEMS`, for kinds that need a system."""
     known: Mapping[str, Any] = field(default_factory=dict)
     """Values of the device file that are given to the fit."""
-    choice: Choice = _NOTHING
+    choice: Choice = _NO_CHOICE
     around: Mapping[str, float] = field(default_factory=dict)
     """True values of keys that begin so lie within this factor of what is usual."""
 
@@ -84,10 +84,10 @@ CASES: Mapping[str, Case] = {
         jobs=(1,),
         around={"seek.read.average": 1.3},
     ),
-    "ssd": Case("ssd", "ssd", depths=_FEW, around={"host.": 1.15}),
-    "nvme": Case("nvme", "nvme", depths=_FEW, around={"host.": 1.15}),
+    "ssd": Case("ssd", "ssd", depths=_FEW_DEPTHS, around={"host.": 1.15}),
+    "nvme": Case("nvme", "nvme", depths=_FEW_DEPTHS, around={"host.": 1.15}),
     "nvme-blocks": Case(
-        "nvme-blocks", "nvme", depths=_FEW, blocks=(4096, 65536), around={"host.": 1.15}
+        "nvme-blocks", "nvme", depths=_FEW_DEPTHS, blocks=(4096, 65536), around={"host.": 1.15}
     ),
     "host": Case("host", "host", system="host.toml", jobs=(1,), around={"": 3.0}),
     "controller": Case("controller", "controller", system="controller.toml", depths=_SOME),
@@ -99,7 +99,9 @@ CASES: Mapping[str, Case] = {
         jobs=(4,),
         blocks=(4096, 1 << 20),
     ),
-    "os-raid": Case("os-raid", "os-raid", system="os-raid.toml", depths=_FEW, blocks=(4096, 65536)),
+    "os-raid": Case(
+        "os-raid", "os-raid", system="os-raid.toml", depths=_FEW_DEPTHS, blocks=(4096, 65536)
+    ),
     "write-cache": Case(
         "write-cache",
         "write-cache",
@@ -170,7 +172,7 @@ def measure(
     points = []
     for point in loads:
         # A first look, so that the run is as long as the rate wants it.
-        seen = bench.run(point if point.timeline else _with(point, bench, _GLANCE), effort)
+        seen = bench.run(point if point.timeline else _with(point, bench, _GLANCE_EFFORT), effort)
         latency = seen.read or seen.write
         if latency is None:
             raise AssertionError("a load that moves data")
@@ -245,7 +247,7 @@ def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -
                     place[index] = parameter.place(near)
         try:
             bench = model.bench(place)
-            bench.run(loads[0], _GLANCE)
+            bench.run(loads[0], _GLANCE_EFFORT)
         except SpecError:
             # A seek curve that falls, for one.
             continue

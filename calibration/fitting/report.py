@@ -19,7 +19,7 @@ from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 _WORST: Final = 25
 WORST_SHOWN: Final = 10
 """Points that a terminal shows unless it is asked for all."""
-_ALIKE: Final = 0.8
+_ALIKE_CORRELATION: Final = 0.8
 """Correlation from which on two parameters are named together."""
 
 
@@ -127,7 +127,7 @@ def comparison_answer(rows: Sequence[Compared]) -> str:
         return "No point was compared."
     text = (
         f"Rates: {digits(found['median_abs_error_pct'])} % off in the median,"
-        f" {digits(found['p90_abs_error_pct'])} % or less in nine of ten"
+        f" {digits(found['p90_abs_error_pct'])} % or less in nine in ten"
         f" ({found['points']} points)."
     )
     tails = [(e, row) for row in rows if (e := row.percentile_error_pct(99.0)) is not None]
@@ -155,7 +155,7 @@ def calibration_answer(result: Calibration) -> str:
     count = {0: "none", len(estimates): "all"}.get(determined, str(determined))
     return (
         f"{seen} rates are {digits(found['median_abs_error_pct'])} % off in the median"
-        f" ({found['points']} points, nine of ten within {digits(found['p90_abs_error_pct'])} %);"
+        f" ({found['points']} points, nine in ten within {digits(found['p90_abs_error_pct'])} %);"
         f" {train['points']} training points determine {count} of the {len(estimates)} parameters."
         + _hard_first(by_region(result.rows))
         + _beside_lines(against_lines(result.rows))
@@ -169,12 +169,12 @@ def _beside_lines(found: dict[str, Any]) -> str:
     median, ninth = found["skill"] > 0, found["skill_p90"] > 0
     better = "better" if median and ninth else "no better"
     if median != ninth:
-        better = f"better in {'the median' if median else 'nine of ten'} alone"
+        better = f"better in {'the median' if median else 'nine in ten'} alone"
     own, own_ninth = (digits(found[f"model_{key}"]) for key in (_MEDIAN, _P90))
     lines, lines_ninth = (digits(found[key]) for key in (_MEDIAN, _P90))
     return (
         f" It is {better} than straight lines between the training points, which are {lines} % off,"
-        f" {lines_ninth} % in nine of ten (it {own} %, {own_ninth} % on the same points; skill"
+        f" {lines_ninth} % in nine in ten (it {own} %, {own_ninth} % on the same points; skill"
         f" {_skill(found['skill'])}, {_skill(found['skill_p90'])})."
     )
 
@@ -184,7 +184,7 @@ def _hard_first(regions: Mapping[str, Mapping[str, Any]]) -> str:
     if Region.CEILING.value not in regions or len(regions) == 1:
         return ""
     said = [
-        f"{NAMES[region]} {digits(of[_MEDIAN])} %, {digits(of[_P90])} % in nine of ten"
+        f"{NAMES[region]} {digits(of[_MEDIAN])} %, {digits(of[_P90])} % in nine in ten"
         f" ({of['points']})"
         for region in Region
         if (of := regions.get(region.value))
@@ -300,10 +300,10 @@ def parts_table(document: dict[str, Any]) -> Table:
             Column("points of", kind=Kind.TEXT, width=16),
             Column("points"),
             Column("median error of the rate,", "%"),
-            Column("nine of ten within,", "%"),
+            Column("nine in ten within,", "%"),
             Column("median error of p99,", "%", priority=2),
             Column("skill"),
-            Column("skill, nine of ten", priority=3),
+            Column("skill, nine in ten", priority=3),
         ],
         rows,
     )
@@ -320,7 +320,7 @@ def _correlated(result: Calibration) -> list[str]:
         f"{names[one]} and {names[other]}: {result.fit.correlations[one][other]:+.2f}"
         for one in range(len(names))
         for other in range(one)
-        if abs(result.fit.correlations[one][other]) >= _ALIKE
+        if abs(result.fit.correlations[one][other]) >= _ALIKE_CORRELATION
     ]
     if not pairs:
         return []

@@ -11,7 +11,7 @@ from raidlab.calibration.fitting.loss import rate_tolerance
 from raidlab.scenarios.results.look import BLUE, GREY, LINES, depth_axis, dress
 from raidlab.scenarios.results.page import Picture
 
-_LEAST: Final = 3
+_LEAST_POINTS: Final = 3
 """Points from which on a picture shows more than a table."""
 
 
@@ -25,7 +25,7 @@ def residual_pictures(rows: Sequence[Compared]) -> list[Picture]:
     """Residuals over outstanding I/Os, a colour for each direction; none of a few points."""
     import plotly.graph_objects as go
 
-    if len(rows) < _LEAST:
+    if len(rows) < _LEAST_POINTS:
         return []
     drawn = go.Figure()
     for number, rw in enumerate(sorted({row.point.rw for row in rows})):

@@ -23,8 +23,8 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
 
-_MOST: Final = 3.0
-"""I/Os of a run over time, as a multiple of those measured: whoever makes more is wrong anyway."""
+_MOST_IOS_RATIO: Final = 3.0
+"""I/Os of a run over time, as a multiple of the measured ones: beyond it a model is wrong."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,8 @@ class ScenarioBench(Bench):
         """As long as it was measured, in a few steps, from the warm-up on that the file names.
 
         A search tries caches that take in a hundred times what was measured; such a run ends at
-        `_MOST` times the I/Os. **Example.** 2,787 writes a second over 12 s: 100,000 of 2.7 million
-        that an endless cache takes at 222,000 a second.
+        `_MOST_IOS_RATIO` times the I/Os. **Example.** 2,787 writes a second over 12 s: 100,000 of
+        2.7 million that an endless cache takes at 222,000 a second.
         """
         step = round(seconds_of(point) * 1e9 / WINDOWS / plan["time_lapse"])
         measured = fmean(rates_of(point) or (0.0,)) * WINDOWS * step / 1e9
@@ -133,7 +133,7 @@ class ScenarioBench(Bench):
             "warm_up_ns": begin,
             "warm_up_most_ns": 0,
             "duration_ns": WINDOWS * step,
-            "max_ios": round(_MOST * measured),
+            "max_ios": round(_MOST_IOS_RATIO * measured),
             "precision": 0.0,
             "timeline_step_ns": step,
         }

@@ -44,7 +44,7 @@ from raidlab.calibration.fitting.search import (
     look_everywhere,
 )
 from raidlab.calibration.fitting.system import System
-from raidlab.calibration.fitting.system_kinds import BESIDE
+from raidlab.calibration.fitting.system_kinds import CONTROLLER_TABLE
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import get, put
@@ -64,7 +64,7 @@ _LIMIT_POINTS: Final = 8
 _RUNS: Final = 8
 """Runs by whose differences what changes over time is judged."""
 _PAGE: Final = 4096
-_LARGE: Final = 4
+_LARGE_BLOCK_RATIO: Final = 4
 """Times the smallest block, from which on a block separates the time of its bytes from a
 command's."""
 _MODE_POINTS: Final = 4
@@ -75,11 +75,11 @@ IMPOSSIBLE: Final = 100.0
 _PER_PARAMETER: Final = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES: Final = 50
-_AROUND = ("host.", f"{BESIDE}.")
+_AROUND = ("host.", f"{CONTROLLER_TABLE}.")
 """What keys begin with that are not the drive's."""
 BUDGET: Final = 20_000
 """Evaluations that are enough for any part of a fit: one takes 700 to 2,000 of them in all."""
-_NOTHING = Choice({}, frozenset(), {})
+_NO_CHOICE = Choice({}, frozenset(), {})
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Settings:
     """Points that the fit may see; all if empty."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Values of the device file to replace before the fit, by dotted key."""
-    choice: Choice = _NOTHING
+    choice: Choice = _NO_CHOICE
     budget: int = BUDGET
     """Evaluations that the search may take: places of the parameters that are simulated."""
     time_limit_s: float | None = None
@@ -135,7 +135,7 @@ class Task:
         found = set(self.system.has if self.system else ())
         for side in self.sides:
             blocks = [p.bs for p in self.points if getattr(p, side)]
-            if max(blocks) >= _LARGE * min(blocks):
+            if max(blocks) >= _LARGE_BLOCK_RATIO * min(blocks):
                 found.add(f"large {side}s")
         if reads_alone_and_beside(self.points):
             found.add(ALONE_AND_BESIDE)

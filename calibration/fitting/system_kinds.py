@@ -18,7 +18,7 @@ UNKNOWN = "unknown"
 """What a scenario calls a device that the fit is to find: it begins as its kind's template."""
 UNKNOWN_CONTROLLER = "unknown-controller"
 """What it calls a controller that is to be found together with the drives behind it."""
-BESIDE = "controller"
+CONTROLLER_TABLE = "controller"
 """The table of a drive's tree that holds such a controller, and what its keys begin with."""
 
 CONTROLLER_TEMPLATE = Path(__file__).parent / "templates" / "controller.toml"
@@ -57,7 +57,7 @@ _CONTROLLER = (
         "queue_depth", "", 8, 4096, "log", "deeper loads than it takes", whole=True, limits=True
     ),
 )
-OF_CONTROLLER = tuple(replace(each, key=f"{BESIDE}.{each.key}") for each in _CONTROLLER)
+OF_CONTROLLER = tuple(replace(each, key=f"{CONTROLLER_TABLE}.{each.key}") for each in _CONTROLLER)
 """What is fitted of a controller together with its drives."""
 _CONTROLLER_EXTRA = (
     Parameter("cores", "", 1, 16, "log", "depth 1 beside small requests at depth", whole=True),

@@ -31,11 +31,11 @@ _STEP: Final = 0.05
 _ONE_SIDED: Final = 3.0
 _AT_BOUND: Final = 0.01
 """Of the range: as near as that a place is as good as the bound."""
-_WIDE: Final = 0.25
-_ALIKE: Final = 0.98
+_WIDE_SHARE: Final = 0.25
+_ALIKE_CORRELATION: Final = 0.98
 _DRAWS: Final = 200
 _95 = 1.96
-_TOGETHER: Final = 2.0
+_JOINT_COMPARISONS: Final = 2.0
 """Comparisons of a point that say as much as one, for the percentiles of a run move together: those
 of a sample, p below q, are correlated by sqrt(p (1 - q) / (q (1 - p))), its deciles by 0.48 in the
 mean."""
@@ -109,7 +109,7 @@ def certainty(
     weights = (1.0 + at_best**2) ** -0.25
     weighted = jacobian * weights[:, None]
     spare = max(1, len(at_best) - count)
-    scale = _TOGETHER * max(1.0, float(np.sum((at_best * weights) ** 2)) / spare)
+    scale = _JOINT_COMPARISONS * max(1.0, float(np.sum((at_best * weights) ** 2)) / spare)
     known = np.full(count, _RIDGE)
     covariance = _covariance(weighted, known, scale)
     if not runs:
@@ -133,7 +133,11 @@ def certainty(
         confirmed[index] = max(errors[index], (high - low) / (2 * _95))
         others = np.abs(np.delete(correlations[index], index))
         names = [other.key for other in parameters if other is not parameter]
-        like = names[int(np.argmax(others))] if len(others) and others.max() > _ALIKE else ""
+        like = (
+            names[int(np.argmax(others))]
+            if len(others) and others.max() > _ALIKE_CORRELATION
+            else ""
+        )
         estimate = _estimate(
             parameter, float(place[index]), float(confirmed[index]), low, high, like
         )
@@ -170,7 +174,7 @@ def _estimate(
 def _is_determined(parameter: Parameter, error: float) -> bool:
     """True if an error of the place leaves little of the range, and of a value little of it."""
     share = error * math.log(parameter.high / parameter.low) if parameter.scale == "log" else 0.0
-    return error < _WIDE and share <= DETERMINED_WITHIN
+    return error < _WIDE_SHARE and share <= DETERMINED_WITHIN
 
 
 def _other_bottleneck(search: Search, place: Array, index: int, points: tuple[int, ...]) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.devices.faults import Fault, SpecError
 
-_MOST = 1.5
+_MOST_OUTSTANDING = 1.5
 """Latency times rate over what is outstanding: more cannot be, whatever was rounded."""
-_LEAST = 0.1
-_APART = 2.0
+_LEAST_OUTSTANDING = 0.1
+_RATIO_OF_DRIVES = 2.0
 """Ratio of rates under one load that one drive in one state does not have."""
 _SHOWN = 20
 
@@ -27,11 +27,11 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
     remaining, wrong, idle = [], [], []
     for point in measurement.points:
         inside = point.iops * point.latency_mean_us / 1e6 / point.outstanding
-        if inside > _MOST:
+        if inside > _MOST_OUTSTANDING:
             wrong.append((point, inside * point.outstanding))
         else:
             remaining.append(point)
-            idle += [point] if inside < _LEAST else []
+            idle += [point] if inside < _LEAST_OUTSTANDING else []
     if 2 * len(wrong) > len(measurement.points):
         raise SpecError([_contradiction(point, inside) for point, inside in wrong[:_SHOWN]])
     notes = [f"left out: {_contradiction(point, inside)}" for point, inside in wrong]
@@ -65,7 +65,7 @@ def _mixed(points: Sequence[Point]) -> Iterator[str]:
     apart = []
     for same in rates.values():
         slow, fast = (pick(same, key=lambda point: point.iops) for pick in (min, max))
-        if fast.iops > _APART * slow.iops:
+        if fast.iops > _RATIO_OF_DRIVES * slow.iops:
             apart.append((fast.iops / slow.iops, slow, fast))
     if apart:
         ratio, slow, fast = max(apart, key=lambda each: each[0])

@@ -16,7 +16,7 @@ import numpy as np
 from raidlab.calibration.monitoring.samples import Boot, Capture, Quantity, Series
 
 Q = Quantity
-_LONG = 30
+_LONG_SAMPLES = 30
 """Samples after which one less does not matter."""
 _SLACK = 1.5
 _OTHER_LENGTH = 3.0
@@ -77,7 +77,7 @@ def _is_since_boot(capture: Capture) -> bool:
 def _apart(series: Series, at: int) -> bool:
     """True if a sample cannot be taken for one of the others."""
     others = len(series) - 1
-    if others < 2 or others >= _LONG:
+    if others < 2 or others >= _LONG_SAMPLES:
         return True
     for quantity in _COMPARED:
         column = series.column(quantity)

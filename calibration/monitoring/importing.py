@@ -22,7 +22,7 @@ from raidlab.devices.reading import unreadable
 
 _HOLE = 1.5
 """Intervals between two samples from which on something lacks."""
-_SURE = 0.15
+_SURE_SCORE = 0.15
 """How sure a reader has to be."""
 
 
@@ -137,7 +137,7 @@ def recognised(source: Source) -> Reader:
     head = source.head.lstrip("\ufeff")
     sure = [(reader.recognises(head), -at, reader) for at, reader in enumerate(READERS)]
     best = max(sure, key=lambda each: each[:2])
-    if best[0] < _SURE:
+    if best[0] < _SURE_SCORE:
         names = ", ".join(reader.name for reader in READERS)
         first = next((line.strip() for line in head.splitlines() if line.strip()), "")
         raise RefusedError(

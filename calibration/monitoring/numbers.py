@@ -11,7 +11,7 @@ MIB = KIB * KIB
 _NUMBER = re.compile(
     r"([+-]?)(\d[\d\s_.,'\u00a0\u202f]*|[.,]\d+)(e[+-]?\d+)?\s*(.*)", re.IGNORECASE
 )
-_NOTHING = {"", "-", "--", "n/a", "na", "nan", "null", "none", "?", "...", "undefined", "inf"}
+_NO_VALUE = {"", "-", "--", "n/a", "na", "nan", "null", "none", "?", "...", "undefined", "inf"}
 _BINARY = {"": 1.0, "k": KIB, "m": MIB, "g": KIB**3, "t": KIB**4, "p": KIB**5}
 _DECIMAL = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 _TIMES = {"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "μs": 1e-3, "ms": 1.0, "s": 1e3, "sec": 1e3,
@@ -38,7 +38,7 @@ def plain(text: str, *, comma: bool | None = None) -> float:
 def split(text: str, *, comma: bool | None = None) -> tuple[float, str]:
     """A number and what stands behind it; as `plain`."""
     text = text.strip().strip('"').strip()
-    if text.lower().lstrip("+-") in _NOTHING or text.lower().lstrip("+-") == "infinity":
+    if text.lower().lstrip("+-") in _NO_VALUE or text.lower().lstrip("+-") == "infinity":
         return math.nan, ""
     found = _NUMBER.fullmatch(text)
     if found is None:

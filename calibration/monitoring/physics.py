@@ -21,9 +21,9 @@ _DIRECTIONS = (
 )
 _PAIRS = ((Q.READS, Q.R_AWAIT), (Q.WRITES, Q.W_AWAIT), (Q.DISCARDS, Q.D_AWAIT),
           (Q.FLUSHES, Q.F_AWAIT))  # fmt: skip
-_APART = 1.5
+_CONFLICT_RATIO = 1.5
 """Ratio of two figures for one thing from which on one of them is wrong."""
-_LITTLE = 0.15
+_LITTLE_SHARE = 0.15
 _UNIT_FACTORS = (2048.0, 2.0, 1024.0, 1000.0, 512.0, 1.048576)
 
 
@@ -57,7 +57,7 @@ def _bytes(
             series.step[amount] = 0.0
             return
         ratio = _ratio(amounts, product)
-        if ratio is not None and not 1 / _APART < ratio < _APART:
+        if ratio is not None and not 1 / _CONFLICT_RATIO < ratio < _CONFLICT_RATIO:
             series.columns[amount] = product
             capture.note(
                 "rate-times-size",
@@ -174,7 +174,7 @@ def _queue(name: str, series: Series, capture: Capture) -> None:
     both = ~np.isnan(printed) & ~np.isnan(expected)
     first, second = float(printed[both].sum()), float(expected[both].sum())
     count = max(1, int(both.sum()))
-    slack = _LITTLE * max(first, second) + count * _rounding(series)
+    slack = _LITTLE_SHARE * max(first, second) + count * _rounding(series)
     if abs(first - second) > slack:
         capture.note(
             "little",

@@ -138,7 +138,7 @@ def steps_of_row(layout: Layout, words: Sequence[str]) -> dict[Quantity, float]:
 
 
 def _fast(rows: Sequence[str], columns: int) -> Array | None:
-    """All rows at once; None if they are not plain numbers, so many in each row."""
+    """All rows at once; None if they are not plain numbers, this many in each row."""
     text = " ".join(rows)
     if "," in text:
         text = text.replace(",", ".")

@@ -16,7 +16,7 @@ from raidlab.calibration.monitoring.samples import RefusedError
 from raidlab.devices.reading import MIB, reason, unreadable
 
 _HEAD = 256 << 10
-_WHOLE = 1024 * MIB
+_WHOLE_FILE_BYTES = 1024 * MIB
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -103,10 +103,10 @@ class Source:
         """
         try:
             with self._opened() as file:
-                content = file.read(_WHOLE + 1)
+                content = file.read(_WHOLE_FILE_BYTES + 1)
         except (OSError, EOFError, lzma.LZMAError) as error:
             raise unreadable(self.path, str(error)) from None
-        if len(content) > _WHOLE:
+        if len(content) > _WHOLE_FILE_BYTES:
             raise RefusedError("larger than 1 GiB: split it")
         text = content.decode(self.encoding, "replace")
         return text.replace("\r\n", "\n").replace("\r", "\n")

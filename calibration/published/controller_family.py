@@ -41,7 +41,7 @@ from raidlab.devices.trees import get
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.running.store import Store, default_limit, default_path
 
-_TOGETHER = "fitted with the family's other terms; the figures hardly determine it alone"
+_JOINT_FIT = "fitted with the family's other terms; the figures hardly determine it alone"
 
 
 class FamilyBench:
@@ -212,7 +212,7 @@ def written(bench: FamilyBench, found: Found) -> dict[Path, str]:
                     continue
                 key = keys[at]
                 stderr = f"{max(1, math.ceil(100 * found.stderr[at]))} %"
-                source: Mapping[str, Any] = {"source": "assumed", "note": _TOGETHER}
+                source: Mapping[str, Any] = {"source": "assumed", "note": _JOINT_FIT}
                 if found.is_determined(at):
                     fitted = {"source": "fitted", "stderr": stderr}
                     source = {**fitted, "measurement": bench.fit.measurement, "note": count}

@@ -47,9 +47,9 @@ STEP = 0.05
 _TRUSTED = 0.7
 """Farthest that a parameter goes in one round, as a logarithm: a factor of two."""
 _ROUNDS = 5
-_ENOUGH = 0.01
+_LEAST_GAIN = 0.01
 """The search ends when straight lines promise less than this share of the loss."""
-ALIKE = 0.95
+ALIKE_CORRELATION = 0.95
 """Beyond this correlation two parameters cannot be distinguished."""
 
 
@@ -158,7 +158,7 @@ class Fitted(Found):
     def alike(self, at: int) -> list[str]:
         """The parameters that it cannot be distinguished from."""
         names = self.bench.names
-        near = np.flatnonzero(abs(self.correlations[at]) > ALIKE)
+        near = np.flatnonzero(abs(self.correlations[at]) > ALIKE_CORRELATION)
         return [names[other] for other in near if other != at]
 
     def sheet(self) -> str:
@@ -264,7 +264,7 @@ def least(bench: Simulates) -> Found:
             trusted /= 3
         else:
             break
-        if expected > (1 - _ENOUGH) * before:
+        if expected > (1 - _LEAST_GAIN) * before:
             break
     return assessed(bench, place)
 

@@ -21,7 +21,7 @@ from raidlab.devices.files import write_file
 
 WIDTH, HEIGHT = 880, 380
 LEFT, RIGHT, TOP, BOTTOM = 64, 150, 44, 48
-LOWEST, HIGHEST = 0.6, 1.7
+LOWEST_RATIO, HIGHEST_RATIO = 0.6, 1.7
 MARKS = {"fitted": ("#56B4E9", "circle"), "chosen in view": ("#E69F00", "square")}
 """Okabe and Ito's colours, by what the figure was used for; what is none of them is predicted."""
 PREDICTED = ("#D55E00", "diamond")
@@ -83,7 +83,9 @@ def _x(value: float) -> float:
 
 
 def _y(ratio: float) -> float:
-    at = math.log(min(max(ratio, LOWEST), HIGHEST) / LOWEST) / math.log(HIGHEST / LOWEST)
+    at = math.log(min(max(ratio, LOWEST_RATIO), HIGHEST_RATIO) / LOWEST_RATIO) / math.log(
+        HIGHEST_RATIO / LOWEST_RATIO
+    )
     return HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * at
 
 

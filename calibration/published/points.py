@@ -25,11 +25,11 @@ from raidlab.devices.reading import whole_number
 from raidlab.devices.units import SIZE
 from raidlab.scenarios.spec.loads import PROFILES, Load, Profile, parse_fio_words
 
-_DEEPEST = 512
+_DEEPEST_QUEUE = 512
 _PER_S = {"mib_per_s": 2**20, "mb_per_s": 10**6}
 _MEANT = ("threads", "area", "processes", "areas")
 """Settings that a point can say."""
-_NOTHING = ("disk_cache",)
+_USUAL_SETTINGS = ("disk_cache",)
 """Settings that say nothing but what drives usually do."""
 
 
@@ -79,7 +79,7 @@ def _point(figure: Figure, path: str) -> Point:
         raise _NoPointError(f"{figure.quantity} is no rate")
     if figure.relation not in ("=", "~"):
         raise _NoPointError(f"{figure.relation} is no figure")
-    others = [key for key in of.settings if key not in (*_MEANT, *_NOTHING)]
+    others = [key for key in of.settings if key not in (*_MEANT, *_USUAL_SETTINGS)]
     if others or of.format not in ("", "advertised"):
         raise _NoPointError(f"measured with {', '.join(others) or of.format}")
     load = _load(of.load)
@@ -87,7 +87,7 @@ def _point(figure: Figure, path: str) -> Point:
     jobs = whole_number(stated)
     if not jobs:
         raise _NoPointError(f"threads or processes are {stated}: a whole number from 1 on")
-    outstanding = _DEEPEST if of.outstanding == "max" else int(of.outstanding)
+    outstanding = _DEEPEST_QUEUE if of.outstanding == "max" else int(of.outstanding)
     per_s = _PER_S.get(figure.quantity)
     iops = figure.value if per_s is None else figure.value * per_s / load.block_bytes
     depth = max(1, round(outstanding / jobs))

@@ -34,7 +34,7 @@ _QUANTITIES = (("iops", "IO/s"), ("mib_per_s", "MiB/s"))
 _EDGE = 40.0
 """Percent beyond which errors are counted at the edge."""
 _BAR = 5.0
-_FAR = 1.25
+_FAR_RATIO = 1.25
 """Ratio to the published figure from which on a point is named."""
 _LINE = 100
 """Characters of a line of the Markdown page."""
@@ -197,7 +197,7 @@ def uses_table(rows: Sequence[Compared]) -> Table:
             Column("numbers"),
             Column("within tolerance"),
             Column("median error", "%"),
-            Column("nine of ten within", "%"),
+            Column("nine in ten within", "%"),
             Column("bounds"),
             Column("bounds that hold"),
         ],
@@ -327,7 +327,7 @@ def _pictures(rows: Sequence[Compared]) -> list[Picture]:
                 Picture(
                     f"{within} of {len(own)} rates in {unit} lie within tolerance",
                     "Simulated over published, by the published figure; the band is 10 %, what is"
-                    f" more than {100 * (_FAR - 1):.0f} % off is named.",
+                    f" more than {100 * (_FAR_RATIO - 1):.0f} % off is named.",
                     ratios(own, unit),
                 )
             )
@@ -379,7 +379,7 @@ def ratios(rows: Sequence[Compared], unit: str) -> go.Figure:
 def _name_far(drawn: go.Figure, rows: Sequence[Compared]) -> None:
     for row in rows:
         ratio = (row.simulated or 0.0) / row.figure.value
-        if not 1 / _FAR <= ratio <= _FAR:
+        if not 1 / _FAR_RATIO <= ratio <= _FAR_RATIO:
             drawn.add_annotation(
                 x=log10(row.figure.value), y=ratio, yshift=9, text=row.figure.id, showarrow=False,
                 font={"size": 11},

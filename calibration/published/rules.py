@@ -34,7 +34,7 @@ _PASS_AT_MOST = "1 h"
 """A load that covers a file once ends by itself."""
 _WARM = (4.0, 4.0)
 """Of a tier that is warm: the disks have little to do."""
-_FIRST = {"first hour": ("1 h", 120)}
+_FIRST_HOURS = {"first hour": ("1 h", 120)}
 """What is recorded of a tier that begins empty, and how many seconds each simulated one is."""
 _DRIVE_RATE = {"hdd": 500.0}
 """I/Os a second that a drive of an array does under a random load of some depth."""
@@ -225,8 +225,8 @@ def _cache_tier(text: str, state: str) -> dict[str, Any]:
     drives = whole_number(words[1].removeprefix("x")) if len(words) == 4 else None
     if not drives or not words[1].startswith("x"):
         raise ValueError(f'settings cache_tier={text}: a form such as "raid1 x2 MODEL write-back"')
-    if state not in ("warm", *_FIRST):
-        raise ValueError(f"settings state={state}: one of warm, {', '.join(_FIRST)}")
+    if state not in ("warm", *_FIRST_HOURS):
+        raise ValueError(f"settings state={state}: one of warm, {', '.join(_FIRST_HOURS)}")
     level, _, model, write = words
     return {
         "level": level,
@@ -314,8 +314,8 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str,
         duration = _ONE_AT_A_TIME
     warm_up = max(warm_up, _filling(configuration, settings, kind))
     state = settings.get("state", "")
-    if settings.get("cache_tier") and state in _FIRST:
-        length, lapse = _FIRST[state]
+    if settings.get("cache_tier") and state in _FIRST_HOURS:
+        length, lapse = _FIRST_HOURS[state]
         return {"warm_up": f"{warm_up:g} s", "duration": length, "time_lapse": lapse}
     if settings.get("cache_tier"):
         warm_up, duration = _WARM

@@ -51,7 +51,7 @@ class Loads:
         return Loads(*(getattr(self, name)[at] for name in _FIELDS))
 
     def pure(self, *, reads: bool) -> Loads:
-        """The same loads with reads alone, or writes alone."""
+        """These loads with reads alone, or writes alone."""
         return replace(self, read_share=np.full(len(self), 1.0 if reads else 0.0))
 
 

@@ -4,7 +4,7 @@ Points are left out one by one, or in a dozen parts where there are many; those 
 together. A form's error is the mean of the absolute logarithms of predicted over measured rates.
 Forms are laws with few numbers, tables (a law with what it leaves kriged), and the average of all
 by weights that make its error on points left out least (`stacking`). The simplest law that a device
-can have is taken if it predicts as well as the average, in the mean and in nine of ten; else a
+can have is taken if it predicts as well as the average, on average and in nine in ten; else a
 table of the average. A bootstrap over points says in what share of them no other family is better.
 """
 
@@ -26,15 +26,15 @@ from raidlab.calibration.surrogates.stacking import left_out_of, weights_of
 _SINGLY: Final = 20
 """Points up to which each is left out by itself."""
 _PARTS: Final = 8
-_FARTHEST: Final = math.log(4.0)
+_LARGEST_ERROR: Final = math.log(4.0)
 """Errors beyond a factor of 4 count as that."""
 _DRAWS: Final = 400
-_NOTHING: Final = 0.01
+_NO_DIFFERENCE: Final = 0.01
 """Difference of errors that is none: a percent of a rate."""
 _AS_WELL: Final = 1.1
 """Ratio of two errors up to which a form predicts as well as another."""
 _NINTH_AS_WELL: Final = 1.25
-"""The same of what nine of ten are within, which few points decide."""
+"""As `_AS_WELL`, of what nine in ten are within, which few points decide."""
 _FEWEST: Final = 4
 """Points below which nothing can be left out."""
 _TABLES: Final = 3
@@ -156,7 +156,7 @@ class Selection:
         if not len(self.left_out):
             return f"{self.name}: too few points to leave any out, so nobody knows how good"
         median, ninth = (percent_of(self.left_out, rank) for rank in (50.0, 90.0))
-        errors = f"{median:.0f} % in the median, {ninth:.0f} % in nine of ten"
+        errors = f"{median:.0f} % in the median, {ninth:.0f} % in nine in ten"
         text = f"{self.name}: {errors} off on points left out; sure to {self.confidence:.0%}"
         if self.no_law:
             law = self.best_law
@@ -240,11 +240,11 @@ def _taken(tried: Sequence[Scored], average: Array) -> Scored | None:
 
 
 def _as_near(errors: Array, others: Array) -> bool:
-    """True if errors are about as small, in the mean and in nine of ten."""
+    """True if errors are about as small, on average and in nine in ten."""
     ninth, of_others = (percent_of(each, 90.0) / 100.0 for each in (errors, others))
     return (
-        error_of(errors) <= _AS_WELL * error_of(others) + _NOTHING
-        and ninth <= _NINTH_AS_WELL * of_others + _NOTHING
+        error_of(errors) <= _AS_WELL * error_of(others) + _NO_DIFFERENCE
+        and ninth <= _NINTH_AS_WELL * of_others + _NO_DIFFERENCE
     )
 
 
@@ -281,7 +281,7 @@ def _parts(loads: Loads) -> list[list[int]]:
 
 
 def _bounded(errors: Array, *, signed: bool = False) -> Array:
-    found: Array = np.clip(errors, -_FARTHEST, _FARTHEST)
+    found: Array = np.clip(errors, -_LARGEST_ERROR, _LARGEST_ERROR)
     return found if signed else np.abs(found)
 
 

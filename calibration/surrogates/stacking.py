@@ -24,7 +24,7 @@ from raidlab.calibration.surrogates.loads import Array
 _SMALL: Final = 0.05
 """Errors below count by their square."""
 # Steps and samples were set on simulated systems, where no choice of them made a difference.
-_STEPS: Final = 200
+_ROUNDS_OF_STACKING: Final = 200
 _LENGTH: Final = 3.0
 _DRAWS: Final = 16
 """Bootstrap samples."""
@@ -61,7 +61,7 @@ def _over_samples(errors: Array, seen: Array) -> Array:
     counted = np.where(counted.sum(axis=1, keepdims=True) > 0.0, counted, 1.0)
     counted = counted / counted.sum(axis=1, keepdims=True)
     found = np.full((len(counted), len(errors)), 1.0 / len(errors))
-    for _ in range(_STEPS):
+    for _ in range(_ROUNDS_OF_STACKING):
         left = found @ errors
         slope = (counted * left / np.sqrt(left**2 + _SMALL**2)) @ errors.T
         found = found * np.exp(-_LENGTH * slope)

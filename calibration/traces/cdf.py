@@ -40,7 +40,7 @@ def rms_distance_ms(first_us: ArrayLike, second_us: ArrayLike) -> float:
 
 
 def rms_distance_of_counts_ms(first: ArrayLike, second: ArrayLike) -> float:
-    """The same of how many lie from each of `bucket_edges` to the next, shape (1750,)."""
+    """As `rms_distance_ms`, of counts from each of `bucket_edges` to the next, shape (1750,)."""
     probabilities = np.arange(1, _QUANTILES + 1) / _QUANTILES
     one, other = (_quantiles(counts, probabilities) for counts in (first, second))
     return float(np.sqrt(np.mean((one - other) ** 2)) / 1000)

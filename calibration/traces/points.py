@@ -24,7 +24,7 @@ from raidlab.calibration.measurements.measurement import (
 from raidlab.calibration.traces.trace import READ, WRITE, Trace
 from raidlab.devices.faults import Fault, SpecError
 
-LEAST = 50
+LEAST_REQUESTS = 50
 """Requests that a point is made of at least."""
 _PERCENTS = (1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 99, 99.9)
 _RARE = 10
@@ -46,12 +46,12 @@ def measurement_of(trace: Trace, name: str = "") -> Measurement:
     points, skipped = [], [Skipped(path=path, reason=note) for note in trace.notes]
     for label, point, requests in _points(trace):
         if point is None:
-            few = f"{label}: {requests} requests, at least {LEAST} make a point"
+            few = f"{label}: {requests} requests, at least {LEAST_REQUESTS} make a point"
             skipped.append(Skipped(path=path, reason=few))
         else:
             points.append(point)
     if not points:
-        allowed = f"at least {LEAST} requests of one direction, size, order and depth"
+        allowed = f"at least {LEAST_REQUESTS} requests of one direction, size, order and depth"
         raise SpecError([Fault("", f"{len(trace)} requests", allowed, (), path)])
     digest = hashlib.sha256(trace.path.read_bytes()).hexdigest()
     files = (File(path=path, sha256=digest, tool="trace"),)
@@ -76,7 +76,7 @@ def _points(trace: Trace) -> Iterator[tuple[str, Point | None, int]]:
                     label = f"{rw} of {size} B, up to {most} in flight"
                     count = int(chosen.sum())
                     depth = max(1, round(float(np.mean(in_flight[chosen]))))
-                    enough = count >= LEAST
+                    enough = count >= LEAST_REQUESTS
                     yield label, _point(trace, chosen, rw, depth) if enough else None, count
 
 

@@ -26,7 +26,7 @@ from raidlab.calibration.twin.asks import Ask, loads_of_asks
 
 _RIVALS: Final = 5
 """Forms whose disagreement counts, the best ones."""
-_FARTHEST: Final = 0.7
+_LARGEST_ERROR: Final = 0.7
 """A point left out that is further off, as the logarithm of a rate, counts as that: a corner."""
 _NOISE: Final = 0.03
 """Deviation of the logarithm of a measured rate."""
@@ -75,7 +75,7 @@ def _covariance(selection: Selection, candidates: Sequence[Ask]) -> Array:
     # it is widened to what points left out were off.
     missed = selection.best_table.left_out
     if len(missed):
-        rms = float(np.sqrt(np.mean(np.minimum(np.abs(missed), _FARTHEST) ** 2)))
+        rms = float(np.sqrt(np.mean(np.minimum(np.abs(missed), _LARGEST_ERROR) ** 2)))
         found = found * max(1.0, rms / field.deviation) ** 2
     best = [each for each in selection.scored if len(each.left_out)][:_RIVALS]
     if len(best) > 1:

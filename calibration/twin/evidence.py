@@ -66,7 +66,7 @@ SETS: Final = (
 
 @dataclass(frozen=True)
 class Errors:
-    """Of rates in percent, in the median and in nine of ten."""
+    """Of rates in percent, in the median and in nine in ten."""
 
     median: float
     p90: float

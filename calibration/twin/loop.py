@@ -34,7 +34,7 @@ ROUND: Final = 3
 """Loads of a round."""
 POINTS: Final = "points.json"
 _FIT_S: Final = 10.0
-_KEPT: Final = "kept back: "
+_KEPT_PREFIX: Final = "kept back: "
 """What the names of points begin with that no fit may see."""
 
 
@@ -179,7 +179,7 @@ def _repeated(points: Sequence[Point]) -> float | None:
 
 def _store(settings: TwinSettings, target: Target, state: _State) -> None:
     """All points, those kept back marked by their name; written whole or not at all."""
-    marked = [each.model_copy(update={"name": f"{_KEPT}{each.name}"}) for each in state.kept]
+    marked = [each.model_copy(update={"name": f"{_KEPT_PREFIX}{each.name}"}) for each in state.kept]
     found = Measurement(name=target.name, points=(*state.seen, *marked), machine=target.machine())
     path = settings.out / POINTS
     beside = path.with_suffix(".part")
@@ -196,8 +196,8 @@ def _stored(settings: TwinSettings, target: Target) -> _State:
     if found.name != target.name:
         allowed = f"a folder for {target.name}, or an empty one; this one is of {found.name}"
         raise SpecError([Fault("--out", str(settings.out), allowed)])
-    kept = [point for point in found.points if point.name.startswith(_KEPT)]
-    seen = [point for point in found.points if not point.name.startswith(_KEPT)]
+    kept = [point for point in found.points if point.name.startswith(_KEPT_PREFIX)]
+    seen = [point for point in found.points if not point.name.startswith(_KEPT_PREFIX)]
     of = len(first_look(writes=target.writes))
     rounds = 1 + max(0, len(seen) - of) // ROUND
     bare = [_bare(point) for point in kept]
@@ -206,4 +206,4 @@ def _stored(settings: TwinSettings, target: Target) -> _State:
 
 def _bare(point: Point) -> Point:
     """The point with the name that it was measured under."""
-    return point.model_copy(update={"name": point.name.removeprefix(_KEPT)})
+    return point.model_copy(update={"name": point.name.removeprefix(_KEPT_PREFIX)})

@@ -31,7 +31,7 @@ def judgement(twin: Twin) -> str:
     return (
         f"Rates of {found['points']} loads that the fit has not seen are"
         f" {found['median_abs_error_pct']:.1f} % off in the median,"
-        f" {found['p90_abs_error_pct']:.1f} % in nine of ten{tail}."
+        f" {found['p90_abs_error_pct']:.1f} % in nine in ten{tail}."
     )
 
 

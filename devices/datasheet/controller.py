@@ -46,7 +46,7 @@ _ASSUMED = "assumed: "
 FASTER, SLOWER = 0.4, 1.25
 """Bounds of a scaled time over its best guess."""
 _STATED = (0.9, 1.4)
-"""The same where a rate is stated: sheets say "up to", for the best firmware path."""
+"""As `_ASSUMED`, where a rate is stated: sheets say "up to", for the best firmware path."""
 
 
 class ControllerSheet(Table):

@@ -81,7 +81,7 @@ class Draft:
                 continue
             where = key if key == "capacity" else f"data_sheet.{key}"
             self.origins[where] = Origin("data-sheet", note)
-        numbers = [key for key in self.values.get("data_sheet", {}) if key not in _OTHER]
+        numbers = [key for key in self.values.get("data_sheet", {}) if key not in _OTHER_KEYS]
         if not numbers:
             self.origins.pop("data_sheet", None)
 
@@ -103,11 +103,11 @@ class Draft:
         }
 
 
-_OTHER = frozenset({"cell", "burst", "year"})
+_OTHER_KEYS = frozenset({"cell", "burst", "year"})
 """Entries of `data_sheet` that are no figures of the maker's."""
 
 
-_WORDS = _OTHER | {*_META, "interface"}
+_WORDS = _OTHER_KEYS | {*_META, "interface"}
 """Keys of a sheet whose values are no numbers, so that a device file has no source for each."""
 
 

@@ -11,7 +11,7 @@ PAGE = 16384
 
 
 def amplification(spare: float) -> float:
-    """Write amplification of uniform random writes with so much spare space (share of capacity).
+    """Write amplification of uniform random writes with this much spare space (share of capacity).
 
     First-in-first-out collection: x = exp(-(1 - x) (1 + spare)), by bisection.
     """

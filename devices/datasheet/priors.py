@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 _PULSE = "MQSim (FAST 2018): 100 us until a program is suspended"
 _ONE_BIT = "no drive is published: a bit more costs as from TLC to QLC, half to twice that"
-_WHOLE = "no suspension at all: a whole page"
+_WHOLE_PAGE = "no suspension at all: a whole page"
 _CHIPS = "chips shown at ISSCC 2018 to 2021 (AnandTech 16491)"
 
 
@@ -65,7 +65,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (2, 4),
             512,
             Prior(30_000, 60_000, 100_000, "p320h-700; data sheets"),
-            Prior(20, 40, 400, f"a program in some five pulses; {_WHOLE}"),
+            Prior(20, 40, 400, f"a program in some five pulses; {_WHOLE_PAGE}"),
             True,
         ),
         "mlc": Cell(
@@ -78,7 +78,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (2, 4),
             512,
             Prior(5_000, 10_000, 20_000, "drives of the catalogue"),
-            Prior(30, 100, 1750, f"{_PULSE}; {_WHOLE}"),
+            Prior(30, 100, 1750, f"{_PULSE}; {_WHOLE_PAGE}"),
             False,
         ),
         "tlc": Cell(
@@ -93,7 +93,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (4, 2),
             1344,
             Prior(3_000, 7_000, 10_000, "s4610-480"),
-            Prior(30, 100, 600, f"{_PULSE}; {_WHOLE}"),
+            Prior(30, 100, 600, f"{_PULSE}; {_WHOLE_PAGE}"),
             True,
         ),
         "qlc": Cell(
@@ -106,7 +106,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (4, 2),
             2048,
             Prior(1_000, 1_500, 3_000, "data sheets"),
-            Prior(30, 100, 2000, f"{_PULSE}; {_WHOLE}"),
+            Prior(30, 100, 2000, f"{_PULSE}; {_WHOLE_PAGE}"),
             True,
         ),
         "plc": Cell(
@@ -119,7 +119,7 @@ CELLS: Mapping[str, Cell] = MappingProxyType(
             (4, 2),
             2560,
             Prior(150, 320, 1_000, f"QLC times 0.2; {_ONE_BIT}"),
-            Prior(30, 100, 6600, f"{_PULSE}; {_WHOLE}"),
+            Prior(30, 100, 6600, f"{_PULSE}; {_WHOLE_PAGE}"),
             True,
         ),
     }

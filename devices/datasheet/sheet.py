@@ -39,7 +39,7 @@ _BYTES = replace(
 _CAPACITY = replace(SIZE, example="960 GB")
 _UP_TO = re.compile(r"\bup ?to\b|^\s*[<>≤≥~]|\bmax\b|\d\s*-\s*\d", re.IGNORECASE)
 _BITS = re.compile(r"(?<![A-Za-z])[kMGT]?b(/s)?\s*$")
-_WIDEST = "pcie-6.0-x16"
+_WIDEST_LINK = "pcie-6.0-x16"
 _UNITS = frozenset(512 << power for power in range(8))
 _NEARLY = 1.05
 MAP_ENTRY = 4
@@ -112,7 +112,7 @@ class Sheet(Table):
     random_read: _IoRate | None = None
     """4 KiB: with a deep queue of an SSD, at depth 16 of a disk."""
     random_write: _IoRate | None = None
-    """The same; of an SSD in steady state unless `burst`."""
+    """As `random_read`; of an SSD in steady state unless `burst`."""
     sequential_read: _Rate | None = None
     """128 KiB with a deep queue."""
     sequential_write: _Rate | None = None
@@ -423,7 +423,7 @@ def _besides(tree: Mapping[str, Any], faults: Faults) -> Iterator[Fault]:
         if not any(key in tree for key in RATES):
             yield Fault("", None, f"one rate at least: {', '.join(RATES)}")
         return
-    fillers = {"name": "x", "interface": _WIDEST, "capacity": "1 TB"}
+    fillers = {"name": "x", "interface": _WIDEST_LINK, "capacity": "1 TB"}
     kept = {key: value for key, value in tree.items() if key not in bad}
     sheet = check(Sheet, fillers | kept, Faults())
     for fault in [] if sheet is None else sheet.faults():

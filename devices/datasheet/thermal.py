@@ -11,7 +11,7 @@ from raidlab.devices.datasheet.flash import Flash
 
 _REVIEWS = "thermal pages of TechPowerUp's reviews"
 _CAPACITY = "8 J/K"
-_STEPS = (("75 degC", 0.5), ("80 degC", 0.2), ("85 degC", 0.05))
+_THROTTLE_STEPS = (("75 degC", 0.5), ("80 degC", 0.2), ("85 degC", 0.05))
 """Temperatures, with the share of its speed at which NAND then works."""
 _HYSTERESIS = "5 K"
 _AMBIENT = "35 degC"
@@ -28,7 +28,9 @@ def put_thermal(draft: Draft, flash: Flash) -> None:
         return
     draft.put("thermal.capacity", _CAPACITY, Origin("assumed", "8 g of board, chips and sink"))
     draft.put("thermal.hysteresis", _HYSTERESIS, Origin("assumed", "no sheet says it"))
-    draft.put("thermal.step", [{"above": above, "speed": speed} for above, speed in _STEPS])
+    draft.put(
+        "thermal.step", [{"above": above, "speed": speed} for above, speed in _THROTTLE_STEPS]
+    )
     note = (
         f"{_REVIEWS}: throttling from 60 to 85 degC by the drive's own sensor, to 50 MB/s at worst"
     )

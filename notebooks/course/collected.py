@@ -14,7 +14,7 @@ from raidlab.scenarios.results.look import Column, Kind, Table, digits
 
 HEAD = ("student", "room", "prediction", "outcome", "unit", "kept")
 """Columns of an exported file."""
-_LARGEST = 1 << 20
+_LARGEST_FILE = 1 << 20
 """Bytes of a file; a class's are a few hundred."""
 
 
@@ -69,8 +69,8 @@ def read(folder: Path) -> list[Prediction]:
 def _rows(path: Path) -> list[Prediction]:
     allowed = "a file of predictions, with the columns " + ", ".join(HEAD)
     try:
-        if path.stat().st_size > _LARGEST:
-            raise SpecError([Fault("", None, f"at most {_LARGEST:,} bytes", file=str(path))])
+        if path.stat().st_size > _LARGEST_FILE:
+            raise SpecError([Fault("", None, f"at most {_LARGEST_FILE:,} bytes", file=str(path))])
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError([Fault("", None, f"{allowed} ({error})", file=str(path))]) from None

@@ -19,7 +19,7 @@ class Losses:
     by_drives: float
     """If every sector could be read: failures of drives alone."""
     closed_form: float
-    """The same by the Markov chain."""
+    """As `by_drives`, by the Markov chain."""
     unreadable: float
     """Probability that a rebuild without redundancy meets an unreadable sector."""
     failures_per_year: float

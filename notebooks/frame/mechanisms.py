@@ -10,12 +10,12 @@ from typing import Any
 from raidlab.notebooks.frame.scenes import Dot, Key, Scene, Shape, Step, label, path
 from raidlab.scenarios.results.look import PARTS, digits, part_name
 
-_WAITING, _SERVED, _OTHER = "#9AA3AD", "#0072B2", "#D55E00"
+_WAITING, _SERVED, _OTHER_COLOUR = "#9AA3AD", "#0072B2", "#D55E00"
 _SERVER_X, _DONE_X, _PLACE = 470.0, 570.0, 26.0
 _LANE = 44.0
 _APART_MS = 0.1
 """Least time between two steps: what comes at once is one."""
-_LEAST = 0.004
+_LEAST_WIDTH = 0.004
 """Of a bar's width, as a share of the longest time: what is shorter is not seen."""
 
 
@@ -93,7 +93,7 @@ def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24, other: str = "")
         own = {drive: [each for each in found if each.drive == drive] for drive in drives}
         away = {drive: elsewhere(each) for drive, each in own.items()}
         shapes += [
-            Shape("rect", _SERVER_X - 16, lane[drive] - 16, 32, 32, _OTHER,
+            Shape("rect", _SERVER_X - 16, lane[drive] - 16, 32, 32, _OTHER_COLOUR,
                   begins=begin - zero, ends=end - zero - 1e-3)
             for drive, times in away.items() for begin, end in times
         ]  # fmt: skip
@@ -168,7 +168,7 @@ def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -
         for stage in io["stages"]:
             begin = (stage["begin_ns"] - io["issued_ns"]) / 1e6
             end = (stage["end_ns"] - io["issued_ns"]) / 1e6
-            if end - begin < _LEAST * longest and stage["kind"] != "host":
+            if end - begin < _LEAST_WIDTH * longest and stage["kind"] != "host":
                 continue
             place = _place(stage)
             if place not in places:

@@ -26,7 +26,7 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 
-_LEAST = 0.02
+_LEAST_SHARE = 0.02
 """Share of the longest bar below which a part joins "other"."""
 _RIM = "#7B8794"
 """Around squares that may be empty: stands out from white and from the dark page."""
@@ -35,7 +35,7 @@ _UNIT = 5
 _DRIVE = re.compile(r"^[^/ ]+/[^ ]+\.(\d+)")
 _LETTER = 7.5
 """Pixels of a letter of 13 pixels, on average, at most."""
-_APART = 0.075
+_LABEL_DISTANCE = 0.075
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
 
 
@@ -112,7 +112,7 @@ def _name_ends(drawn: go.Figure, series: Sequence[Series], x: Axis, y: Axis) -> 
         inside = [(a, b) for a, b in known if low <= _place(b, y) <= high]
         if inside:
             ends.append((each.name, _place(inside[-1][0], x), _place(inside[-1][1], y)))
-    heights = apart([end[2] for end in ends], _APART * (high - low), high)
+    heights = apart([end[2] for end in ends], _LABEL_DISTANCE * (high - low), high)
     for (name, across, _), up in zip(ends, heights, strict=True):
         end_label(drawn, (across, up), name)
 
@@ -204,7 +204,7 @@ def parts(
         part
         for part in PARTS
         if any(
-            row.get(part, 0) >= (0.0 if part in always else _LEAST * longest)
+            row.get(part, 0) >= (0.0 if part in always else _LEAST_SHARE * longest)
             and row.get(part, 0) > 0
             for row in rows.values()
         )

@@ -12,7 +12,7 @@ from typing import Any
 
 import raidlab
 
-_KEPT = 512
+_KEPT_RESULTS = 512
 """Results that a process remembers."""
 _TRACES = 16
 """And traces, which are larger."""
@@ -88,6 +88,6 @@ def _recorded(scenario: str, seed: int, ios: int) -> raidlab.Result:
     return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_KEPT_RESULTS)
 def _run(scenario: str, seed: int) -> raidlab.Result:
     return raidlab.simulate(json.loads(scenario), seed=seed)

@@ -34,7 +34,7 @@ class Together:
     hosts: str
     """One for all, or one for each measurement, with commas between."""
     drives: str
-    """The same of names of drives; a drive for each measurement if empty."""
+    """As `hosts`, of names of drives; a drive for each measurement if empty."""
     out: Path | None
     """A folder."""
     json: bool
@@ -128,7 +128,7 @@ def _shown(result: JointFit, document: dict[str, Any]) -> Shown:
         Column("host", kind=Kind.TEXT, width=10),
         Column("unseen points"),
         Column("median error of the rate,", "%"),
-        Column("nine of ten within,", "%"),
+        Column("nine in ten within,", "%"),
         Column("by lines,", "%", priority=2),
     ]
     rows = []

@@ -47,7 +47,7 @@ def end_by_tolerance(agreement: Mapping[str, Any] | None) -> None:
     if agreement is None:
         return
     of = f"{agreement['within']} of {agreement['points']} rates"
-    say(f"{of} are within {agreement['tolerance_pct']:g} %; nine of ten were asked for")
+    say(f"{of} are within {agreement['tolerance_pct']:g} %; nine in ten were asked for")
     if not agreement["holds"]:
         raise typer.Exit(DOES_NOT_HOLD)
 
@@ -82,7 +82,7 @@ Draws = Annotated[
         "--draws",
         min=0,
         max=10_000,
-        help="Simulate so many draws of what data sheets leave open; gives intervals.",
+        help="Simulate this many draws of what data sheets leave open; gives intervals.",
     ),
 ]
 Workers = Annotated[

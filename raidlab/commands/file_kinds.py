@@ -91,7 +91,7 @@ class FileKind(Enum):
     DEVICE = _Kind("a device file", lambda head: False)
     """Recognised by its table, not by its beginning."""
     SCENARIO = _Kind("a scenario", lambda head: False)
-    """The same."""
+    """As `DEVICE`."""
     TRACE = _Kind("a trace", lambda head: False)
     """A recorded trace cannot be made again, and looks as a made one does: none is replaced."""
 

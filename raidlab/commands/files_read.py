@@ -17,17 +17,17 @@ from typing import Any
 
 from raidlab.devices.catalogue import path_of
 
-_LARGEST = 1 << 22
+_LARGEST_TOML = 1 << 22
 """Bytes of a TOML file in which names are looked for."""
 _LARGEST_TEXT = 1 << 18
-"""The same of other texts: traces are larger, and name none."""
+"""As `_LARGEST_TOML`, of other texts: traces are larger, and name none."""
 _MOST_FILES = 100_000
 """Of a folder."""
 _NOT_NAMES = frozenset({"title", "name", "aliases", "note", "source"})
 """Keys of TOML whose text describes."""
 _COMMENT = re.compile(r"[#;].*")
 _WORD = re.compile(r"[^\s=,{}\[\]()\"']+")
-_LONGEST = 4096
+_LONGEST_NAME = 4096
 
 Identity = tuple[int, int]
 """Device and inode: the same for all names of a file, links and hard links."""
@@ -81,7 +81,7 @@ def _files_in(folder: Path) -> Iterator[Path]:
 
 def _beside(path: Path, text: str) -> Path | None:
     """The file that a text in `path` names: beside it, in the working folder, or a device's."""
-    if not text or len(text) > _LONGEST or "\0" in text:
+    if not text or len(text) > _LONGEST_NAME or "\0" in text:
         return None
     places = (path.parent / text, Path(text))
     found = next((place for place in places if identity(place) is not None), None)
@@ -92,11 +92,11 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
     """Every text of a file that may be a name, with its key where there is one."""
     try:
         with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
+            content = file.read(_LARGEST_TOML + 1)
         text = content.decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return
-    largest = _LARGEST if path.suffix == ".toml" else _LARGEST_TEXT
+    largest = _LARGEST_TOML if path.suffix == ".toml" else _LARGEST_TEXT
     if len(content) > largest or text.lstrip().startswith(("{", "<")):
         return
     if path.suffix == ".toml":

@@ -200,7 +200,7 @@ def deciding(
 def decided(
     decision: Decision, outputs: Iterable[tuple[str, Path, FileKind]], say: Callable[[str], None]
 ) -> Iterator[None]:
-    """The same for outputs that are known one by one: option, path and kind of each."""
+    """As `deciding`, for outputs that are known one by one: option, path and kind of each."""
     _take(decision, list(outputs), say)
     token = _DECISION.set(decision)
     try:

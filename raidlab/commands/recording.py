@@ -51,7 +51,7 @@ TraceIos = Annotated[
         "--trace-ios",
         min=0,
         max=MOST_IOS,
-        help="Record the stages of the first so many I/Os after the warm-up of each run.",
+        help="Record the stages of the first this many I/Os after the warm-up of each run.",
     ),
 ]
 TraceFrom = Annotated[
@@ -68,7 +68,7 @@ TraceJson = Annotated[
 ]
 Slowest = Annotated[
     int,
-    typer.Option("--slowest", min=0, max=MOST_IOS, help="List so many of the slowest I/Os."),
+    typer.Option("--slowest", min=0, max=MOST_IOS, help="List this many of the slowest I/Os."),
 ]
 Goals = Annotated[
     list[str] | None,

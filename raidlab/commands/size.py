@@ -56,7 +56,7 @@ def size(
     seed: OwnSeed = None,
     workers: Workers = None,
 ) -> None:
-    """Find the least drives, the highest rate ... with which a scenario meets goals.
+    """Find the fewest drives, the highest rate ... with which a scenario meets goals.
 
     Exits with 1 if no value meets them.
     """

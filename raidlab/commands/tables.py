@@ -21,9 +21,9 @@ WIDTH = 100
 _GAP = "  "
 _MARK = " <"
 """Behind a row that the answer is about."""
-_MOST = 7
+_MOST_COLUMNS = 7
 """Columns of a line of 80 characters."""
-_NARROW = 90
+_NARROW_WIDTH = 90
 _PROSE = 20
 """Characters in which prose is laid at least."""
 
@@ -163,7 +163,7 @@ def _least(table: Table, at: int) -> int:
 def _fitting(table: Table, room: int) -> list[int]:
     """Columns that are shown: the least important are left out until the rest fits."""
     chosen = list(range(len(table.columns)))
-    most = _MOST if room < _NARROW else max(_MOST, room // 11)
+    most = _MOST_COLUMNS if room < _NARROW_WIDTH else max(_MOST_COLUMNS, room // 11)
 
     def needed() -> int:
         return (

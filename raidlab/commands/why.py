@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
 from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
@@ -11,8 +16,10 @@ from raidlab.commands.common import (
     StoreFile,
     Workers,
     command,
+    path,
     resumable,
 )
+from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
 from raidlab.commands.tables import Output, Shown, Wide
 
@@ -20,6 +27,16 @@ from raidlab.commands.tables import Output, Shown, Wide
 @command
 def why(
     scenario: ScenarioFile,
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            "--measured",
+            help="fio's JSON, a measurement of one point, or monitoring: which cause explains it.",
+            parser=path,
+            show_default=False,
+        ),
+        Reads(),
+    ] = None,
     store: StoreFile = None,
     json: Json = False,
     html: Html = None,
@@ -32,19 +49,24 @@ def why(
     Causes are those of docs/reference/causes.md. A healthy system has none; then the answer is what
     limits it by design. Interrupted, the same command goes on from there.
     """
+    from raidlab.calibration.monitoring.measured_means import measured_means
     from raidlab.scenarios.planning.scenario import load_scenario
     from raidlab.scenarios.studies import why_report as report
     from raidlab.scenarios.studies.why import why as diagnose
 
     checked = load_scenario(scenario)
+    means = None if measured is None else measured_means(measured)
     with resumable(f"{checked.title}: why", store) as (tell, opened):
-        found = diagnose(checked, seed=seed, workers=workers, progress=tell, store=opened)
+        found = diagnose(
+            checked, measured=means, seed=seed, workers=workers, progress=tell, store=opened
+        )
 
     def page() -> str:
         return report.why_report(found, again("why"))
 
     def show() -> Shown:
-        tables = [report.table(found)] if found.causes else []
+        beside = report.beside_measurement(found)
+        tables = [*([beside] if beside else []), *([report.table(found)] if found.causes else [])]
         return Shown(found.title, found.sentence, tables, report.notes(found))
 
     give(found, Output.of(json=json, wide=wide), html, show, page)

@@ -1,7 +1,7 @@
 """What drives can do at best: candidates that cannot serve their load need no simulation.
 
 A drive alone, with a deep queue over the smallest part of it that the load could touch, takes `r`
-seconds for a read and `w` for a write. A small write costs a level so many reads and writes of
+seconds for a read and `w` for a write. A small write costs a level some reads and writes of
 drives: 0 and 2 for mirrors, 2 and 2 with one parity, 3 and 3 with two. So `n` drives are busy for
 
     rate (share_read r + share_write (a r + b w)) / n

@@ -20,7 +20,7 @@ from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.draws import interval
 from raidlab.scenarios.studies.size import Running, meets
 
-_MOST = 6
+_MOST_DRAWN = 6
 """Candidates of the front that are drawn: the recommended one and the cheapest."""
 
 
@@ -94,7 +94,7 @@ def draws_of(
     Raises:
         SpecError: No draw of a device can be.
     """
-    chosen = [each for each in front[:_MOST] if each.scenario is not None]
+    chosen = [each for each in front[:_MOST_DRAWN] if each.scenario is not None]
     cases = [_case(question, each, at, seed) for each in chosen for at in range(count)]
     results = results_of(
         cases, seed, workers=running.workers, store=running.store, progress=running.progress

@@ -15,7 +15,7 @@ from raidlab.scenarios.studies.size import Running, Search, Tried, searched
 DURATION_DEFAULT = "10 s"
 """Of a run that says nothing of it."""
 _SHORTEST_NS = 500_000_000
-_STEP, _STEPS = 1.05, 48
+_STEP, _RATE_STEPS = 1.05, 48
 """Of the loads' rates, where the headroom is searched: up to ten times."""
 
 
@@ -58,12 +58,12 @@ def headroom_of(
     if question.closed:
         return None
     values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
-    for step in range(_STEPS):
+    for step in range(_RATE_STEPS):
         factor = question.growth * _STEP**step
         values[factor] = at_rates(question, candidate, factor)
     goals = question.latency_goals
     search = Search(values, goals, question.path, running, seed)
-    order = list(range(_STEPS))[::-1]
+    order = list(range(_RATE_STEPS))[::-1]
     found, beyond = searched(search, order)
     loads = () if candidate.scenario is None else candidate.scenario.workloads
     today = sum(load.arrives_per_s for load in loads) / question.growth
@@ -76,7 +76,7 @@ def headroom_of(
     curve = tuple(
         Step(each.value, each.value * today, each.p99_us, not each.falls_behind) for each in tried
     )
-    return Headroom(factor, (factor - 1) * today, limit, reason, found == _STEPS - 1, curve)
+    return Headroom(factor, (factor - 1) * today, limit, reason, found == _RATE_STEPS - 1, curve)
 
 
 def _reason(tried: Tried) -> str:

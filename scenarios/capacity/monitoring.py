@@ -11,7 +11,7 @@ from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.present import Present, beside
 from raidlab.scenarios.studies.present_report import doubt
-from raidlab.scenarios.studies.size import Running, meets, slowest_p99
+from raidlab.scenarios.studies.size import Running, meets, slowest_p99_ci95
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,10 @@ class OpenParts:
     fits: int
     """Choices with which it meets the goals of latency and rate."""
     p99_us: tuple[float, float]
-    """Least and greatest p99 of the slowest load."""
+    """Of the slowest load: the least lower and the greatest upper end of its 95 % interval.
+
+    Each choice is a draw of what is open, and its run is finite: both are in the interval.
+    """
 
 
 def present_of(question: Question, running: Running, seed: int) -> Present | None:
@@ -71,7 +74,7 @@ def open_parts(
         for at in range(question.members)
     ]
     results = list(results_of(scenarios, seed, workers=own.workers, store=own.store))
-    p99s = [slowest_p99(result.summary()) for result in results]
+    p99s = [slowest_p99_ci95(result.summary()) for result in results]
     known = [each for each in p99s if each is not None]
     if not known:
         return None
@@ -79,4 +82,11 @@ def open_parts(
         meets(question.goals, scenario, result)
         for scenario, result in zip(scenarios, results, strict=True)
     ]
-    return OpenParts(len(scenarios), sum(fits), (min(known), max(known)))
+    return OpenParts(
+        len(scenarios),
+        sum(fits),
+        (
+            min(low for low, _ in known),
+            max(high for _, high in known),
+        ),
+    )

@@ -48,9 +48,9 @@ from raidlab.scenarios.studies.size import (
 
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 """Shares of the run, and by how much a goal may be missed there and be met at the end."""
-MANY = 400
+MANY_CANDIDATES = 400
 """Candidates that closed forms leave, beyond which not every number of drives is simulated."""
-_LEAST = 12
+_LEAST_CANDIDATES = 12
 """Candidates that go on, if there are so many that may fit."""
 _NEAREST = 3
 """Candidates that go on where none may fit."""
@@ -124,7 +124,7 @@ class _Planning:
                 better = (o for o in may if _surely(o, slack) and _beats(o, each, slack))
                 each.dominated_by = next((other.name for other in better), "")
             on = [each for each in may if not each.dominated_by]
-            keep = max(_LEAST, len(alive) // 2)
+            keep = max(_LEAST_CANDIDATES, len(alive) // 2)
             if len(on) > keep:
                 # Those that miss little count while they would be the cheapest.
                 least = min((price(each) for each in on if not each.out), default=(math.inf, 0))
@@ -139,7 +139,7 @@ class _Planning:
         Those between one that fails and the next one that fits, which could be the cheapest, are
         added: more drives of the same family do not make it worse.
         """
-        stride = -(-len(alive) // MANY)
+        stride = -(-len(alive) // MANY_CANDIDATES)
         if stride == 1:
             return alive
         families: dict[tuple[str, ...], list[Candidate]] = {}
@@ -361,7 +361,7 @@ def preferred(question: Question, each: Candidate) -> float:
 
 
 def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int], float]:
-    """The same; of a tie the one of the lowest price, then of the lowest p99."""
+    """As `preferred`; of a tie the one of the lowest price, then of the lowest p99."""
     p99 = math.inf if each.p99_us is None else each.p99_us
     return preferred(question, each), price(each), p99
 

@@ -334,7 +334,7 @@ class Question:
         return max((len(each.fit.members) for each in self.monitored if each.fit), default=1)
 
     def member(self, number: int) -> Question:
-        """The same question with another choice of what monitoring leaves open."""
+        """A copy of the question with another choice of what monitoring leaves open."""
         loads = [
             {**load, "monitoring_member": number} if "monitoring" in load else load
             for load in self.tree["load"]

@@ -29,13 +29,13 @@ from raidlab.scenarios.studies.present_report import hours_table, picture, sente
 if TYPE_CHECKING:
     pass
 
-_FAR = 1.0
-"""Share of a bound from which on a value is said to be so many times the bound."""
-_LONG = 100.0
+_FAR_SHARE = 1.0
+"""Share of a bound from which on a value is said to be this many times the bound."""
+_LONG_YEARS = 100.0
 """Years of life beyond which nobody asks."""
 _ERROR = 0.1
 """Share by which figures may be off (docs/evidence/validation.md)."""
-_OTHERS = 12
+_OTHERS_SHOWN = 12
 """Candidates that do not fit and that a terminal shows."""
 
 
@@ -84,7 +84,7 @@ def prospects(found: Answer) -> list[str]:
     said = []
     if found.headroom is not None:
         more = "more than" if found.headroom.beyond_search else "up to"
-        text = f"It bears {more} {times(found.headroom.factor)} today's rates"
+        text = f"It sustains {more} {times(found.headroom.factor)} today's rates"
         if found.headroom.limit and not found.headroom.beyond_search:
             text += f"; beyond, {found.headroom.reason}"
             if found.headroom.limit:
@@ -127,7 +127,7 @@ def changes(found: Answer) -> Table:
     columns = [
         Column("change", kind=Kind.PROSE, width=30),
         Column("more cost", found.question.table.currency),
-        Column("rate" if closed else "bears", "x"),
+        Column("rate" if closed else "sustains", "x"),
         Column("then limited by", kind=Kind.TEXT, priority=2, width=12),
     ]
     rows: list[list[Cell]] = [
@@ -172,7 +172,7 @@ def _beyond_goal(one: Judged) -> str:
         return " is not known: writes still wait in the controller's cache, a longer run shows it"
     if one.by is None:
         return ""
-    if one.goal.at_most and one.by >= _FAR:
+    if one.goal.at_most and one.by >= _FAR_SHARE:
         return f", {times(1 + one.by)} the bound of {one.goal.text}"
     return (
         f", {percent(abs(one.by))} {'beyond' if one.goal.at_most else 'short of'} {one.goal.text}"
@@ -213,7 +213,7 @@ def _row(found: Answer, each: Candidate) -> list[Cell]:
         per_watt(each),
         each.bill.energy,
         None if loss is None else f"{loss:.2g}",
-        None if each.life_years is None or each.life_years > _LONG else each.life_years,
+        None if each.life_years is None or each.life_years > _LONG_YEARS else each.life_years,
         each.bill.rack_units,
         each.limit or None,
     ]
@@ -252,21 +252,21 @@ def others(found: Answer) -> Table:
         Column("why not", kind=Kind.PROSE),
     ]
     rows: list[list[Cell]] = [[each.name, each.cost, why(each)] for each in rest]
-    return Table("The others", columns, rows, most=_OTHERS)
+    return Table("The others", columns, rows, most=_OTHERS_SHOWN)
 
 
 def risks(found: Answer, best: Candidate) -> list[str]:
     """What may go wrong with the recommended candidate: sentences."""
     said = ["Any failed drive loses data."]
     if best.survives:
-        drives = "one failed drive" if best.survives == 1 else f"{best.survives} failed drives"
-        said = [f"It bears any {drives}."]
+        drives = "single drive failure" if best.survives == 1 else f"{best.survives} drive failures"
+        said = [f"It survives any {drives}."]
     if best.loss.value is not None:
         years = found.question.table.horizon
         said.append(
             f"Data are lost within {time_of(years)} with a probability of {best.loss.value:.2g}."
         )
-    if best.life_years is not None and best.life_years <= _LONG:
+    if best.life_years is not None and best.life_years <= _LONG_YEARS:
         said.append(f"At this load its drives wear out after {figure(best.life_years, 'years')}.")
     judged = best.judged.values()
     near = [one for one in judged if one.by is not None and not one.measured.certain]

@@ -32,7 +32,7 @@ MONTHS = 120
 """That are searched."""
 MODEL_ERROR = 0.1
 """Share by which the rate that a system bears may be off (docs/evidence/validation.md)."""
-_MOST = 40
+_MOST_CANDIDATES = 40
 """Candidates of a question: each of them takes about a dozen simulations."""
 _SIMULATED = (Source.LATENCY, Source.RATE)
 
@@ -126,8 +126,8 @@ def until(question: Question, *, seed: int = 1, running: Running | None = None) 
         path = str(question.path or "")
         raise SpecError([Fault("growth", None, 'a `rate` or a `capacity`: "20 %"', (), path)])
     candidates = expand(at_month(question, 0))
-    if len(candidates) > _MOST:
-        allowed = f"at most {_MOST} candidates, which `raidlab plan` narrows down"
+    if len(candidates) > _MOST_CANDIDATES:
+        allowed = f"at most {_MOST_CANDIDATES} candidates, which `raidlab plan` narrows down"
         where = str(question.path or "")
         raise SpecError([Fault("candidates", f"{len(candidates)} candidates", allowed, (), where)])
     own = running or Running()
@@ -143,7 +143,7 @@ def until(question: Question, *, seed: int = 1, running: Running | None = None) 
 
 
 def at_month(question: Question, month: float) -> Question:
-    """The question whose horizon is so many months away."""
+    """The question whose horizon is this many months away."""
     return replace(question, table=question.table.model_copy(update={"horizon": month / 12}))
 
 

@@ -20,9 +20,9 @@ from raidlab.scenarios.studies.size import Running, meets
 
 _MORE = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Times what the recommended one bears, at which changes are tried."""
-_LEAST = 1.02
+_LEAST_FACTOR = 1.02
 """Of a factor that counts as more."""
-_MOST = 12
+_MOST_CHANGES = 12
 """Changes that are tried: those that cost least."""
 
 
@@ -60,7 +60,7 @@ def changes_of(best: Candidate, candidates: Sequence[Candidate]) -> list[tuple[s
     picked = {min(more), min(more, key=lambda count: abs(count - 2 * best.count))} if more else ()
     found += [(f"{count} drives instead of {best.count}", more[count]) for count in picked]
     found.sort(key=lambda each: (each[1].cost or 0.0, each[1].name))
-    return found[:_MOST]
+    return found[:_MOST_CHANGES]
 
 
 def upgrades(
@@ -114,7 +114,7 @@ def upgrades(
         tries = left
         if not tries:
             break
-    better = [each for each in found.values() if each.factor > _LEAST]
+    better = [each for each in found.values() if each.factor > _LEAST_FACTOR]
     return sorted(better, key=lambda each: (-each.factor, each.cost or 0.0))
 
 

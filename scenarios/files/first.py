@@ -25,7 +25,7 @@ from raidlab.scenarios.spec.loads import RW, AnyProfile, profile_file
 _LEVELS: Mapping[str, LevelFacts] = {str(name): facts for name, facts in LEVELS.items()}
 NO_CONTROLLER = "none"
 """Drives on the host, whose operating system has the RAID."""
-_BESIDE = 28
+_COMMENT_COLUMN = 28
 """Column at which comments begin."""
 _RATE = "500 IO/s"
 """Of profiles that want one."""
@@ -59,7 +59,7 @@ class Answers:
 
     @property
     def suggested_level(self) -> str:
-        """A level that so many drives can be, with redundancy where they can have it."""
+        """A level that this many drives can be, with redundancy where they can have it."""
         if self.drives < 3:
             return "jbod" if self.drives == 1 else "raid1"
         return "raid5"
@@ -140,7 +140,7 @@ def _file(load: str) -> Path | None:
 
 def _line(key: str, value: object, comment: str = "") -> str:
     text = f"{key} = {toml_value(value)}"
-    return f"{text:<{_BESIDE}}  # {comment}" if comment else text
+    return f"{text:<{_COMMENT_COLUMN}}  # {comment}" if comment else text
 
 
 def _lines(answers: Answers) -> Iterator[str]:
@@ -196,8 +196,11 @@ def _load_lines(answers: Answers) -> Iterator[str]:
         yield _line("rate", answers.rate or _RATE, "I/Os arrive, whether others are done or not")
     elif file is None:
         yield _line("outstanding", answers.outstanding or [1, 8, 32], "I/Os in flight, a run each")
-        yield f'# rate = "{_RATE}"'.ljust(_BESIDE) + "  # instead: I/Os that arrive by themselves"
-    yield '# goal = "p99 < 20 ms"'.ljust(_BESIDE) + "  # what the load is to reach"
+        yield (
+            f'# rate = "{_RATE}"'.ljust(_COMMENT_COLUMN)
+            + "  # instead: I/Os that arrive by themselves"
+        )
+    yield '# goal = "p99 < 20 ms"'.ljust(_COMMENT_COLUMN) + "  # what the load is to reach"
 
 
 def _is_mixed(load: str) -> bool:

@@ -20,7 +20,7 @@ from enum import Enum, auto
 class Handling(Enum):
     """What becomes of an option of a job."""
 
-    HEEDED = auto()
+    APPLIED = auto()
     """It does what it does in fio."""
     IDLE = auto()
     """It has no effect, and a note says why; through the bridge it is left out."""
@@ -77,13 +77,13 @@ class Option:
     bridge: Handling
     load: Load | Skip
     why: str
-    """Why it has no effect, or what is allowed instead of it; empty if it is heeded."""
+    """Why it has no effect, or what is allowed instead of it; empty if it takes effect."""
     why_bridge: str
-    """The same through the bridge."""
+    """What becomes of it through the bridge."""
 
 
 H, I, N, A, S, R, F = (  # noqa: E741
-    Handling.HEEDED,
+    Handling.APPLIED,
     Handling.IDLE,
     Handling.NOTED,
     Handling.REPLACED,
@@ -108,18 +108,18 @@ def _skip(why: str, off: str = "0", when: When = When.ALWAYS) -> Skip:
     return Skip(why, frozenset(off.split()), when)
 
 
-_DIRECT = "I/O is direct: jobs have no page cache; a workload with buffered = true has one"
+_DIRECT_ONLY = "I/O is direct: jobs have no page cache; a workload with buffered = true has one"
 _HOST = "the scenario's host has the CPUs and the memory, not this machine"
 _FILES = "files are parts of the array, which need no laying out"
 _PRIORITY = "priorities have no effect"
-_HINTS = "drives heed no hints"
+_HINTS = "drives ignore hints"
 _NO_ZONES = "no zoned device is simulated"
 _NO_TRACE = "no trace is read"
 _LOGS = "no log is written: the timeline of the result has rates and latencies over time"
 _CONTENT = "no data are written, only where they lie is"
 _CONTENTS = "no contents are compared"
 _LEFT_NOTHING = "left out: nothing is there that an earlier run wrote"
-_STEADY = "a job ends by its own limits"
+_OWN_LIMITS = "a job ends by its own limits"
 _SPRANDOM = "left out: a scenario's precondition says what drives have been through"
 _GROUPS = "blocks have no protection information"
 _POLLING = "completions are neither polled nor interrupts: the host's model has one cost"
@@ -132,7 +132,7 @@ JOBS: tuple[_Row, ...] = (
     _Row("bs_unaligned", H, H, _skip("sizes are no whole sectors")),
     _Row("rw_sequencer", H, H, P),
     _Row("size filesize", H, H, J),
-    _Row("direct buffered", I, H, J, _DIRECT),
+    _Row("direct buffered", I, H, J, _DIRECT_ONLY),
     _Row("io_size number_ios loops offset_align", H, H, P),
     _Row("offset offset_increment", H, H, J),
     _Row(
@@ -146,7 +146,7 @@ JOBS: tuple[_Row, ...] = (
         I,
         H,
         _skip("a part of the offsets is sequential", when=When.RANDOM),
-        "fio itself no longer heeds it",
+        "fio itself ignores it now",
     ),
     _Row(
         "random_distribution",
@@ -155,7 +155,7 @@ JOBS: tuple[_Row, ...] = (
         _skip("blocks are not drawn evenly", "random", When.RANDOM),
     ),
     _Row("randrepeat randseed allrandrepeat random_generator norandommap", H, H, P),
-    _Row("rwmixcycle use_os_rand", I, H, P, "fio itself no longer heeds it"),
+    _Row("rwmixcycle use_os_rand", I, H, P, "fio itself ignores it now"),
     _Row(
         "softrandommap",
         I,
@@ -178,7 +178,7 @@ JOBS: tuple[_Row, ...] = (
     _Row("iodepth numjobs runtime", H, H, J),
     _Row("time_based", H, H, P),
     _Row("ioengine", H, S, J),
-    _Row("steadystate", I, H, J, _STEADY),
+    _Row("steadystate", I, H, J, _OWN_LIMITS),
     _Row(
         "iodepth_batch",
         H,
@@ -219,7 +219,13 @@ JOBS: tuple[_Row, ...] = (
     _Row("exitall exit_what", H, H, P),
     _Row("exitall_on_error continue_on_error", I, H, P, "an I/O that fails ends its job"),
     _Row("ignore_error error_dump", I, H, P, "an I/O that fails ends its job"),
-    _Row("steadystate_duration steadystate_ramp_time steadystate_check_interval", I, H, P, _STEADY),
+    _Row(
+        "steadystate_duration steadystate_ramp_time steadystate_check_interval",
+        I,
+        H,
+        P,
+        _OWN_LIMITS,
+    ),
     _Row("name description group_reporting", H, H, P),
     # -- flushes ---------------------------------------------------------------------------------
     _Row("fsync fdatasync", H, H, J),
@@ -258,16 +264,20 @@ JOBS: tuple[_Row, ...] = (
         "left out: the array is no file that grows",
     ),
     _Row("create_only", R, H, P, "left out: files are parts of the array"),
-    _Row("fadvise_hint fadvise_stream", I, H, P, _DIRECT),
+    _Row("fadvise_hint fadvise_stream", I, H, P, _DIRECT_ONLY),
     _Row(
-        "invalidate", I, H, _skip("the page cache may hold the file", "1", When.BUFFERED), _DIRECT
+        "invalidate",
+        I,
+        H,
+        _skip("the page cache may hold the file", "1", When.BUFFERED),
+        _DIRECT_ONLY,
     ),
     _Row(
         "pre_read",
         I,
         I,
         _skip("the page cache holds the file", when=When.BUFFERED),
-        _DIRECT,
+        _DIRECT_ONLY,
         "no page cache is here",
     ),
     # -- contents --------------------------------------------------------------------------------
@@ -315,7 +325,7 @@ JOBS: tuple[_Row, ...] = (
     ),
     _Row("verify_dump verify_state_save", I, I, P, _CONTENTS, "no file of fio's state is written"),
     _Row("experimental_verify", I, H, P, "what was written is read back as it was written"),
-    _Row("verifysort verifysort_nr", I, H, P, "fio itself no longer heeds it"),
+    _Row("verifysort verifysort_nr", I, H, P, "fio itself ignores it now"),
     _Row("verify_only", R, H, _skip("it only compares what an earlier run wrote"), _LEFT_NOTHING),
     _Row("verify_state_load", R, R, P, _LEFT_NOTHING),
     _Row(

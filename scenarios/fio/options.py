@@ -11,7 +11,7 @@ from raidlab.scenarios.fio import values
 from raidlab.scenarios.fio.jobfile import ALIASES
 from raidlab.scenarios.fio.option_table import OPTIONS, Handling, named
 
-EFFECTIVE = named(native=Handling.HEEDED)
+EFFECTIVE = named(native=Handling.APPLIED)
 """Options that do here what they do in fio."""
 
 WITHOUT_EFFECT: Mapping[str, str] = {

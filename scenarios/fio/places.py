@@ -56,7 +56,7 @@ class Places:
         return all(each.takes_trim for each in self.targets.values() if each.index == array)
 
     def need(self, name: str, size: int) -> None:
-        """A job uses so many bytes of a file."""
+        """A job uses this many bytes of a file."""
         self._files[name] = max(self._files.get(name, 0), size)
         self._starts = {}
 

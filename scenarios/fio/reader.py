@@ -79,7 +79,7 @@ class Reader:
             return default
 
     def text(self, key: str, default: str = "") -> str:
-        """An option as it stands there."""
+        """An option as it is written there."""
         return self.read(key, str, default).strip()
 
     def flag(self, key: str, *, default: bool = False) -> bool:

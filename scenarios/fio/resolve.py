@@ -349,7 +349,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "seeds": {
             "seed": seed if seeded or repeats else None,
             "repeat_offsets": repeats,
-            # fio 3.33 seeds offsets before it heeds that a randseed is given.
+            # fio 3.33 seeds offsets before it reads that a randseed is given.
             "repeat_passes": repeats and not seeded,
             "repeat_all": reader.flag("allrandrepeat"),
             "same_sizes": _is_verified(reader),

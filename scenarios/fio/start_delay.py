@@ -13,7 +13,7 @@ _FIXED_SEED = 0xB1899BED
 _PLACE = 13
 """Of the delay among a thread's seeds."""
 _WARM_UP = 6
-_FIRST = 29 + 19 + 5
+_FIRST_DRAW = 29 + 19 + 5
 _US = 1000
 
 
@@ -40,7 +40,7 @@ def _taus88(seed: int) -> int:
     """The first number of a generator with this seed."""
     mask = 0xFFFFFFFF
     state = []
-    last = _FIRST
+    last = _FIRST_DRAW
     for least in (1, 7, 15):
         last = (last * 69069 & mask) ^ (seed & mask)
         last += least if last < least else 0

@@ -42,8 +42,8 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
     ast.Pow: operator.pow,
 }
 _IN_EXPRESSION = re.compile(r"(\d+(?:\.\d+)?)([a-z]+)", re.IGNORECASE)
-_LARGEST = 1 << 63
-_LONGEST = 200
+_LARGEST_NUMBER = 1 << 63
+_LONGEST_TEXT = 200
 """Characters of a number or an expression."""
 _LARGEST_POWER = 64
 
@@ -59,12 +59,12 @@ class Share:
     percent: int
 
     def of(self, whole: int) -> int:
-        """Bytes, of so many."""
+        """Bytes, of this many."""
         return whole * self.percent // 100
 
 
 def expand(text: str, variables: Mapping[str, str] | None = None) -> str:
-    """The same text with the values of variables in it, of its own and of the environment.
+    """`text` with the values of variables in it, of its own and of the environment.
 
     Raises:
         OptionValueError: A variable is not set.
@@ -105,7 +105,7 @@ def size(text: str, kb_base: int = 1024) -> int:
 
 
 def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
-    """The same, which an expression may make no whole number unless `whole`: `(1000/3)`.
+    """As `size`, which an expression may make no whole number unless `whole`: `(1000/3)`.
 
     Raises:
         OptionValueError: It is no size.
@@ -114,7 +114,7 @@ def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
         return _expression(text, lambda number: size(number, kb_base), whole=whole)
     match = _SIZE.fullmatch(text.strip())
     allowed = "a size such as 4096, 4k, 1m or (4*1024)"
-    if match is None or len(text) > _LONGEST:
+    if match is None or len(text) > _LONGEST_TEXT:
         raise OptionValueError(allowed)
     unit = (match[2] or "").lower()
     base = kb_base
@@ -123,7 +123,7 @@ def amount(text: str, kb_base: int = 1024, *, whole: bool = False) -> float:
     number = int(match[1], 16) if match[1][:2].lower() == "0x" else float(match[1])
     exact = int(match[1]) if match[1].isdecimal() else number
     found = int(exact * base ** " kmgtp".index(unit or " "))
-    if found >= _LARGEST:
+    if found >= _LARGEST_NUMBER:
         raise OptionValueError(f"{allowed}, below 2^63 B")
     return found
 
@@ -135,7 +135,7 @@ def size_or_share(text: str, kb_base: int = 1024) -> int | Share:
         OptionValueError: It is neither.
     """
     text = text.strip()
-    if text.endswith("%") and text[:-1].strip().isdecimal() and len(text) <= _LONGEST:
+    if text.endswith("%") and text[:-1].strip().isdecimal() and len(text) <= _LONGEST_TEXT:
         percent = int(text[:-1])
         if percent > 100:
             raise OptionValueError("at most 100%")
@@ -158,7 +158,7 @@ def duration(text: str, unit: str = "s") -> int:
     if text.startswith("("):
         return round(_expression(text, lambda number: duration(number, unit)))
     match = _TIME.fullmatch(text.strip())
-    if match is None or len(text) > _LONGEST:
+    if match is None or len(text) > _LONGEST_TEXT:
         raise OptionValueError("a time such as 30, 30s, 500ms or 2m")
     found = int(match[1]) * _UNIT_NS[unit if match[2] else (match[3] or unit).lower()]
     if found >= 1 << 59:
@@ -175,7 +175,7 @@ def cut(text: str, unit: str = "s") -> str | None:
         OptionValueError: Nothing is left of it, so that the option would be off.
     """
     match = _TIME.fullmatch(text.strip())
-    if match is None or match[2] is None or len(text) > _LONGEST:
+    if match is None or match[2] is None or len(text) > _LONGEST_TEXT:
         return None
     meant = float(f"{match[1]}.{match[2][1:]}") * _UNIT_NS[(match[3] or unit).lower()]
     # The largest unit of which it is a whole number.
@@ -273,7 +273,7 @@ def number(text: str) -> float:
     Raises:
         OptionValueError: It is none.
     """
-    if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text.strip()) is None or len(text) > _LONGEST:
+    if re.fullmatch(r"\d+(\.\d*)?|\.\d+", text.strip()) is None or len(text) > _LONGEST_TEXT:
         raise OptionValueError("a number")
     return float(text)
 
@@ -292,14 +292,14 @@ def by_direction(text: str, defaults: tuple[str, str, str]) -> tuple[str, str, s
 def _expression(text: str, reader: Callable[[str], int], *, whole: bool = True) -> float:
     """The value of an expression whose numbers have units; as the reader takes it if `whole`."""
     allowed = "an expression such as (4*1024): numbers, + - * / % ^ and brackets"
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST_TEXT:
         raise OptionValueError(allowed)
     plain = _IN_EXPRESSION.sub(lambda match: str(reader(match[0])), text).replace("^", "**")
     try:
         found = _value(ast.parse(plain.strip(), mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError, OverflowError, RecursionError):
         raise OptionValueError(allowed) from None
-    if not 0 <= found < _LARGEST:
+    if not 0 <= found < _LARGEST_NUMBER:
         raise OptionValueError("an expression from 0 to 2^63")
     # Numbers without a unit are what the reader takes them for.
     with_units = plain != text.replace("^", "**")

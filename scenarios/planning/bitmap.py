@@ -21,7 +21,7 @@ _MOST_REGIONS = 1 << 21
 HEADER = 256
 """Bytes before the bits, within the room for them."""
 ROOM = ((200 << 30, 128 << 10), (8 << 30, 64 << 10), (0, 4 << 10))
-"""From members of so many bytes on, mdadm keeps so many for a bitmap: super1.c, choose_bm_space."""
+"""Size of a member, and bytes that mdadm keeps there for a bitmap: super1.c, choose_bm_space."""
 MADE_FROM = 100 * 10**9
 """mdadm makes a bitmap by itself where members are so large: mdadm(8), --bitmap."""
 BITMAP_LEVELS = ("raid1", "raid10", "raid5", "raid6")

@@ -268,7 +268,7 @@ class Parts:
         drive, options = spare
         for at in range(table.hot_spares):
             label = f"{name}/spare.{at}"
-            self.drives.append(Attached(drive.spec, label, drive.key, table.link or ""))
+            self.drives.append(replace(drive, name=label, link=table.link or ""))
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
@@ -401,10 +401,19 @@ class Parts:
             if options is None:
                 continue
             link = self._link(entry_key, key, entry, table)
+            ncq = self._has_ncq(entry_key, spec, entry)
             for _ in range(entry.count):
                 label = f"{name}/{spec.name}.{len(chosen)}"
-                chosen.append((Attached(spec, label, entry_key, link), options))
+                chosen.append((Attached(spec, label, entry_key, link, ncq), options))
         return chosen
+
+    def _has_ncq(self, key: str, spec: DriveSpec, entry: DrivesTable) -> bool:
+        """Whether a drive queues commands; a fault where a drive without NCQ is given the key."""
+        own = spec.link()
+        if entry.ncq is not None and (own is None or own.family != "sata"):
+            allowed = f"left out: {spec.name} is no SATA drive, whose ports have an IDE mode"
+            self.faults.add(f"{key}.ncq", entry.ncq, allowed)
+        return entry.ncq is not False
 
     def _link(self, entry_key: str, key: str, entry: DrivesTable, table: ArrayTable) -> str:
         """The link that drives hang on; empty, and a fault, if there is none of that name."""
@@ -466,7 +475,7 @@ class Parts:
         chosen: list[tuple[Attached, DriveOptions]],
         name: str = "",
     ) -> list[tuple[Attached, DriveOptions]]:
-        """The same drives with what they have been through.
+        """These drives with what they have been through.
 
         `capacities` is what the array uses of each; `name` is the array's for the scenario's own:
         loads of the scenario then count.
@@ -539,7 +548,7 @@ class Parts:
         chosen: list[tuple[Attached, DriveOptions]],
         snapshot: str,
     ) -> list[tuple[Attached, DriveOptions]]:
-        """The same drives in the state that a file holds."""
+        """These drives in the state that a file holds."""
         if table.history:
             allowed = "left out: run.snapshot says what the drives have been through"
             self.faults.add(f"{key}.history", None, allowed)

@@ -133,12 +133,16 @@ def controller_plan(
     """The controller's entry in the plan, with its backup and its link to the host."""
     plan = spec.to_plan() | {"link": to_host}
     if plan["cache"] is not None:
-        plan["cache"] |= {"hold_ns": _HOLD_NS[backup_of(spec, settings)]}
+        backup = backup_of(spec, settings)
+        health = settings.battery_health if backup == "bbu" else 1
+        plan["cache"] |= {"hold_ns": round(_HOLD_NS[backup] * health)}
     return plan
 
 
 def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
     """Settings that have no effect together with others."""
+    if settings.battery_health != 1 and backup_of(spec, settings) != "bbu":
+        yield no_effect("controller.battery_health", f" on {spec.name}: its backup is no battery")
     if settings.write == "write-back" and backup_of(spec, settings) == "none":
         text = (
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"

@@ -22,7 +22,7 @@ _EXT4_JOURNALS = (
     (32 << 20, 262_144), (16 << 20, 131_072), (8 << 20, 65_536), (4 << 20, 32_768),
     (512 << 10, 16_384), (256 << 10, 8_192), (32 << 10, 4_096), (0, 1_024),
 )  # fmt: skip
-"""From file systems of so many blocks on, mke2fs makes a journal of so many: mkjournal.c,
+"""From file systems of this many blocks on, mke2fs makes a journal of this many: mkjournal.c,
 ext2fs_default_journal_size."""
 _XFS_SHARE = 2048
 _XFS_LEAST, _XFS_MOST = 64 << 20, 2 << 30
@@ -79,7 +79,7 @@ def _flushes(array: Mapping[str, Any]) -> bool:
 
 
 def journal_bytes(table: FileSystemTable, usable: int) -> int:
-    """Bytes of the journal that mkfs makes on so many usable bytes, unless it is stated."""
+    """Bytes of the journal that mkfs makes on this many usable bytes, unless it is stated."""
     if table.journal is not None:
         return table.journal // _BLOCK * _BLOCK
     if table.type == "xfs":

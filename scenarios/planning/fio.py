@@ -20,7 +20,7 @@ from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 _HELD = frozenset({"limit", "burst", "weight", "priority"})
-"""What makes a tenant of a load, whoever says what it asks for."""
+"""What makes a tenant of a load, wherever its load is described."""
 _ALLOWED = frozenset({"name", "target", "fio", "compressible", "goal"}) | _HELD
 """Keys of a workload beside `fio`."""
 _TIMED_OUT = 110
@@ -140,7 +140,7 @@ def _uncompressed(workload: WorkloadTable, target: str, jobs: Jobs, parts: Parts
 
 
 def _on_files(jobs: Jobs, parts: Parts) -> Jobs:
-    """The same jobs: whether writes allocate blocks is said on file systems alone."""
+    """These jobs: whether writes allocate blocks is said on file systems alone."""
     threads = []
     for each in jobs.threads:
         syncs = dict(each["syncs"])
@@ -162,7 +162,7 @@ def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Tar
 
 
 def _without_end(jobs: Jobs, warm_up_ns: int) -> Jobs:
-    """The same jobs for as long as the run lasts, recorded behind its warm-up, at exact rates."""
+    """These jobs for as long as the run lasts, recorded behind its warm-up, at exact rates."""
     own = {"time_based": True, "runtime_ns": 0, "ramp_ns": warm_up_ns}
     threads = (
         {
@@ -176,7 +176,7 @@ def _without_end(jobs: Jobs, warm_up_ns: int) -> Jobs:
 
 
 def run_faults(table: ScenarioTable) -> Iterator[Fault]:
-    """Keys of `[run]` that jobs of fio do not heed."""
+    """Keys of `[run]` that jobs of fio ignore."""
     for key in ("max_ios", "precision", "after_rebuild", "time_lapse"):
         if key in table.run.model_fields_set:
             allowed = "left out: a run with jobs of fio ends with them, or after its duration"
@@ -222,7 +222,7 @@ def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]
 
 
 def seeded(jobs: Mapping[str, Any], seed: int, replication: int) -> dict[str, Any]:
-    """The same jobs with seeds where they name none; further replications have their own."""
+    """These jobs with seeds where they name none; further replications have their own."""
     threads = []
     for at, thread in enumerate(jobs["threads"]):
         seeds = thread["seeds"]

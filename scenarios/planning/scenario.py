@@ -342,7 +342,7 @@ def _plan(
             {
                 "name": drive.name,
                 "device": model,
-                "queue_depth": drive.spec.queue_depth,
+                "queue_depth": drive.queue_depth,
                 "block_layer": dict(block_layer),
                 "path": path,
                 **_pauses(drive.spec),

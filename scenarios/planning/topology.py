@@ -31,6 +31,13 @@ class Attached:
     key: str
     link: str = ""
     """The scenario's link that it hangs on; the host's or the controller's own ports if empty."""
+    ncq: bool = True
+    """False if it gets one command at a time, as ports in IDE mode give them."""
+
+    @property
+    def queue_depth(self) -> int:
+        """Commands that are sent to it at once."""
+        return self.spec.queue_depth if self.ncq else 1
 
 
 @dataclass
@@ -134,7 +141,7 @@ def _host_link(
 
 
 def _over_network(topology: Topology, host: HostSpec) -> Topology:
-    """The same links with the host's network, if it has one, at the end of every path."""
+    """These links with the host's network, if it has one, at the end of every path."""
     if host.network is not None:
         network = topology.add(host.network.to_link(host.name))
         topology.paths = [[*path, network] for path in topology.paths]

@@ -23,7 +23,7 @@ FORMATS: tuple[str, ...] = get_args(TraceFormat)
 CLOSED = "disksim-validate"
 """The format whose requests wait for each other: its times are pauses."""
 Beyond = Literal["refuse", "wrap", "skip", "scale"]
-_LARGEST = 64 * MIB
+_LARGEST_PIPE = 64 * MIB
 """Of what comes from a pipe."""
 Watch = Callable[[int, int], bool]
 """Called now and then with requests so far and all of them; true stops the work."""
@@ -72,7 +72,7 @@ class TraceFile:
             return False
 
     def known(self) -> TraceFile:
-        """The same with its format, as its first lines show it where none is given.
+        """A copy with its format, as its first lines show it where none is given.
 
         What comes from a pipe can be read once: its format is known when it is `opened`.
 
@@ -102,7 +102,7 @@ class Timing:
     """What becomes of requests that end beyond the device."""
 
     def of(self, trace: TraceFile) -> Timing:
-        """The same for a trace: where its times are pauses, at least one request is in flight."""
+        """As `beyond`, of a trace: if its times are pauses, at least one request is in flight."""
         return replace(self, outstanding=self.outstanding or int(trace.form == CLOSED))
 
     def placement(self, capacity: int, trace: TraceFile) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def opened(trace: TraceFile) -> Iterator[TraceFile]:
         yield trace.known()
         return
     with tempfile.NamedTemporaryFile() as kept:
-        kept.write(read_bytes(trace.path, _LARGEST, "trace"))
+        kept.write(read_bytes(trace.path, _LARGEST_PIPE, "trace"))
         kept.flush()
         file = replace(trace, path=Path(kept.name))
         try:
@@ -169,7 +169,7 @@ _MOST_PER_S = 20e6
 _LEAST_PER_S = 0.05
 """Requests a second that hardly anybody records."""
 _LARGEST_MEAN = 64 * MIB
-_FEW = 10
+_FEW_REQUESTS = 10
 """Requests from which on a rate says something."""
 _OF_ONE_UNIT = ("disksim-ascii", "mqsim", "csv")
 """Formats whose files are written in other units, too."""
@@ -178,7 +178,7 @@ _OF_ONE_UNIT = ("disksim-ascii", "mqsim", "csv")
 def _implausible(held: Mapping[str, Any]) -> Iterator[str]:
     """Rates and sizes that no device has, with the unit that is likely instead."""
     requests, length_s = held["requests"], held["length_ns"] / 1e9
-    if requests >= _FEW and not held["closed"] and length_s:
+    if requests >= _FEW_REQUESTS and not held["closed"] and length_s:
         per_s = requests / length_s
         larger = "a unit 1,000 or 1,000,000 times as long (us for ns, ms for us, s for ms)"
         smaller = "a unit 1,000 or 1,000,000 times as short (us for ms, ns for us)"

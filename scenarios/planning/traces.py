@@ -24,7 +24,7 @@ _OPTIONS = {
 _SECTOR = 512
 UNTIL_OVER_NS = 1 << 59
 """Of a plan: the recording ends with the loads that have an end."""
-_STEPS = 50
+_PROGRESS_STEPS = 50
 _FIRST_STEP_NS = 1_000_000
 """Of the timeline where nobody knows how long the run is; the engine makes steps longer."""
 
@@ -180,7 +180,7 @@ def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, Any]:
     run, lapse = table.run, table.run.time_lapse
     warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
     if not any(load.trace is not None for load in table.workload):
-        step = run.timeline_step or max(1, (warm_up + duration) // _STEPS)
+        step = run.timeline_step or max(1, (warm_up + duration) // _PROGRESS_STEPS)
     else:
         most = 0
         if run.warm_up is None:
@@ -208,7 +208,7 @@ def timeline_step(trace_lengths_ns: list[int]) -> int:
     """Length of the timeline's steps, in nanoseconds, for traces of these lengths."""
     if not trace_lengths_ns or 0 in trace_lengths_ns:
         return _FIRST_STEP_NS
-    return max(1, max(trace_lengths_ns) // _STEPS)
+    return max(1, max(trace_lengths_ns) // _PROGRESS_STEPS)
 
 
 def until_over(warm_up_ns: int, step_ns: int) -> dict[str, int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
 from raidlab.scenarios.results.bottleneck import bound, busiest_words, limits, longest_part
-from raidlab.scenarios.results.diagnostics.statements import FEW, may_carry, why_not
+from raidlab.scenarios.results.diagnostics.statements import FEW_RATE_IOS, may_carry, why_not
 from raidlab.scenarios.results.intervals import BEYOND
 from raidlab.scenarios.results.look import (
     Column,
@@ -27,7 +27,7 @@ from raidlab.scenarios.results.row import Gain, Row, latency_at, measured
 if TYPE_CHECKING:
     from raidlab.scenarios.results.result import Result
 
-ENOUGH = 0.97
+ENOUGH_SHARE = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
 _SENTENCES = 2
 """Workloads that the answer speaks of."""
@@ -63,7 +63,7 @@ class Curve:
         if self.has_rates:
             served = self.carrying or [row for row in self.rows if is_served(row)]
             return max(served, key=asked, default=self.rows[0])
-        enough = ENOUGH * self.best["iops"]
+        enough = ENOUGH_SHARE * self.best["iops"]
         rows = self.carrying or self.rows
         return next(row for row in rows if row["iops"] >= enough)
 
@@ -116,7 +116,7 @@ def _sentence(curve: Curve, subject: str, *, others: bool) -> str:
     knee = curve.knee
     if not curve.best["iops"]:
         return f"{subject}no I/O ended while the run was recorded."
-    if len(curve.rows) == 1 and knee["ios"] < FEW:
+    if len(curve.rows) == 1 and knee["ios"] < FEW_RATE_IOS:
         return f"{_upper(subject + _of_few(knee))}."
     changed = knee.get("around_events")
     if len(curve.rows) == 1 and changed is not None:
@@ -190,7 +190,7 @@ def _of_overload(row: Row) -> str:
 
 
 def _of_equal_depths(curve: Curve, *, others: bool) -> str:
-    """The same queue depth at every point: what changes is the other loads, or nothing."""
+    """One queue depth at every point: what changes is the other loads, or nothing."""
     low, high = (f(curve.rows, key=lambda row: row["iops"]) for f in (min, max))
     reach = f"queue depth {curve.knee['outstanding']} gives"
     if not others:
@@ -210,7 +210,7 @@ def _of_depths(curve: Curve) -> str:
     if knee is last:
         return f"queue depth {depth} gives {_rate(knee)}, p99 {_p99(knee)}"
     p99s = f"{_p99s(knee, last)} at {last['outstanding']}"
-    if last["iops"] >= ENOUGH * curve.best["iops"]:
+    if last["iops"] >= ENOUGH_SHARE * curve.best["iops"]:
         beyond = f"deeper queues only raise p99 ({p99s})"
     else:
         beyond = f"deeper queues lower the rate (p99 {p99s})"

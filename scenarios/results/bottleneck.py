@@ -39,11 +39,11 @@ PLURALS = {
 """What all drives of an array have, where one is named for all."""
 _BOTH = 0.95
 """Utilisation from which on the second component is a limit as well."""
-_FULL = 0.8
+_FULL_SHARE = 0.8
 """Utilisation below which a component could serve more than the load asks of it."""
-_MOST = 0.5
+_MOST_SHARE = 0.5
 """Share of a time above which a part is most of it."""
-_LEAST = 0.01
+_LEAST_SHARE = 0.01
 """Share of its time that an I/O is at drives, or in RAID's hands, that hold it up, waiting before
 them aside."""
 
@@ -93,7 +93,7 @@ def felt(components: Sequence[Component], breakdown_us: Mapping[str, float]) -> 
     total = sum(breakdown_us.values())
     waits = time("controller_wait")
     idle = set() if waits > 0 and waits >= max(breakdown_us.values()) else {"queue"}
-    if time("raid", *_FOR_DRIVES) < _LEAST * (total - time(*_IN_FRONT)):
+    if time("raid", *_FOR_DRIVES) < _LEAST_SHARE * (total - time(*_IN_FRONT)):
         idle |= {"drive", "parity", "bitmap", *_IN_DRIVES}
     return [each for each in components if each["kind"] not in idle]
 
@@ -162,7 +162,7 @@ def _bound(met: Sequence[Component], breakdown_us: Mapping[str, float]) -> Bound
     if not found or not found[0]["utilization"]:
         return None
     first, *rest = found
-    if first["utilization"] < _FULL:
+    if first["utilization"] < _FULL_SHARE:
         return Bound((first,), is_full=False)
     named = [first, *(each for each in rest[:1] if min(_of(first), _of(each)) >= _BOTH)]
     if breakdown_us.get("controller_wait", 0.0) >= max(breakdown_us.values(), default=0.0):
@@ -228,7 +228,7 @@ def _called(component: Component, row: Row) -> str:
 def _share(component: Component) -> str:
     """Its utilization in percent; 79 % of what is just below 80 %, where a sentence says so."""
     percent = round(100 * _of(component))
-    return f"{percent - (percent == 100 * _FULL and _of(component) < _FULL)} %"
+    return f"{percent - (percent == 100 * _FULL_SHARE and _of(component) < _FULL_SHARE)} %"
 
 
 def longest_part(row: Row) -> str:
@@ -236,7 +236,7 @@ def longest_part(row: Row) -> str:
     parts = row["breakdown_us"]
     longest = max(parts, key=lambda part: parts[part])
     share = parts[longest] / sum(parts.values())
-    if share > _MOST:
+    if share > _MOST_SHARE:
         return f"most of it {part_name(longest)}"
     return f"the longest part of it {part_name(longest)}, {100 * share:.0f} %"
 
@@ -264,7 +264,8 @@ def latency_bound(rows: Sequence[Row]) -> list[str]:
             points += f" to {last['outstanding']}"
         parts = first["breakdown_us"]
         named.append(
-            f"{name}, {points} outstanding: nothing is busy for {100 * _FULL:.0f} % of the time;"
+            f"{name}, {points} outstanding:"
+            f" nothing is busy for {100 * _FULL_SHARE:.0f} % of the time;"
             f" the time of one I/O bounds the rate, {longest_part(first)}"
             f" ({figure(max(parts.values()), 'us')} of {figure(sum(parts.values()), 'us')}"
             f" at {first['outstanding']})."
@@ -276,7 +277,7 @@ def _is_spare(row: Row) -> bool:
     # Over events the components' shares are means of several states.
     # So are those of a limit that changes in time, which is named by itself.
     steady = row["ios"] > 0 and not row.get("around_events") and not changes(row)
-    return steady and all(each["utilization"] < _FULL for each in met_by(row))
+    return steady and all(each["utilization"] < _FULL_SHARE for each in met_by(row))
 
 
 def _rank(component: Component) -> tuple[bool, float]:

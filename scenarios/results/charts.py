@@ -30,11 +30,11 @@ from raidlab.scenarios.results.page import HeatMap
 from raidlab.scenarios.results.row import Row, figures_of, latency_at, measured
 
 _PERCENTILES = {"p50": "p50", "p99": "p99", "p99_9": "p99.9"}
-_LITTLE = 0.02
+_LITTLE_SHARE = 0.02
 """Share of every bar below which a part joins the others."""
 _IDLE = 0.5
 """Percent of the time below which a component is not listed."""
-_DIRECT = 4
+_DIRECT_LABELS = 4
 """Lines that are named at their ends; more have a legend."""
 _BELOW_TITLE = 0.95
 """Where a legend hangs in a picture that has its title inside, as a share of its height."""
@@ -146,7 +146,7 @@ def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> N
     """Names at the ends of up to four lines, else a legend."""
     if len(ends) < 2:
         return
-    if len(ends) > _DIRECT:
+    if len(ends) > _DIRECT_LABELS:
         drawn.update_layout(showlegend=True, margin_t=64)
         return
     logarithmic = drawn.layout.yaxis.type == "log"
@@ -188,8 +188,8 @@ def parts_of(rows: Sequence[Row]) -> tuple[list[str], list[str]]:
         return max((each.get(part, 0.0) / total for each, total in totals if total), default=0.0)
 
     shares = {part: share(part) for part in named}
-    large = [part for part in named if shares[part] >= _LITTLE]
-    return large or named, [part for part in named if large and 0 < shares[part] < _LITTLE]
+    large = [part for part in named if shares[part] >= _LITTLE_SHARE]
+    return large or named, [part for part in named if large and 0 < shares[part] < _LITTLE_SHARE]
 
 
 def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:

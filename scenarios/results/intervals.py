@@ -19,7 +19,7 @@ Interval = list[float | None]
 
 
 def uncertain(ios: int) -> list[str]:
-    """Percentiles of so many I/Os that have fewer than 100 of them beyond."""
+    """Percentiles of a number of I/Os that have fewer than 100 of them beyond."""
     # Tenths of a thousandth of a percent: whole numbers, so that nothing is rounded.
     return [
         name
@@ -65,7 +65,7 @@ def of_replications(
     """Student's intervals of latencies over independent runs, microseconds.
 
     A percentile's interval is that of its rank (Woodruff, 1952): Student's over the shares of each
-    run's I/Os that lie below the quantile of all runs. So it heeds a distribution that jumps there.
+    run's I/Os that lie below the quantile of all runs. It also holds where a distribution jumps.
     Where the upper rank lies beyond all I/Os it is Student's over the quantiles. Both are quantiles
     within buckets, as percentiles of several runs may be equal though the runs differ; the interval
     holds the percentile itself.

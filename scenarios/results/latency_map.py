@@ -38,13 +38,13 @@ def _step(each: MapReport) -> float:
 
 
 def with_columns(each: MapReport, most: int) -> MapReport:
-    """The same map with so many columns at most."""
+    """The given map with this many columns at most."""
     factor = math.ceil(len(each["t_s"]) / max(most, 1))
     return _widened(each, factor * _step(each)) if factor > 1 else each
 
 
 def _widened(each: MapReport, step: float) -> MapReport:
-    """The same map in columns that are twice, four times ... as long."""
+    """The given map in columns that are twice, four times ... as long."""
     factor = round(step / _step(each)) if _step(each) else 1
     if factor < 2:
         return each

@@ -24,8 +24,8 @@ _SHADES = (
 )
 """Share of a column's I/Os from which on a field has this name and this much of the colour."""
 _COLOUR = "0, 114, 178"
-_LEAST = 100
-"""I/Os that columns have on average, if there are so many; of one from which on it has a p99."""
+_LEAST_IOS = 100
+"""I/Os that columns have on average, if there are this many; of one from which on it has a p99."""
 _COLUMNS = 40
 """Columns that a picture has at most."""
 
@@ -38,7 +38,7 @@ def figure(over_time: MapReport, begin_s: float) -> go.Figure:
         begin_s: Where the first column begins.
     """
     ios = sum(count for column in over_time["columns"] for _, count in column)
-    over_time = with_columns(over_time, min(_COLUMNS, max(1, ios // _LEAST)))
+    over_time = with_columns(over_time, min(_COLUMNS, max(1, ios // _LEAST_IOS)))
     ends, columns = over_time["t_s"], over_time["columns"]
     begins = [begin_s, *ends[:-1]]
     longest = ends[-1] - begin_s
@@ -86,7 +86,10 @@ def _lines(
     columns: Sequence[Sequence[Sequence[int]]],
     scale: float,
 ) -> None:
-    for share, name, colour, least in ((0.5, "p50", ORANGE, 2), (0.99, "p99", VERMILLION, _LEAST)):
+    for share, name, colour, least in (
+        (0.5, "p50", ORANGE, 2),
+        (0.99, "p99", VERMILLION, _LEAST_IOS),
+    ):
         values = [
             percentile_us(column, share) if sum(n for _, n in column) >= least else None
             for column in columns

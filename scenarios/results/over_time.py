@@ -15,7 +15,7 @@ from raidlab.scenarios.results.row import Row, RunEvent
 from raidlab.scenarios.results.run_result import Component
 from raidlab.scenarios.spec.findings import TIMED, Event, Limit, events_of
 
-_LEAST = 0.01
+_LEAST_SHARE = 0.01
 """Share of what was recorded below which nobody sees that something held."""
 
 
@@ -47,7 +47,7 @@ def _joined(limits: Sequence[Limit]) -> list[Limit]:
 
 def in_time(row: Row) -> list[Limit]:
     """What held in a row for a time that shows."""
-    least = _LEAST * row["duration_s"]
+    least = _LEAST_SHARE * row["duration_s"]
     limits = (Limit(**each) for each in row.get("limits", ()))
     return [each for each in limits if each.kind in TIMED and each.to_s - each.from_s > least]
 
@@ -55,14 +55,14 @@ def in_time(row: Row) -> list[Limit]:
 def changes(row: Row) -> list[Limit]:
     """Those of them that began or ended while the row was recorded."""
     begin, end = row["warm_up_s"], row["warm_up_s"] + row["duration_s"]
-    edge = _LEAST * row["duration_s"]
+    edge = _LEAST_SHARE * row["duration_s"]
     return [each for each in in_time(row) if each.from_s > begin + edge or each.to_s < end - edge]
 
 
 def in_words(row: Row) -> str:
     """What held, with its times: `burst credits are spent from 2,000 s on`; empty for nothing."""
     begin, end = row["warm_up_s"], row["warm_up_s"] + row["duration_s"]
-    edge = _LEAST * row["duration_s"]
+    edge = _LEAST_SHARE * row["duration_s"]
     said: dict[str, list[str]] = {}
     for each in in_time(row):
         late = each.from_s > begin + edge

@@ -27,9 +27,9 @@ BOXES = 3
 """Figures that stand out on a page, at most."""
 _ROWS = 200
 """Rows of a picture's data that a page shows; of more there is the file alone."""
-_BESIDE = 3
+_WARNINGS_ON_TOP = 3
 """Warnings that stand beside the answer; more are behind a click."""
-_NARROW = 3
+_NARROW_PRIORITY = 3
 """Columns of larger priority are hidden on narrow screens."""
 _HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
 
@@ -120,8 +120,8 @@ class Page:
             .render(
                 page=self,
                 joined=joined,
-                beside=list(self.beside)[:_BESIDE],
-                further=list(self.beside)[_BESIDE:],
+                beside=list(self.beside)[:_WARNINGS_ON_TOP],
+                further=list(self.beside)[_WARNINGS_ON_TOP:],
                 boxes=list(self.boxes)[:BOXES],
                 pictures=drawn,
                 evidence=[_evidence(each) for each in self.evidence],
@@ -253,7 +253,7 @@ def _table(table: Table) -> dict[str, Any]:
         else:
             texts = ["–" if value is None else str(value) for value in values]
         classes = {Kind.NUMBER: "", Kind.TEXT: "text", Kind.PROSE: "text prose"}[column.kind]
-        if column.priority > _NARROW:
+        if column.priority > _NARROW_PRIORITY:
             classes = f"{classes} wide".strip()
         columns.append({"head": column.head, "classes": classes, "texts": texts})
     return {

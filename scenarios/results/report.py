@@ -42,7 +42,7 @@ _WEAR: Mapping[str, Column] = {
 """Columns of the table of wear by their keys in `endurance`."""
 
 
-_SLOW = 20
+_SLOW_IOS = 20
 """Slow I/Os that a page lists."""
 _TAILS = 3
 """Workloads whose tails a page draws."""
@@ -319,7 +319,7 @@ def _evidence(result: Result) -> list[Evidence]:
     if met is not None:
         about = "Time is counted in steps of at least 100 I/Os."
         found += [met, Text("", [about])]
-    slow = slow_ios.table(result.results, _SLOW)
+    slow = slow_ios.table(result.results, _SLOW_IOS)
     if slow is not None:
         found.append(Folded(f"The {len(slow.rows)} slowest I/Os", slow))
     worn = wear_table(result)

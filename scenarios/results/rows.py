@@ -257,7 +257,7 @@ class Row:
     uncertain: tuple[str, ...]
     """Percentiles with too few I/Os beyond them."""
     independent_batches: float | None
-    """So many independent batches say as much of the rate; None where nothing can be said."""
+    """How many independent batches say as much of the rate; None where nothing can be said."""
     read: Side = field(repr=False)
     write: Side = field(repr=False)
     breakdown_us: dict[str, float] = field(repr=False)

@@ -17,7 +17,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.rows import Row, typed
 
-_FIRST = datetime(2000, 1, 1, tzinfo=UTC)
+_FIRST_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 """When a simulated run begins: its own clock says none."""
 _KIB = 1024.0
 
@@ -122,7 +122,7 @@ def _report(at: float, loads: Sequence[_Load]) -> Report:
 
 
 def _stamp(at_s: float) -> str:
-    moment = _FIRST + timedelta(seconds=round(at_s, 3))
+    moment = _FIRST_TIME + timedelta(seconds=round(at_s, 3))
     text = moment.strftime("%Y-%m-%dT%H:%M:%S")
     milliseconds = f".{moment.microsecond // 1000:03d}" if moment.microsecond else ""
     return f"{text}{milliseconds}+0000"
@@ -210,7 +210,7 @@ def open_metrics(result: Result) -> str:
         lines += [f"# TYPE node_disk_{counter} counter", f"# HELP node_disk_{counter} {what}"]
         for name, every in found.items():
             total, last = 0.0, 0.0
-            start = _FIRST.timestamp()
+            start = _FIRST_TIME.timestamp()
             lines.append(f'node_disk_{counter}_total{{device="{name}"}} 0 {start:.3f}')
             for each in every:
                 total += _rate(each, counter) * (each.at_s - last)

@@ -13,7 +13,7 @@ from raidlab.scenarios.results.look import LINES, between, digits, figure, joine
 if TYPE_CHECKING:
     from raidlab.scenarios.results.result import Result
 
-_WIDEST = 90
+_WIDEST_WARNING = 90
 """Characters of the first warning."""
 _LINES = 4
 """Workloads that are named; further ones are counted."""
@@ -45,7 +45,7 @@ def text(result: Result) -> str:
         lines.append(f"  and {len(found) - _LINES} more workloads")
     for what, entries in (("warning", result.warnings), ("failed self-check", result.breaches)):
         if entries:
-            first = shorten(entries[0], _WIDEST, placeholder=" ...")
+            first = shorten(entries[0], _WIDEST_WARNING, placeholder=" ...")
             lines.append(f"  {len(entries)} {what}{'s' * (len(entries) > 1)}: {first}")
     return "\n".join(lines) + ">"
 

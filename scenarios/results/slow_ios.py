@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 DRAWN = 100
 """Bars that a picture has at most."""
-_LITTLE = 0.02
+_LITTLE_SHARE = 0.02
 """Share of every bar below which a part joins the others."""
-_MUCH = 0.25
+_MUCH_SHARE = 0.25
 """Share of an I/O's time from which on a second part is named."""
 
 _CAUSES = {
@@ -48,7 +48,7 @@ def cause(slow: Mapping[str, Any]) -> str:
     parts = slow["breakdown_us"]
     total = sum(parts.values()) or 1.0
     longest = sorted(parts, key=lambda part: -parts[part])
-    named = [part for part in longest[:2] if parts[part] >= _MUCH * total] or longest[:1]
+    named = [part for part in longest[:2] if parts[part] >= _MUCH_SHARE * total] or longest[:1]
     what = " and ".join(
         f"{_CAUSES.get(part, part_name(part))} {100 * parts[part] / total:.0f} %" for part in named
     )
@@ -57,7 +57,7 @@ def cause(slow: Mapping[str, Any]) -> str:
 
 
 def table(rows: Sequence[Row], most: int) -> Table | None:
-    """So many of the slowest I/Os of all rows; None if none were recorded."""
+    """The `most` slowest I/Os of all rows; None if none were recorded."""
     found = [(slow, row) for row in rows for slow in row.get("slowest") or ()]
     if not found or not most:
         return None
@@ -118,8 +118,8 @@ def _groups(slowest: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]
         return max((part / total for part, total in parts if total), default=0.0)
 
     shares = {part: share(part) for part in PARTS}
-    large = [part for part in PARTS if shares[part] >= _LITTLE]
-    small = [part for part in PARTS if 0 < shares[part] < _LITTLE]
+    large = [part for part in PARTS if shares[part] >= _LITTLE_SHARE]
+    small = [part for part in PARTS if 0 < shares[part] < _LITTLE_SHARE]
     return [(part, [part]) for part in large] + ([("other", small)] if small else [])
 
 

@@ -13,7 +13,7 @@ from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import DIRECTIONS, GoalRow, Row, side_of
 from raidlab.scenarios.results.run_result import MapReport
 
-_LEAST = 100
+_LEAST_IOS = 100
 """I/Os that a step of time has at least: fewer say nothing of a p99."""
 _SHARES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
 
@@ -124,7 +124,7 @@ def _steps(over_time: MapReport, begin: float) -> list[tuple[float, list[list[in
     for end, column in zip(over_time["t_s"], over_time["columns"], strict=True):
         for at, count in column:
             total[at] = total.get(at, 0) + count
-        if sum(total.values()) >= _LEAST:
+        if sum(total.values()) >= _LEAST_IOS:
             steps.append((end - since, [list(each) for each in sorted(total.items())]))
             since, total = end, {}
     if total and not steps:

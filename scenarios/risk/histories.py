@@ -30,17 +30,17 @@ from raidlab.scenarios.risk.redundancy import Redundancy
 
 BATCH = 4_000
 """Histories that are computed together."""
-MOST = 4_000_000
+MOST_HISTORIES = 4_000_000
 """Histories at most."""
-_LEAST = 5
+_LEAST_BATCHES = 5
 """Batches at least."""
 _HALVINGS = 48
 """Steps in which an instant is found in its window: to 10^-14 of it."""
-_AGAIN, _DEEPER = 0.5, 0.25
+_SHARE_AFTER_ONE, _SHARE_AFTER_MORE = 0.5, 0.25
 """Shares in which a further failure is followed: with one drive failed, and with several. Below a
 half, so that forced periods end."""
-_FIRST = 1.0
-"""The same of the first window of a period, which ends the period if nothing fails in it."""
+_SHARE_AT_FIRST = 1.0
+"""Share for the first window of a period, which ends the period if nothing fails in it."""
 _Z95 = 1.959964
 
 
@@ -127,7 +127,9 @@ class _Tally:
     degraded_h: Array
 
 
-def estimate(model: Model, *, seed: int = 1, error: float = 0.02, most: int = MOST) -> Estimate:
+def estimate(
+    model: Model, *, seed: int = 1, error: float = 0.02, most: int = MOST_HISTORIES
+) -> Estimate:
     """The probability that data are lost within the mission.
 
     Args:
@@ -156,7 +158,7 @@ def estimate(model: Model, *, seed: int = 1, error: float = 0.02, most: int = MO
             degraded_h_per_year=float(sums[2] / len(every) / years),
         )
         enough = total.error <= error * total.loss
-        if len(scores) >= _LEAST and (enough or total.loss == 0):
+        if len(scores) >= _LEAST_BATCHES and (enough or total.loss == 0):
             break
     return total
 
@@ -286,7 +288,7 @@ def _forced(
     score, by_drives = np.zeros(count), np.zeros(count)
     weight = np.ones(count)
     going = np.arange(count)
-    again = _FIRST
+    again = _SHARE_AT_FIRST
     while len(going):
         if model.unreadable:
             critical = model.array.critical(state.failed, drive) & (drive >= 0)
@@ -310,8 +312,8 @@ def _forced(
         drawn = random.random(len(going)) * borne[:, -1]
         drive = np.minimum((borne <= drawn[:, None]).sum(axis=1), model.array.drives - 1)
         bears = weight * chance * (1 - lost)
-        follow = np.where(bears > 0, np.where(alone, again, _DEEPER), 0.0)
-        again = _AGAIN
+        follow = np.where(bears > 0, np.where(alone, again, _SHARE_AFTER_MORE), 0.0)
+        again = _SHARE_AFTER_ONE
         fails = random.random(len(going)) < follow
         weight = np.where(fails, bears / np.maximum(follow, 1e-300), 0.0) + np.where(
             fails, 0.0, weight * (1 - chance) / np.maximum(1 - follow, 1e-300)

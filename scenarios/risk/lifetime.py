@@ -106,12 +106,14 @@ UBER: Mapping[str, Published] = {
     "ssd": Published(1e-16, "JEDEC JESD218: the limit of the enterprise class"),
 }
 """Unreadable sectors for each bit that is read, by kind."""
-_OTHER = Published(0.01, "no published figure of this kind: assumed")
+_OTHER_KINDS = Published(0.01, "no published figure of this kind: assumed")
 
 
 def published(table: Mapping[str, Published], kind: str) -> Published:
     """The figure of a kind of drive."""
-    return table.get(kind, Published(_OTHER.value if table is AFR else 1e-15, _OTHER.source))
+    return table.get(
+        kind, Published(_OTHER_KINDS.value if table is AFR else 1e-15, _OTHER_KINDS.source)
+    )
 
 
 def assumption(name: str, value: Any, unit: str, source: str) -> dict[str, Any]:

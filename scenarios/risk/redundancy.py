@@ -15,7 +15,7 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Redundancy:
-    """Groups of drives that each bear so many failures, or a ring of neighbours."""
+    """Groups of drives that each bear this many failures, or a ring of neighbours."""
 
     drives: int
     tolerance: int

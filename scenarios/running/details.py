@@ -21,11 +21,11 @@ class Details(TypedDict, total=False):
     """What a run records when it is asked for; nothing of it changes a figure."""
 
     trace_ios: int
-    """The stages of the first so many I/Os after the warm-up of every run, up to 10,000."""
+    """The stages of the first this many I/Os after the warm-up of every run, up to 10,000."""
     trace_from_s: float
     """The first ones that are issued at this time of the run or later, in seconds."""
     slowest: int
-    """So many of the slowest I/Os of each workload, up to 10,000: `slowest` of its rows."""
+    """How many of the slowest I/Os of each workload, up to 10,000: `slowest` of its rows."""
     latency_map: bool
     """Latencies over time: `latency_map` of `read` and `write`."""
 

@@ -124,7 +124,7 @@ class LiveSystem:
         follow_data: True to follow the versions of the data, so that things can fail (`happen`) and
             `data` says what became of them. A scenario with events does so anyway.
         seed: Replaces the scenario's own seed; from 0 to 2^63 - 1.
-        slowest: So many of the slowest I/Os of each row of `result` are noted, up to 10,000.
+        slowest: This many of the slowest I/Os of each row of `result` are noted, up to 10,000.
         latency_map: Latencies over time: `latency_map` of `read` and `write` of each row.
 
     Recording begins at once: there is no warm-up, and no end but that of the environment.
@@ -217,10 +217,10 @@ class LiveSystem:
                 replace-drive, patrol-read, consistency-check, power-fail, battery-learn.
             target: The array, by name or number.
             drive: Which of its drives; spares are behind the others.
-            extra: Of `slow-drive`: so many seconds longer for each command.
+            extra: Of `slow-drive`: this many seconds longer for each command.
             offset: Of `unreadable-sectors`: first byte on the drive, whole sectors of 512.
             size: Of `unreadable-sectors`: number of bytes, whole sectors of 512.
-            lasts: Of `power-fail` and `battery-learn`: for so many seconds.
+            lasts: Of `power-fail` and `battery-learn`: for this many seconds.
 
         Raises:
             ValueError: It cannot happen in this system; what is allowed is named.

@@ -27,7 +27,7 @@ from raidlab.scenarios.running.store import Store, engine_digest, run_key
 _AHEAD = 4
 """Plans for each worker that are made before they are wanted."""
 _AHEAD_ELSEWHERE = 256
-"""The same, for all workers together, where nobody says how many there are."""
+"""As `_AHEAD`, for all workers together, where nobody says how many there are."""
 
 Progress = Callable[[int, int], None]
 """Called with how much is done, and how much there is to do."""

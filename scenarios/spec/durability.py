@@ -63,11 +63,11 @@ class Durable(Table):
     fsync: int = Field(default=0, ge=0, le=_MOST_BETWEEN)
     """Writes of each place between two calls of `fsync`; 0 for none."""
     fdatasync: int = Field(default=0, ge=0, le=_MOST_BETWEEN)
-    """The same of `fdatasync`, which leaves the file's times out."""
+    """As `fsync`, of `fdatasync`, which leaves the file's times out."""
     sync: bool = False
     """The file is opened with O_SYNC: each write is one with an `fsync` behind it."""
     o_dsync: bool = False
-    """The same with O_DSYNC and `fdatasync`."""
+    """Whether writes are opened with O_DSYNC, as if each were followed by `fdatasync`."""
     append: bool = False
     """True if writes lengthen the file or fill blocks that were never written: on a file system
     each of them has metadata to commit, which an overwrite has not."""

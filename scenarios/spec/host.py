@@ -40,7 +40,7 @@ def _software(value: Any) -> Any:
 Software = Annotated[
     Literal["none", "os", "lvm"], BeforeValidator(_software), also(word(*_SOFTWARE))
 ]
-"""`os`: Linux' md, or a RAID of another system; `lvm`: device mapper's RAID."""
+"""`os`: Linux's md, or a RAID of another system; `lvm`: device mapper's RAID."""
 
 
 class HostTable(Table):

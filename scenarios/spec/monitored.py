@@ -19,7 +19,7 @@ from raidlab.devices.reading import MIB, read_json
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Share
 
-_LARGEST = 256 * MIB
+_LARGEST_FILE = 256 * MIB
 Steps = tuple[float | None, ...]
 
 
@@ -133,7 +133,7 @@ def read_monitored(path: Path) -> MonitoredLoad:
     Raises:
         SpecError: It cannot be read, or is none.
     """
-    tree = read_json(path, _LARGEST, "monitored load")
+    tree = read_json(path, _LARGEST_FILE, "monitored load")
     try:
         load = MonitoredLoad.model_validate(tree)
     except ValidationError as error:

@@ -73,10 +73,12 @@ class ControllerTable(CacheSettings):
     model: str
     fast_path: bool = False
     backup: Literal["none", "bbu", "fbu"] | None = None
+    battery_health: Share = Field(default=1.0, gt=0)
+    """What is left of a battery's rated charge: it holds the cache for that share of the time."""
 
 
 class DrivesTable(Table):
-    """One entry of `drives`: so many of a model."""
+    """One entry of `drives`: this many of a model."""
 
     elsewhere: ClassVar[Mapping[str, str]] = DRIVE_KEYS
 
@@ -87,6 +89,8 @@ class DrivesTable(Table):
     write_cache: bool | None = None
     """The drive's own write cache on or off; None leaves it to `disk_cache` and the drive."""
     cooling: str | None = None
+    ncq: bool | None = None
+    """False for SATA ports in IDE mode: one command at a time; they queue if left out."""
     link: str | None = None
     """The `[[link]]` that they hang on; the array's if left out."""
 
@@ -146,14 +150,14 @@ class ArrayTable(CacheSettings):
     shared_depth: int | None = Field(default=None, ge=1, le=65_536)
     """I/Os of tenants that are in it at once, where loads have weights or priorities."""
     sync_speed_min: Rate | None = Field(default=None, ge=1)
-    """The same while loads want the drives, as md's `sync_speed_min`; if left out `rebuild_rate`
-    decides."""
+    """Bytes a second that they move at least while loads want the drives, as md's
+    `sync_speed_min`; if left out `rebuild_rate` decides."""
     group_thread_cnt: int | None = Field(default=None, ge=0, le=256)
     """Threads of each socket that handle stripes of RAID 5 and 6 in the host beside md's own."""
     stripe_cache_size: int | None = Field(default=None, ge=17, le=32_768)
     """Pages of each member that the stripe cache of RAID 5 and 6 in the host holds."""
     software_raid: Software = "none"
-    """`os`: Linux' md, or a RAID of another system; `lvm`: device mapper's RAID."""
+    """`os`: Linux's md, or a RAID of another system; `lvm`: device mapper's RAID."""
     read_balance: Literal["md", "shortest-queue"] | None = None
     """How a mirror in the host chooses the copy that serves a read; as md if left out."""
     layout: AnyCopyLayout = None
@@ -447,7 +451,7 @@ class WorkloadTable(Durable, MonitoredKeys):
         ]
 
     def hot_bytes(self, area: int) -> int:
-        """Bytes of the hot spot in an area of so many; 0 without one."""
+        """Bytes of the hot spot in an area of this many; 0 without one."""
         block = self.load().block_bytes
         size = self.hot_spot or 0
         if self.hot_beyond == "cut" and size > area - self.hot_start:
@@ -521,7 +525,7 @@ class EventTable(Table):
     drive: int = Field(default=0, ge=0, lt=2**16)
     """Which of its drives, from 0; its spares are behind the others."""
     extra: Duration = 10_000_000
-    """Of `slow-drive`: so much longer for each command; 0 for as fast as ever."""
+    """Of `slow-drive`: this much longer for each command; 0 for as fast as ever."""
     offset: Size = 0
     size: Size = Field(default=4096, gt=0)
     """Of `unreadable-sectors`: where on the drive, and how many bytes."""

@@ -45,7 +45,7 @@ class Point:
     nand_bytes_per_host_byte: float | None
     """Bytes that NAND takes in for each byte that the host writes; None if nothing was written."""
     write_amplification: float | None
-    """The same in mapping units, whatever they occupy: 1 and what collection moves."""
+    """In mapping units, compressed or not: 1 and what collection moves."""
     bottleneck: str | None
     busiest: tuple[str, str] | None = None
     """The component that it names, and its share in words."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _HALF = 0.5
 MIB = 1 << 20
-_LITTLE = 0.05
+_LITTLE_GAIN = 0.05
 """Gain that is none."""
 
 
@@ -89,9 +89,9 @@ def answer(found: Compression) -> str:
     faster = [
         f"{load or 'the load'} {times:.2g} times as fast"
         for load, times in gain.items()
-        if times > 1 + _LITTLE
+        if times > 1 + _LITTLE_GAIN
     ]
-    same = [load or "the load" for load, times in gain.items() if times <= 1 + _LITTLE]
+    same = [load or "the load" for load, times in gain.items() if times <= 1 + _LITTLE_GAIN]
     how = f"Data that shrink by {'half' if share == _HALF else f'{100 * share:.0f} %'}"
     text = f"{how}: {', '.join(faster)}" if faster else f"{how} change little"
     if faster and same:

@@ -33,11 +33,11 @@ from raidlab.scenarios.studies.levels import IOS_PER_WRITE, SmallWrites
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-_ALIKE = 0.02
+_ALIKE_SHARE = 0.02
 """Controllers whose rates differ by no more than this at every depth share a line."""
 _KINDS = {"hdd": "Hard disks", "ssd": "SSDs"}
 _DASHES = ("solid", "dash", "dot")
-_DIRECT = 4
+_DIRECT_LABELS = 4
 _LIMITS_SHOWN = 10
 _DROP = 0.05
 """Fall of a rate at a larger depth that is marked."""
@@ -58,7 +58,7 @@ def controllers_report(found: Comparison, command: str = "") -> str:
     pictures = [
         Picture(
             f"{_KINDS[kind]}, {profile}: {_best(found, kind, profile)}",
-            f"{_words(profile)} The dashed line is so many single drives at their best.",
+            f"{_words(profile)} The dashed line is this many single drives at their best.",
             picture(found, kind, profile),
         )
         for kind in _kinds(found)
@@ -95,7 +95,7 @@ def controllers_report(found: Comparison, command: str = "") -> str:
                     " for, in a RAID 0 with a stripe unit of 64 KiB; the loads touch"
                     f" {AREA} at offsets that are multiples of 512 bytes. So curves differ by what"
                     " the controller adds: its link and ports, its cores, its command queue.",
-                    f"Controllers whose rates differ by no more than {100 * _ALIKE:.0f} % at every"
+                    f"Controllers whose rates differ by {100 * _ALIKE_SHARE:.0f} % or less at every"
                     " depth share a line.",
                     "A run ends when its rate is known to 0.5 %, at the latest after 40 s of random"
                     " loads on disks, 0.7 s on SSDs.",
@@ -134,7 +134,7 @@ def _sentence(found: Comparison, kind: str) -> str:
     text = f"{_KINDS[kind]}, {profile}: {first.controller} gives {figure(best, _unit(profile))}"
     # Those with fewer drives are slower for that alone.
     others = [each for each in curves[1:] if each.count == first.count]
-    behind = [each for each in others if best > (1 + _ALIKE) * highest(each)]
+    behind = [each for each in others if best > (1 + _ALIKE_SHARE) * highest(each)]
     if behind:
         text += f", {100 * (best / highest(behind[0]) - 1):.0f} % above {behind[0].controller}"
         text += f" (its limit: {_limit(behind[0])})"
@@ -316,7 +316,7 @@ def lines(curves: Sequence[Curve]) -> list[Line]:
 def _alike(one: Curve, other: Curve) -> bool:
     pairs = zip(one.iops, other.iops, strict=True)
     same_system = (one.drive, one.count) == (other.drive, other.count)
-    return same_system and all(abs(a - b) <= _ALIKE * max(a, b) for a, b in pairs)
+    return same_system and all(abs(a - b) <= _ALIKE_SHARE * max(a, b) for a, b in pairs)
 
 
 def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
@@ -344,7 +344,7 @@ def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
                 + f"<br>busiest: %{{customdata}}<extra>{each.names[0]}</extra>",
             )
         )
-    direct = len(groups) <= _DIRECT
+    direct = len(groups) <= _DIRECT_LABELS
     dress(
         drawn,
         height=340 if direct else 380 + 22 * -(-len(groups) // 2),
@@ -379,7 +379,7 @@ def _alone(
     curves: Sequence[Curve],
     place: Callable[[float], float],
 ) -> float:
-    """Dashed lines at the rate of so many single drives; the highest of them."""
+    """Dashed lines at the rate of this many single drives; the highest of them."""
     highest = 0.0
     profile = curves[0].profile
     for drive, count in dict.fromkeys((c.drive, c.count) for c in curves):
@@ -473,7 +473,7 @@ def _same_costs(costs: dict[tuple[str, str], float], levels: Sequence[str]) -> l
     for name in dict.fromkeys(name for name, _ in costs):
         for group in groups:
             pairs = [(costs[group[0], level], costs[name, level]) for level in levels]
-            if all(abs(one / other - 1) <= _ALIKE for one, other in pairs):
+            if all(abs(one / other - 1) <= _ALIKE_SHARE for one, other in pairs):
                 group.append(name)
                 break
         else:

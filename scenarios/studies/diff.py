@@ -23,7 +23,7 @@ from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.size import Running
 
-_LARGEST = 512 * MIB
+_LARGEST_FILE = 512 * MIB
 _LATENCIES = ("mean", "p50", "p99", "p99_9")
 Interval = tuple[float | None, float | None]
 
@@ -175,7 +175,7 @@ def side_of(path: Path, running: Running, seed: int | None) -> Side:
 
 
 def _read(path: Path) -> Side:
-    tree = read_json(path, _LARGEST, "result")
+    tree = read_json(path, _LARGEST_FILE, "result")
     rows = tree.get("results") if isinstance(tree, Mapping) else None
     needed = ("workload", "point", "iops", "latency_us", "breakdown_us")
     if not isinstance(rows, list) or not all(

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 _DRAWN = 3
 """Pairs of rows whose time is drawn: those whose mean latencies differ most."""
-_SMALL = 0.02
+_SMALL_SHARE = 0.02
 """Share of the mean latency below which a part is left out of the table."""
-_LONGEST = 40
+_LONGEST_TEXT = 40
 """Characters of a value that a table shows."""
 
 
@@ -63,7 +63,7 @@ def _part(pair: Pair) -> str:
         return ""
     part, (a, b) = max(pair.breakdown_us.items(), key=lambda each: abs(each[1][1] - each[1][0]))
     mean = pair.figures[1].a or 0.0
-    if abs(b - a) < _SMALL * mean:
+    if abs(b - a) < _SMALL_SHARE * mean:
         return ""
     return f"; most of the difference is {part_name(part)}: {figure(a, 'us')}, {figure(b, 'us')}"
 
@@ -116,7 +116,7 @@ def _short(value: Any) -> str:
     if value is None:
         return "–"
     text = value if isinstance(value, str) else json.dumps(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
 
 
 def times_table(found: Diff) -> Table:
@@ -137,7 +137,7 @@ def times_table(found: Diff) -> Table:
         rows += [
             [pair.workload, pair.point, part_name(part), a, b, b - a]
             for part, (a, b) in pair.breakdown_us.items()
-            if max(a, b) >= _SMALL * total > 0
+            if max(a, b) >= _SMALL_SHARE * total > 0
         ]
     return Table("Where the time goes", columns, rows, most=30)
 

@@ -59,7 +59,7 @@ def draws(
         result: Of the scenario itself.
         count: Draws.
         workers: Threads that simulate.
-        progress: Is told what is done.
+        progress: Reports what is done.
         store: Of finished runs.
         tails: How far tails of its drives lie apart beyond the model; if left out, as learned
             where a drive is made of a data sheet, else not at all.

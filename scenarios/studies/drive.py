@@ -47,7 +47,7 @@ _DISKS_OF = 20
 """Recorded I/Os of an SSD for each one of a disk."""
 _THREADS = 32
 _MIXED_DEPTH = 32
-_BESIDE = 0.7
+_READ_SHARE = 0.7
 """Reads of the load whose reads' latencies are shown beside its writes."""
 _RATES: Mapping[str, Any] = {
     "random_read": IO_RATE,
@@ -301,8 +301,10 @@ def _latencies(bench: _Bench, depth: int) -> Iterator[_Case]:
         )
     name = f"reads, {depth} in flight"
     yield bench.case("latency", name, depth, "randread", BLOCK, depth, long=True)
-    name = f"reads beside {100 * (1 - _BESIDE):.0f} % writes"
-    yield bench.case("latency", name, depth, "randrw", BLOCK, depth, read_share=_BESIDE, long=True)
+    name = f"reads beside {100 * (1 - _READ_SHARE):.0f} % writes"
+    yield bench.case(
+        "latency", name, depth, "randrw", BLOCK, depth, read_share=_READ_SHARE, long=True
+    )
 
 
 class _Bench:

@@ -47,7 +47,7 @@ _WITHIN_PCT = 5.0
 _TAIL = 1e-4
 _NEXT = 0.075
 """Share of a picture's height between two names at least."""
-_STEADY = 1.1
+_STEADY_RATIO = 1.1
 """Over the steady rate: what counts as having reached it."""
 
 
@@ -336,7 +336,9 @@ def _over_time(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
         _mark(drawn, each, points[-1].x, 1.0, "left")
     elif each is not None:
         _mark(drawn, each, 0.0, 1.0, "right")
-    there = next((point for point in points if point.x and point.iops <= _STEADY * level), None)
+    there = next(
+        (point for point in points if point.x and point.iops <= _STEADY_RATIO * level), None
+    )
     when = "" if there is None else f" after {there.x:g} drive writes"
     return Picture(
         f"Random writes fall to {percent(level / points[0].iops)} of a new drive's{when}",

@@ -23,7 +23,7 @@ from raidlab.scenarios.spec.schema import SECTOR
 HOT_SPOTS = ("32 GB", "64 GB", "128 GB")
 """Sizes that are drawn if none are asked for: those of the 2013 report."""
 
-_STEADY = {"warm_up": "20 s", "duration": "40 s"}
+_STEADY_RUN = {"warm_up": "20 s", "duration": "40 s"}
 """Of disks and SSDs each on their own: nothing warms up there but memories."""
 
 
@@ -194,7 +194,7 @@ def ssds_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
 
 def _steady(tree: dict[str, Any]) -> dict[str, Any]:
     run = {key: value for key, value in tree.get("run", {}).items() if key in ("precondition",)}
-    tree["run"] = run | _STEADY
+    tree["run"] = run | _STEADY_RUN
     return tree
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PAYS = 0.2
 """Share above the disks' rate from which on the cache pays."""
-_STEPS = 3
+_STEPS_IN_A_ROW = 3
 """Steps in a row that must reach a rate: a single burst is no crossing."""
 
 _BURST = 1.1
@@ -68,7 +68,9 @@ def reaches(each: Warming, iops: float) -> float | None:
     """Seconds until three steps in a row are as fast; None if they never are."""
     steps = list(zip(each.t_s, each.iops, strict=True))
     for at in range(len(steps)):
-        if all(rate >= iops for _, rate in steps[at : at + _STEPS]) and at + _STEPS <= len(steps):
+        if all(
+            rate >= iops for _, rate in steps[at : at + _STEPS_IN_A_ROW]
+        ) and at + _STEPS_IN_A_ROW <= len(steps):
             return steps[at][0]
     return None
 

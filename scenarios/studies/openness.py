@@ -36,7 +36,7 @@ _BEYOND_BEST = 0.08
 """Error beside the least one, in quadrature, of choices that are kept too: that of the models."""
 _IOS, _SURE_IOS = 30_000.0, 200_000.0
 """Of a choice that is tried, and of one of the nearest that is simulated again."""
-_SURE = 20
+_SURE_RUNS = 20
 _BURSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST_HOT = 16 << 20
 _DIMENSIONS = 5
@@ -148,7 +148,7 @@ class _Search:
         self.tried: dict[Point, float] = {}
         self.noise = 0.0
         """What another seed changes of the waits: root mean square, as a share."""
-        self.total = _SPREAD + sum(_ROUNDS) + _SURE + 1
+        self.total = _SPREAD + sum(_ROUNDS) + _SURE_RUNS + 1
 
     def openness(self, point: Point, error: float = 0.0) -> Openness:
         """A choice with its units."""
@@ -188,7 +188,7 @@ class _Search:
 
         The nearest of many that were tried shortly owes some of that to chance.
         """
-        nearest = self.best()[:_SURE]
+        nearest = self.best()[:_SURE_RUNS]
         self.windows, self.tried, self.seed = windows, {}, self.seed + 1
         self.total = len(nearest) + 1
         self.try_all(nearest)

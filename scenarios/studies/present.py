@@ -35,10 +35,12 @@ _LEAST_SHARE = 0.02
 _LEAST_IOS = 20.0
 _LEAD = 8
 """Part of a window's length that leads it in."""
-_STEPS = ("read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s", "read_await_ms",
-          "write_await_ms", "queue", "busy")  # fmt: skip
+_STEPPED_KEYS = (
+    "read_iops", "write_iops", "read_bytes_per_s", "write_bytes_per_s", "read_await_ms",
+    "write_await_ms", "queue", "busy",
+)  # fmt: skip
 """Lists of a load with an entry for each step."""
-_KEPT = ("precondition", "filled", "snapshot", "state")
+_KEPT_KEYS = ("precondition", "filled", "snapshot", "state")
 """Keys of the system's own `[run]` that hold for its load too."""
 
 
@@ -196,7 +198,7 @@ class System:
             SpecError: The scenario cannot be.
         """
         own = self.tree.get("run")
-        kept = {k: v for k, v in own.items() if k in _KEPT} if isinstance(own, Mapping) else {}
+        kept = {k: v for k, v in own.items() if k in _KEPT_KEYS} if isinstance(own, Mapping) else {}
         if not {"precondition", "snapshot", "state"} & set(kept):
             kept["precondition"] = "steady-state"
         rest = {k: v for k, v in self.tree.items() if k not in ("workload", "event", "run")}
@@ -229,7 +231,7 @@ class Windows:
         return [order[round(at * (len(order) - 1) / (most - 1))] for at in range(most)]
 
     def only(self, which: Sequence[int]) -> Windows:
-        """The same with fewer windows."""
+        """A copy with fewer windows."""
         found = object.__new__(Windows)
         found.load, found.step_s = self.load, self.step_s
         found.windows = [self.windows[at] for at in which]
@@ -253,7 +255,7 @@ class Windows:
             return tuple(parts)
 
         load = self.load
-        return load.model_copy(update={key: joined(getattr(load, key)) for key in _STEPS})
+        return load.model_copy(update={key: joined(getattr(load, key)) for key in _STEPPED_KEYS})
 
     def scenario(self, system: System, openness: Openness) -> Scenario:
         """The system under the windows.

@@ -289,7 +289,7 @@ class _Study:
     def with_whole(
         self, found: Mapping[float, Rebuild], used: int, before: _Before | None
     ) -> dict[float, Rebuild]:
-        """The same with seconds for whole drives, of which what is not used is measured as well."""
+        """As `_rebuild`, with seconds for whole drives: what is not used is measured as well."""
         rest = self.drive_bytes - used
         seconds: dict[float, float | None] = {}
         if self.lengths is sampling.ARMS:
@@ -433,7 +433,7 @@ def _check(scenario: Scenario) -> None:
 
 
 def _with_own_run(rebuild: Rebuild, result: Result) -> Rebuild:
-    """The same with what the scenario's own run says of the rebuild."""
+    """As `_check`, with what the scenario's own run says of the rebuild."""
     begun, ended = (sampling.when(result, kind) for kind in ("rebuild-begun", "rebuild-done"))
     phases = {}
     for name in PHASES:

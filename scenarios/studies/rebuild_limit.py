@@ -12,7 +12,7 @@ from raidlab.scenarios.results.bottleneck import leading
 from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.results.result import Recorded
 
-_FULL = 0.9
+_FULL_SHARE = 0.9
 """Share of the time from which on a component is what everything waits for."""
 AT_PACE = 0.95
 """Part of a stated pace from which on it is that which limits."""
@@ -40,7 +40,7 @@ class Cause(StrEnum):
     REBUILD_RATE = "rebuild-rate"
     """Pauses for the host's I/Os."""
     LATENCY = "latency"
-    """Nothing is busy: so many rows are in progress, and each takes its time."""
+    """Nothing is busy: this many rows are in progress, and each takes its time."""
 
 
 _OF_KIND = {
@@ -105,7 +105,7 @@ def limit_of(recorded: Recorded, scenario: Scenario, array: int, *, is_paced: bo
     if is_paced:
         return Limit(Cause.SYNC_SPEED, loaded=loaded)
     for each in leading([each for each in recorded.components if _is_met(each, plan["name"])]):
-        if each["kind"] in _OF_KIND and each["utilization"] >= _FULL:
+        if each["kind"] in _OF_KIND and each["utilization"] >= _FULL_SHARE:
             cause = _OF_KIND[each["kind"]]
             if each["name"] == f"{plan['name']} parity thread":
                 cause = Cause.THREAD

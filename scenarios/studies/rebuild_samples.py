@@ -33,9 +33,9 @@ PACE = "background_bytes_per_s"
 """The key of the plan's array for md's limit of a rebuild."""
 STRETCHES = 12
 """Equal parts of what is rebuilt, each with one place that is measured at most."""
-_NARROW = 0.05
+_NARROW_SHARE = 0.05
 """Half of the interval over the hours, at which no further place is measured."""
-_KEPT = ("precondition", "filled", "snapshot", "time_lapse")
+_KEPT_KEYS = ("precondition", "filled", "snapshot", "time_lapse")
 """What a sample's `run` has of the scenario's."""
 
 
@@ -63,15 +63,15 @@ NO_ARMS = Lengths(0.1, 2.0, 0.1, 1.0, 7e9, 3)
 """Of other drives, whose slices take milliseconds."""
 _IOS = 50_000
 """I/Os of the users that are recorded of a sample at most, where slices are short."""
-_SHORTEST = 0.1
+_SHORTEST_S = 0.1
 """Seconds that are recorded of a rebuild at least."""
 
 
 def lengths_for(lengths: Lengths, bytes_used: int, iops: float | None) -> Lengths:
-    """The lengths of samples in stretches of a drive, under a load of so many I/Os a second."""
+    """The lengths of samples in stretches of a drive, under a load of this many I/Os a second."""
     during = lengths.during
     if iops and lengths is NO_ARMS:
-        during = min(max(_IOS / iops, _SHORTEST), during)
+        during = min(max(_IOS / iops, _SHORTEST_S), during)
     stretch_s = bytes_used / lengths.fastest / STRETCHES
     part = min(1.0, stretch_s / (lengths.settles + during))
     return replace(lengths, settles=part * lengths.settles, during=part * during)
@@ -179,7 +179,7 @@ _LONGEST_S = 100_000.0
 
 def _run(tree: Mapping[str, Any], warm_up: float, duration: float) -> dict[str, Any]:
     changed = copy.deepcopy(dict(tree))
-    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT}
+    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT_KEYS}
     changed["run"] = kept | {"warm_up": f"{warm_up:.6f} s", "duration": f"{duration:.6f} s"}
     return changed
 
@@ -318,7 +318,7 @@ def is_enough(samples: Sequence[Sample], least: int) -> bool:
     found = _inverse(samples)
     if len(samples) < least or found is None:
         return False
-    return found[1] <= _NARROW * found[0]
+    return found[1] <= _NARROW_SHARE * found[0]
 
 
 def mean(values: Sequence[float | None]) -> float | None:

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 _LEVELS = 4
 """Of Morris' grid: quantiles 1/8, 3/8, 5/8 and 7/8, the middles of equal parts."""
-_LEAST = 4
+_LEAST_BLOCKS = 4
 """Blocks of a design that must be left when those that cannot be built are."""
-MOST = 100_000
+MOST_SIMULATIONS = 100_000
 """Simulations of a design at most."""
 
 
@@ -266,8 +266,11 @@ def _check(scenario: Scenario, of: Goal, method: Method, samples: int, factors: 
         near = 1 << (samples.bit_length() - 1)
         faults.append(Fault("--samples", samples, f"a power of 2, such as {near} or {2 * near}"))
     total = samples * (factors + 1 + (method is Method.SOBOL))
-    if samples < _LEAST or total > MOST:
-        allowed = f"{_LEAST} at least, and at most {MOST:,} simulations; these are {total:,}"
+    if samples < _LEAST_BLOCKS or total > MOST_SIMULATIONS:
+        allowed = (
+            f"{_LEAST_BLOCKS} at least, and at most {MOST_SIMULATIONS:,} simulations;"
+            f" these are {total:,}"
+        )
         faults.append(Fault("--samples", samples, allowed))
     if faults:
         raise SpecError(faults)
@@ -310,7 +313,7 @@ def _built(
             faults = faults or list(error.faults)
             rows = [None] * block
         found += rows
-    if sum(each is not None for each in found) < _LEAST * block:
+    if sum(each is not None for each in found) < _LEAST_BLOCKS * block:
         raise SpecError(faults)
     return found
 

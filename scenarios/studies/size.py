@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 _COARSE = 5
 """Values that are tried first."""
-_STEPS = 128
+_RANGE_VALUES = 128
 """Values of a range without a step."""
 _REPLICATIONS = (1, 4, 16)
 """Of a value, until its side is clear."""
@@ -293,10 +293,13 @@ def _spread(span: Span | None) -> tuple[Any, ...]:
     if span is None:
         return ()
     if span.low > 0 and span.high > 10 * span.low:
-        factor = (span.high / span.low) ** (1 / _STEPS)
-        numbers = [span.low * factor**at for at in range(_STEPS + 1)]
+        factor = (span.high / span.low) ** (1 / _RANGE_VALUES)
+        numbers = [span.low * factor**at for at in range(_RANGE_VALUES + 1)]
     else:
-        numbers = [span.low + (span.high - span.low) * at / _STEPS for at in range(_STEPS + 1)]
+        numbers = [
+            span.low + (span.high - span.low) * at / _RANGE_VALUES
+            for at in range(_RANGE_VALUES + 1)
+        ]
     texts = [f"{number:.4g}" for number in numbers]
     each = [f"{float(text):.10g} {span.unit}" if span.unit else float(text) for text in texts]
     return tuple(dict.fromkeys(each))
@@ -326,7 +329,7 @@ class Search:
         self._done = 0
 
     def look(self, places: Sequence[int], replications: int = _REPLICATIONS[0]) -> None:
-        """Simulates values with so many replications; what was found before is replaced."""
+        """Simulates values with this many replications; what was found before is replaced."""
         new = [
             at
             for at in dict.fromkeys(places)
@@ -356,7 +359,7 @@ class Search:
         for _ in new:
             self._done += 1
             if running.progress is not None:
-                # Bisection of what is left takes about so many more.
+                # Bisection of what is left takes about this many more.
                 left = len(self.values).bit_length() + 2
                 running.progress(self._done, max(self._done, _COARSE + left))
 
@@ -425,6 +428,23 @@ def slowest_p99(rows: Sequence[Row]) -> float | None:
     return max(known, default=None)
 
 
+def slowest_p99_ci95(rows: Sequence[Row]) -> tuple[float, float] | None:
+    """The 95 % interval of the slowest load's p99, in us; None if nothing was completed.
+
+    A load whose run is too short for an interval counts with its p99 alone.
+    """
+    found: tuple[float, float, float] | None = None
+    for row in rows:
+        if row["latency_us"] is None:
+            continue
+        own = row["latency_us"]["p99"]
+        low, high = row["latency_ci95_us"].get("p99") or (None, None)
+        ends = own if low is None else min(own, low), own if high is None else max(own, high)
+        if found is None or own > found[0]:
+            found = (own, *ends)
+    return None if found is None else found[1:]
+
+
 def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> list[Judged]:
     """What a run alone says of goals: those about latencies, rates and wear."""
     rows = result.summary()
@@ -463,7 +483,7 @@ def rebuilt(
 
 
 def is_backlog(faults: Sequence[Fault]) -> bool:
-    """Whether a run ended as so many I/Os of an open load waited that memory did not last."""
+    """Whether a run ended for lack of memory, as I/Os of an open load waited."""
     return any(fault.about is About.BACKLOG for fault in faults)
 
 

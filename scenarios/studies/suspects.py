@@ -97,7 +97,7 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
             "a failed drive",
             "replace the drive; lower the rebuild's share while users work",
             "cat /proc/mdstat; storcli /c0/vall show",
-            _edited_tree(scenario, _without_failures),
+            edited_tree(scenario, _without_failures),
         )
 
 
@@ -122,7 +122,7 @@ def _partial_stripes(scenario: Scenario, at: int, stripe: int) -> Iterator[Suspe
             f"write whole stripes: blocks and alignment of {whole // 1024} KiB, or a smaller"
             " stripe unit",
             "iostat -x 1: reads of the members while the array is only written",
-            _edited_plan(scenario, in_stripes),
+            edited_plan(scenario, in_stripes),
         )
 
 
@@ -160,7 +160,7 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
             f"{controller['name']}: writes pass the cache through",
             "replace or charge the battery or capacitor and set write-back",
             "storcli /c0/vall show; storcli /c0/bbu show (or /c0/cv show)",
-            _edited_tree(scenario, write_back),
+            edited_tree(scenario, write_back),
         )
     sequential = any(load["access"] == "sequential" and load["read_share"] > 0 for load in loads)
     if any(cache["read_ahead"] == "none" for cache in caches) and sequential:
@@ -173,7 +173,7 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
             f"{controller['name']}: no read-ahead",
             "set read-ahead for arrays that are read in sequence",
             "storcli /c0/vall show: R or NR in the column Cache",
-            _edited_tree(scenario, read_ahead),
+            edited_tree(scenario, read_ahead),
         )
 
 
@@ -206,8 +206,8 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
         ),
         (
             "power-state",
-            lambda device: bool(device.get("firmware", {}).get("wake_ns")),
-            lambda device: device["firmware"].update(wake_ns=0),
+            lambda device: bool(device.get("back_end", {}).get("wake_ns")),
+            lambda device: device["back_end"].update(wake_ns=0),
             "the drive's power states",
             "forbid deep power states: nvme set-feature -f 0x0c, or nvme_core."
             "default_ps_max_latency_us=0",
@@ -222,7 +222,7 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
                 for at in found:
                     change(plan["devices"][at])
 
-            yield Suspect(code, subject, remedy, check, _edited_plan(scenario, on_all))
+            yield Suspect(code, subject, remedy, check, edited_plan(scenario, on_all))
     host = scenario.base["host"]
     if host.get("wake_ns"):
         yield Suspect(
@@ -230,7 +230,7 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
             "the host's idle states",
             "forbid deep C-states: cpupower idle-set -D 10, or the BIOS' performance profile",
             "cpupower idle-info; turbostat",
-            _edited_plan(scenario, lambda plan: plan["host"].update(wake_ns=0)),
+            edited_plan(scenario, lambda plan: plan["host"].update(wake_ns=0)),
         )
 
 
@@ -268,7 +268,7 @@ def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
                 "drives with power-loss protection, a protected write cache, or fewer and larger"
                 " transactions",
                 "fio --rw=randwrite --bs=4k --fdatasync=1; the same without it",
-                _edited_tree(scenario, unsynced),
+                edited_tree(scenario, unsynced),
             )
     for number, load in enumerate(loads):
         block = load["block_bytes"]
@@ -286,7 +286,7 @@ def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
                 f"{load['name']}: blocks begin anywhere in units of {load['align_bytes']} bytes",
                 "align partitions and I/Os with the block size",
                 "parted /dev/sdX align-check optimal 1; lsblk -t",
-                _edited_plan(scenario, aligned),
+                edited_plan(scenario, aligned),
             )
         elif load["area_start_bytes"] % min(block, _MIB):
 
@@ -299,7 +299,7 @@ def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
                 f"{load['name']}: the area begins at byte {load['area_start_bytes']}",
                 "begin partitions at a multiple of 1 MiB",
                 "parted /dev/sdX align-check optimal 1; lsblk -t",
-                _edited_plan(scenario, started),
+                edited_plan(scenario, started),
             )
     if len(written) > 1:
         for number, load in enumerate(loads[: len(written)]):
@@ -312,7 +312,7 @@ def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
                 f"{load['name']} beside the others",
                 "limit its rate, move it to other drives, or run it at another time",
                 "pidstat -d 1; iostat -x 1 with it and without it",
-                _edited_tree(scenario, alone),
+                edited_tree(scenario, alone),
                 at_least_pct=15.0,
             )
 
@@ -322,7 +322,7 @@ def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
     if any("parity thread" in name for name in threads):
 
         def parity(plan: Plan) -> None:
-            for key in ("stripe_page_ns", "raid_command_ns"):
+            for key in ("stripe_page_ns", "stripe_reread_ns", "raid_command_ns"):
                 plan["host"][key] //= _WIDER
 
         yield Suspect(
@@ -330,7 +330,7 @@ def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
             "the one thread of md that computes parity",
             "echo 4 > /sys/block/mdX/md/group_thread_cnt",
             "top -H: mdX_raid5 at 100 % of a core",
-            _edited_plan(scenario, parity),
+            edited_plan(scenario, parity),
         )
     if any("parity thread" not in name for name in threads):
 
@@ -344,7 +344,7 @@ def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
             "the host's threads",
             "more threads or processes, more cores, fewer and larger I/Os",
             "fio's usr_cpu and sys_cpu; top -H: a core at 100 %",
-            _edited_plan(scenario, more),
+            edited_plan(scenario, more),
         )
 
 
@@ -367,7 +367,7 @@ def _of_queues(scenario: Scenario) -> Iterator[Suspect]:
             f"drives that take {min(shallow)} commands at a time",
             "enable command queueing: AHCI instead of IDE mode, queue_depth of the drive at 32",
             "cat /sys/block/sdX/device/queue_depth",
-            _edited_plan(scenario, deeper),
+            edited_plan(scenario, deeper),
         )
     elif closed and data > 1 and in_flight < data and is_random:
 
@@ -397,7 +397,7 @@ def _of_queues(scenario: Scenario) -> Iterator[Suspect]:
                 f"{controller['name']}: {depth} commands at a time",
                 "a controller with a deeper queue, or several",
                 "cat /sys/class/scsi_host/host0/can_queue",
-                _edited_plan(scenario, wider),
+                edited_plan(scenario, wider),
             )
 
 
@@ -428,7 +428,7 @@ def _of_links(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
             "sas2ircu 0 display; smp_discover"
             if expander
             else "lspci -vv | grep LnkSta; smartctl -i /dev/sdX | grep -i 'current:'",
-            _edited_plan(scenario, wider),
+            edited_plan(scenario, wider),
         )
 
 
@@ -457,7 +457,9 @@ def _written_array(scenario: Scenario, at: int) -> int | None:
     return at if len(written) == len(scenario.base["arrays"]) else None
 
 
-def _edited_plan(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+def edited_plan(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+    """A scenario whose plan is changed when it is asked for."""
+
     def edited() -> Scenario:
         base = copy.deepcopy(dict(scenario.base))
         change(base)
@@ -466,7 +468,9 @@ def _edited_plan(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
     return edited
 
 
-def _edited_tree(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+def edited_tree(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+    """A scenario whose file is changed when it is asked for; raises `SpecError` if it cannot be."""
+
     def edited() -> Scenario:
         tree = json.loads(json.dumps(dict(scenario.written), default=str))
         change(tree)
@@ -483,4 +487,4 @@ def _rewritten(
         table, at, key = place
         tree[table][at][key] = value
 
-    return _edited_tree(scenario, change)
+    return edited_tree(scenario, change)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from raidlab.scenarios.studies.sweep import Line, Sweep
 
 _LINES = 5
-_APART = 0.08
+_LABEL_DISTANCE = 0.08
 """Least distance of labels at the lines' ends, as a share of the highest value."""
 
 
@@ -77,7 +77,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
             ends.append((name, _last(own, across), own[-1][what] * scale))
     dress(drawn, labels=96)
     top = max((row[what] * scale for row in rows), default=0.0)
-    heights = apart([end for _, _, end in ends], _APART * top, top)
+    heights = apart([end for _, _, end in ends], _LABEL_DISTANCE * top, top)
     for (name, last, _), height in zip(ends, heights, strict=True):
         end_label(drawn, (math.log10(last) if deep else last, height), name)
     drawn.update_yaxes(

@@ -18,7 +18,7 @@ from raidlab.scenarios.studies.sweep_picture import heads, picture, place, ran
 
 _ROWS = 40
 """Rows that a terminal shows unless it is asked for all."""
-_ALIKE = 1.02
+_TIE_RATIO = 1.02
 """Times the other figure up to which two are a tie."""
 _NAMED = 3
 """Others of a tie that are named."""
@@ -42,9 +42,11 @@ def answer(found: Sweep) -> str:
         text += f", {points:,} of them without a statement (column `doubts`)"
     closed = [row for row in carrying if row["offered_iops"] is None]
     rates = [row["iops"] for row in closed]
-    if not found.open and rates and max(rates) > _ALIKE * min(rates):
+    if not found.open and rates and max(rates) > _TIE_RATIO * min(rates):
         best = max(closed, key=lambda row: row["iops"])
-        alike = [row for row in closed if row is not best and row["iops"] * _ALIKE >= best["iops"]]
+        alike = [
+            row for row in closed if row is not best and row["iops"] * _TIE_RATIO >= best["iops"]
+        ]
         rate = figure(best["iops"], "IO/s")
         return f"{text}. The highest rate is {rate}: {place(found, best)}{_tie(found, alike)}."
     known = [row for row in carrying if row["latency_p99_us"] is not None]
@@ -52,7 +54,7 @@ def answer(found: Sweep) -> str:
         return f"{text}."
     least = min(known, key=lambda row: row["latency_p99_us"])
     p99 = least["latency_p99_us"]
-    alike = [row for row in known if row is not least and row["latency_p99_us"] <= _ALIKE * p99]
+    alike = [row for row in known if row is not least and row["latency_p99_us"] <= _TIE_RATIO * p99]
     said = f"The lowest p99 is {figure(p99, 'us')}: {place(found, least)}"
     return f"{text}. {said}{_tie(found, alike)}."
 

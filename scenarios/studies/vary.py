@@ -24,7 +24,7 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import put
 
-MOST = 100_000
+MOST_POINTS = 100_000
 """Points of a design at most."""
 _ALLOWED = 'PATH=VALUES, such as "array.0.drives.0.count=2:24:2" or "array.0.level=raid5,raid6"'
 _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
@@ -118,8 +118,8 @@ def _axis(path: str, text: str) -> Axis:
     whole = not unit and not set(match[1] + match[2]) & set(".eE")
     span = Span(low, high, unit, whole)
     if match[4] is None:
-        if whole and high - low >= MOST:
-            raise ValueError(f"at most {MOST:,} values: give a step, such as 2:24:2")
+        if whole and high - low >= MOST_POINTS:
+            raise ValueError(f"at most {MOST_POINTS:,} values: give a step, such as 2:24:2")
         values = range(int(low), int(high) + 1) if whole else ()  # type: ignore[assignment]
         return Axis(path, tuple(values), span)
     return Axis(path, tuple(_steps(span, float(match[4]), factor=match[3] == "x")))
@@ -150,13 +150,13 @@ def _item(text: str) -> Iterator[Any]:
 def _steps(span: Span, step: float, *, factor: bool) -> Iterator[Any]:
     if step <= (1 if factor else 0) or (factor and span.low <= 0):
         raise ValueError("a step above 0, or a factor above x1 from above 0 on")
-    for at in range(MOST):
+    for at in range(MOST_POINTS):
         number = span.low * step**at if factor else span.low + at * step
         if number > span.high * (1 + 1e-9):
             return
         whole = span.whole and float(number).is_integer()
         yield _with_unit(int(number) if whole else float(f"{number:.12g}"), span.unit)
-    raise ValueError(f"at most {MOST:,} values")
+    raise ValueError(f"at most {MOST_POINTS:,} values")
 
 
 def _with_unit(number: float, unit: str) -> Any:
@@ -190,15 +190,17 @@ def points(
         total = 1
         for axis in axes:
             total *= len(axis.values)
-        if total > MOST:
-            faults.append(Fault("--vary", None, f"at most {MOST:,} points; these are {total:,}"))
+        if total > MOST_POINTS:
+            faults.append(
+                Fault("--vary", None, f"at most {MOST_POINTS:,} points; these are {total:,}")
+            )
         if faults:
             raise SpecError(faults)
         paths = [axis.path for axis in axes]
         every = itertools.product(*(axis.values for axis in axes))
         return [dict(zip(paths, each, strict=True)) for each in every]
-    if count is None or not 1 <= count <= MOST:
-        raise SpecError([Fault("--points", count, f"1 to {MOST:,} for --design {design}")])
+    if count is None or not 1 <= count <= MOST_POINTS:
+        raise SpecError([Fault("--points", count, f"1 to {MOST_POINTS:,} for --design {design}")])
     if design is Design.SOBOL and count & (count - 1):
         nearest = 1 << (count.bit_length() - 1)
         allowed = f"a power of 2, such as {nearest} or {2 * nearest}: others lose the balance"

@@ -22,6 +22,7 @@ from raidlab.scenarios.results.row import Row, latency_at, measured
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies.suspects import Suspect, suspects
+from raidlab.scenarios.studies.why_measured import Explanation, MeasuredMeans, explain
 
 SEEDS: Final = 3
 """Independent runs of a system and of each suspect that looks guilty."""
@@ -60,6 +61,8 @@ class Diagnosis:
     """Suspects whose removal cannot be simulated, and why."""
     warnings: tuple[str, ...]
     breaches: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+    """Which cause explains a measurement; None without one."""
 
     @property
     def healthy(self) -> bool:
@@ -69,6 +72,12 @@ class Diagnosis:
     @property
     def sentence(self) -> str:
         """The answer."""
+        if self.explanation is not None:
+            return f"{self.explanation.sentence} {self._own_sentence}"
+        return self._own_sentence
+
+    @property
+    def _own_sentence(self) -> str:
         if not self.causes:
             return f"Nothing is wrong; by design the limit is {'; '.join(self.limits)}."
         first = self.causes[0]
@@ -86,6 +95,7 @@ class Diagnosis:
             "limits": list(self.limits),
             "tried": list(self.tried),
             "set_aside": list(self.set_aside),
+            "measured": None if self.explanation is None else self.explanation.to_dict(),
             "warnings": list(self.warnings),
         }
 
@@ -93,12 +103,15 @@ class Diagnosis:
 def why(
     scenario: Scenario,
     *,
+    measured: MeasuredMeans | None = None,
     seed: int | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
     store: Store | None = None,
 ) -> Diagnosis:
     """Removes each usual cause from a system and says which ones matter.
+
+    With a measurement it also says which cause, removed or added, gives what was measured.
 
     Raises:
         SpecError: The scenario has no load, or cannot be run.
@@ -147,6 +160,7 @@ def why(
         if _matters(suspect, found)
     ]
     causes.sort(key=lambda cause: -cause.gain_pct)
+    causes = _mechanism_first(causes)
     return Diagnosis(
         scenario.title,
         tuple(causes),
@@ -155,7 +169,25 @@ def why(
         tuple(set_aside),
         base.warnings,
         base.breaches,
+        None
+        if measured is None
+        else explain(scenario, measured, seed=seed, workers=workers, store=store),
     )
+
+
+def _mechanism_first(causes: list[Cause]) -> list[Cause]:
+    """Another stripe unit ranks behind a cause that gives as much: it may remove just that cause.
+
+    Two gains are as much if their intervals overlap. A smaller stripe unit makes whole stripes of
+    large writes, for example: then partial stripes are why, and the stripe unit is a remedy.
+    """
+    units = [cause for cause in causes if cause.code == "stripe-unit"]
+    found = [cause for cause in causes if cause.code != "stripe-unit"]
+    for unit in units:
+        low = unit.gain_pct_ci95[0]
+        behind = [at for at, cause in enumerate(found) if cause.gain_pct_ci95[1] >= low]
+        found.insert(behind[-1] + 1 if behind else 0, unit)
+    return found
 
 
 def _best_of_each(

@@ -30,12 +30,38 @@ def table(found: Diagnosis) -> Table:
     return Table("What removing each cause gives", columns, rows)
 
 
+def beside_measurement(found: Diagnosis) -> Table | None:
+    """The system as it is written and the nearest changes, beside the measurement."""
+    own = found.explanation
+    if own is None:
+        return None
+    columns = [
+        Column("system", kind=Kind.TEXT, width=34),
+        Column("rate", "IO/s"),
+        Column("latency", "us"),
+        Column("error", "%", priority=1),
+    ]
+    rows: list[list[Cell]] = [
+        [f"measured ({own.measured.source})", own.measured.iops, own.measured.latency_us, None],
+        ["as it is written", own.written.iops, own.written.latency_us, own.written.error_pct],
+    ]
+    for each in own.changed[:6]:
+        sign = "with" if each.at_work else "without"
+        rows.append([f"{sign} {each.code}", each.iops, each.latency_us, each.error_pct])
+    return Table("Beside the measurement, the nearest first", columns, rows)
+
+
 def notes(found: Diagnosis) -> list[str]:
     """Proof, remedy and check of each cause; what was tried besides."""
     said = [
         f"{each.code}: {each.proof}. Remedy: {each.remedy}. On the machine: {each.check}"
         for each in found.causes
     ]
+    if found.explanation is not None:
+        said += [
+            f"{each.code} explains the measurement; on the machine: {each.check}"
+            for each in found.explanation.explained_by[:3]
+        ]
     codes = sorted({each.split(":")[0] for each in found.tried})
     said.append(f"Removed one at a time: {', '.join(codes) or 'nothing; no suspect applies'}.")
     return said + [f"Not tried: {each}" for each in found.set_aside]
@@ -52,6 +78,7 @@ def why_report(found: Diagnosis, command: str = "") -> str:
             wide=True,
         )
     ]
+    measured = beside_measurement(found)
     return Page(
         kind="why",
         question=f"Why is it slow? {found.title}",
@@ -60,7 +87,11 @@ def why_report(found: Diagnosis, command: str = "") -> str:
         beside=found.warnings,
         breaches=found.breaches,
         pictures=pictures if found.causes else [],
-        evidence=[table(found), Text("Proof and remedies", notes(found))],
+        evidence=[
+            *([measured] if measured else []),
+            table(found),
+            Text("Proof and remedies", notes(found)),
+        ],
         provenance=[f"raidlab {_engine.version()}."],
         command=command,
     ).html()

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from raidlab.devices.faults import SpecError
-from raidlab.devices.reading import DEEPEST, check_depth, read_bytes, read_json
+from raidlab.devices.reading import DEEPEST_LEVEL, check_depth, read_bytes, read_json
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
 
@@ -47,7 +47,7 @@ def test_numbers_with_dots_are_no_deep_keys(tmp_path):
 
 
 def test_json_that_nests_too_deeply_is_refused(tmp_path):
-    for depth in (DEEPEST + 2, 100_000):
+    for depth in (DEEPEST_LEVEL + 2, 100_000):
         (tmp_path / "m.json").write_text("[" * depth + "]" * depth)
         said = faults(lambda: read_json(tmp_path / "m.json", 1 << 20, "measurement"))
         assert said.endswith("nested deeper than 64 levels")

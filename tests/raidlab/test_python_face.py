@@ -93,7 +93,7 @@ SYSTEMS = {
 
 @pytest.mark.parametrize("name", SYSTEMS)
 def test_no_figure_of_the_document_is_missing_in_typed_rows(name):
-    """Whoever adds a field to the document gives it a type."""
+    """A new field of the document has a type."""
     result = raidlab.simulate(SYSTEMS[name])
     for plain, row in zip(result.results, result.rows, strict=True):
         assert missing(plain, row, "row") == []

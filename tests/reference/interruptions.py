@@ -148,7 +148,7 @@ def small_disk(folder: Path) -> Iterator[None]:
 
 
 def run_full(case: Case, folder: Path, left: int) -> int:
-    """The exit code of a command on a disk with so many bytes left: rather a page of it more."""
+    """The exit code of a command on a disk with this many bytes left: rather a page of it more."""
     if not folder.is_mount():
         return begin(case, folder, left).wait()
     filler = folder / "filler"

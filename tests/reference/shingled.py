@@ -52,7 +52,7 @@ class ShingledDisk:
         return 0 if track == self.here else (900 + cylinders) * US
 
     def pass_over(self, at: int, sectors: int) -> Process:
-        """The head gets to sector `at` and passes over so many, track by track."""
+        """The head gets to sector `at` and passes over this many, track by track."""
         while sectors:
             track = at // self.track
             yield self.env.timeout(self.move(track))

@@ -30,7 +30,7 @@ _CONTROLLER = re.compile(r"^\s{0,2}(?P<model>[A-Z]\S.*?) in Slot (?P<slot>\d+\w*
 _ARRAY = re.compile(r"^\s*array:? (?P<name>[A-Z]{1,2})\b(?P<rest>.*)$", re.IGNORECASE)
 _VOLUME = re.compile(r"^\s*logical ?drive:? (?P<number>\d+)\s*(?:\((?P<rest>.*)\))?\s*$", re.I)
 _DRIVE = re.compile(r"^\s*physicaldrive (?P<slot>\S+)\s*(?:\((?P<rest>.*)\))?\s*$", re.IGNORECASE)
-_OTHER = re.compile(
+_OTHER_SECTION = re.compile(
     r"^\s*(SEP \(|Expander \d+|Enclosure SEP|.*\bat Port \w+, Box \d+|Port Name:"
     r"|Physical Drives\s*$)",
     re.IGNORECASE,
@@ -130,7 +130,7 @@ def _controllers(capture: Capture) -> list[_Controller]:
                 drive.rows.append(match["rest"])
             else:
                 pairs = drive.pairs
-        elif _OTHER.match(line):
+        elif _OTHER_SECTION.match(line):
             pairs = None
         elif pairs is not None and (each := pair(line)) is not None:
             pairs.put(*each)

@@ -10,7 +10,7 @@ from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import Row, measured
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.1
+_LEAST_SHARE = 0.1
 """Share of writes' time below which the bitmap hardly shows."""
 
 
@@ -25,7 +25,7 @@ def bitmap_waits(observed: Observed) -> Iterator[str]:
             continue
         name, chunk = array["name"], format_size(array["bitmap"]["chunk_bytes"])
         share, times = max((_share(run, name) for run in observed.runs()), default=(0.0, ""))
-        if share < _LEAST:
+        if share < _LEAST_SHARE:
             continue
         yield Coded(
             f"array {name}: writes wait for its write-intent bitmap, {times} on average: regions of"

@@ -22,7 +22,7 @@ def unrebuilt(observed: Observed) -> Iterator[str]:
     for name, warnings in planned.items():
         if name in offline:
             text = (
-                f"array {name}: its data are lost, more drives failed at a time than it bears; a"
+                f"array {name}: its data are lost, more drives failed at a time than it survives; a"
                 " spare that is not rebuilt by then, or a new drive, does not bring them back"
             )
             yield Coded(text, Code.DATA_LOST, name)

@@ -13,9 +13,9 @@ from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_ENOUGH = 10
+_ENOUGH_PERIODS = 10
 """Periods from which on the mean of the arrivals shows: by chance alone it is then a third off."""
-_WHOLE = 0.01
+_WHOLE_DAY_SHARE = 0.01
 """Part of a day by which a run may miss a whole number of days."""
 
 
@@ -44,8 +44,8 @@ def _periods(scenario: Scenario, load: Loaded, rows: Sequence[Row]) -> Iterator[
     if pattern["kind"] == "daily":
         period = pattern["step_ns"] * len(pattern["shares"])
         days = seconds * 1e9 / period
-        whole = round(days) >= 1 and abs(days - round(days)) <= _WHOLE
-        if days < _ENOUGH and not whole:
+        whole = round(days) >= 1 and abs(days - round(days)) <= _WHOLE_DAY_SHARE
+        if days < _ENOUGH_PERIODS and not whole:
             yield (
                 f"{load.name}: {days:.2g} of its days of {_length(period)} were recorded:"
                 f" rate and latencies are those of a part of a day{_beside_mean(rows)}"
@@ -54,11 +54,11 @@ def _periods(scenario: Scenario, load: Loaded, rows: Sequence[Row]) -> Iterator[
     elif pattern["kind"] in ("on_off", "self_similar"):
         period = pattern["on_ns"] + pattern["off_ns"]
         periods = seconds * 1e9 / period
-        if periods < _ENOUGH:
+        if periods < _ENOUGH_PERIODS:
             yield (
                 f"{load.name}: {periods:.2g} of its periods of {_length(period)} (on and"
                 f" off) were recorded: rate and latencies are those of chance{_beside_mean(rows)}"
-                f' (run.duration = "{_length(_ENOUGH * period)}" has {_ENOUGH})'
+                f' (run.duration = "{_length(_ENOUGH_PERIODS * period)}" has {_ENOUGH_PERIODS})'
             )
 
 

@@ -15,11 +15,11 @@ from raidlab.scenarios.results.diagnostics.workloads import is_unsteady
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code
 
-FEW = 10
+FEW_RATE_IOS = 10
 """I/Os from which on a run says something of a rate, as intervals do."""
 _WORDS = {
     Code.NOTHING_RECORDED: "nothing was recorded",
-    Code.FEW_IOS: f"fewer than {FEW} I/Os",
+    Code.FEW_IOS: f"fewer than {FEW_RATE_IOS} I/Os",
     Code.OVERLOAD: "more arrives than is served",
     Code.CACHE_FILLING: "the cache still fills",
     Code.UNSTEADY: "no steady state",
@@ -39,7 +39,7 @@ def add_doubts(rows: Sequence[Row], scenario: Scenario | None) -> None:
 def _doubts(row: Row, scenario: Scenario | None) -> Iterable[Code]:
     if not row["ios"]:
         yield Code.NOTHING_RECORDED
-    elif row["ios"] < FEW:
+    elif row["ios"] < FEW_RATE_IOS:
         yield Code.FEW_IOS
     if row.get("overloaded"):
         yield Code.OVERLOAD

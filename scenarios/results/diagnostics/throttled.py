@@ -9,7 +9,7 @@ from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.001
+_LEAST_SHARE = 0.001
 """Share of a run's time below which no figure differs."""
 
 
@@ -20,7 +20,7 @@ def throttled_drives(observed: Observed) -> Iterator[str]:
         for found in _slowed(row):
             longest[row["target"]] = max(longest.get(row["target"], found), found)
     for array, (share, text) in longest.items():
-        if share > _LEAST:
+        if share > _LEAST_SHARE:
             yield Coded(text, Code.THROTTLED, array)
 
 

@@ -10,7 +10,7 @@ from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.run_result import Component, ReadUnits
 from raidlab.scenarios.spec.findings import Code, Coded
 
-_LEAST = 0.001
+_LEAST_SHARE = 0.001
 """Share of the units read below which no figure differs."""
 
 
@@ -33,7 +33,7 @@ def _share(read: Sequence[ReadUnits]) -> float:
 def unwritten_note(what: str, read: Sequence[ReadUnits], remedied_by: str) -> list[str]:
     """What a user should know of the drives of `what`: one sentence, or none."""
     share = _share(read)
-    if share <= _LEAST:
+    if share <= _LEAST_SHARE:
         return []
     return [
         f"{what}: {_percent(share)} of what its SSDs read was never written, and they answer that"

@@ -140,7 +140,7 @@ def test_an_extrapolated_seek_and_a_negative_settle(tmp_path: Path) -> None:
 
 
 def test_a_small_drive_by_hand(tmp_path: Path) -> None:
-    """The same requests as in tests/calibration/traces/test_replay.py."""
+    """These are the requests as in tests/calibration/traces/test_replay.py."""
     requests = [Request("R", 0, 2, 10.0), Request("R", 2, 1, 10.0), Request("W", 1000, 1, 100.0)]
     found = Replay(files.write(tmp_path)).all(requests)
     assert found == pytest.approx([10.31, 0.31, 0.8])

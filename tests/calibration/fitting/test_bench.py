@@ -24,7 +24,7 @@ EFFORT = Effort(ios=8000, rounds=20.0, programs=100.0)
 
 @pytest.fixture
 def slowed(tmp_path):
-    """An SSD whose programs take so many times as long as the template's."""
+    """An SSD whose programs take this many times as long as the template's."""
 
     def made(times, template="ssd.toml"):
         device = load_device(TEMPLATES / template)

@@ -152,7 +152,7 @@ def test_percentiles_tell_a_shape_and_rates_the_scale() -> None:
 
 
 def at_rate(side: Side, rate: float) -> Side:
-    """The same shape at `rate` times the rate."""
+    """One shape at `rate` times the rate."""
     was = side.completion
     return side.model_copy(
         update={

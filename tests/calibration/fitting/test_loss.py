@@ -97,7 +97,7 @@ def test_no_plateau_binds_more_than_runs_scatter() -> None:
 
 
 def test_a_fit_sees_those_tolerances() -> None:
-    """The same 1 % of a rate is a third of a tolerance, or two."""
+    """One percent of a rate is a third of a tolerance, or two."""
     point = load("randread", 8)
     run = Simulated(1.01 * point.iops, 50.0, None, None, (0.0, 0.0), {}, 0.0, "")
     usual, plateau = (residuals([point], [run], [rate])[0].value for rate in (0.03, 0.005))

@@ -22,7 +22,7 @@ POINTS = [load(rw, depth) for rw in ("randread", "randwrite") for depth in (1, 4
 
 
 class Ends:
-    """A drive that serves 50 us reads beside each other up to so many a second."""
+    """A drive that serves 50 us reads beside each other up to this many a second."""
 
     def __init__(self, most: float) -> None:
         self.most = most

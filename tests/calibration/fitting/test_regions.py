@@ -57,7 +57,7 @@ def test_errors_are_stated_apart_of_unseen_points() -> None:
 
 
 def fitted(slower: float) -> Calibration:
-    """Without a kind: a server of 10 us and 90 us outside, so many times slower."""
+    """Without a kind: a server of 10 us and 90 us outside, this many times slower."""
     points = []
     for depth, rate in {1: 1e4, 4: 4e4, 32: 1e5, 64: 1e5}.items():
         point = load("randread", depth)

@@ -16,7 +16,7 @@ GROUPS = [0, 0, 1]
 
 
 def run(residuals: Sequence[float]) -> Evaluate:
-    """The same residuals everywhere."""
+    """Equal residuals everywhere."""
     found = np.array(residuals)
     return lambda at, points, rough: found[np.isin(GROUPS, points)]
 

@@ -324,7 +324,7 @@ def test_predictions_come_first_and_bounds_are_no_numbers():
 
 @pytest.mark.parametrize("id", ["iodrive-026", "iodrive-050", "iodrive-147"])
 def test_a_written_cards_figure_is_the_one_it_keeps(id: str) -> None:
-    """Whoever looks for a quarter of a minute sees what the figure says: collection has settled."""
+    """A run of a quarter of a minute shows what the figure says: collection has settled."""
     tree = rules.scenario_tree(next(one for one in read_published() if one.id == id).configuration)
     short = simulate(build_scenario(tree))
     tree["run"] |= {"warm_up": "5 s", "duration": "10 s", "max_ios": 1_000_000}

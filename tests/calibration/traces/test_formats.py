@@ -88,7 +88,7 @@ def test_version_2_of_fio_waits_and_knows_syncs_and_trims(tmp_path: Path) -> Non
     )
     trace = read(tmp_path, "fio-iolog", text)
     assert trace.ops.tolist() == [READ, TRIM, FLUSH]
-    # fio itself waits until so many milliseconds after its start, not for microseconds.
+    # fio itself waits until this many milliseconds after its start, not for microseconds.
     assert trace.times_ns.tolist() == [0, 250_000_000, 250_000_000]
     # A time that has passed is not waited for.
     trace = read(tmp_path, "fio-iolog", text.replace("f sync", "f wait 100\nf sync"))

@@ -91,7 +91,7 @@ def test_a_closed_trace_has_no_times_to_be_copied(tmp_path: Path) -> None:
 
 
 def test_no_statistic_stands_twice(tmp_path: Path) -> None:
-    """Of a small trace half of all hits and nine of ten need the same cache."""
+    """Of a small trace half of all hits and nine in ten need the same cache."""
     path = tmp_path / "small.spc"
     path.write_text("".join(f"0,{8 * (at % 2)},4096,R,{at / 10}\n" for at in range(40)))
     found = synthesize(TraceFile(path), tmp_path / "out.spc")

@@ -167,7 +167,7 @@ def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated
     wanted = answered(question)
     # 7000 / 769.7 = 9.1, so 10 slow ones for 1000; 7000 / 1769.7 = 3.96, so 4 fast ones for 1000.
     assert wanted.recommended.cost == 1000
-    monkeypatch.setattr(module, "MANY", 8)
+    monkeypatch.setattr(module, "MANY_CANDIDATES", 8)
     found = answered(question)
     assert found.recommended.cost == wanted.recommended.cost
     assert found.simulated < wanted.simulated

@@ -145,3 +145,34 @@ def test_rates_of_arrays_behind_two_controllers_add_up_until_they_share_a_link()
     assert rate(two_adapters(2)) == pytest.approx(sum(alone), rel=0.03)
     assert 4 * sum(alone) > 1.1 * 3545
     assert rate(two_adapters(8)) == pytest.approx(3545, rel=0.01)
+
+
+def test_a_port_in_ide_mode_gives_one_command_at_a_time() -> None:
+    """Eight outstanding reads are then served in their order, at the rate of one outstanding."""
+
+    def random_reads(depth: int, **keys: Any) -> float:
+        drives = [{"model": "sata-6g-hdd", "write_cache": False, **keys}]
+        load = {"rw": "randread", "block_size": "4 KiB", "outstanding": depth}
+        run = {"warm_up": "1 s", "duration": "60 s", "seed": 1}
+        return (
+            simulate({"array": [{"drives": drives}], "workload": [load], "run": run}).rows[0].iops
+        )
+
+    one = random_reads(1)
+    assert random_reads(8, ncq=False) == pytest.approx(one, rel=0.03)
+    assert random_reads(8) > 1.3 * one
+
+
+def test_an_aged_battery_holds_the_cache_for_less_time() -> None:
+    """Half of 72 hours are 36 h, 129.6e12 ns; flash holds for as long as wanted, and it is said."""
+    aged = build_scenario(scenario({"model": "lsi2108", "battery_health": "50 %"}, array("a")))
+    assert aged.base["controllers"][0]["cache"]["hold_ns"] == 36 * 3600 * 10**9
+    flash = build_scenario(scenario({"model": "lsi2208-1g", "battery_health": "50 %"}, array("a")))
+    assert any("battery_health" in warning for warning in flash.warnings)
+
+
+def test_drives_without_ncq_are_refused_the_key() -> None:
+    tree = scenario({"model": "lsi2108"}, array("a"))
+    tree["array"][0]["drives"][0]["ncq"] = False
+    with pytest.raises(SpecError, match=r"array.0.drives.0.ncq.*sas-6g-hdd is no SATA drive"):
+        build_scenario(tree)

@@ -261,7 +261,8 @@ def test_no_spare_is_asked_for_when_the_data_are_lost(drives):
     for changes in ({}, {"spares": 1}):
         reported = warned(first, second, **changes)
         assert (
-            "array data: its data are lost, more drives failed at a time than it bears" in reported
+            "array data: its data are lost, more drives failed at a time than it survives"
+            in reported
         )
         assert "hot_spares" not in reported
     reported = warned(first, second, level="raid6")

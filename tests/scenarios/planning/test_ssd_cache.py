@@ -157,7 +157,7 @@ def test_a_time_lapse_does_not_change_rates() -> None:
 
 
 def test_points_of_a_curve_share_a_preconditioned_cache_and_do_not_change_each_other() -> None:
-    """The same run alone, and after another that used the same preconditioning."""
+    """A run alone, and after another that used the same preconditioning."""
     load = {"tier": {"state": "warm"}, "area": "2 GB", "duration": "3 s"}
     first = simulated(outstanding=16, **load)
     simulated(outstanding=64, **load)

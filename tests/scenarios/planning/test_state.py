@@ -72,7 +72,7 @@ def test_a_saved_state_is_begun_with_again_and_goes_on_the_same_each_time(tmp_pa
 
 
 def test_a_run_goes_on_with_other_writes_than_the_one_that_has_saved_its_state(tmp_path):
-    """The same writes again would find every block of that run to be empty."""
+    """These writes once more would find every block of that run to be empty."""
     load = {"model": "sas-6g-ssd", "area": "whole", "duration": "5 s"}
     path = scenario(tmp_path, 'precondition = "steady-state"', **load)
     saved = save(path, tmp_path / "drive.state").results[0]

@@ -24,7 +24,7 @@ TIERS = (None, None, ("raid0", 1), ("raid0", 2), ("raid1", 2), ("raid1e", 3))
 
 
 def events_of(drives, fast):
-    """Lists of events on an array of so many drives, spares included, and on its tier's."""
+    """Lists of events on an array of this many drives, spares included, and on its tier's."""
     own = st.integers(0, drives - 1).map(lambda drive: {"array": "data", "drive": drive})
     drive = own
     if fast:

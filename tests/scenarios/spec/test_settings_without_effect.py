@@ -147,6 +147,7 @@ DRIVE: dict[str, list[Any]] = {
     "format": ["none"],
     "write_cache": [False],
     "cooling": ["none"],
+    "ncq": [False],
     "link": ["slot"],
 }
 HOST: dict[str, list[Any]] = {
@@ -166,6 +167,7 @@ CONTROLLER: dict[str, list[Any]] = {
     "disk_cache": [False],
     "fast_path": [True],
     "backup": ["none", "bbu"],
+    "battery_health": ["50 %"],
 }
 RUN: dict[str, list[Any]] = {
     "warm_up": ["3 s"],

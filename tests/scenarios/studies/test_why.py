@@ -77,6 +77,19 @@ PLANTED: dict[str, dict[str, Any]] = {
         "workload": [{"rw": "write", "block_size": "1 MiB", "outstanding": 4}],
         "run": {"warm_up": "0 s", "duration": "20 s"},
     },
+    "sync-flush": {
+        "array": [{"drives": drives("teaching-qlc")}],
+        "workload": [{"rw": "randwrite", "block_size": "4 KiB", "outstanding": 1, "fdatasync": 1}],
+        "run": QUICK,
+    },
+    "partial-stripe": {
+        "array": [
+            {"level": "raid5", "software_raid": "os", "stripe_unit": "256 KiB",
+             "drives": drives("generic-7200rpm", 5)}
+        ],
+        "workload": [{"rw": "write", "block_size": "512 KiB", "outstanding": 1}],
+        "run": {"warm_up": "1 s", "duration": "2 s"},
+    },
     "neighbour": {
         "array": [{"drives": drives("generic-7200rpm")}],
         "workload": [
@@ -119,6 +132,24 @@ def test_a_planted_cause_comes_first(code: str) -> None:
     low, high = first.gain_pct_ci95
     assert 0 < low <= first.gain_pct <= high
     assert first.remedy and first.check and "without it" in first.proof
+
+
+def test_a_drive_that_sleeps_and_the_thread_of_md_are_causes(tmp_path: Path) -> None:
+    sleepy = tmp_path / "sleepy.toml"
+    sleepy.write_text(
+        'kind = "ssd"\nname = "sleepy"\ntitle = "x"\nlike = "generic-nvme-gen4-tlc-client"\n'
+        '[firmware]\nwake = "2 ms"\n[sources]\n'
+        '"firmware.wake" = { source = "assumed", note = "a deep power state" }\n'
+    )
+    load = {"rw": "randread", "block_size": "4 KiB", "rate": "50 IO/s"}
+    tree = {"array": [{"drives": drives(str(sleepy))}], "workload": [load], "run": SHORT}
+    assert diagnosed(tree).causes[0].code == "power-state"
+    array = {"level": "raid5", "software_raid": "os", "bitmap": "none",
+             "drives": drives("generic-nvme-gen4-tlc", 6)}  # fmt: skip
+    load = {"rw": "randwrite", "block_size": "4 KiB", "outstanding": 128}
+    run = {"warm_up": "10 ms", "duration": "20 ms"}
+    tree = {"array": [array], "workload": [load], "run": run}
+    assert diagnosed(tree).causes[0].code == "md-thread"
 
 
 @pytest.mark.parametrize("name", HEALTHY)
