@@ -4,7 +4,7 @@
 
 FOLDER has a folder for each target, with a bundle `quick.bundle`, further points in `extra` and
 `design`, and loads measured afterwards in `unseen`. Each set of training points is fitted without
-being told a kind, and the unseen loads are predicted, beside straight lines and a law of six
+a kind named, and the unseen loads are predicted, beside straight lines and a law of six
 numbers through the same training points. Prints Markdown, or writes it into the page. Exit code 1
 if a fit is further off than its bounds, which are a regression test.
 """
