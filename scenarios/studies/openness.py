@@ -81,7 +81,7 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
         system: The present system.
         load: What was monitored of it.
         running: Workers, store and progress.
-        seed: Of the random numbers: the same gives the same fit.
+        seed: Seed of the random numbers: the same gives the same fit.
 
     Raises:
         SpecError: The file has no waits, or the system cannot be.
