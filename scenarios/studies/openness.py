@@ -29,7 +29,7 @@ _SPREAD = 48
 """Choices that are spread evenly, and those of each round around the nearest ones."""
 _ROUNDS = (20, 16, 12)
 _PARENTS = 6
-_ALIKE = 0.3
+_ALIKE_SHARE = 0.3
 """Distance of two choices, in shares of the ranges, up to which they are refined as one."""
 _STEP = 0.25
 """Standard deviation of the first round's steps, in shares of each range; then half of it."""
@@ -217,7 +217,9 @@ class _Search:
         order = self.best()
         found: list[Point] = []
         for each in order:
-            if len(found) < _PARENTS and all(_distance(each, other) > _ALIKE for other in found):
+            if len(found) < _PARENTS and all(
+                _distance(each, other) > _ALIKE_SHARE for other in found
+            ):
                 found.append(each)
         return found
 
