@@ -44,4 +44,4 @@ for name, low, high in (("before", 0, 20), ("during", 20, 40)):
 # Output, 80 columns wide:
 #
 #   before the backup: mean latency 5.3 ms
-#   during the backup: mean latency 5.7 ms
+#   during the backup: mean latency 5.6 ms

@@ -214,7 +214,7 @@ def notice():
             {"share": 100},
         ),
         Claim(
-            "The rebuild works in slices: at 30 % four tenths of a second in ten are as quick as"
+            "The rebuild works in slices. At 30 % four of ten intervals of 0.1 s are as quick as"
             " before; in the worst one half of the I/Os take more than four times as long.",
             lambda at: (
                 at(share=30)["quiet_share"] > 0.4

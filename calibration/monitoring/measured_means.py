@@ -15,7 +15,7 @@ from raidlab.devices.reading import MIB, reason, unreadable
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
 from raidlab.scenarios.studies.why_measured import MeasuredMeans
 
-_LARGEST = 256 * MIB
+_LARGEST_FILE = 256 * MIB
 
 
 def measured_means(path: Path) -> MeasuredMeans:
@@ -40,7 +40,7 @@ def measured_means(path: Path) -> MeasuredMeans:
 
 def _json(path: Path) -> Any:
     try:
-        if path.stat().st_size > _LARGEST:
+        if path.stat().st_size > _LARGEST_FILE:
             return None
         return json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except OSError as error:

@@ -62,7 +62,7 @@ class Target:
 
         Args:
             spec: The drive.
-            seed: Of the random numbers.
+            seed: Seed of the random numbers.
             precondition: What was written before: nothing, all of it once, or random writes of
                 4 KiB over all of it until nothing changes any more.
 

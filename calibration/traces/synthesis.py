@@ -91,7 +91,7 @@ def synthesize(
     Args:
         trace: The original.
         out: The file to write, in the format `spc`.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
         progress: Called now and then with the requests so far and all of them.
 
     Raises:

@@ -75,7 +75,7 @@ def calibrate(
         str,
         typer.Option(
             "--drive",
-            help="Of several measurements: whose each is, with commas; one name for all.",
+            help="Drive of each measurement, with commas; one name for all.",
             show_default=False,
         ),
     ] = "",
@@ -92,7 +92,7 @@ def calibrate(
         Reads(),
     ] = "",
     name: Annotated[
-        str, typer.Option("--name", help="Of the fitted device.", show_default=False)
+        str, typer.Option("--name", help="Name of the fitted device.", show_default=False)
     ] = "",
     train: Annotated[
         str,

@@ -75,7 +75,9 @@ OwnSeed = Annotated[
     int | None,
     typer.Option("--seed", min=0, max=SEED_MAX, help="Replace the scenario's seed."),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, max=SEED_MAX, help="Of the random numbers.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, max=SEED_MAX, help="Seed of the random numbers.")
+]
 Draws = Annotated[
     int,
     typer.Option(
@@ -139,7 +141,7 @@ MeasurementOut = Annotated[
     Writes(FileKind.MEASUREMENT),
 ]
 MeasurementName = Annotated[
-    str, typer.Option("--name", help="Of the measurement.", show_default=False)
+    str, typer.Option("--name", help="Name of the measurement.", show_default=False)
 ]
 
 

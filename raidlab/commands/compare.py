@@ -46,14 +46,14 @@ def compare(
     ],
     device: Annotated[
         str,
-        typer.Option("--device", help="Of the catalogue, or a file.", show_default=False),
+        typer.Option("--device", help="Device of the catalogue, or a file.", show_default=False),
         Reads(),
     ] = "",
     host: Annotated[
         str,
         typer.Option(
             "--host",
-            help="Of the catalogue, or a file; the one it was fitted with, else generic.",
+            help="Host of the catalogue, or a file; by default that of the fit, else generic.",
             show_default=False,
         ),
         Reads(),
@@ -79,7 +79,7 @@ def compare(
     html: Html = None,
     report: Annotated[
         Path | None,
-        typer.Option("--report", help="The same as --html.", parser=path),
+        typer.Option("--report", help="Another name of --html.", parser=path),
         Writes(FileKind.PAGE),
     ] = None,
     seed: Seed = 1,

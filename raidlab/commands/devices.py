@@ -55,7 +55,7 @@ def devices(
         str, typer.Option("--kind", help=f"Of this kind: {', '.join(KIND_NAMES)}.")
     ] = "",
     of: Annotated[
-        str, typer.Option("--class", help="Of this class: nvme-gen4-tlc, nl-sas, nvme ...")
+        str, typer.Option("--class", help="Devices of this class: nvme-gen4-tlc, nl-sas, nvme ...")
     ] = "",
     cell: Annotated[str, typer.Option("--cell", help=f"One of {', '.join(CELLS)}.")] = "",
     interface: Annotated[

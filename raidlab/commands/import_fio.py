@@ -30,7 +30,7 @@ def fio_results(
     name: MeasurementName = "",
     state: Annotated[
         State | None,
-        typer.Option(help="Of the drive before each run, where its result does not say it."),
+        typer.Option(help="State of the drive before each run, if its result does not say."),
     ] = None,
     json: Json = False,
 ) -> None:

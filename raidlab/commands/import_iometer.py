@@ -26,7 +26,9 @@ def iometer_results(
     ],
     out: MeasurementOut,
     name: MeasurementName = "",
-    state: Annotated[State | None, typer.Option(help="Of the drive before each test.")] = None,
+    state: Annotated[
+        State | None, typer.Option(help="State of the drive before each test.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Make a measurement of Iometer's results; says what was skipped and why."""

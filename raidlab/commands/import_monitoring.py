@@ -81,7 +81,9 @@ def monitoring(
     statistic: Annotated[
         str,
         typer.Option(
-            "--statistic", help="Of figures per period: sum or average.", show_default=False
+            "--statistic",
+            help="Statistic of figures per period: sum or average.",
+            show_default=False,
         ),
     ] = "",
     json: Json = False,

@@ -40,7 +40,7 @@ def lab(
     ] = None,
     seed: Annotated[
         int,
-        typer.Option("--seed", min=0, max=1_000_000, help="Of the pack's question bank."),
+        typer.Option("--seed", min=0, max=1_000_000, help="Seed of the pack's question bank."),
     ] = 1,
     predictions: Annotated[
         Path | None,

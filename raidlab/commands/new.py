@@ -57,14 +57,14 @@ def new(
     level: Annotated[str | None, typer.Option("--level", help="The array's RAID level.")] = None,
     controller: Annotated[
         str | None,
-        typer.Option("--controller", help="Of the catalogue; none: the host's RAID."),
+        typer.Option("--controller", help="Controller of the catalogue; none: the host's RAID."),
         Reads(),
     ] = None,
     load: Annotated[
         str | None, typer.Option("--load", help="fio's word (randread ...), or a profile.")
     ] = None,
     block_size: Annotated[
-        str | None, typer.Option("--block-size", help="Of the load, such as 4 KiB.")
+        str | None, typer.Option("--block-size", help="Block size of the load, such as 4 KiB.")
     ] = None,
     outstanding: Annotated[
         int | None, typer.Option("--outstanding", help="I/Os in flight; 1, 8 and 32 by default.")

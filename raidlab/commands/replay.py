@@ -81,7 +81,8 @@ def replay(
         Reads(),
     ] = "",
     array: Annotated[
-        str | None, typer.Option("--array", help="Of the scenario; the first one if left out.")
+        str | None,
+        typer.Option("--array", help="Array of the scenario; the first one if left out."),
     ] = None,
     columns: TraceColumns = "",
     unit: TraceUnit = None,
@@ -97,7 +98,8 @@ def replay(
         ),
     ] = "trace",
     outstanding: Annotated[
-        int | None, typer.Option("--outstanding", help="Of a closed loop; 1 if left out.")
+        int | None,
+        typer.Option("--outstanding", help="Queue depth of a closed loop; 1 if left out."),
     ] = None,
     slower: Annotated[
         float, typer.Option("--slower", help="Times between requests, times this.")

@@ -29,13 +29,13 @@ def risk(
         str, typer.Option("--afr", help="Percent of drives that fail in a year; published if none.")
     ] = "",
     shape: Annotated[
-        float, typer.Option("--shape", help="Of the Weibull law of lives; 1 is exponential.")
+        float, typer.Option("--shape", help="Shape of the Weibull law of lives; 1 is exponential.")
     ] = 1.0,
     infant: Annotated[
-        str, typer.Option("--infant", help="Of a bathtub: percent that fail early, beyond --afr.")
+        str, typer.Option("--infant", help="Percent that fail early, beyond --afr (bathtub).")
     ] = "0",
     wear_out: Annotated[
-        float | None, typer.Option("--wear-out", help="Of a bathtub: years until drives wear out.")
+        float | None, typer.Option("--wear-out", help="Years until drives wear out (bathtub).")
     ] = None,
     batch: Annotated[
         str,
@@ -57,7 +57,7 @@ def risk(
         float, typer.Option("--replace", help="Hours until a person has replaced a drive.")
     ] = 24.0,
     age: Annotated[
-        float, typer.Option("--age", help="Of the drives at the beginning, years.")
+        float, typer.Option("--age", help="Age of the drives at the beginning, years.")
     ] = 0.0,
     goal: Annotated[
         list[str] | None,

@@ -60,7 +60,8 @@ def sweep(
         Design, typer.Option("--design", help="How the points are placed.")
     ] = Design.GRID,
     points: Annotated[
-        int | None, typer.Option("--points", min=1, help="Of designs that are no grid.")
+        int | None,
+        typer.Option("--points", min=1, help="Number of points of a design that is no grid."),
     ] = None,
     replications: Annotated[
         int | None,

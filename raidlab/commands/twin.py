@@ -67,9 +67,9 @@ def twin(
         ),
         Writes(FileKind.RESULT, inside=_KINDS),
     ] = Path("twin"),
-    size: Annotated[str, typer.Option("--size", help="Of the file that is made.")] = "2 GiB",
+    size: Annotated[str, typer.Option("--size", help="Size of the file that is made.")] = "2 GiB",
     time_limit: Annotated[
-        str, typer.Option("--time-limit", help="For measuring and fitting.")
+        str, typer.Option("--time-limit", help="Limit of measuring and fitting.")
     ] = "15 min",
     accuracy: Annotated[
         float,

@@ -392,7 +392,7 @@ def plan(
 
     Args:
         question: Load, goals, candidates, prices.
-        seed: Of the random numbers: the same gives the same answer, whatever the workers.
+        seed: Seed of the random numbers: the same gives the same answer, whatever the workers.
         draws: Of what data sheets leave open, for the candidates of the front.
         running: Workers, progress and store.
 

@@ -115,7 +115,7 @@ def until(question: Question, *, seed: int = 1, running: Running | None = None) 
 
     Args:
         question: Load, growth, goals, candidates.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
         running: Workers, progress and store.
 
     Raises:

@@ -81,7 +81,7 @@ def upgrades(
         headroom: Its own; None for loads without a rate.
         candidates: All of the question.
         running: Workers and store.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
     """
     if headroom is not None and headroom.beyond_search:
         return []

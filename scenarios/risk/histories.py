@@ -134,7 +134,7 @@ def estimate(
 
     Args:
         model: What fails, and how it is repaired.
-        seed: Of the random numbers: the same gives the same.
+        seed: Seed of the random numbers: the same gives the same.
         error: Relative standard error at which enough histories were drawn.
         most: Histories at most.
     """

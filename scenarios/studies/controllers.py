@@ -233,7 +233,7 @@ def compare_controllers(
         controllers: Which, of those that have RAID 0.
         profiles: Which loads.
         setup: Drives, queue depths, and whether levels are compared.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
         workers: Threads; the number of cores if None.
         progress: Called after every run of the engine.
         store: Finds finished runs again, and stores new ones.

@@ -29,6 +29,8 @@ _SPREAD = 48
 """Choices that are spread evenly, and those of each round around the nearest ones."""
 _ROUNDS = (20, 16, 12)
 _PARENTS = 6
+_ALIKE_SHARE = 0.3
+"""Distance of two choices, in shares of the ranges, up to which they are refined as one."""
 _STEP = 0.25
 """Standard deviation of the first round's steps, in shares of each range; then half of it."""
 _MEMBERS = 12
@@ -79,7 +81,7 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
         system: The present system.
         load: What was monitored of it.
         running: Workers, store and progress.
-        seed: Of the random numbers: the same gives the same fit.
+        seed: Seed of the random numbers: the same gives the same fit.
 
     Raises:
         SpecError: The file has no waits, or the system cannot be.
@@ -132,6 +134,8 @@ def _spread(seed: int) -> list[Point]:
     corners = [
         (0.0, 0.0, 0.0, 0.5, 0.0), (1.0, 1.0, 0.0, 0.5, 0.0), (0.0, 1.0, 0.0, 0.5, 0.0),
         (0.0, 0.0, 0.85, 0.5, 0.0), (0.0, 0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.5, 0.5),
+        # All in a part of the system, as a file system that is not full: nothing in sequence.
+        (0.0, 0.0, 1.0, 0.55, 0.0), (0.0, 0.0, 1.0, 0.7, 0.0), (0.0, 0.0, 1.0, 0.85, 0.0),
     ]  # fmt: skip
     cube = qmc.LatinHypercube(d=_DIMENSIONS, seed=seed).random(_SPREAD - len(corners))
     return [*corners, *(tuple(float(each) for each in point) for point in cube)]
@@ -208,12 +212,23 @@ class _Search:
         """The nearest first."""
         return sorted(self.tried, key=lambda each: (self.tried[each], each))
 
+    def parents(self) -> list[Point]:
+        """The nearest choices that are not alike: different causes may give the same waits."""
+        order = self.best()
+        found: list[Point] = []
+        for each in order:
+            if len(found) < _PARENTS and all(
+                _distance(each, other) > _ALIKE_SHARE for other in found
+            ):
+                found.append(each)
+        return found
+
     def around(self, count: int, step: float, number: int) -> list[Point]:
         """New choices around the nearest ones, each with some of its numbers changed."""
         import numpy as np
 
         random = np.random.default_rng([self.seed, number])
-        parents = self.best()[:_PARENTS]
+        parents = self.parents()
         found = []
         for at in range(count):
             parent = parents[at % len(parents)]

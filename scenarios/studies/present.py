@@ -389,7 +389,7 @@ def beside(
         system: The present system.
         load: What was monitored of it.
         running: Workers and store.
-        seed: Of the random numbers.
+        seed: Seed of the random numbers.
         openness: What the file leaves open; as it was fitted if left out, else the mildest.
 
     Raises:
