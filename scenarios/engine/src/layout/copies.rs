@@ -288,7 +288,7 @@ mod tests {
             let table = table(arrangement, u64::from(copies), u64::from(drives), rows);
             let used = layout.rows();
             prop_assert!(used <= rows && used + 2 * u64::from(copies) > rows);
-            prop_assert_eq!(layout.capacity() / SECTOR, used * u64::from(drives / 1) / u64::from(copies));
+            prop_assert_eq!(layout.capacity() / SECTOR, used * u64::from(drives) / u64::from(copies));
             prop_assert_eq!(drawn(&layout, used), &table[..used as usize]);
             for unit in 0..layout.capacity() / SECTOR {
                 let piece = layout.piece(unit * SECTOR, SECTOR);
