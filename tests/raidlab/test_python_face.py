@@ -143,7 +143,6 @@ def test_a_notebook_shows_the_answer_and_a_small_picture(disk):
     assert "<svg" in text
     assert text.count("<polyline") == 1
     assert "queue depth" in text
-    assert "outstanding" in text
     assert "<script" not in text
     assert len(text) < 20_000
 

@@ -322,5 +322,5 @@ def test_what_is_printed_is_as_wide_as_columns_says(room, folder, monkeypatch):
 def test_the_answer_stands_between_title_and_table(folder):
     done = CliRunner().invoke(app, ["run", "one.toml"])
     title, answer, *rest = done.stdout.splitlines()
-    assert title == "One drive" and "outstanding" in answer and "p99" in answer
+    assert title == "One drive" and "queue depth" in answer and "p99" in answer
     assert rest.index("") >= 0

@@ -139,9 +139,9 @@ def test_the_slowest_ios_have_their_job_and_what_they_waited_for(
 
 
 @pytest.mark.parametrize("native", [(), ("--native",)])
-def test_a_scenario_in_the_place_of_a_job_says_how_it_is_given(tmp_path, native):
-    scenario = tmp_path / "s.toml"
-    scenario.write_text('[host]\nmodel = "nvme"\n')
-    done = CliRunner().invoke(app, ["fio", *native, str(scenario), "job.fio"])
+def test_a_scenario_in_the_place_of_a_job_says_how_it_is_given(tmp_path, monkeypatch, native):
+    monkeypatch.chdir(tmp_path)
+    Path("s.toml").write_text('[host]\nmodel = "nvme"\n')
+    done = CliRunner().invoke(app, ["fio", *native, "s.toml", "job.fio"])
     assert done.exit_code == 2
     assert "--scenario FILE" in done.output and "s.toml" in done.output

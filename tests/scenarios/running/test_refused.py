@@ -32,7 +32,7 @@ def test_an_engine_that_does_not_know_a_value_says_what_to_do():
 
 
 def test_other_faults_keep_their_key():
-    error = _engine.PlanError([("arrays.0", "a", "2 drives or more")])
+    error = _engine.PlanError([("arrays.0", "a", "2 drives or more", "value")])
     (fault,) = plan_faults(error)
     assert (fault.key, fault.value, fault.allowed) == ("arrays.0", "a", "2 drives or more")
 
@@ -113,7 +113,7 @@ def test_a_drive_whose_tables_take_more_addresses_than_there_are_is_refused(limi
     made = [sys.executable, "-c", _LARGE, json.dumps(system), limit, str(gigabytes * 10**9)]
     done = subprocess.run(made, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    ((key, value, allowed),) = json.loads(done.stdout)
+    ((key, value, allowed, _),) = json.loads(done.stdout)
     assert key == "address space"
     assert float(value.removesuffix(" GB")) > 15
     assert "ulimit -v" in allowed

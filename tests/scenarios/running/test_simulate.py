@@ -360,6 +360,7 @@ def test_loads_put_together_are_one_distribution():
         latency = {"min": bins[0][0] / 1e3, "mean": mean, "stddev": 0.0, "max": bins[-1][0] / 1e3}
         empty = side | {"ios": 0, "bytes": 0, "iops": 0.0, "mib_per_s": 0.0, "bins": []}
         return known | {
+            "name": "db", "target": "data", "periods": [],
             "independent_batches": float(ios), "steady": True,
             "ios": ios, "errors": 1, "iops": ios, "iops_ci95": [ios - 3.0, ios + 3.0],
             "mib_per_s": 1.0, "mb_per_s": 1.0, "latency_us": latency,

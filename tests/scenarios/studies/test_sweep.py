@@ -22,9 +22,10 @@ from raidlab.scenarios.studies.vary import Design, axes_of, points, with_values
 
 SCENARIO = """
 title = "Stations"
+[controller]
+model = "lsi2008"
 [[array]]
 level = "raid10"
-software_raid = "os"
 drives = [{{ model = "{drive}", count = 4 }}]
 [[workload]]
 rw = "randread"
