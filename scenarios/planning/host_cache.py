@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from raidlab.devices.levels import facts
 from raidlab.devices.units import format_size
-from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
-from raidlab.scenarios.planning.ssd_cache import tier_name
+from raidlab.scenarios.planning.arrays import usable_bytes
+from raidlab.scenarios.planning.ssd_cache import (
+    COST_DATA,
+    add_ssds,
+    choose_ssds,
+    has_disks,
+    line_bytes,
+    ssds_as_array,
+    tier_name,
+)
 from raidlab.scenarios.spec.host_cache import HostCacheTable
 from raidlab.scenarios.spec.schema import ArrayTable, DrivesTable
 
@@ -23,7 +31,6 @@ _HALF_LIFE_NS: Final = 3600 * 10**9
 """How often counts of accesses are halved. Assumed, as of controllers."""
 _EVERY_READ: Final = 1
 """A cutoff that each I/O is beyond: reads bring nothing to the SSDs."""
-_REFUSED: Final = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
 
 
 def own_unit(table: ArrayTable) -> ArrayTable:
@@ -61,35 +68,18 @@ def _add_ssds(
 ) -> int | None:
     """The SSDs of a cache as an array of the plan: its place there; None, and faults, if not."""
     key = f"{key}.host_cache"
-    array = _as_array(name, table, cache)
-    chosen = parts.choose_drives(key, array.name, array, None)
-    wanted = wrong_count(cache.level, array.count)
-    if wanted is not None:
-        parts.faults.add(f"{key}.drives", f"{array.count} drives", f"{cache.level} of {wanted}")
-        return None
-    if len(chosen) < array.count:
+    drives = tuple(DrivesTable(model=each.model, count=each.count) for each in cache.drives)
+    array = ssds_as_array(name, cache.level, drives, line_bytes(table))
+    chosen = choose_ssds(parts, key, array, None)
+    if chosen is None or has_disks(parts, key, chosen):
         return None
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
-    wrong = sorted({drive.spec.name for drive, _ in chosen if drive.spec.kind == "hdd"})
-    if wrong:
-        parts.faults.add(f"{key}.drives", ", ".join(wrong), "SSDs: hard disks are no cache")
-        return None
     if not usable_bytes(cache.level, array.stripe_unit, capacities):
         allowed = f"drives that hold a block of {format_size(array.stripe_unit)}"
         parts.faults.add(f"{key}.drives", format_size(min(capacities)), allowed)
         return None
     members = parts.attach(parts.with_history(key, array, capacities, chosen))
-    parts.arrays.append(
-        {
-            "name": array.name,
-            "level": cache.level,
-            "stripe_unit_bytes": array.stripe_unit,
-            "drives": members,
-            "controller": None,
-            "software": True,
-        }
-    )
-    return len(parts.arrays) - 1
+    return add_ssds(parts, array, members, controller=None)
 
 
 def _plan(cache: HostCacheTable, array: int) -> dict[str, Any]:
@@ -125,30 +115,14 @@ def _may_have_one(parts: Parts, key: str, table: ArrayTable, cache: HostCacheTab
     if table.cache_tier is not None:
         parts.faults.add(where, None, "left out beside cache_tier: an array has one cache of SSDs")
     if not single and cache.block is not None:
-        line = table.stripe_unit * data_columns(table.level, table.count)
-        allowed = f"left out: of an array a block is the data of a stripe, {format_size(line)} here"
+        line = format_size(line_bytes(table))
+        allowed = f"left out: of an array a block is the data of a stripe, {line} here"
         parts.faults.add(f"{where}.block", format_size(cache.block), allowed)
     if table.file_system is not None:
         allowed = "left out beside host_cache: where flushes go then is not modelled"
         parts.faults.add(f"{key}.file_system", table.file_system.type, allowed)
     for at, event in enumerate(parts.scenario.event):
-        if event.action in _REFUSED:
+        if event.action in COST_DATA:
             allowed = "left out beside host_cache: what failures cost its data is not modelled"
             parts.faults.add(f"event.{at}.action", event.action, allowed)
     return len(parts.faults.found) == before
-
-
-def _as_array(name: str, table: ArrayTable, cache: HostCacheTable) -> ArrayTable:
-    """The cache as an array of its own, whose stripe unit is a block."""
-    drives = tuple(DrivesTable(model=each.model, count=each.count) for each in cache.drives)
-    return ArrayTable.model_construct(
-        name=tier_name(name),
-        level=cache.level,
-        drives=drives,
-        stripe_unit=table.stripe_unit * data_columns(table.level, table.count),
-        hot_spares=0,
-        software_raid="none",
-        cache_tier=None,
-        host_cache=None,
-        history=(),
-    )

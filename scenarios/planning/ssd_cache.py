@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.controller import ControllerSpec
@@ -12,15 +13,21 @@ from raidlab.scenarios.spec.schema import (
     ArrayTable,
     CacheTierTable,
     ControllerTable,
+    DrivesTable,
     PreconditioningTable,
     ScenarioTable,
 )
 
 if TYPE_CHECKING:
+    from raidlab.devices.levels import ArrayLevel
+    from raidlab.devices.schema import DriveOptions
     from raidlab.scenarios.planning.builder import Parts
+    from raidlab.scenarios.planning.topology import Attached
+
+    Chosen = list[tuple[Attached, DriveOptions]]
 
 
-_COST_DATA = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
+COST_DATA = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")
 """Events after which content of drives or of the controller's memory can be gone."""
 
 
@@ -63,13 +70,9 @@ def add_tier(
     key = f"{key}.cache_tier"
     if not _may_have_one(parts, key, table, spec, settings) or spec is None:
         return None
-    array = _as_array(name, table, tier)
-    chosen = parts.choose_drives(key, array.name, array, settings)
-    wanted = wrong_count(tier.level, array.count)
-    if wanted is not None:
-        parts.faults.add(f"{key}.drives", f"{array.count} drives", f"{tier.level} of {wanted}")
-        return None
-    if len(chosen) < array.count:
+    array = ssds_as_array(name, tier.level, tier.drives, line_bytes(table))
+    chosen = choose_ssds(parts, key, array, settings)
+    if chosen is None:
         return None
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
     if array.stripe_unit == 0:
@@ -94,26 +97,14 @@ def add_tier(
         )
         parts.faults.add(f"{key}.drives", ", ".join(forgets), allowed)
         return None
-    wrong = sorted({drive.spec.name for drive, _ in chosen if drive.spec.kind == "hdd"})
-    if wrong:
-        parts.faults.add(f"{key}.drives", ", ".join(wrong), "SSDs: hard disks are no cache")
+    if has_disks(parts, key, chosen):
         return None
     array = ArrayTable.model_construct(
         **{**vars(array), "history": _history(parts, name, array.stripe_unit, usable)}
     )
     members = parts.attach(parts.with_history(key, array, capacities, chosen))
-    parts.arrays.append(
-        {
-            "name": array.name,
-            "level": tier.level,
-            "stripe_unit_bytes": array.stripe_unit,
-            "drives": members,
-            "controller": 0,
-            "software": False,
-        }
-    )
     return {
-        "array": len(parts.arrays) - 1,
+        "array": add_ssds(parts, array, members, controller=0),
         "write_back": tier.write == "write-back",
         "warm": tier.state == "warm",
         **spec.tier.to_plan(),
@@ -148,7 +139,7 @@ def _may_have_one(
     if flash:
         allowed = f"left out: it serves hard disks, and {', '.join(sorted(flash))} is none"
         parts.faults.add(key, None, allowed)
-    costs = [event.action for event in parts.scenario.event if event.action in _COST_DATA]
+    costs = [event.action for event in parts.scenario.event if event.action in COST_DATA]
     if costs and parts.scenario.run.time_lapse > 1:
         allowed = f"1 beside {costs[0]}: what a time lapse brings to a tier has no data to follow"
         parts.faults.add("run.time_lapse", parts.scenario.run.time_lapse, allowed)
@@ -159,18 +150,65 @@ def _is_flash(parts: Parts, model: str) -> bool:
     return model in parts.devices and parts.devices[model].spec.kind == "ssd"
 
 
-def _as_array(name: str, table: ArrayTable, tier: CacheTierTable) -> ArrayTable:
-    """The tier as an array of its own, whose stripe unit is a line."""
+def ssds_as_array(
+    name: str, level: ArrayLevel, drives: tuple[DrivesTable, ...], line: int
+) -> ArrayTable:
+    """The SSDs of the cache of an array as an array of their own.
+
+    Args:
+        name: Of the array that is cached.
+        level: Of the SSDs.
+        drives: The SSDs.
+        line: Bytes of a line of the cache: the stripe unit.
+    """
     return ArrayTable.model_construct(
         name=tier_name(name),
-        level=tier.level,
-        drives=tier.drives,
-        stripe_unit=line_bytes(table),
+        level=level,
+        drives=drives,
+        stripe_unit=line,
         hot_spares=0,
         software_raid="none",
         cache_tier=None,
+        host_cache=None,
         history=(),
     )
+
+
+def choose_ssds(
+    parts: Parts, key: str, array: ArrayTable, settings: ControllerTable | None
+) -> Chosen | None:
+    """The devices of the SSDs with their options; None, and faults, if there are none such."""
+    chosen = parts.choose_drives(key, array.name, array, settings)
+    wanted = wrong_count(array.level, array.count)
+    if wanted is not None:
+        parts.faults.add(f"{key}.drives", f"{array.count} drives", f"{array.level} of {wanted}")
+        return None
+    return None if len(chosen) < array.count else chosen
+
+
+def has_disks(parts: Parts, key: str, chosen: Chosen) -> bool:
+    """Whether hard disks are among the SSDs of a cache, which is a fault."""
+    wrong = sorted({drive.spec.name for drive, _ in chosen if drive.spec.kind == "hdd"})
+    if wrong:
+        parts.faults.add(f"{key}.drives", ", ".join(wrong), "SSDs: hard disks are no cache")
+    return bool(wrong)
+
+
+def add_ssds(
+    parts: Parts, array: ArrayTable, members: Sequence[int], *, controller: int | None
+) -> int:
+    """Adds the SSDs of a cache to the plan's arrays; gives their place there."""
+    parts.arrays.append(
+        {
+            "name": array.name,
+            "level": array.level,
+            "stripe_unit_bytes": array.stripe_unit,
+            "drives": members,
+            "controller": controller,
+            "software": controller is None,
+        }
+    )
+    return len(parts.arrays) - 1
 
 
 def _history(parts: Parts, name: str, line: int, usable: int) -> tuple[PreconditioningTable, ...]:
