@@ -225,12 +225,12 @@ IMPORTS = {
         "Make a measurement of fio's output; says what was skipped and why.",
     ),
     "iometer": Lazy(
-        "import_iometer",
+        "import_benchmarks",
         "iometer_results",
         "Make a measurement of Iometer's results; says what was skipped and why.",
     ),
     "iozone": Lazy(
-        "import_iozone",
+        "import_benchmarks",
         "iozone_results",
         "Make a measurement of what IOzone printed; says what was skipped and why.",
     ),
