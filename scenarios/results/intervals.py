@@ -16,6 +16,7 @@ BEYOND = 100
 """I/Os beyond a percentile from which on its rank is known within a fifth."""
 
 Interval = list[float | None]
+"""Low and high end of a 95 % interval; None where nothing can be said."""
 
 
 def uncertain(ios: int) -> list[str]:

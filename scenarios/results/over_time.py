@@ -13,7 +13,7 @@ from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import Row, RunEvent
 from raidlab.scenarios.results.run_result import Component
-from raidlab.scenarios.spec.findings import TIMED, Event, Limit, events_of
+from raidlab.scenarios.spec.findings import TIMED, Event, Limit
 
 _LEAST_SHARE = 0.01
 """Share of what was recorded below which nobody sees that something held."""
@@ -88,7 +88,17 @@ def typed_events(entries: Sequence[RunEvent], rows: Sequence[Row]) -> tuple[Even
         entries: What happened, by point and replication.
         rows: Of the same runs.
     """
-    found = [*_with_ends(list(events_of(entries)))]
+    logged = [
+        Event(
+            entry["kind"],
+            entry["t_s"],
+            entry["subject"],
+            point=entry["point"],
+            replication=entry["replication"],
+        )
+        for entry in entries
+    ]
+    found = [*_with_ends(logged)]
     for run in Observed(rows).runs():
         found += _of_run(run)
     found.sort(key=lambda event: (event.point, event.replication, event.at_s))

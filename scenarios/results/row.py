@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Literal, NotRequired, TypedDict, cast
 
+from raidlab.scenarios.results.intervals import Interval
 from raidlab.scenarios.results.run_result import (
     Arrived,
     CacheReport,
@@ -19,10 +20,6 @@ from raidlab.scenarios.results.run_result import (
     TraceReport,
 )
 from raidlab.scenarios.spec.findings import LimitData
-
-Interval = list[float | None]
-"""Low and high end of a 95 % interval; None where nothing can be said."""
-
 
 DIRECTIONS: Final[tuple[Literal["read"], Literal["write"]]] = ("read", "write")
 """Keys of a row's sides."""

@@ -5,7 +5,7 @@ Texts are made of these, never the other way round.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypedDict
@@ -118,17 +118,6 @@ class EventData(TypedDict):
     replication: int
 
 
-class Logged(TypedDict):
-    """An entry of the log of a run."""
-
-    t_s: float
-    what: str
-    kind: str
-    subject: str
-    point: int
-    replication: int
-
-
 @dataclass(frozen=True)
 class Event:
     """What happened in a run; with an end if it lasted."""
@@ -152,18 +141,6 @@ class Event:
             "point": self.point,
             "replication": self.replication,
         }
-
-
-def events_of(entries: Iterable[Logged]) -> Iterator[Event]:
-    """Events of the entries of a result's log."""
-    for entry in entries:
-        yield Event(
-            entry["kind"],
-            entry["t_s"],
-            entry["subject"],
-            point=entry["point"],
-            replication=entry["replication"],
-        )
 
 
 class Coded(str):
