@@ -280,6 +280,11 @@ def risks(found: Answer, best: Candidate) -> list[str]:
 
 
 def plan_report(found: Answer, command: str = "") -> str:
+    """The page as text; `command` makes it again."""
+    return plan_page(found, command).html()
+
+
+def plan_page(found: Answer, command: str = "") -> Page:
     """The page; `command` makes it again."""
     boxes = []
     if found.recommended is not None:
@@ -320,4 +325,4 @@ def plan_report(found: Answer, command: str = "") -> str:
             f"raidlab {_engine.version()}, seed {found.seed}; {found.simulated:,} simulations."
         ],
         command=command,
-    ).html()
+    )

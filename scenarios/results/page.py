@@ -31,6 +31,8 @@ _WARNINGS_ON_TOP = 3
 """Warnings that stand beside the answer; more are behind a click."""
 _NARROW_PRIORITY = 3
 """Columns of larger priority are hidden on narrow screens."""
+_NOTHING = "[]"
+"""Plots of a page without any."""
 _HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
 
 
@@ -90,6 +92,15 @@ Evidence = Table | Text | Folded
 
 
 @dataclass(frozen=True)
+class Fragment:
+    """A page's content without its frame."""
+
+    html: str
+    plots: str
+    """What `draw` of the pages' script takes, as JSON."""
+
+
+@dataclass(frozen=True)
 class Page:
     """What a page says."""
 
@@ -112,23 +123,30 @@ class Page:
 
     def html(self) -> str:
         """The page as text."""
+        values = self._values()
+        plotly = _plotly() if values["plots"] != _NOTHING else ""
+        template = _templates().get_template("base.html.j2")
+        return template.render(**values, heading="h1", plotly_js=plotly)
+
+    def fragment(self) -> Fragment:
+        """What the page says, to stand in another page that has the style and the script."""
+        values = self._values()
+        html = _templates().get_template("report.html.j2").render(**values, heading="h2")
+        return Fragment(html, values["plots"])
+
+    def _values(self) -> dict[str, Any]:
         drawn = [_drawn(at, picture) for at, picture in enumerate(self.pictures, 1)]
         plotted = [each["plot"] for each in drawn if each["plot"] is not None]
-        return (
-            _templates()
-            .get_template("base.html.j2")
-            .render(
-                page=self,
-                joined=joined,
-                beside=list(self.beside)[:_WARNINGS_ON_TOP],
-                further=list(self.beside)[_WARNINGS_ON_TOP:],
-                boxes=list(self.boxes)[:BOXES],
-                pictures=drawn,
-                evidence=[_evidence(each) for each in self.evidence],
-                plotly_js=_plotly() if plotted else "",
-                plots="[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
-            )
-        )
+        return {
+            "page": self,
+            "joined": joined,
+            "beside": list(self.beside)[:_WARNINGS_ON_TOP],
+            "further": list(self.beside)[_WARNINGS_ON_TOP:],
+            "boxes": list(self.boxes)[:BOXES],
+            "pictures": drawn,
+            "evidence": [_evidence(each) for each in self.evidence],
+            "plots": "[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
+        }
 
 
 def _shown(value: Any) -> Any:
