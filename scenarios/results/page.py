@@ -10,6 +10,7 @@ import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -33,6 +34,7 @@ _NARROW_PRIORITY = 3
 """Columns of larger priority are hidden on narrow screens."""
 _NOTHING = "[]"
 """Plots of a page without any."""
+_NO_WORD = re.compile(r"[^a-z0-9]+")
 _HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
 
 
@@ -78,6 +80,8 @@ class Text:
     lines: Sequence[str] = ()
     listing: str = ""
     folded: bool = False
+    assumed: bool = False
+    """True if its lines are assumptions: each is marked as one."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,9 @@ class Page:
     """Sentences before the pictures."""
     pictures: Sequence[Picture] = ()
     evidence: Sequence[Evidence] = ()
+    appendix_pictures: Sequence[Picture] = ()
+    """For those who check the answer: after all else, on a sheet of its own in print."""
+    appendix: Sequence[Evidence] = ()
     provenance: Sequence[str] = field(default=())
     command: str = ""
     """Makes the page again."""
@@ -135,7 +142,8 @@ class Page:
         return Fragment(html, values["plots"])
 
     def _values(self) -> dict[str, Any]:
-        drawn = [_drawn(at, picture) for at, picture in enumerate(self.pictures, 1)]
+        every = [*self.pictures, *self.appendix_pictures]
+        drawn = [_drawn(at, picture) for at, picture in enumerate(every, 1)]
         plotted = [each["plot"] for each in drawn if each["plot"] is not None]
         return {
             "page": self,
@@ -143,8 +151,10 @@ class Page:
             "beside": list(self.beside)[:_WARNINGS_ON_TOP],
             "further": list(self.beside)[_WARNINGS_ON_TOP:],
             "boxes": list(self.boxes)[:BOXES],
-            "pictures": drawn,
+            "pictures": drawn[: len(self.pictures)],
             "evidence": [_evidence(each) for each in self.evidence],
+            "appendix_pictures": drawn[len(self.pictures) :],
+            "appendix": [_evidence(each) for each in self.appendix],
             "plots": "[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
         }
 
@@ -278,6 +288,8 @@ def _table(table: Table) -> dict[str, Any]:
         "title": table.title,
         "note": table.note,
         "columns": columns,
+        "csv": _csv(table) if table.title and table.rows else "",
+        "file": f"{_NO_WORD.sub('-', table.title.lower()).strip('-')}.csv",
         "count": len(shown.rows),
         "marked": set(table.marked),
     }
