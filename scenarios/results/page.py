@@ -32,7 +32,7 @@ _WARNINGS_ON_TOP = 3
 """Warnings that stand beside the answer; more are behind a click."""
 _NARROW_PRIORITY = 3
 """Columns of larger priority are hidden on narrow screens."""
-_NOTHING = "[]"
+_NO_PLOTS = "[]"
 """Plots of a page without any."""
 _NO_WORD = re.compile(r"[^a-z0-9]+")
 _HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
@@ -131,7 +131,7 @@ class Page:
     def html(self) -> str:
         """The page as text."""
         values = self._values()
-        plotly = _plotly() if values["plots"] != _NOTHING else ""
+        plotly = _plotly() if values["plots"] != _NO_PLOTS else ""
         template = _templates().get_template("base.html.j2")
         return template.render(**values, heading="h1", plotly_js=plotly)
 
