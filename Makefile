@@ -155,7 +155,7 @@ calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; 
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
 
 hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive out
-	@$(BIN)/python -m raidlab.calibration.fitting.hosts $(HOST) $(MEASUREMENTS)
+	@$(BIN)/python -m raidlab.calibration.fitting.estimation.hosts $(HOST) $(MEASUREMENTS)
 
 fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
