@@ -57,10 +57,10 @@ class Calibration:
     warnings: tuple[str, ...]
     selection: Selection | None = None
     """What laws make of the training points."""
-    pauses: MeasuredPauses | None = None
-    """Of the drive, from the tails of the training points; None if they say nothing."""
     host_was_measured: bool = False
     """True if the host's file has CPU times or threads of the machine that was measured."""
+    pauses: MeasuredPauses | None = None
+    """Of the drive, from the tails of the training points; None if they say nothing."""
 
     def part(self, name: str) -> list[Compared]:
         """The training or the test points."""
