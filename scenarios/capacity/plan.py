@@ -54,7 +54,7 @@ _LEAST_CANDIDATES = 12
 """Candidates that go on, if there are so many that may fit."""
 _NEAREST = 3
 """Candidates that go on where none may fit."""
-_SHORT_RUN_IOS = 30_000
+_SHORT_RUN_IOS = 20_000
 """I/Os of a run up to which it is not cut into parts: they take less than the preconditioning."""
 _SHORT_CANDIDATES = 48
 """Candidates up to which whole short runs of all take seconds."""
