@@ -223,7 +223,7 @@ NEAREST: Mapping[str, str] = {
     "ashift": "ZFS is not modelled: align of the load is what its offsets are multiples of",
     "slog": "ZFS is not modelled: file_system has a journal, on the drives of the array itself",
     "zil": "ZFS is not modelled: file_system has a journal, on the drives of the array itself",
-    "l2arc": "ZFS is not modelled: host_cache with mode = \"writearound\" caches reads alone",
+    "l2arc": 'ZFS is not modelled: host_cache with mode = "writearound" caches reads alone',
     "specialvdev": "ZFS is not modelled: the metadata of a file system cost no reads here",
     "storagespacesdirect": "Storage Spaces Direct is not modelled: its copies are in other servers",
     "s2d": "Storage Spaces Direct is not modelled: its copies are in other servers",
