@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
+# Tests start hundreds of Python processes: each would compile the sources anew.
+KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/target/bytecode
+PYTEST := $(KEEP_BYTECODE) $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
 CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 

@@ -46,7 +46,7 @@ pub enum Sequencer {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
-    /// A new random offset comes after so many I/Os.
+    /// Number of I/Os from one new random offset to the next.
     pub every: u64,
     /// Bytes between the end of a sequential I/O and the next one; negative for backwards.
     pub step_bytes: i64,
