@@ -73,7 +73,7 @@ def suspects(scenario: Scenario, rows: list[Row]) -> Iterator[Suspect]:
 
 def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
     for at, array in enumerate(scenario.base["arrays"]):
-        name, level = array["name"], facts(array["level"])
+        name, level = array["name"], facts(array["level"], spans=array.get("spans"))
         index = _written_array(scenario, at)
         loads = [load for load in scenario.base["workloads"] if load["array"] == at]
         writes = any(load["read_share"] < 1 for load in loads)
