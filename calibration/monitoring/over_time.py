@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from raidlab.calibration.monitoring.figures import weights
 from raidlab.calibration.monitoring.samples import Array, Quantity, Series
@@ -198,9 +199,8 @@ def _growth(at: Array, rate: Array, weight: Array) -> Growth | None:
     return Growth(scale * slope, scale * (slope - half), scale * (slope + half), len(whole))
 
 
-def _from_group_means(values: Array, group: Array) -> Array:
+def _from_group_means(values: Array, group: NDArray[np.int_]) -> Array:
     """Values less the mean of their group."""
-    places = group.astype(int)
-    counts = np.maximum(np.bincount(places, minlength=7), 1)
-    found: Array = values - (np.bincount(places, values, 7) / counts)[places]
+    counts = np.maximum(np.bincount(group, minlength=7), 1)
+    found: Array = values - (np.bincount(group, values, 7) / counts)[group]
     return found
