@@ -14,10 +14,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
+
+from raidlab.devices.plan_types import LinkParams
 
 Family = Literal["pcie", "sas", "sata"]
 
@@ -206,9 +208,7 @@ def connection_ns(port: Interface) -> tuple[int, int]:
     return round(read * _GIGA / lane), round(write * _GIGA / lane)
 
 
-def plan_link(
-    name: str, interface: Interface, bytes_per_s: Fraction | None = None
-) -> dict[str, Any]:
+def plan_link(name: str, interface: Interface, bytes_per_s: Fraction | None = None) -> LinkParams:
     """A link's entry in the plan: `LinkParams` of the native models."""
     return {
         "name": name,
