@@ -3,7 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-PYTEST := $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
+# Tests start hundreds of Python processes: each would compile the sources anew.
+KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/target/bytecode
+PYTEST := $(KEEP_BYTECODE) $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
 CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
@@ -159,7 +161,7 @@ calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; 
 	@$(BIN)/python -m raidlab.calibration.published.catalogue
 
 hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive out
-	@$(BIN)/python -m raidlab.calibration.fitting.hosts $(HOST) $(MEASUREMENTS)
+	@$(BIN)/python -m raidlab.calibration.fitting.estimation.hosts $(HOST) $(MEASUREMENTS)
 
 fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md

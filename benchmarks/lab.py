@@ -56,9 +56,9 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def served() -> Iterator[tuple[str, int]]:
-    """The address of a running lab, token included, and its process."""
-    command = [sys.executable, "-m", "raidlab", "lab", "--no-browser", "--port", "0"]
+def served(what: str = "lab") -> Iterator[tuple[str, int]]:
+    """The address of a running server, token included, and its process."""
+    command = [sys.executable, "-m", "raidlab", what, "--no-browser", "--port", "0"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         try:

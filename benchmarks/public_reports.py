@@ -49,6 +49,8 @@ class Report(BaseModel):
     naive_by: str
     basis: Literal["nothing fitted", "chosen in view"]
     stands_in: str = ""
+    cause: str = ""
+    """Of a miss: what most likely makes it."""
     like: str = ""
     """A report whose scenario this one has, but for `replace`."""
     replace: list[tuple[str, str]] = []
@@ -133,7 +135,7 @@ def summary(lines: Sequence[tuple[Report, float]]) -> tuple[float, float, float,
     """Median of |log ratio| as a factor, share within 25 %, median ratio, number."""
     ratios = [_faster(report, figure) for report, figure in lines]
     off = exp(statistics.median(abs(log(ratio)) for ratio in ratios))
-    met = [1 / (1 + WITHIN) <= ratio <= 1 + WITHIN for ratio in ratios]
+    met = [_is_met(ratio) for ratio in ratios]
     return off, sum(met) / len(met), statistics.median(ratios), len(ratios)
 
 
@@ -159,7 +161,17 @@ def markdown(lines: Sequence[Line]) -> str:
     out += [
         f"| {each.report.id} | {each.report.stands_in} |" for each in lines if each.report.stands_in
     ]
+    out += ["", MISSES, "| row | ratio | most likely cause |", "|---|---|---|"]
+    out += [
+        f"| {line.report.id} | {line.faster:.2f} | {line.report.cause or 'not known'} |"
+        for line in lines
+        if not _is_met(line.faster)
+    ]
     return "\n".join(out) + "\n" + TAIL
+
+
+def _is_met(ratio: float) -> bool:
+    return 1 / (1 + WITHIN) <= ratio <= 1 + WITHIN
 
 
 def _unit(report: Report) -> str:
@@ -202,6 +214,10 @@ ROWS: Final = """## Row by row
 STANDS: Final = """## What stands in
 
 A drive or a setting that the report has or leaves open, and what the scenario has.
+"""
+MISSES: Final = """## Misses
+
+Rows that are off by more than 25 %.
 """
 TAIL: Final = """
 ## Limits

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from raidlab.calibration.fio.results import import_fio as import_fio
-    from raidlab.calibration.fitting.baseline import interpolated as interpolated
     from raidlab.calibration.fitting.calibrate import calibrate as calibrate
-    from raidlab.calibration.fitting.calibration import Calibration as Calibration
-    from raidlab.calibration.fitting.stages import Settings as Settings
+    from raidlab.calibration.fitting.comparison.baseline import interpolated as interpolated
+    from raidlab.calibration.fitting.estimation.stages import Settings as Settings
+    from raidlab.calibration.fitting.report.calibration import Calibration as Calibration
     from raidlab.calibration.measurements.bundle import Bundle as Bundle
     from raidlab.calibration.measurements.bundle import load_bundle as load_bundle
     from raidlab.calibration.measurements.measurement import Measurement as Measurement
@@ -23,10 +23,10 @@ _PUBLIC = {
     "Bundle": "raidlab.calibration.measurements.bundle",
     "Calibration": "raidlab.calibration.fitting.calibrate",
     "Measurement": "raidlab.calibration.measurements.measurement",
-    "Settings": "raidlab.calibration.fitting.stages",
+    "Settings": "raidlab.calibration.fitting.estimation.stages",
     "calibrate": "raidlab.calibration.fitting.calibrate",
     "import_fio": "raidlab.calibration.fio.results",
-    "interpolated": "raidlab.calibration.fitting.baseline",
+    "interpolated": "raidlab.calibration.fitting.comparison.baseline",
     "load_bundle": "raidlab.calibration.measurements.bundle",
     "load_measurement": "raidlab.calibration.measurements.measurement",
 }

@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -62,6 +62,13 @@ _PRACTICAL = {"pcie": Fraction(90, 100), "sas": Fraction(85, 100), "sata": Fract
 _FRAME_BYTES = {"pcie": 256, "sas": 1024, "sata": 8192}
 """Payload after which data can be passed on: a TLP of the usual maximum payload, a SAS frame, a
 SATA data FIS."""
+
+USUAL_PAYLOAD: Final = 256
+"""Bytes of data in a packet of PCIe at most, where nothing else is said: the published tables'."""
+PAYLOADS: Final = (128, 256, 512, 1024, 2048, 4096)
+"""Sizes that `Max_Payload_Size` can have: PCI Express Base Specification 3.0, 7.8.4."""
+_PACKET_BYTES: Final = 24
+"""Of a packet besides data: framing and sequence number 4, header 16, check sum 4 (2.2, 3.6)."""
 
 _NAME = re.compile(r"(pcie|sas|sata)-(\d+(?:\.\d+)?g?)(?:-x(\d+))?")
 
@@ -206,6 +213,19 @@ def connection_ns(port: Interface) -> tuple[int, int]:
     write = 4 * connection + _COMMAND_BYTES + _XFER_RDY_BYTES + _RESPONSE_BYTES
     lane = port.wide(1).theoretical
     return round(read * _GIGA / lane), round(write * _GIGA / lane)
+
+
+def packet_share(payload: int) -> Fraction:
+    """What packets of this much data pass of a link of PCIe, by the rate at the usual payload.
+
+    A packet of n bytes has `_PACKET_BYTES` more, so a link passes n / (n + 24) of its bytes. What
+    flow control takes besides is part of the practical share, which is that of the usual payload.
+
+    Args:
+        payload: Bytes of data in a packet at most, `Max_Payload_Size`.
+    """
+    usual = Fraction(USUAL_PAYLOAD, USUAL_PAYLOAD + _PACKET_BYTES)
+    return Fraction(payload, payload + _PACKET_BYTES) / usual
 
 
 def plan_link(name: str, interface: Interface, bytes_per_s: Fraction | None = None) -> LinkParams:

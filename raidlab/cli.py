@@ -204,6 +204,11 @@ COMMANDS = {
         "lab",
         "Open the lab in the browser: rooms that each answer one question by simulation.",
     ),
+    "serve": Lazy(
+        "serve",
+        "serve",
+        "Open the planner in the browser: what to buy for a load, without a question file.",
+    ),
     "compare": Lazy("compare", "compare", "Simulate every measured point and show both."),
     "discover": Lazy(
         "discover",

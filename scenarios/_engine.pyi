@@ -62,6 +62,18 @@ def trace_columns(options: str) -> tuple[str, list[bytes]]:
     none), little-endian.
     """
 
+Rows = tuple[
+    int, list[tuple[int, int, int, int, int, int, int]], list[bytes], bytes, bytes, list[list[str]]
+]
+"""Bytes taken, runs (first byte, byte behind, columns, first row, rows, end of the prefix, keys),
+names, the name of each row (u32) and all numbers (f64) little-endian, keys."""
+
+def rows_of_lines(block: bytes) -> Rows:
+    """Find the rows in the whole lines of a block: words, and plain numbers behind them."""
+
+def rows_of_objects(block: bytes, key: bytes) -> Rows:
+    """Find the flat objects that begin with a key; raises `ValueError` if one has another form."""
+
 class Simulation:
     """A system whose clock a caller drives; all times in nanoseconds."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from raidlab.calibration.datasheets.measured import Compared, compare
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.devices.files import write_file
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.fio.results import import_fio
-from raidlab.calibration.fitting.pauses import Kind, pauses_of, typical
+from raidlab.calibration.fitting.estimation.pauses import Kind, pauses_of, typical
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.datasheet.draft import quantity

@@ -18,6 +18,7 @@ from raidlab.calibration.discover.part_numbers import (
     CUT,
     rule_of,
     stated_capacity,
+    stated_speed,
     without_vendor,
 )
 from raidlab.devices.catalogue import catalogue
@@ -223,8 +224,10 @@ def _stand_in(drive: Drive, family: str | None, size: int | None) -> str | None:
     if not own:
         return None
 
+    rpm = drive.rpm or stated_speed(drive.model or "")
+
     def distance(each: _Known) -> tuple[float, float]:
-        speed = abs((each.rpm or 0) - (drive.rpm or each.rpm or 0))
+        speed = abs((each.rpm or 0) - (rpm or each.rpm or 0))
         away = 0.0 if not size else abs(each.bytes - size) / max(each.bytes, size)
         return float(speed), away
 

@@ -19,7 +19,8 @@ Part = TypeVar("Part", Array, Controller, Drive, Volume)
 _RANK = (
     "sysfs", "smartctl", "nvme-id-ctrl", "nvme-list", "nvme-smart-log", "storcli", "storcli2",
     "perccli", "perccli2", "megacli", "ssacli", "hpssacli", "hpacucli", "arcconf", "sas3ircu",
-    "sas2ircu", "mdadm", "mdstat", "lvm", "multipath", "lspci", "host", "lsblk",
+    "sas2ircu", "mdadm", "mdstat", "lvm", "multipath", "lspci", "hdparm", "host", "lsblk",
+    "lsscsi",
 )  # fmt: skip
 """Sources, the best first: what an earlier one says is not replaced."""
 

@@ -178,6 +178,33 @@ def rule_of(text: str) -> tuple[Rule, list[str]] | None:
     return None
 
 
+_SPEEDS = (
+    # Seagate: the second letter of the family tells 7200 (nearline), 10,000 and 15,000 apart.
+    (r"^ST\d+N[MX]\d", 7200),
+    (r"^ST\d+MM\d", 10_000),
+    (r"^ST\d+MP\d", 15_000),
+    # HGST, and WD's Ultrastar: hundreds of revolutions a minute behind three letters.
+    (r"^(?:H[UDTC][ACHNPST]|WU[HS])54\d", 5400),
+    (r"^(?:H[UDTC][ACHNPST]|WU[HS])72\d", 7200),
+    (r"^HU[CS]10\d", 10_000),
+    (r"^HU[CS]15\d", 15_000),
+    # Toshiba: AL, generation, S, then E for 10,500 or X for 15,000; MG is nearline.
+    (r"^AL\d\dSE[BL]?\d", 10_500),
+    (r"^AL\d\dSX[BL]?\d", 15_000),
+    (r"^MG\d\d[AS]", 7200),
+    # WD: the letter before the interface is speed and buffer.
+    (r"^WD\d+[A-Z]{2}[EYGB][XZ]", 7200),
+    (r"^WD\d+[A-Z]{2}R[XZ]", 5400),
+)
+"""Revolutions a minute by part number, where a maker's scheme has them."""
+
+
+def stated_speed(text: str) -> int | None:
+    """Revolutions a minute that a model's own text states, by its maker's scheme; else None."""
+    plain = without_vendor(text)
+    return next((rpm for pattern, rpm in _SPEEDS if re.match(pattern, plain)), None)
+
+
 _STATED = re.compile(r"(\d+(?:\.\d+)?)\s?(TB|GB|T|G)\b", re.IGNORECASE)
 
 

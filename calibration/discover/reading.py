@@ -12,11 +12,13 @@ from raidlab.calibration.discover.captures import Capture
 from raidlab.calibration.discover.facts import Facts
 from raidlab.calibration.discover.readers import (
     arcconf,
+    hdparm,
     host,
     ircu,
     listing,
     lsblk,
     lspci,
+    lsscsi,
     lvm,
     md,
     megacli,
@@ -62,6 +64,8 @@ READERS = (
     Reader("ssacli", ssacli.claims, ssacli.read),
     Reader("multipath", multipath.claims, multipath.read),
     Reader("lspci", lspci.claims, lspci.read),
+    Reader("hdparm", hdparm.claims, hdparm.read),
+    Reader("lsscsi", lsscsi.claims, lsscsi.read),
     Reader("sysfs", sysfs.claims, sysfs.read),
     Reader("host", host.claims, host.read),
     Reader("sos", listing.claims, listing.read),

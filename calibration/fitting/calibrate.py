@@ -15,27 +15,22 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.begin import base_of, hosts_of, prior_of, system_of
-from raidlab.calibration.fitting.bench import Effort
-from raidlab.calibration.fitting.by_law import BY_LAW
+from raidlab.calibration.fitting.bench.bench import Effort
 from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
-from raidlab.calibration.fitting.calibration import Calibration, LeftOut
-from raidlab.calibration.fitting.checkpoint import Checkpoint
-from raidlab.calibration.fitting.compare import Compared, compare, summary
-from raidlab.calibration.fitting.contradictions import (
+from raidlab.calibration.fitting.certainty.contradictions import (
     left_at_start,
     other_cpus,
     unused_threads,
     with_fast_link,
 )
-from raidlab.calibration.fitting.fit import Fit
-from raidlab.calibration.fitting.fit_model import FitModel
-from raidlab.calibration.fitting.host_trial import behind_best
-from raidlab.calibration.fitting.kinds import kind_of
-from raidlab.calibration.fitting.loss import groups_of
-from raidlab.calibration.fitting.parameters import Kind
-from raidlab.calibration.fitting.seen import seen_of
-from raidlab.calibration.fitting.stages import (
+from raidlab.calibration.fitting.certainty.uncertainty import Estimate
+from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
+from raidlab.calibration.fitting.estimation.by_law import BY_LAW
+from raidlab.calibration.fitting.estimation.fit import Fit
+from raidlab.calibration.fitting.estimation.host_trial import fit_behind_each_host
+from raidlab.calibration.fitting.estimation.measured_pauses import measured_pauses
+from raidlab.calibration.fitting.estimation.model import FitModel
+from raidlab.calibration.fitting.estimation.stages import (
     AFTER,
     FINE,
     Decision,
@@ -43,7 +38,13 @@ from raidlab.calibration.fitting.stages import (
     Settled,
     Task,
 )
-from raidlab.calibration.fitting.uncertainty import Estimate
+from raidlab.calibration.fitting.estimation.start import base_of, hosts_of, prior_of, system_of
+from raidlab.calibration.fitting.estimation.training_points import seen_of
+from raidlab.calibration.fitting.parameters.kinds import kind_of
+from raidlab.calibration.fitting.parameters.parameter import Kind
+from raidlab.calibration.fitting.report.calibration import Calibration, LeftOut
+from raidlab.calibration.fitting.search.checkpoint import Checkpoint
+from raidlab.calibration.fitting.search.loss import groups_of
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
@@ -51,7 +52,7 @@ from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
-_GLANCE_EFFORT = Effort(ios=200, ios_of_slow=100, rounds=1.0)
+_TRIAL_EFFORT = Effort(ios=200, ios_of_slow=100, rounds=1.0)
 _SYSTEMS_APART: Final = 100.0
 """Ratio of rates before a fit beyond which a system cannot be the measured one."""
 _FAR_PCT: Final = 25.0
@@ -100,7 +101,7 @@ def calibrate(
     ]
     if system is not None:
         _of_its_size(tasks[0], tree)
-    searched = behind_best(tasks, tree, progress)
+    searched = fit_behind_each_host(tasks, tree, progress)
     settled, found = searched.settled, searched.found
     if said := searched.said():
         warnings.append(said)
@@ -112,6 +113,9 @@ def calibrate(
     steps = len(tasks) * settled.searches
     progress(steps + 1, steps + AFTER)
     model = settled.model
+    paused = measured_pauses(points) if kind.name == "ssd" and system is None else None
+    if paused is not None:
+        model, sources = paused.model(model), paused.sources(sources, measurement.name)
     bench = model.bench(found.place)
     rows = seen.compared(bench, settings.workers)
     warnings += bench.doubts(points)
@@ -136,6 +140,7 @@ def calibrate(
         settled.decisions,
         searched.tried,
         (*warnings, *found.warnings, *extrapolated(points, seen.every)),
+        pauses=paused,
     )
 
 
@@ -193,7 +198,7 @@ def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
     point = min(task.points, key=lambda each: each.outstanding)
-    rate = model.bench(model.start).run(point, _GLANCE_EFFORT).iops
+    rate = model.bench(model.start).run(point, _TRIAL_EFFORT).iops
     if not point.iops / _SYSTEMS_APART < rate < point.iops * _SYSTEMS_APART:
         allowed = (
             f"the system that was measured: {point.label()} gave {point.iops:.4g} IO/s,"

@@ -8,8 +8,7 @@ from dataclasses import replace
 from statistics import median
 from typing import Any, Final
 
-from raidlab.calibration.fitting.begin import base_of, host_of
-from raidlab.calibration.fitting.by_law import (
+from raidlab.calibration.fitting.estimation.by_law import (
     LawFit,
     begun_with,
     capacity_of,
@@ -17,10 +16,11 @@ from raidlab.calibration.fitting.by_law import (
     measured_host,
     selection_of,
 )
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.kinds import TABLE, VIRTUAL_DISK, kind_of
-from raidlab.calibration.fitting.seen import seen_of
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.estimation.start import base_of, host_of
+from raidlab.calibration.fitting.estimation.training_points import seen_of
+from raidlab.calibration.fitting.parameters.kinds import TABLE, VIRTUAL_DISK, kind_of
+from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError

@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.fio.results import import_fio
-from raidlab.calibration.fitting.baseline import against_lines
-from raidlab.calibration.fitting.begin import FINAL
+from raidlab.calibration.fitting.bench.scenario_bench import bench_of_scenario
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import Compared, compare, summary
-from raidlab.calibration.fitting.scenario_bench import bench_of_scenario
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.comparison.baseline import against_lines
+from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.estimation.start import FINAL
+from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.sanity import possible
 from raidlab.devices.files import write_file
 

@@ -21,16 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from raidlab.calibration.fitting.begin import base_of, host_of, system_of
-from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.compare import summary
-from raidlab.calibration.fitting.kinds import kind_of, start_of
-from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.certainty.uncertainty import Estimate
+from raidlab.calibration.fitting.comparison.compare import summary
+from raidlab.calibration.fitting.estimation.stages import Decision, Settings, Task
+from raidlab.calibration.fitting.estimation.start import base_of, host_of, system_of
+from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
+from raidlab.calibration.fitting.parameters.parameter import Choice
 from raidlab.calibration.fitting.recovery_fio import measure_by_fio
-from raidlab.calibration.fitting.search import ENDLESS
-from raidlab.calibration.fitting.stages import Decision, Settings, Task
-from raidlab.calibration.fitting.uncertainty import Estimate
+from raidlab.calibration.fitting.search.minimise import ENDLESS
 from raidlab.calibration.measurements.measurement import (
     WINDOWS,
     Latency,
@@ -45,8 +45,8 @@ from raidlab.devices.trees import get, put
 
 _MIDDLE = (0.15, 0.85)
 _MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
-_GLANCE_EFFORT = Effort(ios=1000, ios_of_slow=500)
-SYSTEMS = Path(__file__).parent / "systems"
+_TRIAL_EFFORT = Effort(ios=1000, ios_of_slow=500)
+SYSTEMS = Path(__file__).parent / "parameters" / "systems"
 _NO_CHOICE = Choice({}, frozenset(), {})
 _FEW_DEPTHS = (1, 4, 16, 64)
 _SOME = (1, 8, 64, 512)
@@ -172,7 +172,7 @@ def measure(
     points = []
     for point in loads:
         # A first look, so that the run is as long as the rate wants it.
-        seen = bench.run(point if point.timeline else _with(point, bench, _GLANCE_EFFORT), effort)
+        seen = bench.run(point if point.timeline else _with(point, bench, _TRIAL_EFFORT), effort)
         latency = seen.read or seen.write
         if latency is None:
             raise AssertionError("a load that moves data")
@@ -247,7 +247,7 @@ def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -
                     place[index] = parameter.place(near)
         try:
             bench = model.bench(place)
-            bench.run(loads[0], _GLANCE_EFFORT)
+            bench.run(loads[0], _TRIAL_EFFORT)
         except SpecError:
             # A seek curve that falls, for one.
             continue

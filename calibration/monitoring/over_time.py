@@ -10,6 +10,7 @@ import numpy as np
 
 from raidlab.calibration.monitoring.figures import weights
 from raidlab.calibration.monitoring.samples import Array, Quantity, Series
+from raidlab.scenarios.results.student import t_975
 
 Q = Quantity
 HOUR, DAY = 3600.0, 86_400.0
@@ -185,7 +186,7 @@ def _growth(at: Array, rate: Array, weight: Array) -> Growth | None:
         return None
     x, y = whole.astype(float), means[whole]
     fit = stats.linregress(x, y)
-    t = float(stats.t.ppf(0.975, len(x) - 2))
+    t = t_975(len(x) - 2)
     scale = 100 * 30.4375 / float(y.mean()) if y.mean() > 0 else 0.0
     slope, error = float(fit.slope), float(fit.stderr)
     return Growth(

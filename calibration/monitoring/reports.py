@@ -104,7 +104,9 @@ class Reports:
                 found = True
         return found
 
-    def lasted_by(self, layout: Layout, reports: Sequence[int], matrix: Array) -> Iterator[str]:
+    def lasted_by(
+        self, layout: Layout, reports: Sequence[int] | NDArray[np.int32], matrix: Array
+    ) -> Iterator[str]:
         """Seconds of reports from amounts beside rates in rows of a layout: kB_wrtn / kB_wrtn/s.
 
         Yields:
@@ -212,7 +214,9 @@ class Reports:
 
 
 def rows_of(
-    reports: Sequence[int], devices: Sequence[int], matrix: Array
+    reports: Sequence[int] | NDArray[np.int32],
+    devices: Sequence[int] | NDArray[np.int32],
+    matrix: Array,
 ) -> list[tuple[int, NDArray[np.int32], Array]]:
     """Rows of a matrix by device: its number, its reports, its rows."""
     order = np.argsort(np.asarray(devices), kind="stable")

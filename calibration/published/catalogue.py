@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from raidlab.calibration.fitting.baseline import skill
+from raidlab.calibration.fitting.comparison.baseline import skill
 from raidlab.calibration.fitting.evidence import HEADING
 from raidlab.calibration.published.controller_family import families_as_they_are, fit_families
 from raidlab.calibration.published.figures import Configuration, Figure, read_published

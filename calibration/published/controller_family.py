@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.fitted_file import with_others
+from raidlab.calibration.fitting.certainty.fitted_file import with_others
 from raidlab.calibration.published.figures import Configuration, Figure
 from raidlab.calibration.published.fit import TOLERANCE, Array, Found, assessed, least, least_loss
 from raidlab.calibration.published.usage import FamilyFit, family_figures, fits

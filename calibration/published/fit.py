@@ -25,9 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import least_squares
 
-from raidlab.calibration.fitting.fitted_file import with_others
-from raidlab.calibration.fitting.loss import robust
-from raidlab.calibration.fitting.parameters import DETERMINED_WITHIN
+from raidlab.calibration.fitting.certainty.fitted_file import with_others
+from raidlab.calibration.fitting.parameters.parameter import DETERMINED_WITHIN
+from raidlab.calibration.fitting.search.loss import robust
 from raidlab.calibration.published.figures import Figure
 from raidlab.calibration.published.usage import DeviceFit, training_figures
 from raidlab.calibration.published.validate import validate

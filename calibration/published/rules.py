@@ -12,7 +12,6 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import facts
 from raidlab.devices.reading import whole_number
 from raidlab.devices.schema import DeviceSpec
-from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
 from raidlab.scenarios.spec.unsupported import MODELLED_SETTINGS
@@ -106,22 +105,12 @@ def _before(configuration: Configuration, report: Shared, area: str) -> list[dic
 
 
 def _filled(configuration: Configuration, report: Shared) -> dict[str, str]:
-    """What each drive of the array had stored.
-
-    With formats as much as is advertised of it, else as much as the report says.
-    """
+    """What each drive of the array had stored: as much as the report's tests wrote."""
     if report.filled is None:
         return {}
-    advertised = _advertised(configuration.drive)
-    size, unit = report.filled.split() if advertised is None else (advertised, "B")
+    size, unit = report.filled.split()
     drives = configuration.count if configuration.level == "raid0" else 1
     return {"filled": f"{float(size) * drives:.15g} {unit}"}
-
-
-def _advertised(drive: str) -> int | None:
-    """Bytes of a drive's format as it is advertised; None for drives without formats."""
-    spec = _spec(drive)
-    return spec.formats.get("advertised") if isinstance(spec, SsdSpec) else None
 
 
 def _kind(drive: str) -> str:

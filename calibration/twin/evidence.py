@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Final
 
 from raidlab.calibration.fio.results import import_fio
-from raidlab.calibration.fitting.baseline import against_lines
 from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import p90
-from raidlab.calibration.fitting.kinds import TABLE
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.comparison.baseline import against_lines
+from raidlab.calibration.fitting.comparison.compare import p90
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.parameters.kinds import TABLE
+from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.surrogates.laws import ServerLaw, fit_law
 from raidlab.calibration.surrogates.loads import measured
 from raidlab.devices.files import write_file

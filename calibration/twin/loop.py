@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from raidlab.calibration.fitting.by_law import measured_host, selection_of
 from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.estimation.by_law import measured_host, selection_of
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import (
     Machine,
     Measurement,

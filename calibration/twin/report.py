@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import summary
-from raidlab.calibration.fitting.kinds import TABLE
-from raidlab.calibration.fitting.report import html_calibration
+from raidlab.calibration.fitting.comparison.compare import summary
+from raidlab.calibration.fitting.parameters.kinds import TABLE
+from raidlab.calibration.fitting.report.calibration import Calibration
+from raidlab.calibration.fitting.report.report import html_calibration
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.calibration.twin.loop import Twin
 from raidlab.devices.spec_writer import toml_value

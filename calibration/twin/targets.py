@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from raidlab.calibration.fio.results import import_fio
-from raidlab.calibration.fitting.bench import Effort, Simulated
-from raidlab.calibration.fitting.scenario_bench import ScenarioBench
+from raidlab.calibration.fitting.bench.bench import Effort, Simulated
+from raidlab.calibration.fitting.bench.scenario_bench import ScenarioBench
 from raidlab.calibration.measurements.collect import program
 from raidlab.calibration.measurements.measurement import DIRECTIONS, Machine, Point, Side
 from raidlab.calibration.twin.asks import Ask
@@ -20,7 +20,7 @@ from raidlab.devices.spec_writer import toml_value
 SECONDS: Final = 4.0
 """How long each load is measured."""
 _RAMP_S: Final = 1.0
-_GLANCE_EFFORT: Final = Effort(ios=300, ios_of_slow=100, rounds=2.0)
+_TRIAL_EFFORT: Final = Effort(ios=300, ios_of_slow=100, rounds=2.0)
 _RUN: Final = Effort(ios=20_000, ios_of_slow=4000, rounds=20.0, programs=20.0)
 
 
@@ -68,7 +68,7 @@ class SimulatedTarget:
         return Machine(cpus=self.bench.host.threads, capacity_bytes=self.bench.capacity)
 
     def _measured(self, ask: Ask, seed: int) -> Point:
-        glance = self.bench.run(ask.point(), _GLANCE_EFFORT)
+        glance = self.bench.run(ask.point(), _TRIAL_EFFORT)
         if glance.iops <= 0.0:
             raise SpecError([Fault(ask.name, 0, "a load under which the system completes I/Os")])
         point = ask.point(glance.iops)

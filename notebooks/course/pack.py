@@ -18,7 +18,7 @@ from raidlab.devices.files import write_files
 from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS, Lesson
-from raidlab.notebooks.course.page import render
+from raidlab.notebooks.course.page import glossary, render
 from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.room import Room
@@ -42,7 +42,7 @@ def names(seed: int) -> list[str]:
     ends = ("moodle.xml", "qti.zip")
     asked = [f"questions-seed-{seed + at}.{end}" for at in range(SEEDS) for end in ends]
     rooms = [f"notebooks/{name}.ipynb" for name in catalogue.names()]
-    return [*lessons, *asked, "questions.csv", "rubric.csv", "LICENCE.md", *rooms]
+    return [*lessons, *asked, "questions.csv", "rubric.csv", "glossary.html", "LICENCE.md", *rooms]
 
 
 def write(folder: Path, seed: int, progress: Callable[[int, int], None]) -> None:
@@ -78,6 +78,7 @@ def write(folder: Path, seed: int, progress: Callable[[int, int], None]) -> None
         ],
     )
     made[folder / "rubric.csv"] = _csv(["part", "earns the points", "points"], _POINTS)
+    made[folder / "glossary.html"] = glossary()
     made[folder / "LICENCE.md"] = _licence()
     for room in catalogue.rooms():
         made[folder / "notebooks" / f"{room.name}.ipynb"] = notebook(room)

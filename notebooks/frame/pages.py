@@ -178,9 +178,18 @@ def scenario_text(room: Room, values: Values) -> str:
 
 def script() -> str:
     """Plotly's basic part, and what a room does."""
+    return "\n".join([drawing(), *(_render(name) for name in _SCRIPTS)])
+
+
+def drawing() -> str:
+    """Plotly's basic part, and how pages draw with it."""
     library = files(_RESULTS).joinpath("static", "plotly-basic.min.js").read_text("utf-8")
-    own = (_render(name) for name in _SCRIPTS)
-    return "\n".join([library, _render("draw.js.j2"), *own])
+    return "\n".join([library, _render("draw.js.j2")])
+
+
+def rendered(template: str, **values: Any) -> str:
+    """A template of another package, by the rules of these: what is inserted is no markup."""
+    return _templates().from_string(template).render(**values)
 
 
 def style() -> str:

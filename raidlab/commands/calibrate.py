@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from raidlab.calibration.fitting.kinds import KINDS
-from raidlab.calibration.fitting.parameters import Choice
-from raidlab.calibration.fitting.stages import BUDGET
+from raidlab.calibration.fitting.estimation.stages import BUDGET
+from raidlab.calibration.fitting.parameters.kinds import KINDS
+from raidlab.calibration.fitting.parameters.parameter import Choice
 from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.again import again
 from raidlab.commands.calibrate_together import Together, fit_together
@@ -39,7 +39,7 @@ from raidlab.devices.units import DURATION
 from raidlab.output import echo
 
 if TYPE_CHECKING:
-    from raidlab.calibration.fitting.calibration import Calibration
+    from raidlab.calibration.fitting.report.calibration import Calibration
 
 
 @command
@@ -176,12 +176,12 @@ def calibrate(
     """Fit a device to a measurement, with errors, and predict what the fit has not seen."""
     import os
 
-    from raidlab.calibration.fitting.begin import name_of
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
-    from raidlab.calibration.fitting.posterior import device_files
-    from raidlab.calibration.fitting.posterior import document as posterior_of
-    from raidlab.calibration.fitting.report import grouped_warnings
-    from raidlab.calibration.fitting.stages import Settings
+    from raidlab.calibration.fitting.estimation.stages import Settings
+    from raidlab.calibration.fitting.estimation.start import name_of
+    from raidlab.calibration.fitting.report.posterior import device_files
+    from raidlab.calibration.fitting.report.posterior import document as posterior_of
+    from raidlab.calibration.fitting.report.report import grouped_warnings
 
     settings = Settings(
         kind=kind or _kind_of(like, system, measurement),
@@ -230,7 +230,7 @@ def calibrate(
         drawn = [] if draws is None else list(device_files(result, posterior))
 
     def page() -> str:
-        from raidlab.calibration.fitting.report import html_calibration
+        from raidlab.calibration.fitting.report.report import html_calibration
 
         return html_calibration(result, again("calibrate"), _bands(document))
 
@@ -320,11 +320,13 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
 
 
 def _show(result: Calibration, document: dict[str, Any], output: Output) -> None:
-    from raidlab.calibration.fitting import report
+    from raidlab.calibration.fitting.report import report
 
     tables = [report.parameters_table(result.fit.estimates), report.parts_table(document)]
     shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)
     print_shown(shown, output)
+    if result.pauses is not None:
+        print_notes([result.pauses.said()])
     if "posterior" in document:
         found = document["posterior"]
         print_notes(

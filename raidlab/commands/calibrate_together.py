@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from raidlab.calibration.fitting.kinds import kind_of
+from raidlab.calibration.fitting.parameters.kinds import kind_of
 from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.common import say
 from raidlab.commands.file_kinds import FileKind
@@ -22,8 +22,8 @@ from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table, digits
 
 if TYPE_CHECKING:
-    from raidlab.calibration.fitting.joint import JointFit, Member
-    from raidlab.calibration.fitting.stages import Settings
+    from raidlab.calibration.fitting.estimation.joint import JointFit, Member
+    from raidlab.calibration.fitting.estimation.stages import Settings
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def members_of(given: Together, usual_host: str) -> list[Member]:
     Raises:
         SpecError: The numbers of names and of measurements differ, or a file is not in order.
     """
-    from raidlab.calibration.fitting.joint import Member
+    from raidlab.calibration.fitting.estimation.joint import Member
 
     measured = [load_measurement(path) for path in given.files]
     names = [measurement.name for measurement in measured]
@@ -68,7 +68,7 @@ def _each(option: str, text: str, count: int) -> list[str]:
 
 def fit_together(given: Together, said: Settings) -> None:
     """Fits, writes a file for each drive and each host, and prints what came out."""
-    from raidlab.calibration.fitting import joint
+    from raidlab.calibration.fitting.estimation import joint
 
     members = members_of(given, kind_of(said.kind).host)
     settings = joint.JointSettings(
@@ -105,7 +105,7 @@ def _decide(out: Path | None, members: Sequence[Member]) -> None:
     Raises:
         SpecError: Everything that forbids a file.
     """
-    from raidlab.calibration.fitting.begin import name_of
+    from raidlab.calibration.fitting.estimation.start import name_of
 
     if out is None:
         return
@@ -120,7 +120,7 @@ def _decide(out: Path | None, members: Sequence[Member]) -> None:
 
 
 def _shown(result: JointFit, document: dict[str, Any]) -> Shown:
-    from raidlab.calibration.fitting.report import parameters_table
+    from raidlab.calibration.fitting.report.report import parameters_table
 
     columns = [
         Column("measurement", kind=Kind.TEXT, width=24),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.calibration.fitting.train_split import split
+from raidlab.calibration.fitting.points.training_split import split
 from raidlab.calibration.measurements.measurement import load_measurement
 from raidlab.commands.again import again
 from raidlab.commands.common import (
@@ -35,8 +35,8 @@ from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
 
 if TYPE_CHECKING:
-    from raidlab.calibration.fitting.bench import Bench
-    from raidlab.calibration.fitting.compare import Compared, Mapped
+    from raidlab.calibration.fitting.bench.bench import Bench
+    from raidlab.calibration.fitting.comparison.compare import Compared, Mapped
 
 
 @command
@@ -88,9 +88,9 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
-    from raidlab.calibration.fitting.bench import Effort
-    from raidlab.calibration.fitting.compare import compare as lay_side_by_side
-    from raidlab.calibration.fitting.compare import estimate_mapped, summary, within
+    from raidlab.calibration.fitting.bench.bench import Effort
+    from raidlab.calibration.fitting.comparison.compare import compare as lay_side_by_side
+    from raidlab.calibration.fitting.comparison.compare import estimate_mapped, summary, within
     from raidlab.calibration.measurements.sanity import possible
 
     if html is not None and report is not None:
@@ -124,7 +124,7 @@ def compare(
     title = f"{measured.name} and {system}"
 
     def html_page() -> str:
-        from raidlab.calibration.fitting.report import html_comparison
+        from raidlab.calibration.fitting.report.report import html_comparison
 
         line = again("compare")
         return html_comparison(title, measured, rows, notes, seed, line)
@@ -152,7 +152,7 @@ def compare(
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:
-    from raidlab.calibration.fitting.bench import Bench
+    from raidlab.calibration.fitting.bench.bench import Bench
     from raidlab.devices.catalogue import find_for
 
     if bool(device) == bool(scenario):
@@ -211,13 +211,13 @@ def _belonging(drive: DriveSpec) -> str:
 
 def _of_scenario(path: str) -> Bench:
     """The bench of a scenario of one drive on the host."""
-    from raidlab.calibration.fitting.scenario_bench import bench_of_scenario
+    from raidlab.calibration.fitting.bench.scenario_bench import bench_of_scenario
 
     return bench_of_scenario(path)
 
 
 def _show(title: str, rows: list[Compared], output: Output) -> None:
-    from raidlab.calibration.fitting import report
+    from raidlab.calibration.fitting.report import report
 
     shown = Shown(title, report.comparison_answer(rows), [report.points_table(rows, None)])
     print_shown(shown, output)

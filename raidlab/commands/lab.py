@@ -10,6 +10,7 @@ import typer
 from raidlab.commands.common import command, path, progress, say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes, also_writes
+from raidlab.commands.local_server import Browser, needs_lab_packages, open_in_browser
 from raidlab.devices.faults import Fault, SpecError
 
 
@@ -21,9 +22,7 @@ def lab(
         int | None,
         typer.Option("--port", min=0, max=65535, help="On loopback; 8642, or any that is free."),
     ] = None,
-    browser: Annotated[
-        bool, typer.Option(help="Open a browser; without, the address is only printed.")
-    ] = True,
+    browser: Browser = True,
     site: Annotated[
         Path | None,
         typer.Option(
@@ -54,11 +53,7 @@ def lab(
 
     The server listens on loopback alone; its address has a random token. Ctrl-C ends it.
     """
-    try:
-        import marimo as _  # noqa: F401
-    except ImportError:
-        allowed = "the lab needs marimo: pip install 'raidlab[lab]'"
-        raise SpecError([Fault("", None, allowed)]) from None
+    needs_lab_packages("the lab")
     from raidlab.notebooks.frame import catalogue
 
     asked = [("--site", site), ("--pack", pack), ("--class", predictions), ("--list", listing)]
@@ -82,7 +77,7 @@ def lab(
 
         print_table(collected.summary(collected.read(predictions)))
     else:
-        _open(name, port, browser)
+        _open(name, port, browser=browser)
 
 
 def _write(folder: Path, name: str | None) -> None:
@@ -115,21 +110,8 @@ def _pack(folder: Path, seed: int) -> None:
     say(f"wrote {len(files)} files into {folder}")
 
 
-def _open(name: str | None, port: int | None, browser: bool) -> None:
-    import secrets
-    import webbrowser
-
+def _open(name: str | None, port: int | None, *, browser: bool) -> None:
     from raidlab.notebooks.frame import serve
 
-    try:
-        door = serve.listening(port)
-    except OSError as error:
-        raise SpecError([Fault("--port", port, f"a port that is free ({error})")]) from None
-    token = secrets.token_urlsafe(16)
     room = f"{name}/" if name else ""
-    address = f"http://{serve.LOOPBACK}:{door.getsockname()[1]}/{room}?token={token}"
-    say(f"The lab is at {address}")
-    say("Ctrl-C ends it.")
-    if browser:
-        webbrowser.open(address)
-    serve.serve(door, token)
+    open_in_browser("The lab", serve.application, port, serve.PORT, path=room, browser=browser)

@@ -115,7 +115,7 @@ def _target(target: str, system: str, simulated: str, out: Path, size: str, seed
     Raises:
         SpecError: None or several are named, or it cannot be measured.
     """
-    from raidlab.calibration.fitting.scenario_bench import bench_of_scenario
+    from raidlab.calibration.fitting.bench.scenario_bench import bench_of_scenario
     from raidlab.calibration.twin.targets import CollectedTarget, SimulatedTarget
 
     named = [name for name in (target, system, simulated) if name]
@@ -165,7 +165,7 @@ def _seconds(text: str) -> float:
 
 
 def _show(found: Twin, said: dict[str, Any], output: Output) -> None:
-    from raidlab.calibration.fitting import report
+    from raidlab.calibration.fitting.report import report
 
     result = found.result
     tables = [report.parameters_table(result.fit.estimates)] if result.fit.estimates else []

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.question import Question, time_of
+from raidlab.scenarios.capacity.question import PriceTable, Question, time_of
 from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.spec.loads import RW
+
+
+def asked_of(question: Question) -> list[str]:
+    """The question whole: loads, growth, goals, what can be bought, and prices."""
+    table = question.table
+    lines = [*load_of(question), f"Goals: {', '.join(goal.text for goal in question.goals)}."]
+    for each in table.candidates:
+        counts = f"{min(each.counts)} to {max(each.counts)}"
+        if len(each.counts) == 1:
+            counts = str(each.counts[0])
+        of = ", ".join((*each.levels, *(name for name in each.controllers if name != "none")))
+        lines.append(f"Candidates: {counts} x {' or '.join(each.drives)}; {of}.")
+    if question.prices:
+        stated = [_priced(question, name, price) for name, price in question.prices.items()]
+        lines.append(f"Prices: {', '.join(stated)}.")
+    return lines
+
+
+def _priced(question: Question, name: str, price: PriceTable) -> str:
+    parts = [question.amount(price.cost)] if price.cost or not price.per_month else []
+    if price.per_month:
+        parts.append(f"{question.amount(price.per_month)} a month")
+    return f"{name} {' and '.join(parts)}"
 
 
 def load_of(question: Question) -> list[str]:
@@ -21,21 +45,45 @@ def load_of(question: Question) -> list[str]:
 
 
 def _line(at: int, load: Mapping[str, Any]) -> str:
-    stated = [
-        f"{key} {_words(load[key])}"
-        for key in (
-            "profile", "fio", "trace", "rw", "read_share", "block_size", "rate", "outstanding",
-            "threads", "area", "hot_spot", "arrivals",
-        )
-        if key in load
-    ]  # fmt: skip
-    return f"{load.get('name', f'load-{at}')}: {', '.join(stated)}."
+    named = f"{load.get('name', f'load-{at}')}: "
+    stated = [*_access(load)]
+    for key, word in _KEYS.items():
+        if key in load:
+            stated.append(f"{word} {_words(load[key])}".strip())
+    return f"{named}{', '.join(stated)}."
+
+
+_KEYS: Final[Mapping[str, str]] = {
+    "profile": "profile", "fio": "job file", "trace": "trace", "block_size": "", "rate": "",
+    "outstanding": "queue depth", "threads": "threads", "area": "in", "hot_spot": "hot spot",
+    "arrivals": "arrivals",
+}  # fmt: skip
+"""Keys of a load in the order in which they are said, and the word before each."""
+
+
+def _access(load: Mapping[str, Any]) -> Iterator[str]:
+    """Order and share of reads, as storage people say it: `random, 67 % reads`."""
+    meant = RW.get(load.get("rw", ""))
+    if meant is None:
+        return
+    order, share = meant
+    yield order
+    share = load.get("read_share", 0.5) if share is None else share
+    if isinstance(share, int | float):
+        yield {1.0: "reads", 0.0: "writes"}.get(share, f"{100 * share:.3g} % reads")
+    else:
+        yield f"{share} reads"
 
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         return "(" + ", ".join(f"{key} {each}" for key, each in value.items()) + ")"
     return str(value)
+
+
+def sum_of(question: Question, best: Candidate) -> list[str]:
+    """The sum over the horizon, and what each TB, IO/s and month of it costs."""
+    return bill_of(question, best)[-2:]
 
 
 def bill_of(question: Question, best: Candidate) -> list[str]:

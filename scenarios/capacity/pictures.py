@@ -36,8 +36,7 @@ def pictures(found: Answer, why: Callable[[Candidate], str]) -> list[Picture]:
         made.append(
             Picture(
                 "What latency costs",
-                "p99 over cost of every candidate that was simulated: those that fit, the"
-                " recommended one, and in grey those that do not.",
+                "p99 over cost of every candidate that was simulated.",
                 _costs(found, drawn, why),
                 wide=True,
             )
@@ -71,7 +70,7 @@ def _costs(found: Answer, drawn: Sequence[Candidate], why: Callable[[Candidate],
                 hovertext=[f"{each.name}: {why(each) if each.out else 'fits'}" for each in own],
             )
         )
-    dress(picture, height=380)
+    dress(picture, height=320)
     picture.update_layout(showlegend=True)
     picture.update_yaxes(**log_axis([(each.p99_us or 0.0) / 1e3 for each in drawn], "p99, ms"))
     unit = found.question.table.currency

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from raidlab.scenarios import _engine
+from raidlab.scenarios.capacity.alternatives import fitting_table, reasons_table
 from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.load import bill_of, load_of
+from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
 from raidlab.scenarios.capacity.pictures import pictures
 from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
@@ -25,9 +24,6 @@ from raidlab.scenarios.results.look import (
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
 from raidlab.scenarios.studies.draws import interval
 from raidlab.scenarios.studies.present_report import hours_table, picture, sentence
-
-if TYPE_CHECKING:
-    pass
 
 _FAR_SHARE = 1.0
 """Share of a bound from which on a value is said to be this many times the bound."""
@@ -280,6 +276,11 @@ def risks(found: Answer, best: Candidate) -> list[str]:
 
 
 def plan_report(found: Answer, command: str = "") -> str:
+    """The page as text; `command` makes it again."""
+    return plan_page(found, command).html()
+
+
+def plan_page(found: Answer, command: str = "") -> Page:
     """The page; `command` makes it again."""
     boxes = []
     if found.recommended is not None:
@@ -291,18 +292,7 @@ def plan_report(found: Answer, command: str = "") -> str:
         if found.headroom is not None:
             more, end = ("> ", "and more") if found.headroom.beyond_search else ("", "at most")
             boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", f"today's rates, {end}"))
-    evidence: list[Evidence] = []
-    if found.present is not None:
-        evidence += [hours_table(found.present)]
-    evidence.append(Text("The load", load_of(found.question)))
-    if found.front:
-        evidence.append(table(found))
-    evidence += [each for each in (changes(found), doubts(found)) if each.rows]
-    if found.recommended is not None:
-        evidence.append(Text("What it costs", bill_of(found.question, found.recommended)))
-        evidence.append(Text("Risks", risks(found, found.recommended)))
-    evidence.append(Folded("Why the others are no answer", others(found)))
-    evidence.append(Text("What it rests on", found.assumptions))
+    own = [*([picture(found.present)] if found.present is not None else []), *pictures(found, why)]
     return Page(
         kind="plan",
         question=found.question.title,
@@ -311,13 +301,40 @@ def plan_report(found: Answer, command: str = "") -> str:
         about=[*([sentence(found.present)] if found.present else []), *prospects(found)],
         beside=found.warnings,
         breaches=found.breaches,
-        pictures=[
-            *([picture(found.present)] if found.present is not None else []),
-            *pictures(found, why),
-        ],
-        evidence=evidence,
+        pictures=own[:1],
+        evidence=_first_page(found),
+        appendix_pictures=own[1:],
+        appendix=_appendix(found),
         provenance=[
             f"raidlab {_engine.version()}, seed {found.seed}; {found.simulated:,} simulations."
         ],
         command=command,
-    ).html()
+    )
+
+
+def _first_page(found: Answer) -> list[Evidence]:
+    """For the one who decides: what was asked, what else fits, why the rest does not, risks."""
+    made: list[Evidence] = [Text("What was asked", asked_of(found.question))]
+    alternatives = [fitting_table(found), reasons_table(found)]
+    made += [each for each in alternatives if each.rows]
+    if found.recommended is not None:
+        made.append(Text("What it costs", sum_of(found.question, found.recommended)))
+    own = [] if found.recommended is None else risks(found, found.recommended)
+    count = f"{len(found.assumptions)} assumptions are listed and marked in the appendix."
+    made.append(Text("Risks", [*own, count]))
+    return made
+
+
+def _appendix(found: Answer) -> list[Evidence]:
+    """For the one who checks: all figures, all candidates, all assumptions."""
+    made: list[Evidence] = []
+    if found.present is not None:
+        made.append(hours_table(found.present))
+    if found.front:
+        made.append(table(found))
+    made += [each for each in (changes(found), doubts(found)) if each.rows]
+    if found.recommended is not None:
+        made.append(Text("The bill", bill_of(found.question, found.recommended)))
+    made.append(Folded("Every other candidate, and why it is no answer", others(found)))
+    made.append(Text("Assumptions", found.assumptions, assumed=True))
+    return made

@@ -10,6 +10,7 @@ from raidlab.devices.plan_types import ArrayPlan, FileSystemPlan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.file_systems import disagreements, file_systems
 from raidlab.scenarios.spec.durability import FileSystemTable
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import ScenarioTable
@@ -125,14 +126,13 @@ def add_file_systems(table: ScenarioTable, parts: Parts, host: HostSpec | None) 
     clock = parts.clock
     wake = 0 if host is None else round(host.wake * (host.clock / clock if clock else 1.0))
     flushes = _flushes_of_drives(parts)
-    durable = False
-    for at, array in enumerate(table.array):
-        system = array.file_system
-        if system is None:
-            continue
-        durable = True
-        key = f"array.{at}.file_system"
-        indices, usable = parts.offered.get(table.array_name(at), ([], None))
+    systems = file_systems(table)
+    durable = bool(systems)
+    for key, value, allowed in disagreements(table, systems):
+        parts.faults.add(key, value, allowed)
+    for name, said in systems.items():
+        key, system = said.key, said.table
+        indices, usable = parts.offered.get(name, ([], None))
         if usable is None:
             continue
         most = usable // 2
@@ -159,12 +159,7 @@ def add_file_systems(table: ScenarioTable, parts: Parts, host: HostSpec | None) 
     for at, load in enumerate(table.workload):
         durable |= load.makes_durable
         target = table.target_name(at)
-        raw = all(
-            array.file_system is None
-            for n, array in enumerate(table.array)
-            if table.array_name(n) == target
-        )
-        if load.append and raw and target in parts.offered:
+        if load.append and target not in systems and target in parts.offered:
             allowed = f"left out: array {target} has no file_system, so nothing can be appended"
             parts.faults.add(f"workload.{at}.append", True, allowed)
     for at, event in enumerate(table.event):

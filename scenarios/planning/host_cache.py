@@ -13,6 +13,7 @@ from raidlab.devices.levels import facts
 from raidlab.devices.plan_types import TierPlan
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes
+from raidlab.scenarios.planning.file_systems import file_systems
 from raidlab.scenarios.planning.ssd_cache import (
     COST_DATA,
     add_ssds,
@@ -56,7 +57,7 @@ def add_host_cache(
         places: Its place in the plan.
     """
     cache = table.host_cache
-    if cache is None or not _may_have_one(parts, key, table, cache):
+    if cache is None or not _may_have_one(parts, key, name, table, cache):
         return
     array = _add_ssds(parts, key, name, table, cache)
     if array is not None:
@@ -106,7 +107,9 @@ def _plan(cache: HostCacheTable, array: int) -> TierPlan:
     }
 
 
-def _may_have_one(parts: Parts, key: str, table: ArrayTable, cache: HostCacheTable) -> bool:
+def _may_have_one(
+    parts: Parts, key: str, name: str, table: ArrayTable, cache: HostCacheTable
+) -> bool:
     before = len(parts.faults.found)
     where = f"{key}.host_cache"
     single = table.level == "jbod" and table.count == 1
@@ -119,9 +122,10 @@ def _may_have_one(parts: Parts, key: str, table: ArrayTable, cache: HostCacheTab
         line = format_size(line_bytes(table))
         allowed = f"left out: of an array a block is the data of a stripe, {line} here"
         parts.faults.add(f"{where}.block", format_size(cache.block), allowed)
-    if table.file_system is not None:
+    said = file_systems(parts.scenario).get(name)
+    if said is not None:
         allowed = "left out beside host_cache: where flushes go then is not modelled"
-        parts.faults.add(f"{key}.file_system", table.file_system.type, allowed)
+        parts.faults.add(said.key, said.table.type, allowed)
     for at, event in enumerate(parts.scenario.event):
         if event.action in COST_DATA:
             allowed = "left out beside host_cache: what failures cost its data is not modelled"

@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
-from raidlab.devices.links import Interface, connection_ns, plan_link, wide_port
+from raidlab.devices.links import (
+    Interface,
+    connection_ns,
+    packet_share,
+    plan_link,
+    wide_port,
+)
 from raidlab.devices.plan_types import LinkParams
 from raidlab.scenarios.spec.links import LinkTable
 
@@ -98,7 +104,11 @@ def _plan(link: LinkTable, own: Interface | None, drives: Sequence[Interface]) -
             "frame_bytes": _FRAME_BYTES,
             "latency_ns": link.latency,
         }
-    plan = plan_link(f"{link.name} {own.title}", own) | {"latency_ns": link.latency}
+    payload = link.max_payload
+    rate = None if payload is None else own.practical * packet_share(payload)
+    plan = plan_link(f"{link.name} {own.title}", own, rate) | {"latency_ns": link.latency}
+    if payload is not None:
+        plan["frame_bytes"] = payload
     if own.family != "sas":
         return plan
     # A wide port: a connection holds a lane at the rate of its drive, in both directions.

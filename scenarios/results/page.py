@@ -10,6 +10,7 @@ import base64
 import csv
 import io
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -31,6 +32,9 @@ _WARNINGS_ON_TOP = 3
 """Warnings that stand beside the answer; more are behind a click."""
 _NARROW_PRIORITY = 3
 """Columns of larger priority are hidden on narrow screens."""
+_NO_PLOTS = "[]"
+"""Plots of a page without any."""
+_NO_WORD = re.compile(r"[^a-z0-9]+")
 _HUE, _TOO_FAST, _TOO_SLOW = "blue", "orange", "blue"
 
 
@@ -76,6 +80,8 @@ class Text:
     lines: Sequence[str] = ()
     listing: str = ""
     folded: bool = False
+    assumed: bool = False
+    """True if its lines are assumptions: each is marked as one."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,15 @@ class Folded:
 
 
 Evidence = Table | Text | Folded
+
+
+@dataclass(frozen=True)
+class Fragment:
+    """A page's content without its frame."""
+
+    html: str
+    plots: str
+    """What `draw` of the pages' script takes, as JSON."""
 
 
 @dataclass(frozen=True)
@@ -106,29 +121,42 @@ class Page:
     """Sentences before the pictures."""
     pictures: Sequence[Picture] = ()
     evidence: Sequence[Evidence] = ()
+    appendix_pictures: Sequence[Picture] = ()
+    """For those who check the answer: after all else, on a sheet of its own in print."""
+    appendix: Sequence[Evidence] = ()
     provenance: Sequence[str] = field(default=())
     command: str = ""
     """Makes the page again."""
 
     def html(self) -> str:
         """The page as text."""
-        drawn = [_drawn(at, picture) for at, picture in enumerate(self.pictures, 1)]
+        values = self._values()
+        plotly = _plotly() if values["plots"] != _NO_PLOTS else ""
+        template = _templates().get_template("base.html.j2")
+        return template.render(**values, heading="h1", plotly_js=plotly)
+
+    def fragment(self) -> Fragment:
+        """What the page says, to stand in another page that has the style and the script."""
+        values = self._values()
+        html = _templates().get_template("report.html.j2").render(**values, heading="h2")
+        return Fragment(html, values["plots"])
+
+    def _values(self) -> dict[str, Any]:
+        every = [*self.pictures, *self.appendix_pictures]
+        drawn = [_drawn(at, picture) for at, picture in enumerate(every, 1)]
         plotted = [each["plot"] for each in drawn if each["plot"] is not None]
-        return (
-            _templates()
-            .get_template("base.html.j2")
-            .render(
-                page=self,
-                joined=joined,
-                beside=list(self.beside)[:_WARNINGS_ON_TOP],
-                further=list(self.beside)[_WARNINGS_ON_TOP:],
-                boxes=list(self.boxes)[:BOXES],
-                pictures=drawn,
-                evidence=[_evidence(each) for each in self.evidence],
-                plotly_js=_plotly() if plotted else "",
-                plots="[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
-            )
-        )
+        return {
+            "page": self,
+            "joined": joined,
+            "beside": list(self.beside)[:_WARNINGS_ON_TOP],
+            "further": list(self.beside)[_WARNINGS_ON_TOP:],
+            "boxes": list(self.boxes)[:BOXES],
+            "pictures": drawn[: len(self.pictures)],
+            "evidence": [_evidence(each) for each in self.evidence],
+            "appendix_pictures": drawn[len(self.pictures) :],
+            "appendix": [_evidence(each) for each in self.appendix],
+            "plots": "[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
+        }
 
 
 def _shown(value: Any) -> Any:
@@ -260,6 +288,8 @@ def _table(table: Table) -> dict[str, Any]:
         "title": table.title,
         "note": table.note,
         "columns": columns,
+        "csv": _csv(table) if table.title and table.rows else "",
+        "file": f"{_NO_WORD.sub('-', table.title.lower()).strip('-')}.csv",
         "count": len(shown.rows),
         "marked": set(table.marked),
     }

@@ -86,6 +86,9 @@ def of_level(level: str, drives: int, layout: CopyLayout | None = None) -> Redun
         return Redundancy(drives, found.parities, found.spans)
     if found.copies == 0:
         return Redundancy(drives, drives - 1)
+    if found.copies == 2 and drives % 2:
+        # md places the copies in turn: an odd number of drives makes every two neighbours a pair.
+        return Redundancy(drives, 1, ring=True)
     if found.copies == 2:
         return Redundancy(drives, 1, drives // 2)
     return Redundancy(drives, 0)

@@ -68,6 +68,8 @@ class Durable(Table):
     """The file is opened with O_SYNC: each write is one with an `fsync` behind it."""
     o_dsync: bool = False
     """Whether writes are opened with O_DSYNC, as if each were followed by `fdatasync`."""
+    file_system: AnyFileSystem = None
+    """That of the file which the load writes; its array has it, as if it said so itself."""
     append: bool = False
     """True if writes lengthen the file or fill blocks that were never written: on a file system
     each of them has metadata to commit, which an overwrite has not."""

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
-from raidlab.devices.links import Interface
+from raidlab.devices.links import PAYLOADS, Interface
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Rate
 
@@ -35,6 +35,7 @@ _DMI: Final[Mapping[str, str]] = {
     "dmi-4.0-x8": "pcie-4.0-x8",
 }
 """Links of chipsets: PCIe under another name (Intel's data sheets of chipset families)."""
+_MAX_PAYLOAD: Final = re.compile(r"(?:.*?MaxPayload\s+)?(\d+)(?:\s*(?:bytes|B)\b.*)?", re.S)
 _ALLOWED: Final = (
     "an interface such as pcie-3.0-x8, sas-12g-x4 or dmi-3.0, or lspci's words:"
     ' "Speed 8GT/s, Width x8"'
@@ -60,6 +61,19 @@ def _interface(value: Any) -> Any:
         raise PydanticCustomError("interface", "{allowed}", {"allowed": allowed}) from None
 
 
+def _payload(value: Any) -> Any:
+    """Bytes of a packet, of what lspci prints too."""
+    said = _MAX_PAYLOAD.fullmatch(value) if isinstance(value, str) else None
+    if isinstance(value, bool) or (said is None and not isinstance(value, int)):
+        allowed = f'{", ".join(map(str, PAYLOADS))}, or lspci\'s words: "MaxPayload 128 bytes"'
+        raise PydanticCustomError("payload", "{allowed}", {"allowed": allowed})
+    size = int(value if said is None else said[1])
+    if size not in PAYLOADS:
+        allowed = f"one of {', '.join(map(str, PAYLOADS))} bytes"
+        raise PydanticCustomError("payload", "{allowed}", {"allowed": allowed})
+    return size
+
+
 class LinkTable(Table):
     """`[[link]]`: a slot, a switch, a chipset, an adapter, the cable to an enclosure."""
 
@@ -72,6 +86,8 @@ class LinkTable(Table):
         "generation": 'interface, such as "pcie-3.0-x8"',
         "upstream": "parent",
         "behind": "parent",
+        "mps": "max_payload",
+        "maxpayload": "max_payload",
         "bandwidth": "rate",
     }
 
@@ -80,6 +96,8 @@ class LinkTable(Table):
     """What the link is: `pcie-3.0-x8`, `sas-12g-x4`, `dmi-3.0`, or as lspci prints it."""
     rate: Rate | None = Field(default=None, ge=10**6)
     """Bytes a second in each direction, of a link that is neither PCIe nor SAS: between sockets."""
+    max_payload: Annotated[int | None, BeforeValidator(_payload)] = None
+    """Bytes of data in a packet of PCIe at most, or lspci's words; 256 if left out."""
     latency: Duration = 0
     """What it takes to pass a command on, such as that of a switch."""
     ports: Annotated[str | None, BeforeValidator(_interface)] = None
@@ -88,10 +106,12 @@ class LinkTable(Table):
     """The link that it hangs on, towards the host; on the host itself if left out."""
 
     def faults(self) -> Iterator[Fault]:
-        """A link without a rate, or with two."""
+        """A link without a rate, or with two; packets of what is not PCIe."""
         if (self.interface is None) == (self.rate is None):
             allowed = "one of `interface` and `rate`"
             yield Fault("interface", self.interface, allowed)
+        if self.max_payload is not None and not (self.interface or "").startswith("pcie"):
+            yield Fault("max_payload", self.max_payload, "left out: PCIe alone has it")
 
 
 def link_faults(links: tuple[LinkTable, ...]) -> Iterator[Fault]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.recovery import load
 from raidlab.devices.catalogue import SPECS, find, load_device
 from raidlab.devices.faults import SpecError

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidlab.calibration.fitting.kinds import TEMPLATES
+from raidlab.calibration.fitting.parameters.kinds import TEMPLATES
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import DriveOptions

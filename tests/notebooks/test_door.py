@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from raidlab.notebooks.frame.serve import Guard
+from raidlab.notebooks.frame.door import Guard
 
 TOKEN = "a-long-random-token"
 
@@ -36,7 +36,7 @@ def test_a_token_of_other_letters_is_a_wrong_one():
     """It was a failure of the server, with a traceback."""
     assert asked("http", query="token=%C3%A9")[0] == 403
     assert asked("http", query="token=%ff")[0] == 403
-    assert asked("http", cookie="raidlab-lab-8642=\xe9")[0] == 403
+    assert asked("http", cookie="raidlab-8642=\xe9")[0] == 403
     assert asked("http", query=f"token={TOKEN}")[0] == 303
 
 
@@ -49,7 +49,7 @@ def test_nobody_is_sent_to_another_host(path):
 
 def test_a_websocket_is_for_pages_of_this_server():
     """Another port of the same host is the same site to a cookie."""
-    cookie = {"cookie": f"raidlab-lab-8642={TOKEN}"}
+    cookie = {"cookie": f"raidlab-8642={TOKEN}"}
     assert asked("websocket", **cookie)[0] == 0
     assert asked("websocket", origin="http://127.0.0.1:8642", **cookie)[0] == 0
     for origin in ("http://127.0.0.1:9000", "http://localhost:8642", "https://x.example", "null"):

@@ -10,8 +10,8 @@ pytest.importorskip("marimo")
 pytest.importorskip("anywidget")
 
 from raidlab import calibration, notebooks
-from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.compare import compare
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.comparison.compare import compare
 from raidlab.devices.catalogue import find_for
 from raidlab.notebooks import own_disk
 from raidlab.notebooks.frame import catalogue, pages

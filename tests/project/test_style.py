@@ -54,7 +54,7 @@ PHRASES = {
     "linux'(?= )": "Linux's",
     "nine of ten": "nine in ten, or the 90th percentile",
 }
-"""Phrases that no storage engineer says; in Rust they are left to the review."""
+"""Phrases that no storage engineer says."""
 
 FORMER = ("initial_turn", '"verdict"')
 """Keys of earlier versions, which are refused with the new name, and of documents."""
@@ -76,11 +76,11 @@ def sources() -> Iterator[Path]:
             yield path
 
 
-def strange_words(text: str, *, phrases: bool = True) -> Iterator[tuple[str, str]]:
+def strange_words(text: str) -> Iterator[tuple[str, str]]:
     """Each word that is not the field's, and what to write."""
     for key in FORMER:
         text = text.replace(key, "")
-    for pattern, instead in (WORDS | (PHRASES if phrases else {})).items():
+    for pattern, instead in (WORDS | PHRASES).items():
         for match in re.finditer(f"(?<![A-Za-z])({pattern})(?![A-Za-z])", text, re.IGNORECASE):
             yield match[1], instead
 
@@ -106,18 +106,18 @@ def test_words_are_those_of_the_field() -> None:
         f"{path.relative_to(ROOT)}:{number}: {word}: write {instead}"
         for path in sources()
         for number, line in enumerate(path.read_text().splitlines(), 1)
-        for word, instead in strange_words(line, phrases=path.suffix != ".rs")
+        for word, instead in strange_words(line)
     ]
     assert not found, "\n" + "\n".join(found)
 
 
 def test_no_doc_comment_begins_with_the_same() -> None:
     """An editor shows it alone, where nobody sees what came before."""
-    begins = re.compile(r'^ *"""The same\b')
+    begins = re.compile(r'^ *("""|//[/!]? )The same\b')
     found = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in sources()
-        if path.suffix == ".py"
+        if path.suffix in (".py", ".rs")
         for number, line in enumerate(path.read_text().splitlines(), 1)
         if begins.match(line)
     ]

@@ -146,7 +146,7 @@ def test_devices_shows_sources(raidlab):
 
 
 def test_version(raidlab):
-    assert raidlab("--version").stdout.strip() == "0.1.0"
+    assert raidlab("--version").stdout.strip() == "0.2.0"
 
 
 def test_ctrl_c_keeps_what_is_done(tmp_path):

@@ -33,14 +33,14 @@ const STEP_BYTES: u64 = 300 << 10;
 /// Measures storage with fio and stores the result as a bundle that raidlab reads.
 ///
 /// The target is a file (one that does not exist is created and removed again), a block device,
-/// or a simulated system. The same command resumes after an interruption.
+/// or a simulated system. The command, given again, resumes after an interruption.
 #[derive(Debug, Parser)]
 #[command(name = "raidlab-collect", version, max_term_width = 100)]
 struct Arguments {
     /// The target: a file, a folder to create a file in, or a block device
     #[arg(value_name = "TARGET", conflicts_with_all = ["target", "simulated"])]
     place: Option<PathBuf>,
-    /// The same as TARGET
+    /// The target, as TARGET gives it
     #[arg(long, value_name = "TARGET", conflicts_with = "simulated")]
     target: Option<PathBuf>,
     /// Measure the simulated system of a scenario file instead, through the same fio
@@ -61,13 +61,13 @@ struct Arguments {
     /// Overrides the running time of every timed step, for example "2 s"
     #[arg(long, value_name = "TIME")]
     runtime: Option<String>,
-    /// At most so many rounds of each stage
+    /// Maximum number of rounds of each stage
     #[arg(long)]
     rounds: Option<u32>,
-    /// Measure each step so many times and state the spread; stages with rounds have their own
+    /// Measure each step this many times and state the spread; stages with rounds have their own
     #[arg(long, value_name = "N")]
     repeats: Option<u32>,
-    /// Measure a noisy step that only reads so many times again; others are marked
+    /// Measure a noisy step that only reads up to this many times again; others are marked
     #[arg(long, value_name = "N", default_value_t = 2)]
     repeat_noisy: usize,
     /// Seed of all random offsets

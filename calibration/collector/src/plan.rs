@@ -145,13 +145,13 @@ pub struct SteadyState {
 pub struct Stage {
     /// Unique within the plan.
     pub name: String,
-    /// At most so many times.
+    /// Maximum number of rounds.
     #[serde(default = "one")]
     pub rounds: u32,
     /// Ends the rounds early, once steady.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steady_state: Option<SteadyState>,
-    /// Ends the rounds once so many times the target's capacity has been written in this stage.
+    /// Ends the rounds once this stage has written this multiple of the target's capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub written_capacities: Option<f64>,
     /// Axes inside those of every step of the stage.

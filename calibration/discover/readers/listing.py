@@ -34,6 +34,8 @@ _COMMANDS = {
     "ssacli": r"(ssacli|hpssacli|hpacucli)",
     "arcconf": r"arcconf",
     "sas3ircu": r"sas[23]ircu",
+    "hdparm": r"^hdparm_(-I_)?",
+    "lsscsi": r"^(lsscsi(_|$)|proc\.scsi\.scsi)",
     "multipath": r"^multipath_(-v\d_)?-ll",
     "sar": r"^(sar\d\d|sa\d\d\.xml|sadf_)",
 }

@@ -68,8 +68,7 @@ def read(capture: Capture) -> Facts:
         node = re.search(r"NUMA node:\s*(\d+)", body)
         numa = int(node[1]) if node else None
         driver = re.search(r"Kernel driver in use:\s*(\S+)", body)
-        below = re.search(r"^\s*(?:Subsystem|DeviceName):\s*(.*)$", body, re.MULTILINE)
-        device, system = _plain(head["device"]), _plain(below[1]) if below else None
+        device, system = _plain(head["device"]), _system(body)
         if _is_nvme(head):
             chip, cloud = _nvme_chip(device), "Amazon" in head["device"]
             facts.drives.append(
@@ -136,6 +135,19 @@ def _plain(text: str) -> str:
         if text.lower().startswith(vendor.lower() + " "):
             return text[len(vendor) :].strip()
     return text
+
+
+def _system(body: str) -> str | None:
+    """The subsystem, or the board's name of the slot where the subsystem is a number or missing."""
+    stated = {
+        key: _plain(found[1])
+        for key in ("Subsystem", "DeviceName")
+        if (found := re.search(rf"^\s*{key}:\s*(.*)$", body, re.MULTILINE))
+    }
+    subsystem = stated.get("Subsystem")
+    if subsystem is None or re.match(r"Device [0-9a-f]{4}\b", subsystem):
+        return stated.get("DeviceName", subsystem)
+    return subsystem
 
 
 def _model(system: str | None, device: str, role: str | None) -> str | None:

@@ -136,6 +136,7 @@ def claims_mdadm(capture: Capture) -> bool:
     return bool(
         re.search(r"^\s*Raid Level\s*:", text, re.MULTILINE)
         or re.search(r"^\s*MD_LEVEL=", text, re.MULTILINE)
+        or re.search(r"^ARRAY\s+\S+\s.*UUID=", text, re.MULTILINE)
     )
 
 
@@ -146,7 +147,10 @@ def read_mdadm(capture: Capture) -> Facts:
         for part in re.split(r"(?=^\s*MD_LEVEL=)", capture.text, flags=re.MULTILINE)[1:]:
             facts.arrays.append(_of_export(part.splitlines()))
         return facts
-    seen: set[str] = set()
+    if re.search(r"^ARRAY ", capture.text, re.MULTILINE) and "Raid Level" not in capture.text:
+        facts.arrays += _of_scan(capture.lines)
+        return facts
+    seen: dict[str, Array] = {}
     for device, lines in _details(capture.lines):
         pairs = Pairs()
         for line in lines:
@@ -158,11 +162,62 @@ def read_mdadm(capture: Capture) -> Facts:
         array = _of_detail(device, lines, pairs)
         identity = pairs.find("Array UUID", "UUID") or device
         if "arrayuuid" in pairs:
-            array.name = (pairs.find("Name") or "").split(" ")[0].rpartition(":")[2] or None
+            _of_examine(array, device, pairs)
         if identity not in seen:
-            seen.add(identity)
+            seen[identity] = array
             facts.arrays.append(array)
+        elif "arrayuuid" in pairs:
+            _join(seen[identity], array)
     return facts
+
+
+def _of_examine(array: Array, device: str, have: Pairs) -> None:
+    """What one member's superblock says: of the array, not of a device of its name."""
+    array.name = (have.find("Name") or "").split(" ")[0].rpartition(":")[2] or None
+    array.os_name = None
+    array.bitmap = have.find("Internal Bitmap") is not None
+    array.member_bytes = _checked(have.find("Used Dev Size", "Avail Dev Size"))
+    role = (have.find("Device Role") or "").lower()
+    array.drives = [device] if role.startswith("active") else None
+    array.spares = [device] if role.startswith("spare") else None
+    array.journal = device if role.startswith("journal") else None
+    places = (have.find("Array State") or "").split(" ")[0]
+    if re.fullmatch(r"[AR.]+", places):
+        array.present = len(places) - places.count(".")
+        if array.present < len(places):
+            array.state = "degraded"
+
+
+def _join(array: Array, other: Array) -> None:
+    """A further member's superblock: its place, nothing else."""
+    array.drives = [*(array.drives or []), *(other.drives or [])] or None
+    array.spares = [*(array.spares or []), *(other.spares or [])] or None
+    array.journal = array.journal or other.journal
+
+
+def _checked(text: str | None) -> int | None:
+    """A count in sectors or KiB: the unit with which the gigabytes in brackets agree."""
+    count = whole(text)
+    stated = re.search(r"([\d.]+) GB\)", text or "")
+    if count is None or stated is None:
+        return _kib(text)
+    return min((count * 512, count * 1024), key=lambda size: abs(size - float(stated[1]) * 1e9))
+
+
+def _of_scan(lines: Sequence[str]) -> Iterator[Array]:
+    """`mdadm --detail --scan`: names alone, and what else a line states."""
+    for line in lines:
+        match = re.match(r"^ARRAY\s+(\S+)\s+(.*)$", line)
+        if match is None or "container" in match[2]:
+            continue
+        have = dict(each.split("=", 1) for each in match[2].split() if "=" in each)
+        yield Array(
+            name=re.sub(r"^/dev/(md/)?", "", match[1]),
+            os_name=match[1],
+            level=raid_level(have.get("level")),
+            members=whole(have.get("num-devices")),
+            metadata=have.get("metadata"),
+        )
 
 
 def _details(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

@@ -95,7 +95,7 @@ fn wait(on: Waits, wake: u64) -> bool {
 /// fio ends: what a user should know of the system's SSDs goes into the file that was named for it.
 pub fn report() {
     let Some(path) = setup::report() else { return };
-    // Whoever ends fio at once may hold the lock.
+    // The thread that ends fio at once may hold the lock.
     let Ok(stage) = STAGE.try_lock() else { return };
     let Some(seen) = stage.world.seen().map(Engine::seen) else {
         return;

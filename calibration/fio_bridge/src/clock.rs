@@ -16,7 +16,7 @@ const EARLY_TICK_NS: u64 = 100;
 /// A read later on: less than any model's shortest time.
 const TICK_NS: u64 = 1;
 
-/// After so many reads in a row a thread is spinning.
+/// After this number of reads in a row a thread is spinning.
 const SPINNING_READS: u32 = 256;
 
 static NOW: AtomicU64 = AtomicU64::new(BEGIN_NS);

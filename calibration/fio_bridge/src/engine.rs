@@ -161,7 +161,7 @@ impl Engine {
         self.places[place as usize].in_flight
     }
 
-    /// When so many completions were there; none if they are not.
+    /// When `wanted` completions were there; none if they are not.
     pub fn completed_at(&self, place: u32, wanted: usize) -> Option<u64> {
         let place = &self.places[place as usize];
         (place.completed.len() >= wanted).then_some(place.last_completion)

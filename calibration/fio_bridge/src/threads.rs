@@ -14,7 +14,7 @@ pub enum Waits {
     Asleep,
     /// The end of any thread: fio's main thread, which looks for those that ended.
     AnyEnd,
-    /// So many completions at a place of the engine.
+    /// This number of completions at a place of the engine.
     Completions {
         /// The place.
         place: u32,

@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::setup::Setup;
 use crate::threads::{First, NEVER, Threads, Waits};
 
-/// So many times in a row threads only look before nobody is expected to do anything.
+/// Polls in a row by threads that only look, after which nobody is expected to do anything.
 const MOST_POLLS: u32 = 1000;
 
 /// All that happens in fio.

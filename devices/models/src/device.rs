@@ -70,7 +70,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// The latest completion's share of the mean is one in so many, as in TCP's estimate of the
+    /// Divisor of the latest completion's share of the mean, as in TCP's estimate of the
     /// round-trip time (Jacobson, Congestion avoidance and control, 1988).
     const MEMORY: u64 = 8;
 
@@ -277,7 +277,7 @@ impl Device {
         }
     }
 
-    /// The same of other resources of the device, by kind.
+    /// Busy time of other resources of the device up to `now`, by kind, and how many there are.
     pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         match self {
             Device::Ssd(ssd) => ssd.parts_busy_until(now),
@@ -369,7 +369,7 @@ impl Device {
         }
     }
 
-    /// How far write amplification over so many units differs between drives with the same history;
+    /// How far write amplification over `host_units` differs between drives with the same history;
     /// none of what has no such history.
     pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
         match self {

@@ -50,7 +50,7 @@ impl Fault {
         }
     }
 
-    /// The same about something else than a value.
+    /// The fault, about something else than a value.
     pub fn about(self, about: About) -> Fault {
         Fault { about, ..self }
     }

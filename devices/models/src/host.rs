@@ -28,13 +28,13 @@ pub struct HostParams {
     /// Bytes a second that a core reads and makes for one parity, for RAID in the host; 0 for no limit.
     #[serde(default)]
     pub parity_bytes_per_s: u64,
-    /// The same for two parities.
+    /// Bytes a second that a core reads and makes for two parities; 0 for no limit.
     #[serde(default)]
     pub two_parities_bytes_per_s: u64,
     /// CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe.
     #[serde(default)]
     pub stripe_page_ns: Nanos,
-    /// The same for stripes that have to read before they are written; none for the same time.
+    /// That CPU time for stripes that read before they are written; none for the same time.
     #[serde(default)]
     pub stripe_reread_ns: Option<Nanos>,
     /// Extra CPU time of a completion if the thread was asleep.

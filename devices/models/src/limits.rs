@@ -74,7 +74,7 @@ impl Limits {
         }
     }
 
-    /// The same with empty buckets.
+    /// The limits of a plan, with empty buckets.
     pub fn spent(params: &[LimitParams]) -> Limits {
         let mut limits = Limits::new(params);
         for (limit, params) in limits.all.iter_mut().zip(params) {
@@ -83,8 +83,8 @@ impl Limits {
         limits
     }
 
-    /// When what counts as so many I/Os and bytes and comes at `now` passes, behind those that came
-    /// before it. What counts as none does not wait for tokens.
+    /// When a request of `ios` I/Os and `bytes` bytes that comes at `now` passes, behind those that
+    /// came before it. A request that counts as none does not wait for tokens.
     pub fn pass(&mut self, ios: u64, bytes: u64, now: Time) -> Time {
         let tokens = |counted: Counted| match counted {
             Counted::Ios => ios,
@@ -131,7 +131,7 @@ impl Limits {
         self.all.iter().map(|limit| limit.spent.as_ref())
     }
 
-    /// The same of those that save credit.
+    /// For each limit that saves credit, when it was spent and held I/Os up.
     pub fn spells(&self) -> impl Iterator<Item = &Spells> {
         self.spells_of_each().flatten()
     }

@@ -46,7 +46,7 @@ pub struct LinkParams {
     /// command on a port.
     #[serde(default)]
     pub read_command_ns: Nanos,
-    /// The same for each write.
+    /// Time that each write occupies the link besides its data.
     #[serde(default)]
     pub write_command_ns: Nanos,
     /// Delay between the end of a transfer here and its arrival, during which the link is free: the

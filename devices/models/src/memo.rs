@@ -14,7 +14,7 @@ pub struct Memo<K, V> {
 }
 
 impl<K: Clone + PartialEq, V> Memo<K, V> {
-    /// An empty memo that stores up to so many bytes.
+    /// An empty memo that stores up to `bytes_max` bytes.
     pub const fn new(bytes_max: usize) -> Memo<K, V> {
         Memo {
             entries: Mutex::new(Vec::new()),

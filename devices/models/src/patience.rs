@@ -1,4 +1,4 @@
-//! Work before a run's first event, which whoever waits for it can stop.
+//! Work before a run's first event, which the caller can stop.
 //!
 //! The past of a drive is simulated while the drive is built, far below who knows of Ctrl-C. So
 //! this thread keeps whom to ask, and a stop unwinds to there; nobody in between takes part in it.

@@ -46,7 +46,7 @@ pub struct FlashPowerParams {
     pub read_nj: f64,
     /// Energy of a program of a page set.
     pub program_nj: f64,
-    /// The same with one bit a cell; none for as much.
+    /// Energy of such a program with one bit a cell; none for as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_slc_nj: Option<f64>,
     /// Energy of a block's erase.

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_sleeps_leaves_its_core_to_whoever_comes() {
+    fn a_thread_that_sleeps_leaves_its_core_to_the_next_thread() {
         let mut queues = RunQueues::new(Nanos(200), 1, 2);
         assert!(queues.may_run(0, Time(0), |_| Time(5)));
         assert!(queues.may_run(1, Time(5), |_| Time(5)));

@@ -44,7 +44,7 @@ pub struct StripeThread {
 }
 
 impl StripeThread {
-    /// So many idle threads, at least one.
+    /// `threads` idle threads, at least one.
     ///
     /// `parity_bytes_per_s` is the rate of what each reads for parity and the parity that it makes, 0
     /// for no time.
@@ -63,7 +63,7 @@ impl StripeThread {
     }
 
     /// Makes parity, of which and for which `passed` bytes are made and read; members read and wrote
-    /// so many pages for it, parts counted as whole ones, and did or did not read first. The thread
+    /// `pages` pages for it, parts counted as whole ones, and did or did not read first. The thread
     /// that is free first does it.
     pub fn serve(&mut self, now: Time, passed: u64, pages: u64, rereads: bool) -> Served {
         let time = self.times.of(rereads) * pages;

@@ -48,7 +48,7 @@ pub struct VolumeParams {
     pub capacity_bytes: u64,
     /// Least time of a read, and the mean of what comes on top.
     pub read_ns: [Nanos; 2],
-    /// The same of a write.
+    /// Least time of a write, and the mean of what comes on top.
     pub write_ns: [Nanos; 2],
     /// Commands in a million that meet a slow part of the storage besides.
     #[serde(default)]

@@ -198,7 +198,7 @@ fn a_stream_alone_does_not_interrupt_itself() {
 }
 
 /// Sectors a second of a stream on a member of a RAID 5 of four drives, over those that pass the head: of
-/// each four units of so many sectors one is parity.
+/// each four units of `unit_sectors` sectors one is parity.
 fn share_of_a_stream_with_gaps(rig: &mut Rig, unit_sectors: u64, depth: u32) -> f64 {
     let mut units = (0u64..).filter(|unit| unit % 4 != 3);
     let mut submit = |rig: &mut Rig| {

@@ -12,6 +12,8 @@ mod jobs;
 #[cfg(feature = "extension-module")]
 mod memory;
 #[cfg(feature = "extension-module")]
+mod numbers;
+#[cfg(feature = "extension-module")]
 mod simulation;
 #[cfg(feature = "extension-module")]
 mod traces;
@@ -27,6 +29,8 @@ mod _engine {
     use crate::convert::PlanError;
     #[pymodule_export]
     use crate::jobs::job_requests;
+    #[pymodule_export]
+    use crate::numbers::{rows_of_lines, rows_of_objects};
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]

@@ -113,7 +113,7 @@ fn a_solid_state_drive_with_collection_at_work() {
     load["arrival"]["outstanding"] = json!(64);
     load["read_share"] = json!(0.4);
     assert_free(&value);
-    // The same with half of its map in memory.
+    // That drive with half of its map in memory.
     value["devices"][0]["map_cache"] = json!({"bytes": 8192, "page_bytes": 512, "entry_bytes": 4});
     assert_free(&value);
 }

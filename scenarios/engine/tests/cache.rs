@@ -144,8 +144,8 @@ fn read_ahead_serves_a_stream_at_the_drives_rate() {
     assert!((rate - 1e6 / 101.0).abs() < 20.0, "{rate}");
 }
 
-/// Eight blocks of 512 bytes make a unit, which five drives read 50,000 times a second. So many
-/// blocks as make a stripe of four units are read ahead of; by themselves they would keep one drive
+/// Eight blocks of 512 bytes make a unit, which five drives read 50,000 times a second. The
+/// blocks that make a stripe of four units are read ahead of; by themselves they would keep one drive
 /// at work, or two.
 #[test]
 fn small_blocks_are_read_ahead_of_at_depth_too() {

@@ -40,7 +40,7 @@ fn ios(outcome: &Value, load: usize) -> u64 {
     outcome["workloads"][load]["ios"].as_u64().unwrap()
 }
 
-/// A second of writes that take so many commands, one behind the other.
+/// A second of writes that take this number of commands, one behind the other.
 fn commands(value: &Value) -> f64 {
     1e9 / (ios(&outcome(value), 0) as f64 * SERVICE as f64)
 }

@@ -314,7 +314,7 @@ impl History {
         })
     }
 
-    /// The places among so many drives from `first` on at which data are lost at some time.
+    /// The places among `drives` drives from `first` on at which data are lost at some time.
     fn lost_below(&self, first: u32, drives: u32) -> BTreeSet<u32> {
         let lost = self.events.iter().filter_map(|(_, event)| match event {
             Event::Fail(drive) | Event::Replace(drive) => Some(*drive),
@@ -396,7 +396,7 @@ fn check(history: &History) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Asks something of one in so many random histories.
+/// Asks something of one in `one_in` random histories.
 fn of_all(one_in: u32, check: impl Fn(&History) -> Result<(), TestCaseError>) {
     let asked = |key: &str, usual: u32| {
         let asked = std::env::var(key).ok();

@@ -170,7 +170,7 @@ fn interrupts_take_time_from_the_first_core() {
     within(iops(&value), 160_000.0, 0.05);
 }
 
-/// The same write moves four pages of members on RAID 5, six on RAID 6: at 2 us each the array's
+/// A write of one block moves four pages of members on RAID 5, six on RAID 6: at 2 us each the array's
 /// thread takes 8 and 12 us besides. With many outstanding the thread ends the rate: 1 / 8 us.
 #[test]
 fn every_page_of_a_member_costs_the_array_s_thread_time() {
@@ -245,7 +245,7 @@ fn a_write_waits_for_its_bit_if_it_is_clear() {
     }
 }
 
-/// The same in the report: with 100 writes a second of which 83.3 % wait for 100 us, 0.00833 wait on
+/// In the report: with 100 writes a second of which 83.3 % wait for 100 us, 0.00833 wait on
 /// average. Bits are being set for nearly as long, since few writes share an update.
 #[test]
 fn the_report_says_how_long_bits_are_being_set_and_how_many_writes_wait() {

@@ -45,7 +45,7 @@ fn with_ssd_cache(array: (&str, u32), cache: (&str, u32), write_back: bool) -> V
     value
 }
 
-/// The same with eight random I/Os of 4 KiB in work for a second, half of them writes.
+/// That array with eight random I/Os of 4 KiB in work for a second, half of them writes.
 fn loaded(array: (&str, u32), cache: (&str, u32), write_back: bool, events: Value) -> Value {
     let mut value = with_ssd_cache(array, cache, write_back);
     let load = json!({"name": "load", "array": 0, "threads": 1, "access": "random",

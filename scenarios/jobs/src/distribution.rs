@@ -11,7 +11,7 @@ use crate::random::Taus88;
 const GOLDEN: u64 = 0x61C8_8646_80B5_83EB;
 /// Terms of the zeta function at the most, as fio has it.
 const MOST_TERMS: u64 = 10_000_000;
-/// So many terms are summed one by one; the rest is Euler's and Maclaurin's sum.
+/// This number of terms is summed one by one; the rest is Euler's and Maclaurin's sum.
 const TERMS: u64 = 1000;
 /// Uniform numbers in a normal one.
 const SUMMED: u64 = 12;
@@ -109,7 +109,7 @@ impl Skewed {
         })
     }
 
-    /// The same numbers, hot ones side by side.
+    /// These numbers, hot ones side by side.
     pub(crate) fn side_by_side(self) -> Skewed {
         Skewed {
             scattered: false,

@@ -50,7 +50,7 @@ pub struct Generator {
     /// I/Os issued, by direction.
     issued: [u64; 3],
     mixed: usize,
-    /// The direction is drawn anew after so many I/Os.
+    /// The number of I/Os at which the direction is drawn anew.
     mixed_until: u64,
     /// I/Os before a new random offset.
     in_sequence: u64,

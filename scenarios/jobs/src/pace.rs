@@ -94,7 +94,7 @@ impl Pace {
         }
     }
 
-    /// An I/O of so many bytes comes.
+    /// An I/O of `bytes` bytes comes.
     pub(crate) fn take(&mut self, direction: usize, bytes: u64, now: Time) {
         match &mut self.laws[direction] {
             None => {}

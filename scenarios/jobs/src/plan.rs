@@ -47,7 +47,7 @@ pub enum Sequencer {
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
-    /// A new random offset comes after so many I/Os.
+    /// Number of I/Os from one new random offset to the next.
     pub every: u64,
     /// Bytes between the end of a sequential I/O and the next one; negative for backwards.
     pub step_bytes: i64,

@@ -1,6 +1,6 @@
 //! A thread of a job: it hands in I/Os, waits, takes completions back, until it ends.
 //!
-//! It goes on from step to step (`thread_steps`) until it has to wait; whoever drives it says when
+//! It goes on from step to step (`thread_steps`) until it has to wait; its driver says when
 //! the wait is over.
 
 use crate::generator::{Generator, Request};
@@ -27,7 +27,7 @@ pub trait Port {
 /// What a thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wait {
-    /// So many completions at least.
+    /// At least this number of completions.
     Completions(usize),
     /// Its `fsync`.
     Sync,

@@ -53,7 +53,7 @@ impl Fault {
         Fault::at(format!("line {number}"), Value::Text(text), allowed)
     }
 
-    /// The same fault with the names that would be valid.
+    /// This fault with the names that would be valid.
     pub(crate) fn among(mut self, choices: impl IntoIterator<Item = String>) -> Fault {
         self.choices = choices.into_iter().collect();
         self

@@ -40,7 +40,7 @@ pub(crate) fn whole(text: &str, what: &str) -> Result<u64, String> {
     digits(text.trim()).ok_or_else(|| format!("{what}, a whole number from 0"))
 }
 
-/// Bytes in a column whose unit is so many: a whole number, with 0x a hexadecimal one, or what
+/// Bytes in a column whose unit is `unit` bytes: a whole number, with 0x a hexadecimal one, or what
 /// comes to whole bytes.
 pub(crate) fn bytes(text: &str, unit: u64, what: &str) -> Result<u64, String> {
     let text = text.trim();

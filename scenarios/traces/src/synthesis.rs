@@ -31,7 +31,7 @@ const REUSES: usize = 1 << 16;
 /// Where a request of a run goes.
 #[derive(Clone, Copy)]
 enum Place {
-    /// So many bytes from the request so many places before.
+    /// A distance in bytes from the request that came this number of places before.
     Near(usize, i64),
     /// Near none; unknown if its address was not followed.
     Far(Option<Reuse>),
@@ -75,7 +75,7 @@ pub struct Model {
     number: u64,
     /// Followed addresses with the number of the last request there that was near none.
     last_of: HashMap<u64, u64>,
-    /// Of 2^32 addresses so many are followed.
+    /// Number of addresses that are followed, of 2^32.
     sampled: u64,
     far: u64,
     /// Stand in for what is unknown.

@@ -59,7 +59,7 @@ pub struct Estimate {
     pub below: f64,
     /// How far above.
     pub above: f64,
-    /// So many independent batches would say as much.
+    /// Number of independent batches that would say as much.
     pub independent: f64,
 }
 

@@ -91,7 +91,7 @@ impl Bits {
         self.0[(index >> 6) as usize]
     }
 
-    /// The same without the bits below `from`; nothing beyond the end.
+    /// That word without the bits below `from`; nothing beyond the end.
     #[inline]
     pub fn word_from(&self, from: u32) -> Option<u64> {
         let word = self.0.get((from >> 6) as usize)?;

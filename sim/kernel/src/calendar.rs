@@ -113,7 +113,7 @@ impl<E: Copy> Calendar<E> {
         Some((at, event))
     }
 
-    /// The next events, where the near future holds so many. A driver prefetches their memory.
+    /// The next `COUNT` events, if the near future holds them. A driver prefetches their memory.
     #[inline]
     pub fn upcoming<const COUNT: usize>(&self) -> Option<[E; COUNT]> {
         if self.near < COUNT {

@@ -82,7 +82,7 @@ impl Distribution {
         Some(value.clamp(self.least as f64, self.most as f64))
     }
 
-    /// The share of the latencies below so many nanoseconds, those of a bucket evenly spread over
+    /// The share of the latencies below `latency` nanoseconds, those of a bucket evenly spread over
     /// its width; 0 if there are none.
     pub fn rank(&self, latency: f64) -> f64 {
         let ends = |each: &Stretch| Histogram::edges(each.bucket, self.most);

@@ -99,7 +99,7 @@ impl Stations {
         self.servers[first].serve(arrival, service)
     }
 
-    /// The same of many servers, a heap whose first one is free first: its cost grows with the
+    /// Serves a job on many servers, a heap whose first one is free first: its cost grows with the
     /// logarithm of their number.
     fn serve_first(&mut self, arrival: Time, service: Nanos) -> Served {
         let served = self.servers[0].serve(arrival, service);

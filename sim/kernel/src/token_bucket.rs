@@ -120,7 +120,7 @@ mod tests {
     }
 
     proptest! {
-        /// From any instant on no more passes than the capacity and what flows in; and whoever
+        /// From any instant on no more passes than the capacity and what flows in; and a caller that
         /// always asks gets that.
         #[test]
         fn never_more_than_the_rate_and_the_burst(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.datasheets.tails import SETS, Tail, page, widened, with_pauses
-from raidlab.calibration.fitting.pauses import Kind
+from raidlab.calibration.fitting.estimation.pauses import Kind
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.draws import bounds, open_numbers
 from raidlab.devices.ssd import SsdSpec

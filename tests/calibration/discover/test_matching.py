@@ -57,6 +57,25 @@ def test_an_unknown_drive_has_one_of_its_kind_as_stand_in() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "interface", "size", "stand_in"),
+    [
+        ("ST600MM0006", "sas-6g", 600 * 10**9, "generic-sas-10k"),
+        ("ST300MP0005", "sas-12g", 300 * 10**9, "generic-15000rpm"),
+        ("ST2000NM0045", "sas-12g", 2000 * 10**9, "generic-7200rpm"),
+        ("AL14SEB120N", "sas-12g", 1200 * 10**9, "generic-sas-10k"),
+        ("HUC101212CSS600", "sas-6g", 1200 * 10**9, "generic-sas-10k"),
+        ("WDC WD1003FBYX-0", "sata-3g", 1000 * 10**9, "generic-sata-20tb"),
+        ("WDC WD40EFRX-68N", "sata-6g", 4000 * 10**9, "generic-sata-nas-8tb"),
+    ],
+)
+def test_a_part_number_says_the_speed_of_the_stand_in(
+    model: str, interface: str, size: int, stand_in: str
+) -> None:
+    match = match_drive(Drive(model=model, interface=interface, bytes=size, kind="hdd"))
+    assert match.stand_in == stand_in
+
+
+@pytest.mark.parametrize(
     ("model", "device", "quality"),
     [
         ("PERC H730 Mini", "perc-h730", "exact"),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from raidlab.calibration.fitting.begin import base_of, host_of
-from raidlab.calibration.fitting.bench import Effort
+from raidlab.calibration.fitting.bench.bench import Effort
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.fit_model import FitModel
-from raidlab.calibration.fitting.kinds import kind_of
-from raidlab.calibration.fitting.parameters import Choice
+from raidlab.calibration.fitting.estimation.model import FitModel
+from raidlab.calibration.fitting.estimation.stages import Settings, Task
+from raidlab.calibration.fitting.estimation.start import base_of, host_of
+from raidlab.calibration.fitting.parameters.kinds import kind_of
+from raidlab.calibration.fitting.parameters.parameter import Choice
 from raidlab.calibration.fitting.recovery import load, measure
-from raidlab.calibration.fitting.stages import Settings, Task
 from raidlab.calibration.measurements.measurement import Measurement
 
 DEPTHS = (1, 2, 4, 8, 16, 64)

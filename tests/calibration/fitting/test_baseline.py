@@ -2,9 +2,9 @@
 
 import pytest
 
-from raidlab.calibration.fitting.baseline import against_lines, interpolated, skill
-from raidlab.calibration.fitting.bench import Simulated
-from raidlab.calibration.fitting.compare import Compared
+from raidlab.calibration.fitting.bench.bench import Simulated
+from raidlab.calibration.fitting.comparison.baseline import against_lines, interpolated, skill
+from raidlab.calibration.fitting.comparison.compare import Compared
 from raidlab.calibration.fitting.recovery import load
 
 

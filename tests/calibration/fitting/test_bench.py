@@ -6,11 +6,11 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.fitting import ssd_state
-from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.kinds import TEMPLATES
+from raidlab.calibration.fitting.bench import ssd_state
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.scenario_bench import bench_of
+from raidlab.calibration.fitting.parameters.kinds import TEMPLATES
 from raidlab.calibration.fitting.recovery import load
-from raidlab.calibration.fitting.scenario_bench import bench_of
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.cli import app
 from raidlab.devices.catalogue import find_for, load_device

@@ -11,25 +11,30 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.fio.results import import_fio
-from raidlab.calibration.fitting.baseline import against_lines
-from raidlab.calibration.fitting.begin import base_of, host_of
-from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
+from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import Compared, compare, estimate_mapped, summary
-from raidlab.calibration.fitting.fit import Residuals, Schedule, fit
-from raidlab.calibration.fitting.fit_model import FitModel
-from raidlab.calibration.fitting.fitted_file import with_others
-from raidlab.calibration.fitting.kinds import TEMPLATES, kind_of
-from raidlab.calibration.fitting.loss import residuals
-from raidlab.calibration.fitting.parameters import Choice, Parameter
-from raidlab.calibration.fitting.pictures import curves, distribution, most_different
+from raidlab.calibration.fitting.certainty.fitted_file import with_others
+from raidlab.calibration.fitting.comparison.baseline import against_lines
+from raidlab.calibration.fitting.comparison.compare import (
+    Compared,
+    compare,
+    estimate_mapped,
+    summary,
+)
+from raidlab.calibration.fitting.estimation.fit import Residuals, Schedule, fit
+from raidlab.calibration.fitting.estimation.model import FitModel
+from raidlab.calibration.fitting.estimation.stages import Settings, Task, depends
+from raidlab.calibration.fitting.estimation.start import base_of, host_of
+from raidlab.calibration.fitting.parameters.kinds import TEMPLATES, kind_of
+from raidlab.calibration.fitting.parameters.parameter import Choice, Parameter
+from raidlab.calibration.fitting.points.training_split import split
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
-from raidlab.calibration.fitting.report import html_calibration
-from raidlab.calibration.fitting.search import ENDLESS, Budget, Search, Stage
-from raidlab.calibration.fitting.stages import Settings, Task, feels
-from raidlab.calibration.fitting.train_split import split
+from raidlab.calibration.fitting.report.calibration import Calibration
+from raidlab.calibration.fitting.report.pictures import curves, distribution, most_different
+from raidlab.calibration.fitting.report.report import html_calibration
+from raidlab.calibration.fitting.search.loss import residuals
+from raidlab.calibration.fitting.search.minimise import ENDLESS, Budget, Search, Stage
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.cli import app
@@ -473,12 +478,12 @@ def test_reads_do_not_feel_what_takes_up_writes(kind: str) -> None:
         moved[index] = 0.7
         there = model.bench(moved).run_all(loads, Effort(ios=1000))
         for at, point in enumerate(loads):
-            assert here[at] == there[at] or feels(kind_of(kind), parameter, point)
+            assert here[at] == there[at] or depends(kind_of(kind), parameter, point)
             felt += here[at] != there[at]
     assert felt >= 6
     steady = loads[1].model_copy(update={"state": "steady-state"})
     # Collection reads what it moves.
-    assert feels(kind_of(kind), model.parameters[0], steady)
+    assert depends(kind_of(kind), model.parameters[0], steady)
 
 
 def test_a_step_of_one_parameter_simulates_the_points_that_feel_it_alone() -> None:

@@ -9,18 +9,18 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.fitting.begin import host_of
-from raidlab.calibration.fitting.bench import Bench, Effort, Simulated
+from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import Compared, summary
-from raidlab.calibration.fitting.kinds import kind_of
-from raidlab.calibration.fitting.loss import measured_cpu_us
-from raidlab.calibration.fitting.parameters import Choice, Mode, Option, Parameter
-from raidlab.calibration.fitting.posterior import device_files, intervals, places
+from raidlab.calibration.fitting.certainty.uncertainty import Estimate, doubts
+from raidlab.calibration.fitting.comparison.compare import Compared, summary
+from raidlab.calibration.fitting.estimation.stages import Decision, Settings
+from raidlab.calibration.fitting.estimation.start import host_of
+from raidlab.calibration.fitting.parameters.kinds import kind_of
+from raidlab.calibration.fitting.parameters.parameter import Choice, Mode, Option, Parameter
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
-from raidlab.calibration.fitting.stages import Decision, Settings
-from raidlab.calibration.fitting.uncertainty import Estimate, doubts
+from raidlab.calibration.fitting.report.calibration import Calibration
+from raidlab.calibration.fitting.report.posterior import device_files, intervals, places
+from raidlab.calibration.fitting.search.loss import measured_cpu_us
 from raidlab.calibration.measurements.measurement import (
     Latency,
     Measurement,

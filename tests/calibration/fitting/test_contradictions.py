@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from raidlab.calibration.fitting.bench import Simulated
-from raidlab.calibration.fitting.compare import Compared
-from raidlab.calibration.fitting.contradictions import (
+from raidlab.calibration.fitting.bench.bench import Simulated
+from raidlab.calibration.fitting.certainty.contradictions import (
     left_at_start,
     moved_bytes,
     other_cpus,
     unused_threads,
     with_fast_link,
 )
-from raidlab.calibration.fitting.parameters import Parameter
+from raidlab.calibration.fitting.comparison.compare import Compared
+from raidlab.calibration.fitting.parameters.parameter import Parameter
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.measurement import Machine, Point
 from raidlab.devices.links import Interface, faster

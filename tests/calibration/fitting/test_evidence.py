@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.compare import Compared
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.comparison.compare import Compared
 from raidlab.calibration.fitting.evidence import (
     HEADING,
     SETS,

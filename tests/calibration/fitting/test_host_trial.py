@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from raidlab.calibration.fitting import kinds
-from raidlab.calibration.fitting.begin import hosts_of
-from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.calibration import Calibration
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.estimation.start import hosts_of
+from raidlab.calibration.fitting.parameters import kinds
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.devices.catalogue import find
 from raidlab.devices.host import HostSpec

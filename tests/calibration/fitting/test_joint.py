@@ -8,8 +8,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.fitting.bench import Bench, Effort
-from raidlab.calibration.fitting.joint import JointFit, JointSettings, Member, fit_together
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.estimation.joint import (
+    JointFit,
+    JointSettings,
+    Member,
+    fit_together,
+)
 from raidlab.calibration.fitting.recovery import load, measure
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.cli import app

@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from raidlab.calibration.fitting.bench import Simulated
-from raidlab.calibration.fitting.loss import (
+from raidlab.calibration.fitting.bench.bench import Simulated
+from raidlab.calibration.fitting.recovery import load
+from raidlab.calibration.fitting.search.loss import (
     PLATEAU_TOLERANCE,
     RATE_TOLERANCE,
     SHARE_TOLERANCE,
@@ -16,7 +17,6 @@ from raidlab.calibration.fitting.loss import (
     reads_alone_and_beside,
     residuals,
 )
-from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 
 IOS = 10_000

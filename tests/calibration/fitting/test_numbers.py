@@ -1,6 +1,6 @@
 """Numbers that decide what a fit compares: a slip in one changes fits and nothing else."""
 
-from raidlab.calibration.fitting import stages
+from raidlab.calibration.fitting.estimation import stages
 
 
 def test_numbers_that_decide_fits_are_those_of_the_evidence() -> None:

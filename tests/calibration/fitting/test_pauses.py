@@ -6,7 +6,7 @@ from math import exp
 
 import pytest
 
-from raidlab.calibration.fitting.pauses import (
+from raidlab.calibration.fitting.estimation.pauses import (
     Excess,
     Kind,
     excesses,

@@ -4,12 +4,12 @@ import math
 
 import pytest
 
-from raidlab.calibration.fitting.begin import base_of, prior_of
-from raidlab.calibration.fitting.kinds import KINDS
-from raidlab.calibration.fitting.parameters import Parameter
-from raidlab.calibration.fitting.prior import ROUNDED, Prior
-from raidlab.calibration.fitting.search import PULL
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.estimation.start import base_of, prior_of
+from raidlab.calibration.fitting.parameters.kinds import KINDS
+from raidlab.calibration.fitting.parameters.parameter import Parameter
+from raidlab.calibration.fitting.search.minimise import PULL
+from raidlab.calibration.fitting.search.prior import ROUNDED, Prior
 from raidlab.devices.catalogue import find
 from raidlab.devices.provenance import Source
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from raidlab.calibration.fitting.kinds import KINDS
+from raidlab.calibration.fitting.parameters.kinds import KINDS
 from raidlab.calibration.fitting.recovery import CASES, Recovered, recover, table, through_fio
 
 

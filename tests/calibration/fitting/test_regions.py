@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from raidlab.calibration.fitting.bench import Simulated
+from raidlab.calibration.fitting.bench.bench import Simulated
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.compare import Compared
+from raidlab.calibration.fitting.comparison.compare import Compared
+from raidlab.calibration.fitting.comparison.regions import Region, by_region, regions_of
+from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.fitting.recovery import load
-from raidlab.calibration.fitting.regions import Region, by_region, regions_of
-from raidlab.calibration.fitting.report import calibration_answer
-from raidlab.calibration.fitting.stages import Settings
+from raidlab.calibration.fitting.report.calibration import Calibration
+from raidlab.calibration.fitting.report.report import calibration_answer
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.devices.faults import SpecError
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from raidlab.calibration.fitting.parameters import Parameter
-from raidlab.calibration.fitting.search import (
+from raidlab.calibration.fitting.parameters.parameter import Parameter
+from raidlab.calibration.fitting.search.minimise import (
     ENDLESS,
     Array,
     Budget,
     Search,
     Stage,
-    look_everywhere,
+    global_search,
 )
 
 
@@ -28,7 +28,7 @@ def test_half_of_the_places_are_without_what_only_some_devices_have() -> None:
     wake = Parameter("wake", "us", 0.0, 200.0, "linear", "", needs="reads alone")
     start = np.array([0.5, 0.0])
     search = Search(evaluate, start, (0,), Budget(ENDLESS), [time, wake])
-    look_everywhere(search, start, Stage((0, 1), (0,)), 40, 1, 41)
+    global_search(search, start, Stage((0, 1), (0,)), 40, 1, 41)
     places = np.array(seen[1:41])
     assert len(places) == 40
     assert np.sum(places[:, 1] == 0.0) == 20

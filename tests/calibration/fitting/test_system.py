@@ -8,17 +8,17 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from raidlab.calibration.fitting.begin import system_of
-from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.calibration import Calibration
-from raidlab.calibration.fitting.kinds import kind_of, start_of
-from raidlab.calibration.fitting.parameters import Choice, Parameter
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.estimation.start import system_of
+from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
+from raidlab.calibration.fitting.parameters.parameter import Choice, Parameter
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
-from raidlab.calibration.fitting.report import html_calibration
-from raidlab.calibration.fitting.search import looser
-from raidlab.calibration.fitting.stages import Settings
-from raidlab.calibration.fitting.system import System
+from raidlab.calibration.fitting.report.calibration import Calibration
+from raidlab.calibration.fitting.report.report import html_calibration
+from raidlab.calibration.fitting.search.minimise import looser
 from raidlab.calibration.measurements.measurement import Measurement, Point, Step, rates_of
 from raidlab.cli import app
 from raidlab.devices.catalogue import KINDS, load_device

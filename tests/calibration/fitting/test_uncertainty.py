@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from raidlab.calibration.fitting.parameters import Parameter
-from raidlab.calibration.fitting.search import ENDLESS, Array, Budget, Search
-from raidlab.calibration.fitting.uncertainty import Estimate, certainty
+from raidlab.calibration.fitting.certainty.uncertainty import Estimate, certainty
+from raidlab.calibration.fitting.parameters.parameter import Parameter
+from raidlab.calibration.fitting.search.minimise import ENDLESS, Array, Budget, Search
 
 SERVICE = Parameter("service", "us", 1.0, 1e5, "log", "depth 1")
 SERVERS = Parameter("servers", "", 1, 256, "log", "the rate at depth", whole=True)

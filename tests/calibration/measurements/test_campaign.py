@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.fio.results import import_fio
-from raidlab.calibration.fitting.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.campaign import in_order, mapped_before
 from raidlab.calibration.measurements.measurement import Before, Point

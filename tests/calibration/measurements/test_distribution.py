@@ -2,9 +2,9 @@
 
 import pytest
 
-from raidlab.calibration.fitting.bench import Simulated
-from raidlab.calibration.fitting.compare import Compared
-from raidlab.calibration.fitting.loss import groups_of, residuals
+from raidlab.calibration.fitting.bench.bench import Simulated
+from raidlab.calibration.fitting.comparison.compare import Compared
+from raidlab.calibration.fitting.search.loss import groups_of, residuals
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 

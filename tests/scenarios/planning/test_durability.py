@@ -84,6 +84,12 @@ def test_calls_say_how_often_and_what(keys, expected):
         (scenario(fsync=1, append=True), "workload.0.append", "no file_system"),
         (scenario(system="ext4", append=True), "workload.0.append", "without one of"),
         (scenario(system="zfs"), "array.0.file_system", "ext4"),
+        (scenario(file_system="btrfs"), "workload.0.file_system", "ext4"),
+        (
+            scenario(system="ext4", file_system="xfs"),
+            "workload.0.file_system",
+            "left out, or what array.0.file_system says",
+        ),
         (
             scenario(system={"type": "xfs", "data": "writeback"}),
             "array.0.file_system.data",
@@ -105,6 +111,25 @@ def test_what_cannot_be_is_refused_with_what_can(tree, key, allowed):
     found = faults(tree)
     assert key in found
     assert allowed in found[key]
+
+
+def test_a_load_on_a_bare_drive_says_its_file_system():
+    """The plan is that of the array's key, for one drive and for each of several alone."""
+    load = scenario(fsync=1, append=True, file_system={"type": "xfs", "journal": "64 MiB"})
+    of_array = scenario(system={"type": "xfs", "journal": "64 MiB"}, fsync=1, append=True)
+    assert plan(load) == plan(of_array)
+    for tree in (load, of_array):
+        tree["array"][0] |= {"level": "independent", "drives": [{"model": "980-1000", "count": 2}]}
+    assert plan(load) == plan(of_array)
+    assert all("file_system" in array for array in plan(load)["arrays"])
+
+
+def test_two_loads_of_one_array_are_files_of_one_file_system():
+    tree = scenario(fsync=1, file_system="ext4")
+    tree["workload"].append({**tree["workload"][0], "name": "other", "area_start": "2 GiB"})
+    assert plan(tree)["arrays"][0]["file_system"]["journal"] == "ext4"
+    tree["workload"][1]["file_system"] = "xfs"
+    assert "what workload.0.file_system says" in faults(tree)["workload.1.file_system"]
 
 
 def test_no_loss_of_power_beside_calls():

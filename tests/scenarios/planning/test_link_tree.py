@@ -84,6 +84,81 @@ def test_the_uplink_of_an_enclosure_shares_its_lanes() -> None:
     assert simulate(tree).rows[0].mb_per_s == pytest.approx(1967, rel=0.02)
 
 
+@pytest.mark.parametrize("said", [128, "128", "MaxPayload 128 bytes, MaxReadReq 512 bytes"])
+def test_short_packets_pass_less_of_a_slot(said: int | str) -> None:
+    """24 B besides the data of a packet: 128/152 · 280/256 · 7.089 GB/s = 6.530 GB/s."""
+    slot = {"name": "slot", "interface": "pcie-3.0-x8"}
+    tree = scenario([slot | {"max_payload": said}], [P4510 | {"link": "slot"}])
+    assert simulate(tree).rows[0].mb_per_s == pytest.approx(6530, rel=0.01)
+    usual = scenario([slot | {"max_payload": 256}], [P4510 | {"link": "slot"}])
+    assert (
+        build_scenario(usual).base["links"]
+        == build_scenario(scenario([slot], [P4510 | {"link": "slot"}])).base["links"]
+    )
+
+
+def test_two_adapters_carry_one_array() -> None:
+    """Each passes PCIe 2.0 x4, 1800 MB/s; eight SATA drives of 510 MB/s fill both: 3600 MB/s."""
+    links = [
+        {"name": name, "interface": "pcie-2.0-x4", "ports": "sas-12g"} for name in ("hba0", "hba1")
+    ]
+    drives = [SATA | {"link": link["name"], "count": 8} for link in links]
+    assert simulate(scenario(links, drives)).rows[0].mb_per_s == pytest.approx(3600, rel=0.01)
+    one = simulate(scenario(links[:1], drives[:1])).rows[0].mb_per_s
+    assert one == pytest.approx(1800, rel=0.01)
+
+
+def test_a_chipset_bounds_what_hangs_on_it() -> None:
+    """DMI 3.0 is PCIe 3.0 x4, 3545 MB/s: two NVMe drives behind it get that, beside one of its own.
+
+    RAID 0 gives each of three drives a third, so the two behind the chipset set the pace:
+    3 / 2 · 3545 = 5317 MB/s.
+    """
+    links = [{"name": "dmi", "interface": "dmi-3.0"}]
+    behind = P4510 | {"link": "dmi", "count": 2}
+    both = simulate(scenario(links, [behind])).rows[0].mb_per_s
+    assert both == pytest.approx(3545, rel=0.01)
+    three = simulate(scenario(links, [behind, P4510 | {"count": 1}])).rows[0].mb_per_s
+    assert three == pytest.approx(5317, rel=0.02)
+
+
+def test_a_switch_shares_its_uplink_and_takes_its_time() -> None:
+    """A switch of x8 up passes 7089 MB/s; what it takes is part of a read's latency."""
+    switch = {"name": "plx", "interface": "pcie-3.0-x8", "latency": "1 us"}
+    tree = scenario([switch], [P4510 | {"link": "plx"}])
+    assert simulate(tree).rows[0].mb_per_s == pytest.approx(7089, rel=0.01)
+    tree["workload"] = [{"rw": "randread", "block_size": "4 KiB", "outstanding": 1, "threads": 1}]
+    slow = simulate(tree).rows[0].latency_us.mean
+    tree["link"][0]["latency"] = "0 us"
+    assert slow - simulate(tree).rows[0].latency_us.mean == pytest.approx(1.0, abs=0.3)
+
+
+def test_two_enclosures_in_a_chain_share_the_first_uplink() -> None:
+    """Eight drives in each: x4 carries all sixteen, 1967 MB/s as of one enclosure."""
+    links = [
+        {"name": "hba", "interface": "pcie-3.0-x8", "ports": "sas-12g"},
+        {"name": "jbod0", "interface": "sas-12g-x4", "parent": "hba"},
+        {"name": "jbod1", "interface": "sas-12g-x4", "parent": "jbod0"},
+    ]
+    drives = [SATA | {"link": name, "count": 8} for name in ("jbod0", "jbod1")]
+    assert simulate(scenario(links, drives)).rows[0].mb_per_s == pytest.approx(1967, rel=0.02)
+    del links[2]["parent"]
+    links[2]["parent"] = "hba"
+    apart = simulate(scenario(links, drives)).rows[0].mb_per_s
+    assert apart == pytest.approx(2 * 1967, rel=0.02)
+
+
+def test_two_sockets_have_slots_of_their_own() -> None:
+    """Four drives at each; the far socket's cross UPI of 2 GB/s, so RAID 0 moves twice that."""
+    links = [
+        {"name": "upi", "rate": "2 GB/s"},
+        {"name": "near", "interface": "pcie-3.0-x16"},
+        {"name": "far", "interface": "pcie-3.0-x16", "parent": "upi"},
+    ]
+    drives = [P4510 | {"link": name, "count": 2} for name in ("near", "far")]
+    assert simulate(scenario(links, drives)).rows[0].mb_per_s == pytest.approx(4000, rel=0.01)
+
+
 def test_sockets_have_a_rate_of_their_own() -> None:
     tree = scenario([{"name": "upi", "rate": "1 GB/s"}], [P4510 | {"link": "upi"}])
     assert simulate(tree).rows[0].mb_per_s == pytest.approx(1000, rel=0.01)
@@ -94,6 +169,14 @@ def test_sockets_have_a_rate_of_their_own() -> None:
     [
         ([{"name": "a", "interface": "pcie-3.0-x3"}], r"link.0.interface = .*x1, x2, x4, x8, x16"),
         ([{"name": "a", "interface": "Speed 9GT/s, Width x4"}], r"link.0.interface.*8GT/s"),
+        (
+            [{"name": "a", "interface": "pcie-3.0-x8", "max_payload": 100}],
+            r"link.0.max_payload = 100.*128, 256, 512",
+        ),
+        (
+            [{"name": "a", "interface": "sas-12g-x4", "max_payload": 128}],
+            r"link.0.max_payload = 128.*PCIe alone",
+        ),
         ([{"name": "a"}], r"link.0.interface.*one of `interface` and `rate`"),
         (
             [{"name": "a", "interface": "pcie-3.0-x8", "parent": "b"}],

@@ -150,6 +150,14 @@ def test_levels_bear_what_they_bear():
     assert ring.loss == pytest.approx(five.loss, abs=SURE * math.hypot(ring.error, five.error))
 
 
+def test_an_odd_raid_10_is_a_ring_of_neighbours():
+    """md's copies in rows of five: 0 0 1 1 2 | 2 3 3 4 4. Drive 4 and drive 0 both have chunk 2."""
+    array = of_level("raid10", 5)
+    failed = np.zeros((1, 5), dtype=bool)
+    failed[0, 4] = True
+    assert array.fatal(failed)[0].tolist() == [True, False, False, True, False]
+
+
 def test_the_same_seed_gives_the_same():
     model = Model(of_level("raid6", 8), of_rate(0.02), 24.0, YEARS5)
     assert estimate(model, seed=4) == estimate(model, seed=4) != estimate(model, seed=5)

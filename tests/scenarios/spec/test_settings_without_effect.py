@@ -111,6 +111,7 @@ WORKLOAD: dict[str, list[Any]] = {
     "sync": [True],
     "o_dsync": [True],
     "append": [True],
+    "file_system": ["xfs"],
 }
 ARRAY: dict[str, list[Any]] = {
     "name": ["other"],

@@ -128,7 +128,7 @@ pub unsafe extern "C" fn io_submit(
     blocks: *mut *mut ControlBlock,
 ) -> c_int {
     for index in 0..count as usize {
-        // SAFETY: the caller hands over so many control blocks.
+        // SAFETY: the caller hands over this number of control blocks.
         let (address, block) = unsafe {
             let address = *blocks.add(index);
             (address, &*address)

@@ -219,7 +219,7 @@ impl Chip {
         self.cores.serve(now, service)
     }
 
-    /// The same for an array with an SSD cache, in which the request must be looked up.
+    /// Takes up a request to an array with an SSD cache, in which it must be looked up.
     #[inline]
     pub fn take_up_and_look_up(&mut self, task: Task, now: Time) -> Served {
         let service = self.request(task.path) + self.commands(task) + self.params.tier_ns;

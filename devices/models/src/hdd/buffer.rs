@@ -190,7 +190,7 @@ impl Buffer {
         self.keep_in(self.ending_at(lbn), lbn, end)
     }
 
-    /// The same, where the segment that ends there is known.
+    /// As `keep`, where the segment that ends there is known.
     #[inline]
     pub fn keep_in(&mut self, before: Option<usize>, lbn: u64, end: u64) -> usize {
         let segment = match before {

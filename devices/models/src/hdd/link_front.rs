@@ -83,7 +83,7 @@ enum Next {
     Command(usize),
     /// The run in this slot of the write cache.
     Run(u16),
-    /// The same, so that the write at this index of the queue gets its place.
+    /// The run in this slot, so that the write at this index of the queue gets its place.
     Room(u16, usize),
 }
 
@@ -94,7 +94,7 @@ enum Planned {
     Command(u64),
     /// By its slot and first sector.
     Run(u16, u64),
-    /// The same, and the write's number.
+    /// By its slot and first sector, and the write's number.
     Room(u16, u64, u64),
 }
 

@@ -257,7 +257,7 @@ impl Sweep {
         (self.place.lbn + u64::from(count)).min(limit)
     }
 
-    /// `lbn` and what follows pass so many revolutions later: its data came too late.
+    /// `lbn` and what follows pass `count` revolutions later: its data came too late.
     pub fn wait_revolutions(&mut self, model: &Model, lbn: u64, count: u64) {
         let begin = self.begin_of(model, lbn);
         let skip = (lbn - self.place.lbn) as u32;

@@ -120,7 +120,7 @@ impl Model {
         cache.is_some_and(|cache| cache.persistent)
     }
 
-    /// Mean time to position the arm so many cylinders away, and back.
+    /// Mean time to position the arm `cylinders` cylinders away, and back.
     pub fn there_and_back(&self, cylinders: u32) -> Nanos {
         there_and_back(&self.seek, self.rpm, cylinders)
     }
@@ -162,7 +162,7 @@ impl Model {
     }
 }
 
-/// Time to position the arm so many cylinders away, and back: a seek and half a revolution, twice.
+/// Time to position the arm `cylinders` away, and back: a seek and half a revolution, twice.
 fn there_and_back(seek: &Seek, rpm: f64, cylinders: u32) -> Nanos {
     let half_revolution = Nanos((30e9 / rpm).round() as u64);
     let away = seek.time(cylinders, Head::Other, MediaOp::Read) + half_revolution;

@@ -48,7 +48,7 @@ impl Rotation {
         phase.wrapping_add(now.0.wrapping_mul(self.revolutions_per_ns))
     }
 
-    /// The same angle, 2^32 a revolution.
+    /// The angle under the head at `now`, 2^32 a revolution.
     #[inline]
     pub fn angle(&self, phase: u64, now: Time) -> u32 {
         (self.fine_angle(phase, now) >> 32) as u32

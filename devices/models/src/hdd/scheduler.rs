@@ -215,7 +215,7 @@ impl Queue {
         }
     }
 
-    /// The same where commands that lie one behind the other are joined: by access time only the
+    /// As `choose`, where commands that lie one behind the other are joined: by access time only the
     /// first of such a chain is chosen. Another order than by position keeps its own.
     #[inline]
     pub fn choose_joined(

@@ -43,9 +43,9 @@ struct Table {
     shift: u32,
 }
 
-/// Up to so many distances a table holds each.
+/// Distances, in cylinders, up to which a table holds each one.
 const FINE_MOST: u32 = 16_384;
-/// Beyond, it holds so many of the short ones each.
+/// Beyond, it holds each of this number of short ones.
 const FINE: u32 = 2048;
 
 impl Table {

@@ -6,7 +6,7 @@ use super::params::WriteCacheParams;
 /// Bins of consecutive sectors, shared by all drives of a model.
 #[derive(Debug)]
 pub struct Bins {
-    /// A sector's bin is its number shifted by so many bits.
+    /// A sector's bin is its number shifted right by this number of bits.
     pub shift: u32,
     /// First cylinder of each bin, and one beyond the last.
     pub first_cylinder: Box<[u32]>,

@@ -153,12 +153,12 @@ impl WriteCache {
         self.sectors > self.flush_sectors || self.waiting() > self.flush_extents
     }
 
-    /// True if a write of so many sectors ever fits.
+    /// True if the cache is large enough for a write of `sectors` sectors.
     pub fn can_fit(&self, sectors: u64) -> bool {
         sectors <= self.sectors_max
     }
 
-    /// True if a write of so many sectors fits now. The run that is being destaged stays in the cache
+    /// True if a write of `sectors` sectors fits now. The run that is being destaged stays in the cache
     /// until it is on the medium: its slot is free already, but counts as taken.
     pub fn has_room(&self, sectors: u64) -> bool {
         self.free.len() > usize::from(self.writing.is_some())

@@ -135,7 +135,7 @@ impl<F: Front> Ssd<F> {
         }
     }
 
-    /// How far write amplification over so many units of the host, from the begin of a run on,
+    /// How far write amplification over `host_units` units of the host, from the begin of a run on,
     /// differs between drives with the same history; none if there is no such history.
     pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
         let Layout::Tiled(tiles) = self.translation.map.layout() else {

@@ -69,7 +69,7 @@ impl Rig {
         self.next_with_id().map(|(_, io)| io)
     }
 
-    /// The same, with the number that `submit` gave.
+    /// Runs up to the next completion and gives its record, with the number that `submit` gave.
     pub fn next_with_id(&mut self) -> Option<(IoId, Io)> {
         while let Some((_, event)) = self.desk.calendar.pop() {
             match event {

@@ -13,7 +13,7 @@ use raidlab_models::SECTOR;
 pub(crate) enum Target {
     /// A unit of a job's stripe, from a byte within the unit on.
     Unit(u32, Role, u32),
-    /// An offset of the array, for whoever waits.
+    /// An offset of the array, for the request that waits.
     Range(u64),
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Payload {
 }
 
 impl Integrity {
-    /// A command is about to go, with so many bytes more for a target; a write's data go with it.
+    /// A command is about to go, with `bytes` bytes more for a target; a write's data go with it.
     pub fn attach(&mut self, command: IoId, op: Op, target: Target, bytes: u64) {
         let payload = self.payloads.entry(command).or_default();
         if let (Op::Write, Target::Unit(job, role, start)) = (op, target) {

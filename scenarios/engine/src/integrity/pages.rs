@@ -15,7 +15,7 @@ pub(crate) struct Pages<T> {
 }
 
 impl<T: Default> Pages<T> {
-    /// No page; there is room for so many before the index must grow.
+    /// No page; there is room for `capacity` pages before the index must grow.
     pub fn with_capacity(capacity: usize) -> Pages<T> {
         Pages {
             index: Table::with_capacity(capacity),

@@ -23,7 +23,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// The layout over drives that hold so many rows of units.
+    /// The layout over drives that hold `rows` rows of units.
     ///
     /// # Errors
     /// Says what numbers of copies there are.
@@ -63,7 +63,7 @@ impl Copies {
         self.columns
     }
 
-    /// Stripes on drives of so many rows.
+    /// Stripes on drives of `rows` rows.
     pub(crate) fn stripes(&self, rows: u64) -> u64 {
         match self.arrangement {
             Arrangement::Near | Arrangement::Offset => rows / u64::from(self.rows),
@@ -71,7 +71,7 @@ impl Copies {
         }
     }
 
-    /// Rows of units that so many stripes take on each drive.
+    /// Rows of units that `stripes` stripes take on each drive.
     pub(crate) fn rows(&self, stripes: u64) -> u64 {
         match self.arrangement {
             Arrangement::Near | Arrangement::Offset => stripes * u64::from(self.rows),
@@ -133,7 +133,7 @@ impl Copies {
         })
     }
 
-    /// So many drives on from a column's first.
+    /// The drive of a copy: `copy` steps on from a column's first.
     #[inline]
     fn on(&self, column: u32, copy: u32) -> u32 {
         let member = column + copy;

@@ -25,7 +25,7 @@ impl Shape {
         }
     }
 
-    /// The stripes of another level over so many drives.
+    /// The stripes of another level over `members` drives.
     pub(crate) fn of(level: Level, members: u32, spans: u32) -> Shape {
         let parities = level.parities();
         let (columns, copies) = match level {

@@ -25,7 +25,7 @@ pub struct StripeRow {
     pub parities: Vec<(u32, u64)>,
 }
 
-/// The table of an array whose drives hold so many sectors.
+/// The table of an array, by the sectors that its drives hold.
 #[derive(Debug)]
 pub struct Table {
     level: Level,

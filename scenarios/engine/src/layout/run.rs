@@ -59,7 +59,7 @@ impl Run {
 
 /// The runs of a range that are still to come, in the order of the array's offsets.
 ///
-/// It borrows no layout: whoever sends a run's commands may change the rest of the system.
+/// It borrows no layout: the sender of a run's commands may change the rest of the system.
 #[derive(Clone, Copy, Debug)]
 pub struct Runs {
     /// The array's offset of the next run's first byte.

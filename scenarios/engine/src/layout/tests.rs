@@ -243,7 +243,7 @@ fn both() -> impl Strategy<Value = Both> {
     )
 }
 
-/// A range inside an array of so many sectors.
+/// A range inside an array of `sectors` sectors.
 fn range_of(sectors: u64, from: f64, length: u64) -> (u64, u64) {
     let length = length.min(sectors);
     ((from * (sectors - length + 1) as f64) as u64, length)

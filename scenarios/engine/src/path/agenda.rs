@@ -1,6 +1,6 @@
 //! What goes up: results of handlers, and work that has to wait until what goes up has been dealt with.
 //!
-//! Calls go in one direction, down: whoever stands higher lends what stands below and calls it.
+//! Calls go in one direction, down: the upper layer passes the layers below to each call.
 //! What goes up is the last thing that a handler does. It returns an `Up`, or puts a `Call` on the
 //! agenda, and ends; the event loop passes it on. What was to follow such a call goes on the agenda
 //! below it. The last call in is the first one out, so everything happens in the order of nested
@@ -44,7 +44,7 @@ pub(crate) enum Call {
     PassOn(IoId),
     /// A request of a managed array goes on.
     GoOn(IoId),
-    /// A job is done that was not for a stripe alone: whoever began it hears of it.
+    /// A job is done that was not for a stripe alone: the one who began it learns of it.
     Job(u32),
     /// A request's lines are accessed: the SSD cache counts it.
     Access(IoId),
@@ -76,13 +76,13 @@ pub(crate) enum Call {
     FinishJob(u32),
     /// A finished job has given its lock to the next one.
     Unlocked(u32),
-    /// The same, of a job whose slot of the SSD cache is gone.
+    /// A job whose slot of the SSD cache is gone has given its lock to the next one.
     SlotFailed(u32),
     /// A job of a background task goes on: its row has been read, or is done.
     Row(u32),
     /// A row of a background task has been read, and others have followed.
     RowRead(u32),
-    /// So many rows of an array's first task begin.
+    /// This number of rows of an array's first task begin.
     BeginRows(u32, u32),
     /// Rows that have been read are followed by others, if the host was not using the drives.
     Follow { array: u32, busy: bool },
@@ -116,7 +116,7 @@ impl Agenda {
         self.calls.push(call);
     }
 
-    /// The same, of what a handler gives.
+    /// The last call of a handler, from what the handler gives.
     #[inline]
     pub(crate) fn raise(&mut self, up: Up) {
         match up {

@@ -8,7 +8,7 @@ use crate::state::records::Outside;
 use raidlab_kernel::{Io, IoId, Op, Part, Stage, Time};
 
 impl Path {
-    /// The same, of a command whose data cross no link.
+    /// A command returns to the host at once: its data cross no link.
     #[inline(never)]
     pub(crate) fn returned_at_once(&mut self, id: IoId, now: Time) -> Up {
         self.arrived(id, now)
@@ -57,7 +57,7 @@ impl Path {
         }
     }
 
-    /// The same, where a flush is at the drive alone or is to be.
+    /// A command leaves its drive, where a flush is at the drive alone or is to be.
     #[cold]
     fn leaves_alone(&mut self, id: IoId, drive: u32, now: Time) {
         let slot = &mut self.drives[drive as usize];

@@ -29,7 +29,7 @@ impl Interrupts {
         }
     }
 
-    /// When the host hears of a completion at `now`, of a drive with so many commands outstanding,
+    /// When the host hears of a completion at `now`, of a drive with `outstanding` commands,
     /// this one among them; none if at once.
     fn next(&mut self, outstanding: u32, now: Time) -> Option<Time> {
         if self.due <= now {

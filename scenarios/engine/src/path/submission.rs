@@ -7,7 +7,7 @@ use raidlab_kernel::{Io, IoId, Op, Part, Served, Time};
 use raidlab_models::Task;
 
 impl Path {
-    /// The same, out of the hot path: its thread takes no time.
+    /// Admits a request out of the hot path: its thread takes no time.
     #[inline(never)]
     pub(crate) fn admit_at_once(&mut self, id: IoId, now: Time) -> Up {
         self.admit(id, now)

@@ -14,13 +14,13 @@ pub const SLOWEST_IOS: u32 = 10_000;
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Details {
-    /// The stages of so many I/Os of all workloads together, the first ones after the warm-up.
+    /// The number of I/Os, of all workloads together, whose stages are recorded after the warm-up.
     #[serde(default)]
     pub trace_ios: u32,
     /// The first ones that are issued at this time or later, if it is behind the warm-up.
     #[serde(default)]
     pub trace_from_ns: Nanos,
-    /// So many of the slowest I/Os of each workload.
+    /// The number of the slowest I/Os of each workload that are listed.
     #[serde(default)]
     pub slowest: u32,
     /// Latencies of each workload over time.

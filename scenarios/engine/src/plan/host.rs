@@ -34,7 +34,7 @@ pub struct BlockLayerParams {
 pub struct MdPlan {
     /// Time for which each read has the cache line that all load threads of the array share.
     pub shared_read_ns: Nanos,
-    /// The same of each write.
+    /// Time for which each write has that cache line.
     pub shared_write_ns: Nanos,
     /// Threads that handle stripes; 0 for one.
     pub threads: u32,

@@ -186,7 +186,7 @@ pub struct ControllerPlan {
     pub request_ns: Nanos,
     /// Firmware time on a core for each command to a drive.
     pub command_ns: Nanos,
-    /// The same for each page of 4 KiB of data, but on the short path.
+    /// Firmware time for each page of 4 KiB of data, but on the short path.
     #[serde(default)]
     pub page_ns: Nanos,
     /// Cores that work on the write cache and on stripes; 0 for all.
@@ -196,10 +196,10 @@ pub struct ControllerPlan {
     /// none for the same as `request_ns`.
     #[serde(default)]
     pub parity_request_ns: Option<Nanos>,
-    /// The same for a request that the cache serves.
+    /// Firmware time for a request that the cache serves; none for the same as `request_ns`.
     #[serde(default)]
     pub cached_request_ns: Option<Nanos>,
-    /// The same on the short path, FastPath.
+    /// Firmware time for a request on the short path, FastPath.
     #[serde(default)]
     pub fast_path_request_ns: Option<Nanos>,
     /// Time of each request in messages, set-up and interrupts, on no core.

@@ -77,7 +77,7 @@ pub enum Pattern {
     OnOff {
         /// Mean length of the phases at the higher rate; their lengths are exponential.
         on_ns: Nanos,
-        /// The same at the lower rate.
+        /// Mean length of the phases at the lower rate.
         off_ns: Nanos,
         /// The lower rate as a share of the higher one.
         off_rate: f64,

@@ -64,7 +64,7 @@ impl Raid {
         self.stripes.redirects().get(array)
     }
 
-    /// The same, to change it.
+    /// As `redirect`, mutable.
     pub fn redirect_mut(&mut self, array: u32) -> Option<&mut Redirect> {
         self.stripes.redirects_mut().get_mut(array)
     }

@@ -261,7 +261,7 @@ impl Redirects {
         self.of_array[array as usize].as_ref()
     }
 
-    /// The same, to change it.
+    /// As `get`, mutable.
     #[inline]
     pub fn get_mut(&mut self, array: u32) -> Option<&mut Redirect> {
         self.of_array[array as usize].as_mut()

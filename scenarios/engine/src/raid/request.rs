@@ -91,7 +91,7 @@ impl Raid {
         match (io.stage, io.op) {
             (Stage::TakenUp, Op::Write) => {
                 io.stage = Stage::DataIn;
-                // In here; going out is charged to whoever writes them.
+                // In here; going out is charged to the job that writes them.
                 self.cross(path, id, Direction::Down, 1, now)
             }
             (Stage::TakenUp | Stage::Awaited, Op::Read) => {
@@ -164,7 +164,7 @@ impl Raid {
         }
     }
 
-    /// Data of a request pass the memory so many times, and the link to the host, unless they go
+    /// Data of a request pass the memory `times` times, and the link to the host, unless they go
     /// straight there with their commands; then the request goes on.
     fn cross(
         &mut self,

@@ -193,7 +193,7 @@ impl Volume {
         self.stripe_cache
     }
 
-    /// Threads of the host handle its stripes, of which their cache holds so many.
+    /// Threads of the host handle its stripes; `stripe_cache` stripes fit their cache.
     pub fn set_thread(&mut self, thread: StripeThread, stripe_cache: u32) {
         (self.thread, self.stripe_cache) = (thread, stripe_cache);
         self.works_in_pages = self.geometry.parities() > 0;
@@ -511,7 +511,7 @@ impl Volumes {
         self.of_array.iter().map(Option::as_ref)
     }
 
-    /// The same, to change them.
+    /// As `iter`, mutable.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = Option<&mut Volume>> {
         self.of_array.iter_mut().map(Option::as_mut)
     }

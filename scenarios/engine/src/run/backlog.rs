@@ -11,8 +11,8 @@ use raidlab_kernel::Io;
 const BYTES_OF_EACH: u64 = 4 * size_of::<Io>() as u64;
 
 impl System {
-    /// Ends the run if its I/Os take more memory than the plan allows; to be called every so many
-    /// events.
+    /// Ends the run if its I/Os take more memory than the plan allows; called at intervals, counted
+    /// in events.
     #[cold]
     pub(crate) fn look_at_backlog(&mut self) {
         let backlog = self.layers.path.ios.in_use() as u64;

@@ -72,7 +72,7 @@ impl LatencyIntervals {
         LatencyIntervals::with_past(batches, side, histogram, None)
     }
 
-    /// The same with what the drives' past adds: independent of what varies within the run, so
+    /// Those intervals with what the drives' past adds: independent of what varies within the run, so
     /// squares add up.
     pub(crate) fn with_past(
         batches: &Batches,

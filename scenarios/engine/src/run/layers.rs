@@ -42,7 +42,7 @@ impl Layers {
         self.prefetch();
     }
 
-    /// The same as `pass_up`, for what comes from the agenda.
+    /// As `pass_up`, for what comes from the agenda.
     fn pass_later(&mut self, up: Up, now: Time) {
         self.pass_up(up, now);
     }
@@ -56,7 +56,7 @@ impl Layers {
         }
     }
 
-    /// Passes what a handler gives to whoever stands above it.
+    /// Passes what a handler gives to the layer above it.
     #[inline(always)]
     fn pass_up(&mut self, mut up: Up, now: Time) {
         loop {

@@ -21,7 +21,7 @@ pub(crate) struct Clock {
 }
 
 impl System {
-    /// Ends the run if far too much happens at one instant; to be called every so many events.
+    /// Ends the run if far too much happens at one instant; called at intervals, counted in events.
     #[cold]
     pub(crate) fn look_at_clock(&mut self) {
         let at = self.now();

@@ -26,7 +26,7 @@ pub(crate) struct SidePast {
     pub(crate) ranks: [f64; PERCENTILES.len()],
 }
 
-/// The same of a load: all I/Os, reads, writes.
+/// In shares of the I/Os of a load: all, reads, writes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadPast {
     /// As a share of the rate.

@@ -144,7 +144,7 @@ pub struct WorkloadResult {
     /// Their 95 % intervals.
     #[serde(flatten)]
     pub intervals: LatencyIntervals,
-    /// So many independent batches would say as much of the rate as the run's own; none where
+    /// Number of independent batches that would say as much of the rate as the run's own; none where
     /// they are too few to say.
     pub independent_batches: Option<f64>,
     /// Whether what was recorded had a steady state; none if that cannot be said.
@@ -460,7 +460,7 @@ impl RunResult {
         }
     }
 
-    /// The same result with the loads of fio's jobs in place of an outside caller's I/Os.
+    /// This result with the loads of fio's jobs in place of an outside caller's I/Os.
     pub(crate) fn with_jobs(
         mut self,
         loads: Vec<WorkloadResult>,

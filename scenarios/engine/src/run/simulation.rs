@@ -49,7 +49,7 @@ impl Simulation {
         })
     }
 
-    /// The same system, recorded from time zero on: the caller's I/Os, too.
+    /// The system of a plan, recorded from time zero on: the caller's I/Os, too.
     ///
     /// # Errors
     /// Every fault of the plan.
@@ -57,7 +57,7 @@ impl Simulation {
         Simulation::recorded_in_steps(plan, 0)
     }
 
-    /// The same, with so many steps of a timeline for the caller's I/Os at most.
+    /// As `recorded`, with at most `steps` steps of a timeline for the caller's I/Os.
     ///
     /// # Errors
     /// Every fault of the plan.
@@ -70,7 +70,7 @@ impl Simulation {
         Ok(new)
     }
 
-    /// The same system, with a record for each load of the caller's threads.
+    /// As `recorded`, with a record for each load of the caller's threads.
     ///
     /// # Arguments
     /// `load_of_thread`: the load of each of the plan's outside threads.

@@ -40,7 +40,7 @@ pub fn run(plan: &Plan, mut should_continue: impl FnMut() -> bool) -> Result<Run
     run_watched(plan, |_, _| should_continue())
 }
 
-/// The same; `should_continue` hears how many requests of recorded traces were taken, and of how
+/// Runs a plan; `should_continue` hears how many requests of recorded traces were taken, and of how
 /// many: none where the load is no trace.
 ///
 /// # Errors
@@ -291,7 +291,7 @@ fn drive(
     }
 }
 
-/// The same, by a step of its own.
+/// As `drive`, by a step of its own.
 #[inline]
 fn drive_by(
     mut step: impl FnMut(&mut System, Time) -> bool,

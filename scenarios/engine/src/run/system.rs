@@ -105,7 +105,7 @@ impl System {
         self.step_inlined(limit)
     }
 
-    /// The same, for the loop that handles nearly all events.
+    /// As `step`, for the loop that handles nearly all events.
     #[inline(always)]
     pub(crate) fn step_inlined(&mut self, limit: Time) -> bool {
         if self.failed.is_some() {

@@ -105,7 +105,7 @@ impl History {
         let wanted = self.loads.iter().map(|load| {
             let lines = |bytes: u64| bytes as f64 / self.decisions.line as f64;
             let each = lines(load.block_bytes).max(1.0);
-            // Accesses to each line of so many bytes with each request.
+            // Accesses to each line of `bytes` bytes with each request.
             let frequency = |share: f64, bytes| share * each / lines(bytes).max(1.0);
             let spot = load.hot_spot.as_ref();
             let hot = spot.map_or(0.0, |spot| {
@@ -161,7 +161,7 @@ mod tests {
 
     const LINE: u64 = 65_536;
 
-    /// Requests of a line to an area of so many lines, 85 % of them to its hot spot.
+    /// Requests of a line to an area of `area` lines, 85 % of them to its hot spot.
     fn history(slots: u32, area: u64, spot: u64, half_life: u64) -> History {
         let load = WorkloadPlan {
             name: "load".into(),

@@ -1,4 +1,4 @@
-//! Flushes on their way to a drive, as Linux' block layer sends them (block/blk-flush.c).
+//! Flushes on their path to a drive, as Linux's block layer sends them (block/blk-flush.c).
 //!
 //! A drive without a volatile cache gets none. SATA has no queued flush: all commands at the drive
 //! end first, and none goes there until it is done (libata-core.c, ata_std_qc_defer); flushes that

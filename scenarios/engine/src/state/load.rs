@@ -95,7 +95,7 @@ impl Load {
         Load::of(plan, seed, "")
     }
 
-    /// The same load with other random numbers: `purpose` distinguishes them.
+    /// This load with other random numbers: `purpose` distinguishes them.
     pub fn shadow(plan: &WorkloadPlan, seed: u64, purpose: &str) -> Load {
         Load::of(plan, seed, &format!("{purpose} "))
     }
@@ -147,7 +147,7 @@ impl Load {
         prefetch(&self.kinds);
     }
 
-    /// True if it covers its area so many times and not for ever.
+    /// True if it covers its area a given number of times and not for ever.
     pub fn has_end(&self) -> bool {
         !self.left.is_empty()
     }

@@ -39,13 +39,13 @@ const PERIODS: usize = 64;
 /// Batches of a load at the most; of one of many loads fewer, as each takes 4 kB.
 const BATCHES: usize = 64;
 const BATCHES_OF_MANY: usize = 24;
-/// So many loads are many.
+/// From this number on, loads are many.
 const MANY: usize = 100;
 
 /// Recordings at the most that an I/O is known ahead for.
 const FOLLOWERS: u64 = 64;
 
-/// An upper end of so many times the rate says nothing of it.
+/// An upper end of this multiple of the rate says nothing of it.
 const VAGUE: f64 = 10.0;
 
 /// The record of one workload from the end of the warm-up on.
@@ -79,7 +79,7 @@ pub struct Meter {
     last: Time,
     /// When the last full batch ended.
     batch_from: Time,
-    /// So many recordings of the same length may follow this one.
+    /// Number of recordings of the same length that may follow this one.
     followers: u32,
     /// The next one, once an I/O is known to complete in it or behind it: a thread whose work is
     /// booked ahead says so long before.
@@ -112,7 +112,7 @@ impl Meter {
         }
     }
 
-    /// The same record, after which others of the same length may follow that begin up to
+    /// This record, after which others of the same length may follow that begin up to
     /// `last_begin`.
     pub fn followed_until(mut self, last_begin: Time) -> Meter {
         let length = self.end.since(self.from).0.max(1);
@@ -126,7 +126,7 @@ impl Meter {
         self.end
     }
 
-    /// The same record for one of so many loads.
+    /// This record, for one of `loads` loads.
     pub fn one_of(mut self, loads: usize) -> Meter {
         if loads >= MANY {
             self.batches = Batches::new(BATCHES_OF_MANY);
@@ -134,14 +134,14 @@ impl Meter {
         self
     }
 
-    /// The same record of a run whose length is not known: its timeline keeps its number of steps
+    /// This record, for a run whose length is not known: its timeline keeps its number of steps
     /// and makes them longer.
     pub fn without_end(mut self) -> Meter {
         self.coarsens = !self.timeline.is_empty();
         self
     }
 
-    /// The same record with what else the plan asks for.
+    /// This record, with what else the plan asks for.
     pub fn with_details(mut self, details: &Details) -> Meter {
         self.slowest = Slowest::new(details.slowest as usize);
         if details.latency_map {

@@ -107,8 +107,8 @@ impl ReadBalance {
 mod tests {
     use super::*;
 
-    /// A read of what lies at 1000 on two drives with so many I/Os, whose last read sent there and
-    /// last I/O that came back ended where this says.
+    /// A read of what lies at 1000 on two drives; each has its number of I/Os, where the last read
+    /// sent there ended, and where the last I/O that came back ended.
     fn of_two(balance: ReadBalance, rotates: bool, drives: [(u64, u64, u64); 2]) -> usize {
         let copies = drives.map(|(pending, read_to, head)| Candidate {
             offset: 1000,

@@ -139,7 +139,7 @@ impl Array {
         (self.drives[place.member as usize], place.offset)
     }
 
-    /// The path of a request of so many commands. The short path is for a single one; of an array in
+    /// The path of a request of `commands` commands. The short path is for a single one; of an array in
     /// the host each is a request.
     #[inline]
     pub(crate) fn route(&self, commands: u64) -> Path {

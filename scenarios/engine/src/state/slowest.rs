@@ -82,7 +82,7 @@ pub struct Slowest {
 }
 
 impl Slowest {
-    /// Keeps so many.
+    /// Keeps the `most` slowest.
     pub fn new(most: usize) -> Slowest {
         let notice = if most > 0 {
             Nanos::ZERO
@@ -98,7 +98,7 @@ impl Slowest {
         }
     }
 
-    /// The same, of nothing so far.
+    /// As this one, of nothing so far.
     pub fn afresh(&self) -> Slowest {
         Slowest::new(self.most)
     }

@@ -62,7 +62,7 @@ impl std::fmt::Debug for Traced {
 }
 
 impl Traced {
-    /// The load of a trace, with so many requests in flight or, if these are 0, at its times.
+    /// The load of a trace, with `outstanding` requests in flight or, if these are 0, at its times.
     /// `each` keeps the response time of every request.
     ///
     /// # Errors

@@ -98,7 +98,7 @@ fn end_of(bucket: usize) -> u64 {
 }
 
 impl Blocks {
-    /// So many blocks are followed at most.
+    /// At most `most` blocks are followed.
     pub(super) fn new(most: usize) -> Blocks {
         Blocks {
             most,

@@ -68,7 +68,7 @@ pub struct Described {
 }
 
 impl Description {
-    /// Of no request yet; so many blocks are followed at most.
+    /// Of no request yet; at most `most_blocks` blocks are followed.
     pub fn new(most_blocks: usize) -> Description {
         Description {
             by_op: [0; 4],

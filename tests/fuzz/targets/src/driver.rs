@@ -36,7 +36,7 @@ pub trait Target {
 /// When to end.
 #[derive(Clone, Copy)]
 pub enum End {
-    /// After so many inputs.
+    /// After this number of inputs.
     Inputs(u64),
     /// After so long.
     Time(Duration),

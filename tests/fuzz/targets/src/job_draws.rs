@@ -3,7 +3,7 @@
 use raidlab_engine::kernel::Stream;
 use serde_json::{Value, json};
 
-/// Threads use files within so many bytes.
+/// Threads use files within this number of bytes.
 pub const DEVICE_BYTES: u64 = 64 << 20;
 /// What every random distribution is drawn for; Zipf's law costs a sum over all blocks.
 const BLOCKS: [u64; 8] = [512, 512, 4096, 4096, 4096, 8192, 65_536, 262_144];

@@ -2,7 +2,7 @@
 //!
 //!     raidlab-fuzz KIND END SEED FOLDER [ONLY]
 //!
-//! `KIND` is `plans`, `states`, `traces` or `jobs`; `END` is so many inputs (`3000`) or seconds
+//! `KIND` is `plans`, `states`, `traces` or `jobs`; `END` is a number of inputs (`3000`) or seconds
 //! (`60s`). `FOLDER` has `plans.jsonl`, sound plans, one a line, and takes the files that are tried:
 //! let it lie in memory. Input number n follows from the plans, the seed and n alone, so `ONLY`
 //! repeats one input, and prints it. A panic, a failed self-check, an input that takes longer than a

@@ -56,7 +56,7 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache of so many bytes, of which `dirty_max_bytes` may be dirty; for each space
+    /// An empty cache of `bytes` bytes, of which `dirty_max_bytes` may be dirty; for each space
     /// the number of its groups and the sectors of one.
     pub fn new(bytes: u64, dirty_max_bytes: u64, spaces: &[(u64, u32)]) -> Cache {
         let pages_max = (bytes / PAGE).max(1);
@@ -89,7 +89,7 @@ impl Cache {
         }
     }
 
-    /// The memory of a cache of so many bytes: a line and at most a group for each page, and a
+    /// The memory of a cache of `bytes` bytes: a line and at most a group for each page, and a
     /// table of each that is half full at most.
     pub fn memory(bytes: u64) -> Memory {
         let each = size_of::<Line>() + size_of::<Coming>() + size_of::<Group>() + 8;
@@ -121,7 +121,7 @@ impl Cache {
         self.sectors_dirty * SECTOR
     }
 
-    /// True if so many pages more may become dirty.
+    /// True if `pages` more pages may become dirty.
     pub fn may_dirty(&self, pages: u64) -> bool {
         self.pages_dirty + pages <= self.dirty_max
     }

@@ -43,13 +43,13 @@ enum State {
     Free,
     /// Being copied to the SSDs; not to be read there.
     Coming,
-    /// The same, but out of date before it is there.
+    /// Being copied to the SSDs, and out of date before the copy ends.
     Spoiled,
     Clean,
     Dirty,
     /// Dirty, and being written back.
     Leaving,
-    /// The same, and newer than what is being written back.
+    /// Dirty, being written back, and newer than what is being written back.
     Renewed,
 }
 
@@ -139,7 +139,7 @@ impl SsdCache {
         })
     }
 
-    /// The memory of a cache of so many slots for an array of so many lines.
+    /// The memory of a cache of `slots` slots for an array of `lines` lines.
     pub fn memory(slots: u64, lines: u64) -> Memory {
         let each = size_of::<Slot>() + size_of::<RecencyLink>();
         Memory {

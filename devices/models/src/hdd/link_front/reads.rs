@@ -10,7 +10,7 @@ use super::{Activity, LinkFront};
 use crate::Port;
 use raidlab_kernel::{IoId, Nanos, Part, Time};
 
-/// A gap in a stream is read ahead up to so many times what the segment holds of the stream: RAID 6
+/// A gap in a stream is read ahead up to this multiple of what the segment holds of it: RAID 6
 /// leaves out two units, which the first one read may precede.
 const GAP: u64 = 2;
 

@@ -78,7 +78,7 @@ impl MediaCache {
         }
     }
 
-    /// Where a record of so many sectors goes: none is cut by the end of the region.
+    /// Where a record of `sectors` sectors goes: none is cut by the end of the region.
     fn position_of(&self, sectors: u64) -> u64 {
         let within = self.head % self.size;
         if within + sectors <= self.size {
@@ -88,7 +88,7 @@ impl MediaCache {
         }
     }
 
-    /// Physical sector at which the next record of so many sectors begins.
+    /// Physical sector at which the next record of `sectors` sectors begins.
     pub fn next_at(&self, sectors: u64) -> u64 {
         self.position_of(sectors) % self.size
     }
@@ -101,7 +101,7 @@ impl MediaCache {
         }
     }
 
-    /// True if a record of so many sectors fits now.
+    /// True if a record of `sectors` sectors fits now.
     pub fn has_room(&self, sectors: u64) -> bool {
         !self.free.is_empty() && self.position_of(sectors) + sectors - self.tail() <= self.size
     }

@@ -29,7 +29,7 @@ impl Flushes {
         }
     }
 
-    /// When a flush ends whose data are in NAND at `now`; the host has written so many units.
+    /// When a flush ends whose data are in NAND at `now`; the host has written `written` units.
     pub(crate) fn end(&mut self, written: u64, now: Time) -> Time {
         if self.time == Nanos::ZERO {
             return now;

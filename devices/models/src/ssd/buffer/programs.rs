@@ -28,7 +28,7 @@ pub(crate) struct Programs {
 }
 
 impl Programs {
-    /// No program in flight. A die's share of the buffer is so many page sets.
+    /// No program in flight. A die's share of the buffer is `share` page sets.
     pub(crate) fn new(dies: u32, parity_stripe: u32, share: usize) -> Programs {
         Programs {
             share,

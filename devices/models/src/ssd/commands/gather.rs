@@ -82,7 +82,7 @@ impl<F: Front> Ssd<F> {
         }
     }
 
-    /// The same for one unit, which most random reads ask for: it needs no set put together.
+    /// Reads one unit, as most random reads ask for: it needs no set put together.
     #[inline(always)]
     fn gather_unit(&mut self, unit: u32, spared: Spared, at: Time) -> Gathered {
         let in_memory = Gathered::buffered(Arrival {

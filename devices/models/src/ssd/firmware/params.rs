@@ -16,8 +16,8 @@ pub struct FirmwareParams {
     pub write_ns: Nanos,
     /// Core time of each mapping unit that is read.
     pub read_unit_ns: Nanos,
-    /// The same for a read whose piece of the map is cached (see `streams`); none for the same time
-    /// as any other.
+    /// Core time of each unit of a read whose piece of the map is cached (see `streams`); none
+    /// for that of any other read.
     #[serde(default)]
     pub stream_unit_ns: Option<Nanos>,
     /// Core time of each mapping unit that is written.
@@ -53,7 +53,7 @@ pub struct FirmwareParams {
     /// Core time of a read command once its data have come (see `host_ftl::booked_core`).
     #[serde(default)]
     pub finish_ns: Nanos,
-    /// The same for each of its mapping units.
+    /// Core time of each mapping unit of a read command once its data have come.
     #[serde(default)]
     pub finish_unit_ns: Nanos,
     /// Core time of a mapping unit that is read or written where collection has moved it (see

@@ -14,8 +14,8 @@ use crate::ssd::buffer::read_buffer::ReadBuffer;
 
 /// Groups of places, by a hash of the piece of the map.
 const GROUPS: usize = 16;
-/// Places of a group: so many streams in one piece, or in pieces of one hash, do not disturb each
-/// other.
+/// Places of a group: up to this number, streams in one piece, or in pieces of one hash, do not
+/// disturb each other.
 const PLACES: usize = 4;
 /// Places that are remembered. Assumed: drives follow some tens of streams.
 const STREAMS: usize = GROUPS * PLACES;
@@ -61,7 +61,7 @@ pub(crate) struct Met {
 /// Streams whose last commands ended in pieces of one hash.
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// The bytes at which a command may go on: from here, and so many more. A stream without data
+    /// The bytes at which a command may go on: from here to `more` bytes later. A stream without data
     /// in memory goes on in one byte alone.
     from: [u64; PLACES],
     more: [u64; PLACES],
@@ -284,7 +284,7 @@ mod tests {
         streams.pages_changed(first);
         assert_eq!(streams.meet(5 * 4096, 4096).stream, Some(first));
         assert_eq!(streams.meet(8 * 4096, 4096).stream, None);
-        // Whoever comes to where another reader has been joins it from the next command on.
+        // A reader that reaches the place of another one joins it from the next command on.
         assert_eq!(streams.meet(4096, 4096).stream, None);
         assert_eq!(streams.meet(2 * 4096, 4096).stream, Some(first));
     }

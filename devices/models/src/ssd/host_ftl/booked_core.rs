@@ -13,7 +13,7 @@ pub(super) struct BookedCore {
     bookings: Channel,
     /// Work on a read whose data have come.
     finish: Nanos,
-    /// The same for each of its units.
+    /// Work on each unit of such a read.
     finish_unit: Nanos,
 }
 

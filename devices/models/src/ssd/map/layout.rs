@@ -156,7 +156,7 @@ impl LaidBlock<'_> {
 }
 
 impl Tiles {
-    /// A drive of so many tiles, each as `end`.
+    /// A drive of `tiles` tiles, each as `end`.
     pub(crate) fn of(
         shape: Shape,
         tiles: u32,

@@ -53,7 +53,7 @@ impl Serialize for Overlay {
 }
 
 impl Changes {
-    /// The table of so many places, whose numbers are at most `most`; none if it is another one.
+    /// The table of `places` places, whose numbers are at most `most`; none if it is another one.
     pub(crate) fn restore(self, places: usize, most: u32) -> Option<Overlay> {
         let fits = |&(place, number): &(u32, u32)| {
             (place as usize) < places && number != UNCHANGED && number <= most
@@ -174,7 +174,7 @@ impl Overlay {
     }
 }
 
-/// True if the keys crowd on few pages of a table of so many places.
+/// True if the keys crowd on few pages of a table of `places` places.
 fn is_crowded(hash: &Scattered, places: usize) -> bool {
     let most = (hash.len() / CROWDED).min(SMALL >> PAGE_SHIFT);
     let mut seen = Bits::new((places >> PAGE_SHIFT) + 1);

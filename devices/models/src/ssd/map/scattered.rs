@@ -8,10 +8,10 @@
 
 use prefetch_index::prefetch_index;
 
-/// The table grows when so many of its places are used, of [`PARTS`].
+/// The table grows when this number of its places is used, of [`PARTS`].
 const FULL: usize = 12;
 const PARTS: usize = 16;
-/// It grows by one place in so many.
+/// It grows by its number of places divided by this.
 const GROWTH: usize = 3;
 /// Places at first.
 const FIRST: usize = 1 << 13;
@@ -362,7 +362,7 @@ mod tests {
         0.999 * full..1.001 * full * behind * 4.0 / 3.0
     }
 
-    /// The table after so many writes to random runs of keys, and its bytes for each key.
+    /// The table after `writes` writes to random runs of keys, and its bytes for each key.
     fn density(keys: u32, writes: u32, run: u32) -> (Shape, f64) {
         let mut table = Scattered::new(keys as usize, keys + keys / 4);
         let mut draws = raidlab_kernel::Stream::new(1, "test", "keys");

@@ -89,7 +89,7 @@ pub(super) struct Die {
 }
 
 impl Die {
-    /// An idle die with memory for so many jobs, of which so many planes read by themselves.
+    /// An idle die with memory for `job_capacity` jobs; `read_planes` planes read by themselves.
     pub(super) fn new(channel: u32, job_capacity: usize, read_planes: u32) -> Die {
         Die {
             channel,

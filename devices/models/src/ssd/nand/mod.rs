@@ -50,7 +50,7 @@ pub struct Nand {
     cache_program: bool,
     /// Nanoseconds a byte on a channel from a die, times 2^20.
     ns_per_byte: u64,
-    /// The same to a die.
+    /// Nanoseconds a byte on a channel to a die, times 2^20.
     write_ns_per_byte: u64,
     unit_bytes: u32,
     set_bytes: u32,

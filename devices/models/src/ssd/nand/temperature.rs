@@ -38,7 +38,7 @@ pub struct TemperatureParams {
     pub read_nj: f64,
     /// Energy of a program of a page set.
     pub program_nj: f64,
-    /// The same with one bit a cell; none for as much.
+    /// Energy of such a program with one bit a cell; none for as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_slc_nj: Option<f64>,
     /// Energy of a block's erase.
@@ -134,7 +134,7 @@ impl Temperature {
         }
     }
 
-    /// The same drive at the temperature of a saved state.
+    /// This drive at the temperature of a saved state.
     pub(crate) fn resume(mut self, saved: SavedTemperature) -> Temperature {
         self.celsius = saved.celsius;
         self.highest = saved.celsius;

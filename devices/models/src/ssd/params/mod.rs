@@ -38,7 +38,7 @@ pub struct BufferParams {
 pub struct SsdParams {
     /// Bytes that the host can address, or those of a slice.
     pub capacity_bytes: u64,
-    /// The drive is so many slices; the map is of one of them, which all addresses share.
+    /// Number of slices of the drive; the map is of one of them, which all addresses share.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub slices: u32,
     /// Bytes of a mapping unit.

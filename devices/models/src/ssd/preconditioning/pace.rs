@@ -50,7 +50,7 @@ pub struct PastScatter {
 }
 
 impl PastScatter {
-    /// Of successive logarithms that are alike over so many pieces; a run has `followers` of them.
+    /// Of successive logarithms that are alike over `alike` pieces; a run has `followers` of them.
     fn of(logarithms: &[f64], alike: usize, followers: f64) -> PastScatter {
         let count = logarithms.len() as f64;
         let mean = logarithms.iter().sum::<f64>() / count;
@@ -65,7 +65,7 @@ impl PastScatter {
 }
 
 impl Pace {
-    /// Nothing yet, of a load whose rounds have so many units.
+    /// Nothing yet, of a load whose rounds have `units` units.
     pub(super) fn of_rounds(units: u64) -> Pace {
         Pace {
             each: (units / PIECES).max(1),

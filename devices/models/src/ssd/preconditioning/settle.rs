@@ -60,7 +60,7 @@ pub(super) fn apply(
     pace
 }
 
-/// The same loads for `units` more and, with `to_the_end`, until the tile may end there.
+/// Applies the loads for `units` more and, with `to_the_end`, until the tile may end there.
 pub(super) fn go_on(
     tile: &mut Translation,
     writers: &mut [Writer],
@@ -77,7 +77,7 @@ pub(super) fn go_on(
     }
 }
 
-/// So many units of a load or, block by block, of several in the proportion of their weights.
+/// Writes `units` units of a load or, block by block, of several in proportion to their weights.
 fn write(
     tile: &mut Translation,
     writers: &mut [Writer],

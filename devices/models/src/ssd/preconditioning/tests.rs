@@ -130,7 +130,7 @@ fn beside_a_strong_hot_spot_a_load_has_settled_when_holes_have_taken_the_spare_s
 }
 
 /// All but one in `ratio` writes go to one in `parts` of the drive, with a share `rho` used; the
-/// full drive has seen so many drive writes.
+/// full drive has seen `rounds` drive writes.
 fn hot_spot_agrees_with_the_full_drive((rho, parts): (f64, u64), ratio: u64, rounds: f64) {
     let shape = shape(1024, rho);
     let params = CollectionParams::default();
@@ -376,7 +376,7 @@ proptest! {
 }
 
 /// First in, first out moves cold data as well, once for each time that the host writes the spare
-/// space: a fifth of this die, which is ten times the rewritten area. So many small rounds alike
+/// space: a fifth of this die, which is ten times the rewritten area. Small rounds that are alike
 /// say nothing; a load has settled when collection has been through all blocks.
 #[test]
 fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {

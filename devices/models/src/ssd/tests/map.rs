@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// So many map pages of 128 entries in memory; the whole map of `params` takes 128 of them.
+/// A cache of `pages` map pages of 128 entries; the whole map of `params` takes 128 of them.
 pub(crate) fn map_cache(pages: u64) -> MapCacheParams {
     MapCacheParams {
         bytes: 512 * pages,

@@ -31,7 +31,7 @@ fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
     // Less than a set beyond unit 5: set 2 is read as well.
     assert_eq!(took(&mut ssd, 4, 300_000), 3_000);
     assert_eq!(done(&ssd), (4, 12 * 4096));
-    // Unit 6 is in memory, whoever asks for it.
+    // Unit 6 is in memory, for every reader.
     assert_eq!(took(&mut ssd, 6, 500_000), 3_000);
     assert_eq!(done(&ssd), (4, 12 * 4096));
     // No stream: unit 13 has to come from the die, and nothing comes with it.

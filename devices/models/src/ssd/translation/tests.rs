@@ -189,7 +189,7 @@ fn wear_levelling_keeps_cold_blocks_from_lagging() {
     assert!(gaps[1] <= 10 && gaps[1] < gaps[0], "{gaps:?}");
 }
 
-/// Wear is levelled; cold data move once a block lags by so many erases.
+/// Wear is levelled; cold data move once a block lags by `wear_gap` erases.
 fn levelling(wear_gap: u32) -> CollectionParams {
     CollectionParams {
         wear_gap,

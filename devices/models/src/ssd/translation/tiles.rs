@@ -101,7 +101,7 @@ impl Translation {
         self.reset_counts();
     }
 
-    /// The host writes so many page sets on a die, with any units of an area that it has there.
+    /// The host writes `sets` page sets on a die, with any units of an area that it has there.
     fn write_on(&mut self, die: u32, sets: u32, area: &Range<u32>, draws: &mut Stream) {
         for _ in 0..sets {
             self.current = die;
@@ -125,7 +125,7 @@ impl Translation {
     }
 
     /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
-    /// is so many units `ahead` of the host, and has moved the `moved_share` of what was written.
+    /// is `ahead` units ahead of the host, and has moved the `moved_share` of what was written.
     pub(crate) fn into_tile(self, ahead: u32, moved_share: f64) -> TileEnd {
         let per_block = self.block_of.get();
         let free: Vec<bool> = {

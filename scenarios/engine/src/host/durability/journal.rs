@@ -96,7 +96,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// An empty journal of so many files.
+    /// An empty journal of `files` files.
     pub(crate) fn new(plan: FileSystemPlan, files: usize) -> Journal {
         Journal {
             plan,

@@ -66,7 +66,7 @@ fn allocates(plan: &Plan, threads: u32) -> Vec<bool> {
 }
 
 impl Durability {
-    /// What a plan asks for, with so many places of loads.
+    /// What a plan asks for, with `places` places of loads.
     pub(crate) fn new(plan: &Plan, places: usize) -> Durability {
         let threads: u32 = plan.workloads.iter().map(|load| load.threads).sum();
         let outside_threads = plan.outside_threads.max(1);

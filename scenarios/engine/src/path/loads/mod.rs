@@ -64,7 +64,7 @@ pub(crate) struct Loads {
 }
 
 impl Loads {
-    /// Loads on a host with so many threads; page caches and outside callers have theirs behind
+    /// Loads on the threads of a host; page caches and outside callers have theirs behind
     /// those of the loads. `ending` of them come to an end.
     pub(crate) fn new(
         host: Host,
@@ -161,7 +161,7 @@ impl Loads {
         own.or_else(|| self.outside.meters().get(outside))
     }
 
-    /// The same, to be changed.
+    /// As `meter`, mutable.
     pub(crate) fn meter_mut(&mut self, at: usize) -> Option<&mut Meter> {
         let outside = at.wrapping_sub(self.workloads.len());
         let own = self.workloads.get_mut(at).map(|load| &mut load.meter);

@@ -19,13 +19,13 @@ pub(crate) struct OutsideRecord {
 }
 
 impl OutsideRecord {
-    /// Records from now, time zero, to whenever the caller stops; in so many steps at most.
+    /// Records from now, time zero, until the caller stops; in at most `steps` steps.
     pub(crate) fn begin(&mut self, arrays: usize, steps: usize, details: Details) {
         self.details = details;
         self.meters = (0..arrays).map(|_| self.fresh(Time::ZERO, steps)).collect();
     }
 
-    /// The same, by the load of each outside thread.
+    /// As `begin`, by the load of each outside thread.
     pub(crate) fn begin_by_load(&mut self, load_of_thread: Vec<u32>, loads: usize, steps: usize) {
         self.begin(loads, steps, self.details);
         self.load_of_thread = load_of_thread;
@@ -47,7 +47,7 @@ impl OutsideRecord {
         self.meters.get_mut(at)
     }
 
-    /// A load is recorded from a time on, in so many steps of its timeline.
+    /// A load is recorded from a time on, in `steps` steps of its timeline.
     pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
         self.meters[load as usize] = self.fresh(from, steps);
     }

@@ -30,7 +30,7 @@ const MOST: [u64; 2] = [2 << 20, 16 << 20];
 const SLICE: [u64; 2] = [512 << 10, 16 << 20];
 /// Rows of a stream at least, however large they are (assumed).
 const LEAST_ROWS: u64 = 4;
-/// Smaller units count as this large: a drive can have only so many commands queued (assumed).
+/// Smaller units count as this large: a drive's queue of commands is finite (assumed).
 const LEAST_UNIT: u64 = 16 << 10;
 
 /// How many rows of a task are in progress.
@@ -170,7 +170,7 @@ impl Background {
     }
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
-    /// as so many may be in progress.
+    /// as the limit of rows in progress allows.
     fn follow(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
         let busy = path.in_work_for(array) > 0;
         self.follow_on(stripes, path, array, busy, now);
@@ -232,8 +232,8 @@ impl Background {
         self.row_read(stripes, path, index, now);
     }
 
-    /// The same, behind those that follow it. A group that is in memory is written where it differs and
-    /// where it could not be read.
+    /// A row job is read, after the calls that follow it. A group that is in memory is written
+    /// where it differs and where it could not be read.
     pub(crate) fn row_read(
         &mut self,
         stripes: &mut Stripes,

@@ -3,7 +3,7 @@
 //!
 //! A bit stands for a region. Before the first write to a region whose bit is clear, the bit is set
 //! on every member: their caches are flushed, the page with the bits is written, and they are
-//! flushed again, since a page must be on the medium before the data. Whoever writes meanwhile
+//! flushed again, since a page must be on the medium before the data. A write that comes meanwhile
 //! waits for the end of that, and those who came with clear bits share the next update. A sweep
 //! every five seconds clears the bits of regions that have not been written since the sweep before
 //! it; these pages are written beside everything else.
@@ -64,7 +64,7 @@ pub(crate) struct Bitmap {
 }
 
 impl Bitmap {
-    /// The bitmap of so many regions.
+    /// The bitmap of `regions` regions.
     pub fn new(plan: BitmapPlan, regions: u64) -> Bitmap {
         Bitmap {
             plan,
@@ -165,7 +165,7 @@ impl Bitmap {
         self.writes as f64 / s / regions * (STAYS_S - s).max(0.0)
     }
 
-    /// The power fails: whoever waits goes.
+    /// The power fails: waiting writes are aborted.
     pub fn power_fails(&mut self, ios: &mut Slab<Io>, now: Time) {
         self.set_updating(now, false);
         self.wanted = false;
@@ -178,7 +178,7 @@ impl Bitmap {
     }
 }
 
-/// Whether a region had one write or more before the run, of so many on average (Poisson); each
+/// Whether a region had one write or more before the run, of `mean` on average (Poisson); each
 /// region's draw is its own number, scattered.
 fn was_set(region: u64, mean: f64) -> bool {
     let scattered = (region + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11;

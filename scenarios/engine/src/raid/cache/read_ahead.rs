@@ -126,7 +126,7 @@ impl ControllerCache {
         Some(job)
     }
 
-    /// What a job has read is here: whoever waits for it goes on.
+    /// What a job has read is here: the requests that wait for it go on.
     pub(crate) fn finish_fill(
         &mut self,
         stripes: &mut Stripes,

@@ -12,7 +12,7 @@ use crate::raid::lines::Lines;
 use raidlab_kernel::{IoId, Op, Part, Stage, Time};
 use raidlab_models::{Found, PAGE, SECTOR};
 
-/// Pages that a write of so many bytes can touch.
+/// Pages that a write of `bytes` bytes can touch.
 fn pages_at_most(bytes: u64, line: u64) -> u64 {
     bytes / PAGE + 2 * (bytes / line + 2)
 }

@@ -64,7 +64,7 @@ impl Memories {
         self.cached_beside(stripes.volumes(), stripes.redirects(), array)
     }
 
-    /// The same, beside a job.
+    /// An array and its cache, beside a job.
     #[inline]
     pub(super) fn cached_beside<'a>(
         &'a mut self,

@@ -72,7 +72,7 @@ impl Raid {
         (0..path.controllers.len() as u32).any(|at| self.memories().survives(at))
     }
 
-    /// Whoever waits in a queue is taken out; those without an event to come are released.
+    /// Waiting requests are taken out of queues; those without an event to come are released.
     pub(crate) fn empty_queues(&mut self, path: &mut Path, now: Time) {
         let volumes = self.stripes.volumes_mut().iter_mut();
         for bitmap in volumes.flatten().filter_map(Volume::bitmap_mut) {

@@ -39,7 +39,7 @@ impl Heads {
         (self.used, self.waiting) = (0, Waiters::NONE);
     }
 
-    /// Whether so many more fit. One write fits in any case, however large.
+    /// Whether `stripes` more fit. One write fits in any case, however large.
     fn have_room(&self, stripes: u64) -> bool {
         self.used == 0 || self.used + stripes <= self.limit
     }

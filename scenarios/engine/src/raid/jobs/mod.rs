@@ -31,7 +31,7 @@ use crate::raid::redirect::Redirects;
 use crate::raid::volume::{Volume, Volumes};
 
 /// The volumes of all arrays, and the jobs on their stripes. Whatever stands above, the
-/// controller's cache or work in the background, is lent it.
+/// controller's cache or work in the background, receives it.
 #[derive(Debug)]
 pub(crate) struct Stripes {
     volumes: Volumes,

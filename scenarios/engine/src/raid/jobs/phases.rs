@@ -342,7 +342,7 @@ impl Stripes {
         self.unlocked(path, index, now);
     }
 
-    /// A finished job has given its lock away: whoever waits for it hears of it.
+    /// A finished job has given its lock away: the next job in the queue learns of it.
     pub(crate) fn unlocked(&mut self, path: &mut Path, index: u32, now: Time) {
         let job = &self.jobs[index];
         let io: IoId = job.io;
@@ -355,7 +355,7 @@ impl Stripes {
         self.child_returned(path, io, now);
     }
 
-    /// What a job has recovered goes to whoever waits for it; its tokens are dropped.
+    /// What a job has recovered goes to the requests that wait for it; its tokens are dropped.
     fn follow_finish(&mut self, path: &mut Path, index: u32) {
         let job = &self.jobs[index];
         let parent = path.ios[job.io].parent;

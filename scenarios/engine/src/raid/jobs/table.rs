@@ -59,7 +59,7 @@ pub(super) struct Flags {
     pub(super) listed: bool,
 }
 
-/// A queue of jobs: of a job that waits in it, its place; of whoever has it, its ends.
+/// A queue of jobs: of a job that waits in it, its place; of the job that has it, its ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiters {
     /// The job behind it, or the first one.
@@ -111,9 +111,9 @@ impl InRun {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transfers {
     list: Vec<Transfer>,
-    /// The first so many are read.
+    /// Number of transfers, from the first on, that are read.
     reads: u32,
-    /// Of those, so many have been read before.
+    /// Number of those that have been read before.
     known: u32,
     /// Those from here on are written. Read-modify-write reads what it writes.
     writes: u32,
@@ -130,7 +130,7 @@ impl Transfers {
         }
     }
 
-    /// The same, of which the first `known` have been read before.
+    /// Takes such a list, of which the first `known` have been read before.
     pub fn behind(list: Vec<Transfer>, known: usize, reads: usize) -> Transfers {
         let known = known as u32;
         let all = Transfers::new(list, reads, reads);
@@ -236,7 +236,7 @@ impl Job {
         each.sum()
     }
 
-    /// The same, for a job that has not begun.
+    /// Bytes of the data of a job that has not begun, mutable.
     #[inline]
     pub fn extents_mut(&mut self) -> &mut Vec<Extent> {
         &mut self.extents

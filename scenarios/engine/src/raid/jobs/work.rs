@@ -182,7 +182,7 @@ impl Work {
         matches!(self, Work::Check(check) if check.differs)
     }
 
-    /// The same work once the SSD cache no longer waits for it.
+    /// This work once the SSD cache no longer waits for it.
     pub fn without_slot(self) -> Work {
         match self {
             Work::WriteSlot(_) => Work::Write,

@@ -50,8 +50,8 @@ use std::collections::VecDeque;
 
 /// I/Os that outside callers may have in flight before the slab grows.
 const OUTSIDE_IOS: usize = 64;
-/// From so many drives on a system's state does not fit the processor's cache. About 20 KB a drive
-/// and its load, against 1 to 2 MB.
+/// From this number of drives on a system's state exceeds the processor's cache. About 20 KB a
+/// drive and its load, against 1 to 2 MB.
 const LARGE: usize = 64;
 
 impl System {

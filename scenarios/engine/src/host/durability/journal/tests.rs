@@ -58,7 +58,7 @@ fn an_overwrite_commits_times_once_in_a_tick_and_nothing_for_fdatasync() {
     journal.begin(Time(MS));
     while journal.go_on().is_some() {}
     journal.end();
-    // The same tick of 4 ms: the times have not changed.
+    // In this tick of 4 ms the times have not changed.
     journal.write(0, Time(3 * MS), false);
     assert_eq!(journal.call(1, 0, true), Wait::Flush);
     journal.write(0, Time(4 * MS), false);

@@ -1,0 +1,1 @@
+"""What a candidate does: measured points simulated on a bench."""

@@ -1,0 +1,309 @@
+"""A drive on a test bench: one device behind one host, under the load of a measured point.
+
+The same bench serves fits and comparisons, and both see what fio saw: jobs as load threads, each
+with its own depth, on the whole drive or the part of it that was loaded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from raidlab.calibration.fitting.bench import ssd_state
+from raidlab.calibration.measurements.campaign import mapped_before
+from raidlab.calibration.measurements.measurement import Latency, Point
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
+from raidlab.scenarios.planning.topology import Attached, connect
+from raidlab.scenarios.results.look import percent
+from raidlab.scenarios.running.engine_faults import plan_faults
+from raidlab.scenarios.running.simulate import Progress, run_stored
+from raidlab.scenarios.running.store import Store
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How long each point is simulated."""
+
+    ios: int = 6000
+    """I/Os recorded at least, unless the simulated rate is far below the measured one."""
+    ios_of_slow: int = 1500
+    """As `ios`, for drives below `slow_iops`, whose I/Os take long to simulate."""
+    slow_iops: float = 2000.0
+    rounds: float = 12.0
+    """I/Os recorded at least for each place in the queue."""
+    programs: float = 10.0
+    """Programs of every die that the recorded writes take at least: those of all dies end nearly
+    together, and with them the writes that wait for the buffer."""
+    slices_s: float = 0.0
+    """Seconds recorded at least where jobs share time at the drive or at a core, and a sixteenth
+    more for each job; no more than `most` I/Os."""
+    most: int = 250_000
+    seed: int = 1
+
+    def ios_for(self, point: Point, *, shared: bool = False) -> int:
+        """I/Os to record for a point; `shared` if its jobs share time."""
+        base = self.ios_of_slow if point.iops < self.slow_iops else self.ios
+        if shared:
+            long = self.slices_s * (1 + point.numjobs / 16) * point.iops
+            base = int(max(base, min(long, self.most)))
+        return int(max(base, self.rounds * point.outstanding))
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """What the simulation gives for a point."""
+
+    iops: float
+    latency_mean_us: float
+    read: Latency | None
+    write: Latency | None
+    iops_ci95: tuple[float | None, float | None]
+    breakdown_us: Mapping[str, float]
+    cpu_us: float
+    """CPU time of an I/O in its load thread."""
+    busiest: str
+    """The component that worked most, with its share of the time."""
+    busy: float = 0.0
+    """That share."""
+    rates: tuple[float, ...] = ()
+    """I/Os a second in each step of the recorded time, where it was simulated over time."""
+    cores: int = 1
+    """Hardware threads of the host."""
+
+    def side(self, name: str) -> Latency | None:
+        """Reads or writes."""
+        return self.read if name == "read" else self.write
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A drive model behind a host.
+
+    Attributes:
+        device: The drive's entry in the plan, as its `to_plan` gives it.
+        drive: Its queue and link.
+        host: The host.
+        capacity: Bytes that the drive offers, or that a scenario's load has.
+        mapped: Share of a solid-state drive that contained data before the first point; the rest
+            reads without touching NAND. What points write is there for those after them.
+        store: Where finished runs are found again and stored, if anywhere.
+    """
+
+    device: Mapping[str, Any]
+    drive: DriveSpec
+    host: HostSpec
+    capacity: int
+    mapped: float = 1.0
+    store: Store | None = None
+
+    @staticmethod
+    def of(
+        drive: DriveSpec,
+        host: HostSpec,
+        options: DriveOptions | None = None,
+        mapped: float = 1.0,
+    ) -> Bench:
+        """The bench of a drive as its file describes it.
+
+        Raises:
+            SpecError: The host has no port for the drive.
+        """
+        options = drive.beside(host.clock, options or DriveOptions())
+        faults = Faults()
+        connect(host, None, [Attached(drive, drive.name, "device")], faults)
+        faults.raise_if_any()
+        capacity = drive.capacity_bytes(options)
+        return Bench(drive.to_plan(options), drive, host, capacity, mapped)
+
+    def plan(self, point: Point, effort: Effort) -> dict[str, Any]:
+        """The engine's plan for a measured point.
+
+        Raises:
+            SpecError: The load does not fit on the drive.
+        """
+        start = area_start(point, [self.device])
+        area = min(point.area_bytes or self.capacity, self.capacity - start)
+        area -= area % point.bs
+        if area < point.bs * point.numjobs:
+            allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
+            raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
+        ios = max(
+            effort.ios_for(point, shared=self.shares_time(point)),
+            round(effort.programs * ssd_state.ios_of_programs(self.device, point)),
+        )
+        mapped = mapped_before(point, self.mapped, self.capacity)
+        device, share = ssd_state.prepared(self.device, point, mapped, ios)
+        area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
+        topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
+        expected_ns = ios / point.iops * 1e9
+        return {
+            "seed": effort.seed,
+            "warm_up_ns": warm_up_ns(point, ios, [device]),
+            "duration_ns": int(3 * expected_ns) + 1,
+            "max_ios": ios,
+            "host": self.host.to_plan(),
+            "links": topology.links,
+            "controllers": [],
+            "devices": [device],
+            "drives": [
+                {
+                    "name": "drive",
+                    "device": 0,
+                    "queue_depth": self.drive.queue_depth,
+                    "block_layer": self.host.block_layer.to_plan(),
+                    "path": topology.paths[0],
+                }
+            ],
+            "arrays": [
+                {
+                    "name": "drive",
+                    "level": "jbod",
+                    "stripe_unit_bytes": 65536,
+                    "drives": [0],
+                    "controller": None,
+                    "software": False,
+                }
+            ],
+            "workloads": [workload_of(point, area) | {"area_start_bytes": start}],
+        }
+
+    def doubts(self, points: Sequence[Point]) -> list[str]:
+        """What a user should know of the bench beside these points."""
+        return list(fitted_elsewhere(self.drive, self.host))
+
+    def shares_time(self, point: Point) -> bool:
+        """True if the point's jobs wait for each other for far longer than an I/O takes."""
+        few = bool(self.host.scheduler_latency) and point.numjobs > self.host.threads
+        return point.numjobs > 1 and (few or self.host.block_layer.scheduler == "fair")
+
+    def run(self, point: Point, effort: Effort) -> Simulated:
+        """Simulates a point.
+
+        Raises:
+            SpecError: The drive's numbers do not fit together.
+        """
+        plan = self.plan(point, effort)
+        try:
+            text = run_stored(json.dumps(plan), self.store)
+        except _engine.PlanError as error:
+            raise SpecError(plan_faults(error, plan=plan)) from None
+        return _simulated(json.loads(text), plan)
+
+    def run_all(
+        self,
+        points: Sequence[Point],
+        effort: Effort,
+        workers: int = 1,
+        progress: Progress | None = None,
+    ) -> list[Simulated]:
+        """Simulates points, several at once if there are `workers`."""
+        tasks = [partial(self.run, point, effort) for point in points]
+        return run_tasks(tasks, workers, progress)
+
+
+def warm_up_ns(point: Point, ios: int, devices: Iterable[Mapping[str, Any]]) -> int:
+    """Simulated time before anything is recorded.
+
+    A fifth of what is recorded, some rounds of the queue, and as many I/Os as the buffers of
+    solid-state drives take in: they begin full, and what a load does not wait for is drained then.
+
+    Args:
+        point: The load.
+        ios: I/Os that are recorded.
+        devices: Of the plan, each as often as the load uses it.
+    """
+    drained = sum(ssd_state.ios_of_buffer(device, point) for device in devices)
+    return int(max(0.2 * ios + 3 * point.outstanding, drained) / point.iops * 1e9)
+
+
+def run_tasks(
+    tasks: Sequence[Callable[[], Simulated]], workers: int, progress: Progress | None = None
+) -> list[Simulated]:
+    """Runs simulations on threads, which work in parallel while the engine runs."""
+    if progress is None and (workers <= 1 or len(tasks) <= 1):
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(max(1, min(workers, len(tasks)))) as pool:
+        try:
+            futures = [pool.submit(task) for task in tasks]
+            for done, future in enumerate(as_completed(futures), 1):
+                future.result()
+                if progress is not None:
+                    progress(done, len(tasks))
+            return [future.result() for future in futures]
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+
+
+def area_start(point: Point, devices: Iterable[Mapping[str, Any]]) -> int:
+    """Where a point's load begins on these devices: on flash it makes no difference."""
+    disks = any(device["kind"] == "hdd" for device in devices)
+    return point.area_start_bytes // point.bs * point.bs if disks else 0
+
+
+def workload_of(point: Point, area: int) -> dict[str, Any]:
+    """The closed load of a measured point over the first `area` bytes, as the plan has it."""
+    return {
+        "name": "load",
+        "array": 0,
+        "threads": point.numjobs,
+        "access": "random" if point.rw.startswith("rand") else "sequential",
+        "read_share": point.read_share,
+        "block_bytes": point.bs,
+        "align_bytes": point.bs,
+        "area_start_bytes": 0,
+        "area_bytes": area,
+        "arrival": {"kind": "closed", "outstanding": point.outstanding, "think_ns": 0},
+    }
+
+
+def _simulated(result: Mapping[str, Any], plan: Mapping[str, Any]) -> Simulated:
+    begins_s = plan["warm_up_ns"] / 1e9
+    workload = result["workloads"][0]
+    line = workload["timeline"]
+    steps = zip(line["t_s"], line["iops"], strict=True)
+    latency = workload["latency_us"]
+    work = [part for part in result["components"] if part["kind"] != "queue"]
+    busiest = max(work, key=lambda part: float(part["utilization"]), default=None)
+    return Simulated(
+        iops=workload["iops"],
+        latency_mean_us=latency["mean"] if latency else 0.0,
+        read=_latency(workload["read"]),
+        write=_latency(workload["write"]),
+        iops_ci95=tuple(workload["iops_ci95"]),
+        breakdown_us=workload["breakdown_us"],
+        cpu_us=_cpu_us(result["components"], float(workload["iops"])),
+        busiest=f"{busiest['name']} {percent(busiest['utilization'])}" if busiest else "",
+        busy=float(busiest["utilization"]) if busiest else 0.0,
+        # The step that ends when recording begins belongs to the warm-up.
+        rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
+        cores=plan["host"].get("cores", 1),
+    )
+
+
+def _cpu_us(components: Sequence[Mapping[str, Any]], iops: float) -> float:
+    shares = sum(float(part["utilization"]) for part in components if part["kind"] == "host")
+    return 1e6 * shares / iops if iops > 0 else 0.0
+
+
+def _latency(side: Mapping[str, Any]) -> Latency | None:
+    summary = side["latency_us"]
+    if summary is None:
+        return None
+    percentiles = {"50": "p50", "90": "p90", "95": "p95", "99": "p99", "99.9": "p99_9"}
+    return Latency(
+        mean_us=summary["mean"],
+        stddev_us=summary["stddev"],
+        min_us=summary["min"],
+        max_us=summary["max"],
+        percentiles_us={key: summary[name] for key, name in percentiles.items()},
+        bins_ns=tuple((at, count) for at, count in side["bins"]),
+    )

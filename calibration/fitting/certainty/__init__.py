@@ -1,0 +1,1 @@
+"""How sure a fit is: standard errors, replicates, goodness of fit, contradictions."""

@@ -1,0 +1,143 @@
+"""What a fit begins with: the device's tree and its sources, the host, the system around it."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from raidlab.calibration.fitting.bench.bench import Effort
+from raidlab.calibration.fitting.bench.system import System
+from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.parameters.parameter import Kind
+from raidlab.calibration.fitting.parameters.system_kinds import CONTROLLER_TABLE
+from raidlab.calibration.fitting.search.prior import Prior
+from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
+from raidlab.devices.catalogue import find_for, load_device
+from raidlab.devices.faults import Fault, Faults, SpecError
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import check
+from raidlab.devices.trees import get, put
+from raidlab.devices.units import is_quantity
+
+FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
+"""Of the comparison that ends a fit."""
+_OWN = {
+    "kind": "left out: --kind says it",
+    "name": "left out: --name says it",
+    "title": "left out: the title says what the device was fitted to",
+}
+"""Keys of a device file that `--set` does not set."""
+
+
+def system_of(kind: Kind, settings: Settings) -> System | None:
+    """The system around the component; None for a drive behind a host."""
+    if settings.system:
+        if settings.host:
+            allowed = "left out: the scenario of --system has its own"
+            raise SpecError([Fault("--host", settings.host, allowed)])
+        return System.of(settings.system, kind, settings.like)
+    if kind.needs:
+        allowed = f"a scenario file of the system around it: --kind {settings.kind} needs one"
+        raise SpecError([Fault("--system", None, allowed)])
+    return None
+
+
+def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[dict[str, Any]]:
+    """The trees of the hosts to try: the named one, or the usual one and others of its kind."""
+    if system is not None or settings.host:
+        return [host_of(kind, settings, system)]
+    return [host_of(kind, replace(settings, host=name), None) for name in (kind.host, *kind.hosts)]
+
+
+def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, Any]:
+    """The host's tree."""
+    name = settings.host or kind.host
+    behind = system.host if system else find_for("--host", name, HostSpec)
+    if not isinstance(behind.spec, HostSpec):
+        allowed = f"a host; this is a {behind.spec.kind}"
+        raise SpecError([Fault("--host", settings.host, allowed)])
+    return copy.deepcopy(dict(behind.written))
+
+
+def base_of(
+    kind: Kind, settings: Settings, measured: str, system: System | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The tree to start from, and the sources of what is not fitted."""
+    if system is not None:
+        device = system.device
+    else:
+        device = find_for("--like", settings.like) if settings.like else load_device(kind.template)
+    if device.spec.kind != kind.name:
+        allowed = f"a device of kind {kind.name}; this is a {device.spec.kind}"
+        raise SpecError([Fault("--like", settings.like, allowed)])
+    tree = copy.deepcopy(dict(device.written))
+    for own in ("aliases", "fitted_behind"):
+        tree.pop(own, None)
+    sources: dict[str, Any] = {}
+    for key, source in device.sources.items():
+        stated: dict[str, Any] = {"source": source.source}
+        if source.source == "fitted":
+            stated |= {"stderr": source.stderr, "measurement": source.measurement}
+        if source.note:
+            stated["note"] = source.note
+        if source.range is not None:
+            stated["range"] = list(source.range)
+        sources[key] = stated
+    for key, default in (system.left_out() if system else {}).items():
+        put(tree, key, default)
+        sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
+    if system is not None and system.controller is not None:
+        tree[CONTROLLER_TABLE] = copy.deepcopy(dict(system.controller.written))
+    for key, value in settings.overrides.items():
+        _override(tree, key, value)
+        if not isinstance(value, str) or is_quantity(value):
+            sources[key] = {"source": "data-sheet", "note": "as given for the calibration"}
+    tree["name"] = settings.name or name_of(measured)
+    tree["title"] = f"{tree.get('title', device.spec.name)}, fitted to {measured}"
+    _check(kind, tree, settings)
+    return tree, sources
+
+
+def prior_of(settings: Settings) -> Prior | None:
+    """What the device to start from knows of its numbers; None for a template."""
+    if not settings.like:
+        return None
+    device = find_for("--like", settings.like)
+    return Prior(device.written, device.sources)
+
+
+def _override(tree: dict[str, Any], key: str, value: Any) -> None:
+    """Sets what `--set` says, where the device file has a place for it."""
+    allowed = _OWN.get(key)
+    path = key.split(".")
+    for depth in range(1, len(path)):
+        above = ".".join(path[:depth])
+        at = get(tree, above)
+        if isinstance(at, list) and get(tree, f"{above}.{path[depth]}") is None:
+            allowed = f"an entry from {above}.0 to {above}.{len(at) - 1}"
+        elif not isinstance(at, dict | list | None):
+            allowed = f"{above} is a value and no table"
+        if allowed is not None:
+            break
+    if allowed is not None:
+        raise SpecError([Fault(key, value, allowed, (), "--set")])
+    put(tree, key, value)
+
+
+def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
+    """The file to start from was in order: what is wrong now is what options say."""
+    faults = Faults()
+    alone = {key: value for key, value in tree.items() if key != CONTROLLER_TABLE}
+    check(DEVICE_KINDS[kind.name], alone, faults)
+    named = [replace(fault, key="--name") for fault in faults.found if fault.key == "name"]
+    rest = [replace(fault, file="--set") for fault in faults.found if fault.key != "name"]
+    if named or rest:
+        raise SpecError([*named, *rest])
+
+
+def name_of(text: str) -> str:
+    """A device's name of a measurement's: small letters, figures, dots, pluses and hyphens."""
+    allowed = "".join(c if c.isalnum() or c in ".+-" else "-" for c in text.lower()).strip("-.+")
+    return f"{allowed or 'device'}-fitted"

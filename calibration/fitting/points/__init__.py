@@ -1,0 +1,1 @@
+"""On which points: which a fit sees, and which lie at a limit."""

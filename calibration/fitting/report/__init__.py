@@ -1,0 +1,1 @@
+"""What a fit came to: its document, its files, predictions, pictures, the page."""

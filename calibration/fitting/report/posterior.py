@@ -1,0 +1,116 @@
+"""Uncertainty carried on: devices drawn from what a fit leaves open, and rates with intervals.
+
+Near its best place the posterior of a fit is taken as normal, with the errors and correlations that
+the fit gives, cut off at the bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.report.calibration import Calibration
+from raidlab.calibration.measurements.measurement import Point
+from raidlab.devices.faults import Fault, SpecError
+
+Array = npt.NDArray[np.float64]
+_WIDEST_DEVIATION: Final = 0.3
+"""Deviation in units of the range: what is not determined at all is drawn from all of it."""
+_MORE: Final = 16
+"""Places drawn for each that is wanted: some make no device, such as a disk whose seeks would get
+shorter with the distance."""
+_TRIAL_EFFORT = Effort(ios=100, ios_of_slow=100, rounds=1.0)
+_EFFORT = Effort(ios=4000, ios_of_slow=2500, rounds=10.0)
+
+
+def places(result: Calibration, count: int, seed: int = 1) -> Array:
+    """Places of the unit cube drawn from the posterior, shape (count, parameters)."""
+    found = result.fit
+    errors = np.minimum(found.errors, _WIDEST_DEVIATION)
+    covariance = found.correlations * np.outer(errors, errors)
+    values, vectors = np.linalg.eigh(covariance)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    normal = np.random.default_rng([seed, 0x706F]).standard_normal((count, len(found.place)))
+    return np.asarray(np.clip(found.place + normal @ root.T, 0.0, 1.0))
+
+
+def _drawn(result: Calibration, count: int) -> Iterator[tuple[Array, Bench]]:
+    """Drawn places that make a device, with its bench, `count` of them.
+
+    Raises:
+        SpecError: Too few of those that were drawn make one.
+    """
+    point, found = result.rows[0].point, 0
+    for place in places(result, _MORE * count, result.settings.seed):
+        try:
+            bench = result.model.bench(place)
+            bench.run(point, _TRIAL_EFFORT)
+        except SpecError:
+            continue
+        yield place, bench
+        found += 1
+        if found == count:
+            return
+    allowed = f"fewer: {found} of {_MORE * count} that were drawn make a device at all"
+    raise SpecError([Fault("--posterior", count, allowed)])
+
+
+def device_files(result: Calibration, count: int) -> list[str]:
+    """Device files drawn from the posterior, each as the fitted one, by name numbered from 1.
+
+    Raises:
+        SpecError: Hardly any drawn place makes a device.
+    """
+    texts: list[str] = []
+    for number, (place, _) in enumerate(_drawn(result, count), 1):
+        tree, _, _ = result.model.files(place)
+        tree["name"] = f"{tree['name']}-{number:03}"
+        texts.append(result.to_toml(tree))
+    return texts
+
+
+def intervals(
+    result: Calibration, points: Sequence[Point], count: int, workers: int = 1
+) -> list[tuple[float, float]]:
+    """For each point the rates between which 95 % of the drawn devices lie.
+
+    The simulation's own scatter is in them.
+
+    Raises:
+        SpecError: Hardly any drawn place makes a device.
+    """
+    rates: list[list[float]] = []
+    for number, (_, bench) in enumerate(_drawn(result, count), 1):
+        effort = replace(_EFFORT, seed=number)
+        rates.append([one.iops for one in bench.run_all(points, effort, workers)])
+    low, high = np.percentile(np.array(rates), [2.5, 97.5], axis=0)
+    return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
+
+
+def document(result: Calibration, count: int, workers: int = 1) -> dict[str, Any]:
+    """The part `posterior` of `raidlab calibrate --json`."""
+    points = [row.point for row in result.rows]
+    found = intervals(result, points, count, workers)
+    rows = [
+        {
+            "rw": row.point.rw,
+            "bs": row.point.bs,
+            "iodepth": row.point.iodepth,
+            "numjobs": row.point.numjobs,
+            "part": row.part,
+            "measured_iops": row.point.iops,
+            "simulated_iops": row.simulated.iops,
+            "iops_low": low,
+            "iops_high": high,
+        }
+        for row, (low, high) in zip(result.rows, found, strict=True)
+    ]
+    inside = sum(
+        low <= point.iops <= high for point, (low, high) in zip(points, found, strict=True)
+    )
+    return {"draws": count, "points": rows, "share_inside": inside / len(rows)}

@@ -1,0 +1,1 @@
+"""The search: loss, minimisation, its budget and its store of evaluations."""
