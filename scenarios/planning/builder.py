@@ -165,14 +165,15 @@ class Parts:
         self._check_level(key, table, controller[0], behind=controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
         self._check_mixture(key, table, chosen)
-        wanted = wrong_count(table.level, table.count, table.copies)
+        wanted = wrong_count(table.level, table.count, table.copies, table.spans)
         if wanted is not None:
             of = table.level if table.layout is None else f"{table.level} in {table.layout}"
+            of += f" of {table.spans} spans" if table.spans else ""
             self.faults.add(f"{key}.drives", f"{table.count} drives", f"{of} of {wanted}")
         usable, capacities = None, []
         if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
             capacities = self._used(key, table, chosen)
-            usable = usable_bytes(table.level, table.stripe_unit, capacities, table.copies) or None
+            usable = self._offers(table, capacities) or None
         if usable is not None:
             chosen = self.with_history(key, table, capacities, chosen, name)
         elif capacities and table.used is None:
@@ -208,6 +209,8 @@ class Parts:
                 "spares": spares,
                 "background_share": table.rebuild_rate,
             }
+            if table.spans:
+                plan["spans"] = table.spans
             if served is not None:
                 plan["cache"], plan["fast_path"] = served
             of_md.put(plan)
@@ -360,6 +363,12 @@ class Parts:
         return own is not None and not spec.stream_copies.serves(table.level, own.family)
 
     @staticmethod
+    def _offers(table: ArrayTable, capacities: list[int]) -> int:
+        """Usable bytes of an array whose drives have these capacities."""
+        unit = table.stripe_unit
+        return usable_bytes(table.level, unit, capacities, table.copies, table.spans)
+
+    @staticmethod
     def _striped(table: ArrayTable) -> bool:
         return facts(table.level).striped
 
@@ -492,7 +501,7 @@ class Parts:
             return chosen
         if self.scenario.run.snapshot is not None:
             return self._with_snapshot(key, table, chosen, self.scenario.run.snapshot)
-        usable = usable_bytes(table.level, table.stripe_unit, capacities, table.copies)
+        usable = self._offers(table, capacities)
         beyond = [
             Fault(f"{key}.history.{at}.{fault.key}", fault.value, fault.allowed)
             for at, load in enumerate(table.history)

@@ -50,7 +50,7 @@ def line_bytes(table: ArrayTable) -> int:
 
     A stripe unit or, with parity, the data of a stripe, which is then written back as a whole.
     """
-    return table.stripe_unit * data_columns(table.level, table.count)
+    return table.stripe_unit * data_columns(table.level, table.count, table.spans)
 
 
 def add_tier(

@@ -20,7 +20,7 @@ pub use plan::Plan;
 pub use raidlab_jobs as jobs;
 pub use raidlab_kernel as kernel;
 pub use raidlab_models::{Fault, ReadUnits, patiently};
-pub use run::build::capacities;
+pub use run::build::{capacities, memory_of};
 pub use run::intervals::Latency;
 pub use run::report;
 pub use run::schema::{plan_schema, result_schema};
