@@ -194,7 +194,6 @@ class Parts:
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
         of_md = OfMd.of(self, key, name, table, capacities)
         served = cache_plan(spec, settings, short=short, in_host=in_host)
-        one_copy = self._reads_one_copy(spec, table, chosen, in_host=in_host)
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
@@ -214,7 +213,7 @@ class Parts:
             if served is not None:
                 plan["cache"], plan["fast_path"] = served
             of_md.put(plan)
-            if one_copy:
+            if self._reads_one_copy(spec, table, chosen, in_host=in_host):
                 plan["one_copy_streams"] = True
             if depth:
                 plan["shared_depth"] = depth
