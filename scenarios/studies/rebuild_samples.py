@@ -96,7 +96,8 @@ class Sample:
     rate: float
     """Bytes of the drive a second; 0 if none came into place."""
     p99_us_during: float | None
-    """Of the slowest load."""
+    """Of the slowest load; so the next."""
+    p99_9_us_during: float | None
     iops_during: float | None
     limit: Limit | None = None
 
@@ -239,11 +240,12 @@ def sample_of(
     if not recorded.rebuilding_before:
         # All of the rebuild lies in the recording: users' I/Os of its own period count.
         rows = [_period_during(row, result) for row in result.results]
-    p99s = [latency["p99"] for row in rows if (latency := row["latency_us"])]
+    latencies = [latency for row in rows if (latency := row["latency_us"])]
     return Sample(
         place,
         min(rate, pace) if pace else rate,
-        max(p99s, default=None),
+        max((latency["p99"] for latency in latencies), default=None),
+        max((latency["p99_9"] for latency in latencies), default=None),
         sum(row["iops"] for row in rows) if rows else None,
         limit_of(recorded, scenario, failing(scenario), is_paced=0 < pace <= rate / AT_PACE),
     )
