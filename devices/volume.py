@@ -6,11 +6,12 @@ docs/explanation/cloud-volumes.md and docs/explanation/virtual-disks.md have the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import Counted, LimitParams, ServerParams, VolumeDeviceParams
 from raidlab.devices.schema import Bought, DriveOptions, DriveSpec, Table
 from raidlab.devices.units import (
     Duration,
@@ -22,7 +23,8 @@ from raidlab.devices.units import (
     format_size,
 )
 
-_GIB = 1 << 30
+_COUNTED: Final[tuple[Counted, ...]] = ("ios", "bytes")
+_GIB: Final = 1 << 30
 _PEAK_NS = 10_000_000
 """What flows into the bucket of a rate without credit within this time passes at once."""
 
@@ -92,16 +94,18 @@ class Server(Table):
         if not any((self.read, self.write, self.read_mib, self.write_mib)):
             yield Fault("read", None, "a time: of a `read`, a `write`, a `read_mib`, a `write_mib`")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> ServerParams:
         """`ServerParams` of the native models."""
-        return {
+        plan: ServerParams = {
             "servers": self.servers,
             "command_ns": [self.read, self.write],
             "mib_ns": [self.read_mib, self.write_mib],
             "spread": self.spread,
             "continued": [self.continued_read, self.continued_write],
-            **({"apart": True} if self.apart else {}),
         }
+        if self.apart:
+            plan["apart"] = True
+        return plan
 
 
 class Bounds(Table):
@@ -195,31 +199,29 @@ class VolumeSpec(DriveSpec):
         size = None if options.bought is None else options.bought.size
         return self.capacity if size is None else size
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> VolumeDeviceParams:
         """`VolumeParams` of the native models; who has written before has spent the credit."""
-        server = {} if self.server is None else {"server": self.server.to_plan()}
-        return server | {
+        plan: VolumeDeviceParams = {
             "kind": "volume",
             "capacity_bytes": self.capacity_bytes(options),
             "read_ns": self._times(self.latency.read),
             "write_ns": self._times(self.latency.write),
-            **(
-                {"slow_ppm": round(1e6 * self.latency.slow_share), "slow_ns": self.latency.slow}
-                if self.latency.slow_share
-                else {}
-            ),
             "io_bytes": self.io_size,
-            "limits": [
-                limit for what in ("ios", "bytes") for limit in self._buckets(what, options)
-            ],
+            "limits": [limit for what in _COUNTED for limit in self._buckets(what, options)],
             "spent": bool(options.history),
         }
+        if self.server is not None:
+            plan["server"] = self.server.to_plan()
+        if self.latency.slow_share:
+            plan["slow_ppm"] = round(1e6 * self.latency.slow_share)
+            plan["slow_ns"] = self.latency.slow
+        return plan
 
     def _times(self, mean: int) -> list[int]:
         floor = round(mean * self.latency.floor)
         return [floor, mean - floor]
 
-    def _buckets(self, what: str, options: DriveOptions) -> Iterator[dict[str, Any]]:
+    def _buckets(self, what: Counted, options: DriveOptions) -> Iterator[LimitParams]:
         """The bucket of what is provisioned with its credit, and that of a burst's rate."""
         base = self._provisioned(what, options)
         if base is None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -154,7 +154,7 @@ class GrowthTable(Table):
                 yield Fault(f"{key}_to", high, f"at least {key}, {middle:g}")
 
 
-_BOUGHT = ("size", "iops", "throughput")
+_BOUGHT: Final = ("size", "iops", "throughput")
 """Keys of `drives` that say what is bought of a cloud volume."""
 
 
