@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from raidlab.calibration.monitoring.clock import Parsed, order_of
+from raidlab.calibration.monitoring.clock import Parsed, order_of, written
 from raidlab.calibration.monitoring.rows import Layout
 from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, Series
 
@@ -147,8 +147,9 @@ class Reports:
         """Makes the series, fills what was idle, and says what was seen."""
         count = len(self.stamps)
         times, capture.zone = self.times()
-        length = self._lengths(times)
         capture.saw(times[~np.isnan(times)])
+        times = self._onwards(times, capture)
+        length = self._lengths(times)
         renamed = self._renamed(count, capture)
         idle: list[str] = []
         for name, device in self.devices.items():
@@ -178,6 +179,31 @@ class Reports:
             capture.note("idle", names, "missing from some reports (-z): counted as idle there")
         capture.runs = [dict.fromkeys(capture.series, run) for run in self.runs or [0]]
         capture.boot = Boot.OPEN
+
+    def _onwards(self, times: Array, capture: Capture) -> Array:
+        """Times without the steps that a clock was set back by inside of a run of the tool.
+
+        The clock after a step is taken for right: what is before it moves, so that the two reports
+        are one usual interval apart. That interval is the median of the others.
+        """
+        steps = np.diff(times)
+        onwards = steps[steps > 0]
+        if not len(onwards):
+            return times
+        usual = float(np.median(onwards))
+        found = times.copy()
+        for before in np.flatnonzero(steps < 0).tolist():
+            if before + 1 in self.runs:
+                continue
+            back = float(times[before] - times[before + 1])
+            found[: before + 1] -= back + usual
+            capture.note(
+                "clock",
+                written(float(times[before + 1]), None) or "",
+                f"the clock went back by {back:g} s: samples before it are counted as earlier,"
+                f" and the one after it as of {usual:g} s",
+            )
+        return found
 
     def _lengths(self, times: Array) -> Array:
         length = np.full(len(times), np.nan)
