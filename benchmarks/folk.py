@@ -154,13 +154,14 @@ def markdown(answers: Sequence[Answer]) -> str:
 
 HEAD: Final = """# Evidence: folk questions
 
-Do the numbers that people quote come out? {count} questions of forums, each with a public number
-and what raidlab simulates. Of the {blind} to which nothing was fitted, {near} lie within a
-quarter of the public number or of its range.
+Do the numbers that people quote come out? Of {blind} public numbers to which nothing was fitted,
+{near} lie within a quarter of the public number or of its range. Here are {count} questions of
+forums, each with its scenario. They were picked by subject; [public reports](public.md) has every
+report that was rebuilt, and more of those are off.
 """
 TAIL: Final = """
 *Blind*: nothing was fitted to the number. *In view*: a choice of the model was made in its view.
-*Fitted*: the device was made from it, so that only the rest of the path is tested. A ratio is the
+*Fitted*: the device file states it, so that only the rest of the path is tested. A ratio is the
 rate of RAID 0, or of one drive, over the rate in question.
 
     python benchmarks/folk.py --markdown docs/evidence/folk-questions.md    # this page

@@ -45,8 +45,9 @@ class LevelFacts:
     def wanted(self) -> str:
         """The number of drives in words."""
         drives = "drive" if self.least == 1 else "drives"
-        even = ", an even number" if self.multiple == 2 else ""
-        return f"{self.least} {drives} or more{even}"
+        multiples = {1: "", 2: ", an even number"}
+        of = multiples.get(self.multiple, f", a multiple of {self.multiple}")
+        return f"{self.least} {drives} or more{of}"
 
     def fits(self, drives: int) -> bool:
         """Whether it can be made of this many drives."""
@@ -81,14 +82,18 @@ LEVELS: Mapping[Level, LevelFacts] = {
 """Every level. The engine has the same, as `Level` in `scenarios/engine/src/plan/mod.rs`."""
 
 
-def facts(level: str, layout: CopyLayout | None = None) -> LevelFacts:
+def facts(level: str, layout: CopyLayout | None = None, spans: int | None = None) -> LevelFacts:
     """What a level wants and offers; of independent drives what one of them does.
 
     Args:
         level: Its name.
         layout: Where md puts the copies of RAID 10; striped pairs if None.
+        spans: Of RAID 50 and 60; two if None.
     """
     found = LEVELS["jbod" if level == "independent" else cast(Level, level)]
+    if spans is not None and found.spans > 1:
+        each = found.least // found.spans
+        return replace(found, least=spans * each, multiple=spans, spans=spans)
     if layout is None:
         return found
     copies = layout.copies

@@ -6,14 +6,16 @@ docs/explanation/cloud-volumes.md and docs/explanation/virtual-disks.md have the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import Counted, LimitParams, ServerParams, VolumeDeviceParams
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import Duration, IoRate, Rate, Share, Size
 
+_COUNTED: Final[tuple[Counted, ...]] = ("ios", "bytes")
 _PEAK_NS = 10_000_000
 """What flows into the bucket of a rate without credit within this time passes at once."""
 
@@ -83,16 +85,18 @@ class Server(Table):
         if not any((self.read, self.write, self.read_mib, self.write_mib)):
             yield Fault("read", None, "a time: of a `read`, a `write`, a `read_mib`, a `write_mib`")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> ServerParams:
         """`ServerParams` of the native models."""
-        return {
+        plan: ServerParams = {
             "servers": self.servers,
             "command_ns": [self.read, self.write],
             "mib_ns": [self.read_mib, self.write_mib],
             "spread": self.spread,
             "continued": [self.continued_read, self.continued_write],
-            **({"apart": True} if self.apart else {}),
         }
+        if self.apart:
+            plan["apart"] = True
+        return plan
 
 
 class VolumeSpec(DriveSpec):
@@ -128,29 +132,29 @@ class VolumeSpec(DriveSpec):
         """Bytes that a host can address."""
         return self.capacity
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> VolumeDeviceParams:
         """`VolumeParams` of the native models; who has written before has spent the credit."""
-        server = {} if self.server is None else {"server": self.server.to_plan()}
-        return server | {
+        plan: VolumeDeviceParams = {
             "kind": "volume",
             "capacity_bytes": self.capacity,
             "read_ns": self._times(self.latency.read),
             "write_ns": self._times(self.latency.write),
-            **(
-                {"slow_ppm": round(1e6 * self.latency.slow_share), "slow_ns": self.latency.slow}
-                if self.latency.slow_share
-                else {}
-            ),
             "io_bytes": self.io_size,
-            "limits": [limit for what in ("ios", "bytes") for limit in self._buckets(what)],
+            "limits": [limit for what in _COUNTED for limit in self._buckets(what)],
             "spent": bool(options.history),
         }
+        if self.server is not None:
+            plan["server"] = self.server.to_plan()
+        if self.latency.slow_share:
+            plan["slow_ppm"] = round(1e6 * self.latency.slow_share)
+            plan["slow_ns"] = self.latency.slow
+        return plan
 
     def _times(self, mean: int) -> list[int]:
         floor = round(mean * self.latency.floor)
         return [floor, mean - floor]
 
-    def _buckets(self, what: str) -> Iterator[dict[str, Any]]:
+    def _buckets(self, what: Counted) -> Iterator[LimitParams]:
         """The bucket of what is provisioned with its credit, and that of a burst's rate."""
         base = self.limits.of(what)
         if base is None:

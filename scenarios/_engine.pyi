@@ -18,6 +18,9 @@ def run(plan: str, watch: Callable[[int, int], bool] | None = None) -> str:
     true stops the run.
     """
 
+def plan_schema() -> str:
+    """Give the JSON Schema of a plan, each type below `$defs`."""
+
 def result_schema() -> str:
     """Give the JSON Schema of what the engine gives, each type below `$defs`."""
 
@@ -58,6 +61,18 @@ def trace_columns(options: str) -> tuple[str, list[bytes]]:
     Columns: operations (u8), offsets, sizes, times, lines (u64), response times (f64, NaN for
     none), little-endian.
     """
+
+Rows = tuple[
+    int, list[tuple[int, int, int, int, int, int, int]], list[bytes], bytes, bytes, list[list[str]]
+]
+"""Bytes taken, runs (first byte, byte behind, columns, first row, rows, end of the prefix, keys),
+names, the name of each row (u32) and all numbers (f64) little-endian, keys."""
+
+def rows_of_lines(block: bytes) -> Rows:
+    """Find the rows in the whole lines of a block: words, and plain numbers behind them."""
+
+def rows_of_objects(block: bytes, key: bytes) -> Rows:
+    """Find the flat objects that begin with a key; raises `ValueError` if one has another form."""
 
 class Simulation:
     """A system whose clock a caller drives; all times in nanoseconds."""

@@ -160,7 +160,9 @@ def _size(plan: Mapping[str, Any], array: Mapping[str, Any], checked: Scenario) 
     sizes = capacities(plan, checked)
     drives = [sizes[drive] for drive in array["drives"]]
     layout = CopyLayout.of_plan(array)
-    return usable_bytes(array["level"], array["stripe_unit_bytes"], drives, layout)
+    return usable_bytes(
+        array["level"], array["stripe_unit_bytes"], drives, layout, array.get("spans")
+    )
 
 
 def find_fio() -> str:

@@ -28,6 +28,7 @@ from raidlab.calibration.fitting.comparison.compare import Compared, compare, su
 from raidlab.calibration.fitting.estimation.by_law import BY_LAW
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import fit_behind_each_host
+from raidlab.calibration.fitting.estimation.measured_pauses import measured_pauses
 from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.stages import (
     AFTER,
@@ -112,6 +113,9 @@ def calibrate(
     steps = len(tasks) * settled.searches
     progress(steps + 1, steps + AFTER)
     model = settled.model
+    paused = measured_pauses(points) if kind.name == "ssd" and system is None else None
+    if paused is not None:
+        model, sources = paused.model(model), paused.sources(sources, measurement.name)
     bench = model.bench(found.place)
     rows = seen.compared(bench, settings.workers)
     warnings += bench.doubts(points)
@@ -136,6 +140,7 @@ def calibrate(
         settled.decisions,
         searched.tried,
         (*warnings, *found.warnings, *extrapolated(points, seen.every)),
+        pauses=paused,
     )
 
 

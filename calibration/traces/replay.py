@@ -129,7 +129,9 @@ class Target:
             base=base,
         )
         layout = CopyLayout.of_plan(chosen)
-        size = usable_bytes(chosen["level"], chosen["stripe_unit_bytes"], drives, layout)
+        size = usable_bytes(
+            chosen["level"], chosen["stripe_unit_bytes"], drives, layout, chosen.get("spans")
+        )
         return Target(f"{names[index]} of {scenario.title}", system, index, size)
 
     def under(self, load: TracePlan, title: str) -> Scenario:

@@ -12,7 +12,7 @@ import jinja2
 import raidlab
 from raidlab.notebooks.course.lessons import Lesson
 from raidlab.notebooks.course.misconceptions import of_lesson
-from raidlab.notebooks.course.text import text_of
+from raidlab.notebooks.course.text import glossary_of_the_course, text_of
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.scenarios.results.look import joined
 
@@ -58,6 +58,18 @@ def render(name: str, lesson: Lesson, **values: Any) -> str:
         .get_template(name)
         .render(lesson=lesson, stops=stops, home=home, **known, **values)
     )
+    return made
+
+
+def glossary() -> str:
+    """The words of the field and of the lab, as a page to print."""
+    made: str = (
+        _templates()
+        .get_template("glossary.html.j2")
+        .render(
+            style=pages.style(), version=raidlab.__version__, text=glossary_of_the_course(),
+        )
+    )  # fmt: skip
     return made
 
 

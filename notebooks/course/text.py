@@ -67,3 +67,11 @@ def _sections(name: str) -> dict[str, str]:
     found = files("raidlab.notebooks.course").joinpath("text", f"{name}.md").read_text("utf-8")
     _, *sections = re.split(r"^## ", _LINK.sub(r"\1", found), flags=re.MULTILINE)
     return {title: text for title, _, text in (each.partition("\n") for each in sections)}
+
+
+def glossary_of_the_course() -> str:
+    """The glossary as HTML, without links to pages that are not here."""
+    found = files("raidlab.notebooks.course").joinpath("glossary.md").read_text("utf-8")
+    plain = _LINK.sub(r"\1", found.partition("\n")[2])
+    made: str = markdown.markdown(plain, extensions=["tables"])
+    return made

@@ -43,8 +43,8 @@ def busiest(row: Row) -> Busiest | None:
     if named is None:
         return None
     found = leading(met_by(row))[0]
-    name = _ONE.get(found["kind"], named[0].rpartition("/")[2])
-    return Busiest(name, found["kind"], found["utilization"], named[1])
+    name = _ONE.get(found["kind"], named.name.rpartition("/")[2])
+    return Busiest(name, found["kind"], found["utilization"], named.share)
 
 
 def best_rate(rows: Rows) -> float:

@@ -98,15 +98,15 @@ class Desk:
         self._numbers = count(1)
         self._lock = threading.Lock()
 
-    def upload(self, name: str, text: str) -> Upload:
-        """Takes a file.
+    def upload(self, name: str, text: str) -> list[Upload]:
+        """Takes a file: what is in it.
 
         Raises:
             SpecError: It is none that the planner takes.
         """
         with self._lock:
             found = taken(name, text, self.folder)
-            self.uploads[found.file] = found
+            self.uploads |= {each.file: each for each in found}
             return found
 
     def ask(self, tab: str, values: Mapping[str, Any]) -> Asked:

@@ -22,6 +22,8 @@ _DISK_RUN_S: Final = (10.0, 6.0)
 """Warm-up and least duration where disks and caches of controllers fill slowly."""
 _FLASH_RUN_S: Final = (0.5, 1.5)
 """Warm-up and least duration of drives that take milliseconds to settle."""
+_UPLOADED_RUN_S: Final = 3.0
+"""Least duration of a load from a file, all of which passes in the run."""
 _LONGEST_RUN_S: Final = 60.0
 _NAME_LENGTH: Final = 200
 DeviceName = Annotated[str, Field(min_length=1, max_length=_NAME_LENGTH)]
@@ -106,6 +108,10 @@ class Form(Table):
         """Ends of the number of drives on the wrong side."""
         if self.count_from > self.count_to:
             yield Fault("count_to", self.count_to, f"at least {self.count_from}, the fewest drives")
+        priced = {price.device for price in self.prices}
+        for name in (*self.drives, *self.controllers):
+            if priced and name not in priced and name != NO_CONTROLLER:
+                yield Fault(f"price-{name}", None, "a price, as others have one; or none has any")
 
 
 _FIELDS: Final[Mapping[str, str]] = {
@@ -153,6 +159,8 @@ def said_of_question(faults: Sequence[Fault]) -> list[Said]:
 
 
 def _leaf(key: str) -> str:
+    if key.startswith("price-"):
+        return key
     parts = [part for part in key.split(".") if not part.isdigit()]
     return parts[-1] if parts else ""
 
@@ -203,6 +211,9 @@ def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, Any]:
     if form.prices:
         tree |= {"currency": form.currency, "energy_price": form.energy_price}
     tree["load"] = [_load(form.load, uploads)]
+    if form.growth.rate_pct and _is_closed(form.load, uploads):
+        allowed = "0: this load has no rate of its own that could grow, it goes as fast as it can"
+        raise SpecError([Fault("rate_pct", f"{form.growth.rate_pct:g} %", allowed)])
     growth = {"rate": form.growth.rate_pct / 100, "capacity": form.growth.capacity_pct / 100}
     if any(growth.values()):
         tree["growth"] = growth
@@ -237,6 +248,14 @@ def _check_drives(form: Form, uploads: Mapping[str, Upload]) -> None:
     faults = [Fault(field, name, allowed, known) for field, name in chosen if name not in known]
     if faults:
         raise SpecError(faults)
+
+
+def _is_closed(
+    load: DescribedLoad | ProfileLoad | UploadedLoad, uploads: Mapping[str, Upload]
+) -> bool:
+    if isinstance(load, UploadedLoad):
+        return load.upload in uploads and uploads[load.upload].closed
+    return isinstance(load, ProfileLoad) and not takes_rate(load.profile)
 
 
 def _load(load: DescribedLoad | ProfileLoad | UploadedLoad, uploads: Mapping[str, Upload]) -> Any:
@@ -289,7 +308,7 @@ def _run(form: Form) -> dict[str, str]:
     cached = any(name != NO_CONTROLLER for name in form.controllers)
     warm_up, least = _DISK_RUN_S if disks or cached else _FLASH_RUN_S
     if isinstance(form.load, UploadedLoad):
-        return {"warm_up": f"{warm_up:g} s", "duration": f"{_DISK_RUN_S[1]:g} s"}
+        return {"warm_up": f"{warm_up:g} s", "duration": f"{max(least, _UPLOADED_RUN_S):g} s"}
     long = min(_LONGEST_RUN_S, max(least, _IOS / form.load.rate))
     return {"warm_up": f"{warm_up:g} s", "duration": f"{long:.3g} s"}
 

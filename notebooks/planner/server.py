@@ -15,7 +15,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.notebooks.frame.door import guarded
 from raidlab.notebooks.planner.answers import PAGE_FILE, Desk
 from raidlab.notebooks.planner.page import page
-from raidlab.notebooks.planner.uploads import LARGEST_BYTES, UploadKind
+from raidlab.notebooks.planner.uploads import LARGEST_BYTES, Upload, UploadKind
 
 PORT: Final = 8643
 """The usual one, beside that of the lab."""
@@ -42,17 +42,7 @@ class _Requests:
             return _wrong("; ".join(str(fault) for fault in error.faults))
         except Exception as error:  # A file that no reader foresaw is none; the page goes on.
             return _wrong(f"{name}: it cannot be read ({error})")
-        return JSONResponse(
-            {
-                "name": found.name,
-                "kind": found.kind,
-                "file": found.file,
-                "words": found.words,
-                "prices": [vars(each) for each in found.prices],
-                "warnings": list(found.warnings),
-                "load": found.kind in (UploadKind.MONITORING, UploadKind.JOB),
-            }
-        )
+        return JSONResponse({"found": [_shown(each) for each in found]})
 
     async def ask(self, request: Request) -> Response:
         """Begins to answer a question."""
@@ -83,6 +73,19 @@ class _Requests:
         kind = "text/html" if name == PAGE_FILE else "application/octet-stream"
         disposition = {"content-disposition": f'attachment; filename="{name}"'}
         return Response(asked.files[name], media_type=kind, headers=disposition)
+
+
+def _shown(upload: Upload) -> dict[str, Any]:
+    return {
+        "name": upload.name,
+        "kind": upload.kind,
+        "file": upload.file,
+        "words": upload.words,
+        "prices": [vars(each) for each in upload.prices],
+        "warnings": list(upload.warnings),
+        "load": upload.kind in (UploadKind.MONITORING, UploadKind.JOB),
+        "closed": upload.closed,
+    }
 
 
 def _number(request: Request) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import re
 from collections.abc import Iterator, Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from raidlab.calibration.datasheets.build import import_datasheet
-from raidlab.calibration.monitoring.importing import import_monitoring
+from raidlab.calibration.monitoring.importing import Imported, import_monitoring
 from raidlab.calibration.monitoring.load import load_of
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, SpecError, few_of_each
@@ -67,10 +68,14 @@ class Upload:
     """What is in it."""
     prices: Sequence[Price] = ()
     warnings: Sequence[str] = ()
+    closed: bool = False
+    """True for a load without a rate of its own: it goes as fast as the system lets it."""
 
 
-def taken(name: str, text: str, folder: Path) -> Upload:
+def taken(name: str, text: str, folder: Path) -> list[Upload]:
     """Recognises a file and stores it in the question's folder.
+
+    Monitoring of several devices gives the load of all of them, then that of each.
 
     Raises:
         SpecError: It is none that the planner takes, or has faults; says what it takes.
@@ -84,11 +89,11 @@ def taken(name: str, text: str, folder: Path) -> Upload:
     path.write_text(text, encoding="utf-8", errors="replace")
     try:
         if path.suffix.lower() == ".toml":
-            return _toml(name, path)
+            return [_toml(name, path)]
         if path.suffix.lower() in JOB_ENDINGS or _is_job(text):
-            return _job(name, path)
+            return [_job(name, path)]
         if _is_prices(text):
-            return _prices(name, path, text)
+            return [_prices(name, path, text)]
         return _monitoring(name, path)
     except SpecError as error:
         path.unlink(missing_ok=True)
@@ -111,7 +116,8 @@ def _job(name: str, path: Path) -> Upload:
     if checked.faults:
         raise SpecError(checked.faults)
     words = f"a job file of fio: {checked.holds}"
-    return Upload(name, UploadKind.JOB, path.name, words, warnings=checked.warnings)
+    warnings = checked.warnings
+    return Upload(name, UploadKind.JOB, path.name, words, warnings=warnings, closed=True)
 
 
 def _toml(name: str, path: Path) -> Upload:
@@ -140,7 +146,7 @@ def _sheet(name: str, path: Path) -> Upload:
     return Upload(name, UploadKind.DEVICE, device.name, words, warnings=imported.warnings)
 
 
-def _monitoring(name: str, path: Path) -> Upload:
+def _monitoring(name: str, path: Path) -> list[Upload]:
     try:
         found = import_monitoring([path])
     except SpecError as error:
@@ -148,11 +154,27 @@ def _monitoring(name: str, path: Path) -> Upload:
     if found.refused is not None:
         allowed = f"{found.refused.reason}. The planner takes {_TAKEN}"
         raise SpecError([Fault(name, None, allowed)])
+    devices = list(found.default_devices)
+    made = [_monitored(name, path, found, devices)]
+    for device in devices if len(devices) > 1 else ():
+        with contextlib.suppress(SpecError):  # A device without any I/O is no load.
+            made.append(_monitored(name, path, found, [device]))
+    return made
+
+
+def _monitored(name: str, path: Path, found: Imported, devices: Sequence[str]) -> Upload:
+    found.default_devices = list(devices)
     load = load_of(found)
-    file = path.with_name(f"{path.stem}.load.json")
-    file.write_text(load.to_json(), encoding="utf-8")
+    part = "" if len(devices) != 1 else f"-{_UNSAFE.sub('-', devices[0])}"
+    file = path.with_name(f"{path.stem}{part}.load.json")
+    closed = load.loop.kind == "closed"
     words = f"{found.capture.source} of {', '.join(load.devices)}: {_rates(load)}"
-    return Upload(name, UploadKind.MONITORING, file.name, words, warnings=found.warnings)
+    if closed:
+        words += ", in a closed loop"
+    file.write_text(load.to_json(), encoding="utf-8")
+    return Upload(
+        name, UploadKind.MONITORING, file.name, words, warnings=found.warnings, closed=closed
+    )
 
 
 def _rates(load: MonitoredLoad) -> str:

@@ -325,6 +325,8 @@ def _show(result: Calibration, document: dict[str, Any], output: Output) -> None
     tables = [report.parameters_table(result.fit.estimates), report.parts_table(document)]
     shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)
     print_shown(shown, output)
+    if result.pauses is not None:
+        print_notes([result.pauses.said()])
     if "posterior" in document:
         found = document["posterior"]
         print_notes(

@@ -113,7 +113,7 @@ def reasons_table(found: Answer) -> Table:
     rows: list[list[Cell]] = []
     for group in made[:_REASONS_SHOWN]:
         nearest = group.members[0]
-        lacks = _lacks(nearest)
+        lacks = _lacks(found, nearest)
         name = _short(nearest, common)
         rows.append([group.reason, len(group.members), f"{name}: {lacks}" if lacks else name])
     left = sum(len(group.members) for group in made[_REASONS_SHOWN:])
@@ -133,7 +133,7 @@ def _short(each: Candidate, common: frozenset[str]) -> str:
     return _BETWEEN.join([first, *(part for part in rest if part not in common)])
 
 
-def _lacks(each: Candidate) -> str:
+def _lacks(found: Answer, each: Candidate) -> str:
     """By how much the nearest misses, of the goal that it misses most."""
     if each.why_not:
         return ""
@@ -146,4 +146,6 @@ def _lacks(each: Candidate) -> str:
     if worst.by is None or worst.measured.value is None:
         return ""
     shown = worst.goal.shown(worst.measured.value)
+    if worst.goal.quantity == "cost":
+        shown = found.question.amount(worst.measured.value)
     return f"{worst.goal.name} {shown}" if worst.goal.source is not Source.LIFE else shown

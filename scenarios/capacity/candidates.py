@@ -189,18 +189,25 @@ def scaled(question: Question, tree: dict[str, Any], factor: float) -> dict[str,
 def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]:
     writes: tuple[str | None, ...] = group.write or (None,)
     caches = [("", 0), *itertools.product(group.ssd_cache, group.ssd_cache_counts)]
+    spans_of: tuple[int | None, ...] = group.spans or (None,)
+    used_of: tuple[str | None, ...] = group.used or (None,)
+    of_each = itertools.product(caches if group.ssd_cache else caches[:1], spans_of, used_of)
     every = itertools.product(
         group.hosts, group.controllers, group.drives, group.levels, group.counts,
-        group.spares, group.stripe_units, writes, caches if group.ssd_cache else caches[:1],
+        group.spares, group.stripe_units, writes, tuple(of_each),
     )  # fmt: skip
-    for host, controller, drive, level, count, spares, unit, write, cache in every:
+    for host, controller, drive, level, count, spares, unit, write, (cache, own, used) in every:
+        # Levels without spans are one candidate, whatever the spans of others.
+        spans = own if level in ("raid50", "raid60") else None
         array: dict[str, Any] = {
             "level": level,
             "drives": [{"model": drive, "count": count}],
             "stripe_unit": unit,
             "hot_spares": spares,
         }
-        parts = [f"{count} x {drive}", level]
+        array |= {} if spans is None else {"spans": spans}
+        array |= {} if used is None else {"used": used}
+        parts = [f"{count} x {drive}", level if spans is None else f"{level} of {spans} spans"]
         tree: dict[str, Any] = {"title": question.title, "host": {"model": host}}
         if len(group.hosts) > 1:
             parts.append(host)
@@ -218,6 +225,8 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             parts.append(write)
         if len(group.stripe_units) > 1:
             parts.append(unit)
+        if len(group.used) > 1:
+            parts.append(f"{used} of each")
         if spares:
             parts.append(f"{spares} spare{'s' if spares > 1 else ''}")
         if cache[1]:
@@ -230,6 +239,7 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             "host": host, "controller": controller, "drive": drive, "level": level,
             "drives": str(count), "spares": str(spares), "stripe unit": unit,
             "write policy": write or "its own",
+            "spans": str(spans or "its own"), "used": used or "the whole drive",
             "SSD cache": f"{cache[1]} x {cache[0]}" if cache[1] else "none",
         }  # fmt: skip
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]

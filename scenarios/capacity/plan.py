@@ -30,7 +30,14 @@ from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.diagnostics.statements import why_not
-from raidlab.scenarios.results.goals import CLEAR, UNWORN_YEARS, Measured, Source, without_effect
+from raidlab.scenarios.results.goals import (
+    CLEAR,
+    OF_A_RUN,
+    UNWORN_YEARS,
+    Measured,
+    Source,
+    without_effect,
+)
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
@@ -54,10 +61,14 @@ _LEAST_CANDIDATES = 12
 """Candidates that go on, if there are so many that may fit."""
 _NEAREST = 3
 """Candidates that go on where none may fit."""
+_SHORT_RUN_IOS = 20_000
+"""I/Os of a run up to which it is not cut into parts: they take less than the preconditioning."""
+_SHORT_CANDIDATES = 48
+"""Candidates up to which whole short runs of all take seconds."""
 _REPLICATIONS = (4, 16)
 """Of the cheapest ones, until it is clear whether they fit."""
 _CLEARED = 4
-_SERVED = (Source.LATENCY, Source.RATE)
+_SERVED = OF_A_RUN
 """Of goals that a change was tried for."""
 
 
@@ -105,8 +116,9 @@ class _Planning:
         """Simulates ever fewer for ever longer; gives those that went to the end."""
         alive = self.thin(alive)
         for rung, (share, slack) in enumerate(RUNGS):
-            if self.question.traced and share < 1:
-                # A part of a trace says nothing certain of the rest.
+            if share < 1 and (self.question.traced or self.is_short(alive)):
+                # A part of a trace says nothing certain of the rest; of a short run it saves
+                # nothing, as what drives have seen before it takes longer.
                 continue
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             alive = [each for each in alive if not each.why_not]
@@ -132,6 +144,12 @@ class _Planning:
                 on = sorted(on, key=lambda each: (dear[each.name], price(each)))[:keep]
             alive = on
         return alive
+
+    def is_short(self, alive: Sequence[Candidate]) -> bool:
+        """Whether whole runs of all candidates cost hardly more than parts of them."""
+        seconds = max((_whole_run(each) for each in alive), default=0) / 1e9
+        few = len(alive) <= _SHORT_CANDIDATES
+        return few and 0 < self.asked * seconds <= _SHORT_RUN_IOS
 
     def thin(self, alive: list[Candidate]) -> list[Candidate]:
         """Of very many candidates every nth number of drives of a family, in a short run each.
@@ -245,11 +263,11 @@ class _Planning:
         goals = {goal.source for goal in self.question.goals}
         hours = None
         if Source.REBUILD in goals:
-            took, p99 = rebuilt(candidate.tree, self.question.path, self.running, self.seed)
-            hours = took.value
+            found = rebuilt(candidate.tree, self.question.path, self.running, self.seed)
+            hours = found["rebuild"].value
             for goal in self.question.goals:
                 if goal.source is Source.REBUILD:
-                    candidate.judge(goal, p99 if goal.quantity == "rebuild p99" else took)
+                    candidate.judge(goal, found[goal.quantity])
         candidate.loss = self._loss(candidate, hours)
         for goal in self.question.goals:
             if goal.source is Source.RISK:
@@ -373,6 +391,14 @@ def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
     return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
 
 
+def front_of(fitting: Sequence[Candidate]) -> list[Candidate]:
+    """Those that no other beats in everything; notes of each of the rest which one does."""
+    for each in fitting:
+        better = (o.name for o in fitting if o is not each and _beats(o, each, 0.0))
+        each.dominated_by = next(better, "")
+    return [each for each in fitting if not each.dominated_by]
+
+
 def _first_of_each(faults: Sequence[Fault]) -> list[Fault]:
     """The first fault of each key: other candidates have it with other numbers."""
     keys: dict[str, list[Fault]] = {}
@@ -411,10 +437,7 @@ def plan(
     planning.clear(finals)
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
-    for each in fitting:
-        better = (o.name for o in fitting if o is not each and _beats(o, each, 0.0))
-        each.dominated_by = next(better, "")
-    front = [each for each in fitting if not each.dominated_by]
+    front = front_of(fitting)
     recommended = min(front, key=lambda each: _preference(question, each), default=None)
     headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
     unknown: list[str] = []

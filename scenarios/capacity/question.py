@@ -16,7 +16,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import IO_RATE, PERCENT, Power, Share, form_of
+from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Power, Share, form_of
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
@@ -143,10 +143,26 @@ class CandidatesTable(Table):
     backup: str | None = None
     disk_cache: bool | None = None
     stripe_units: tuple[str, ...] = ("64 KiB",)
+    spans: tuple[Annotated[int, Field(ge=2, le=256)], ...] = ()
+    """Of RAID 50 and 60; two if left out. Other levels have none."""
+    used: tuple[str, ...] = ()
+    """Part of each drive that the array uses; the whole drive if left out."""
     spares: tuple[Annotated[int, Field(ge=0, le=64)], ...] = (0,)
     ssd_cache: tuple[str, ...] = ()
     """Drives of a cache of SSDs before the array; none if left out."""
     ssd_cache_counts: Counts = (2,)
+
+    def faults(self) -> Iterator[Fault]:
+        """Spans of levels that have none; parts of drives that are no sizes."""
+        if self.spans and not set(self.levels) & {"raid50", "raid60"}:
+            yield Fault("spans", list(self.spans), "left out: only raid50 and raid60 have spans")
+        for at, used in enumerate(self.used):
+            try:
+                known = SIZE.parse(used) > 0
+            except ValueError:
+                known = False
+            if not known:
+                yield Fault(f"used.{at}", used, 'a size above 0, such as "3500 GiB"')
 
 
 _MOST_COST = 1e12
@@ -293,8 +309,8 @@ class Question:
 
     @property
     def latency_goals(self) -> tuple[Goal, ...]:
-        """Those about latencies of the loads."""
-        return tuple(goal for goal in self.goals if goal.source is Source.LATENCY)
+        """Those about latencies of the loads, and how busy they make a system."""
+        return tuple(g for g in self.goals if g.source in (Source.LATENCY, Source.BUSY))
 
     @property
     def growth(self) -> float:

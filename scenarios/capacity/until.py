@@ -25,7 +25,7 @@ from raidlab.scenarios.capacity.candidates import Candidate, expand
 from raidlab.scenarios.capacity.headroom import at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
-from raidlab.scenarios.results.goals import CLEAR, Source
+from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN, Source
 from raidlab.scenarios.studies.size import Running, Search, Tried, searched
 
 MONTHS = 120
@@ -34,7 +34,6 @@ MODEL_ERROR = 0.1
 """Share by which the rate that a system bears may be off (docs/evidence/validation.md)."""
 _MOST_CANDIDATES = 40
 """Candidates of a question: each of them takes about a dozen simulations."""
-_SIMULATED = (Source.LATENCY, Source.RATE)
 
 
 @dataclass(frozen=True)
@@ -206,7 +205,7 @@ def _searched(
     question: Question, candidate: Candidate, running: Running, seed: int
 ) -> tuple[Search, list[Miss]]:
     """The months that were simulated, and what is missed first of goals about the load."""
-    goals = tuple(goal for goal in question.goals if goal.source in _SIMULATED)
+    goals = tuple(goal for goal in question.goals if goal.source in OF_A_RUN)
     values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
     for month in range(MONTHS + 1):
         then = at_month(question, month)

@@ -8,15 +8,17 @@ from raidlab.devices.copies import CopyLayout
 from raidlab.devices.levels import facts
 
 
-def wrong_count(level: str, drives: int, layout: CopyLayout | None = None) -> str | None:
+def wrong_count(
+    level: str, drives: int, layout: CopyLayout | None = None, spans: int | None = None
+) -> str | None:
     """What `level` wants if it cannot be made of `drives` drives."""
-    wants = facts(level, layout)
+    wants = facts(level, layout, spans)
     return None if wants.fits(drives) else wants.wanted
 
 
-def data_columns(level: str, drives: int) -> int:
+def data_columns(level: str, drives: int, spans: int | None = None) -> int:
     """Stripe units that are written back together: those whose parity ties them, else one."""
-    return facts(level).data_columns(drives)
+    return facts(level, spans=spans).data_columns(drives)
 
 
 def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
@@ -25,7 +27,11 @@ def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
 
 
 def usable_bytes(
-    level: str, stripe_unit: int, capacities: Sequence[int], layout: CopyLayout | None = None
+    level: str,
+    stripe_unit: int,
+    capacities: Sequence[int],
+    layout: CopyLayout | None = None,
+    spans: int | None = None,
 ) -> int:
     """Bytes that an array offers.
 
@@ -34,7 +40,7 @@ def usable_bytes(
     """
     if level == "independent":
         return min(capacities)
-    shape = facts(level, layout)
+    shape = facts(level, layout, spans)
     if not shape.striped:
         return sum(parts_of_jbod(stripe_unit, capacities))
     rows = min(capacities) // stripe_unit

@@ -204,10 +204,20 @@ def limit_names(row: Row) -> tuple[str, ...]:
     return tuple(_called(each, row) for each in found.components) if found and full else ()
 
 
-def leader(row: Row) -> tuple[str, str] | None:
-    """The busiest component, and its share in words; None if there is none."""
+@dataclass(frozen=True)
+class Leader:
+    """The busiest component of a row."""
+
+    kind: str
+    name: str
+    share: str
+    """In words: `98 %`."""
+
+
+def leader(row: Row) -> Leader | None:
+    """The busiest component; None if there is none."""
     found = next(iter(leading(met_by(row))), None)
-    return None if found is None else (_name(found), _share(found))
+    return None if found is None else Leader(found["kind"], _name(found), _share(found))
 
 
 def _short(component: Component, row: Row) -> str:

@@ -36,10 +36,15 @@ class Source(Enum):
 
     LATENCY = "the load's latencies"
     RATE = "the load's rates"
+    BUSY = "how busy its components are"
     SYSTEM = "the system itself"
     REBUILD = "a rebuild under the load"
     LIFE = "the wear under the load"
     RISK = "random failures"
+
+
+OF_A_RUN = (Source.LATENCY, Source.RATE, Source.BUSY)
+"""What a run of the load shows."""
 
 
 def _duration_us(text: str) -> float:
@@ -80,6 +85,14 @@ def _share(text: str) -> float:
     return float(PERCENT.parse(text)) if text.rstrip().endswith("%") else _plain(text)
 
 
+def _utilization(text: str) -> float:
+    """A share in percent."""
+    share = _share(text)
+    if not 0 < share <= 1:
+        raise ValueError('a share such as "70 %"')
+    return 100 * share
+
+
 @dataclass(frozen=True)
 class Quantity:
     """Something that can be a goal."""
@@ -95,6 +108,7 @@ QUANTITIES: Mapping[str, Quantity] = {
     **dict.fromkeys(("mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"), _LATENCY),
     "rate": Quantity(Source.RATE, _rate, "IO/s", ">= 5000 IO/s"),
     "throughput": Quantity(Source.RATE, lambda text: float(RATE.parse(text)), "B/s", "> 1 GB/s"),
+    "utilization": Quantity(Source.BUSY, _utilization, "%", "< 70 %"),
     "usable": Quantity(Source.SYSTEM, lambda text: float(SIZE.parse(text)), "B", ">= 10 TB"),
     "cost": Quantity(Source.SYSTEM, _money, "", "< 20000"),
     "power": Quantity(Source.SYSTEM, lambda text: float(POWER.parse(text)), "W", "< 500 W"),
@@ -102,11 +116,19 @@ QUANTITIES: Mapping[str, Quantity] = {
     "survives": Quantity(Source.SYSTEM, _plain, "drives", ">= 2"),
     "rebuild": Quantity(Source.REBUILD, _hours, "h", "< 24 h"),
     "rebuild p99": Quantity(Source.REBUILD, _duration_us, "us", "< 40 ms"),
+    "rebuild p99.9": Quantity(Source.REBUILD, _duration_us, "us", "< 100 ms"),
     "life": Quantity(Source.LIFE, _years, "years", ">= 5 years"),
     "loss": Quantity(Source.RISK, _share, "", "< 0.01 %"),
 }
 """Every quantity by name. `loss` is the probability of data loss within the horizon."""
-_SYNONYMS = {"iops": "rate", "capacity": "usable", "watts": "power", "latency": "mean"}
+_SYNONYMS = {
+    "util": "utilization",
+    "utilisation": "utilization",
+    "iops": "rate",
+    "capacity": "usable",
+    "watts": "power",
+    "latency": "mean",
+}
 
 
 @dataclass(frozen=True)
@@ -258,7 +280,7 @@ def quantity_of(text: str, option: str = "--of") -> Goal:
     name = _SYNONYMS.get(name, name.replace("_", " "))
     if name not in QUANTITIES:
         raise SpecError([_unknown(option, name)])
-    at_most = QUANTITIES[name].source is Source.LATENCY
+    at_most = QUANTITIES[name].source in (Source.LATENCY, Source.BUSY)
     return Goal(text.strip(), name, at_most, 0.0, (side or "").strip(), workload or "")
 
 
@@ -379,7 +401,23 @@ def of_load(goal: Goal, rows: Sequence[Row]) -> Measured:
     )
 
 
+def _busiest(row: Row) -> Measured:
+    """Utilization of the busiest component, in percent.
+
+    Utilization is the rate times the service time (Denning and Buzen, 1978), so its interval is as
+    wide, as a share, as that of the rate.
+    """
+    busiest = max((each["utilization"] for each in row["components"]), default=None)
+    low, high = row["iops_ci95"]
+    if busiest is None or low is None or high is None or not row["iops"]:
+        return Measured(None if busiest is None else 100 * busiest)
+    ends = [min(100.0, 100 * busiest * end / row["iops"]) for end in (low, high)]
+    return Measured(100 * busiest, ends[0], ends[1])
+
+
 def _of_row(goal: Goal, row: Row) -> Measured:
+    if goal.source is Source.BUSY:
+        return _busiest(row)
     side: Rates = side_of(row, goal.side) if goal.side else row
     if goal.source is Source.LATENCY:
         key = goal.quantity.replace(".", "_")

@@ -11,6 +11,8 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from raidlab.scenarios.results.student import t_975
+
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 BEYOND = 100
 """I/Os beyond a percentile from which on its rank is known within a fifth."""
@@ -36,10 +38,8 @@ def students(values: Sequence[float]) -> Interval:
     """
     if len(values) < 2:
         return [None, None]
-    from scipy.stats import t
-
     mean = statistics.fmean(values)
-    half = float(t.ppf(0.975, len(values) - 1)) * statistics.stdev(values) / math.sqrt(len(values))
+    half = t_975(len(values) - 1) * statistics.stdev(values) / math.sqrt(len(values))
     return [max(0.0, mean - half), mean + half]
 
 

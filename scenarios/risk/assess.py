@@ -288,7 +288,8 @@ def _rebuild(
     allowed = "hours, such as 12: it can be simulated for one redundant array alone, the first"
     if redundant != [0]:
         raise SpecError([Fault("--rebuild", None, allowed, (), scenario.path)])
-    hours, p99 = rebuilt(tree, path, running, seed)
+    found = rebuilt(tree, path, running, seed)
+    hours, p99 = found["rebuild"], found["rebuild p99"]
     if hours.value is None:
         why = "hours, such as 12: under this load the simulated rebuild does not come to its end"
         raise SpecError([Fault("--rebuild", None, why, (), scenario.path)])
@@ -309,7 +310,7 @@ def _rebuild(
 def _redundancy(tree: Mapping[str, Any], at: int) -> Redundancy:
     array = tree["array"][at]
     drives = sum(int(entry.get("count", 1)) for entry in array["drives"])
-    return of_level(str(array.get("level", "jbod")), drives, layout_of(array))
+    return of_level(str(array.get("level", "jbod")), drives, layout_of(array), array.get("spans"))
 
 
 def _array(

@@ -64,7 +64,9 @@ class Redundancy:
         return found
 
 
-def of_level(level: str, drives: int, layout: CopyLayout | None = None) -> Redundancy:
+def of_level(
+    level: str, drives: int, layout: CopyLayout | None = None, spans: int | None = None
+) -> Redundancy:
     """What an array of a level bears.
 
     RAID 10 is pairs, RAID 50 and 60 are spans, RAID 1 copies everything to every drive; RAID 1E has
@@ -72,7 +74,7 @@ def of_level(level: str, drives: int, layout: CopyLayout | None = None) -> Redun
     groups of copies, and others with two copies are such rings. With more copies elsewhere any
     drives, as many as there are copies, count as a loss: that is more than is lost.
     """
-    found: LevelFacts = facts(level)
+    found: LevelFacts = facts(level, spans=spans)
     if layout is not None:
         copies = layout.copies
         if layout.arrangement == "near" and drives % copies == 0:

@@ -137,6 +137,8 @@ class ArrayTable(CacheSettings):
     level: ArrayLevel = "jbod"
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     stripe_unit: Size = 64 * 1024
+    spans: int | None = Field(default=None, ge=2, le=256)
+    """Groups of drives with parity of their own, of RAID 50 and 60; two if left out."""
     used: Size | None = Field(default=None, gt=0)
     """What the array uses of each drive, from its start; the whole drive if left out."""
     hot_spares: int = Field(default=0, ge=0, le=64)
@@ -182,6 +184,8 @@ class ArrayTable(CacheSettings):
         if self.stripe_unit == 0 or self.stripe_unit % 512:
             allowed = 'a multiple of 512 B, at least 512 B, such as "64 KiB"'
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
+        if self.spans is not None and self.level not in ("raid50", "raid60"):
+            yield Fault("spans", self.spans, "left out: only raid50 and raid60 have spans")
         if self.rebuild_rate == 0:
             yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
 

@@ -12,7 +12,7 @@ from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
-from raidlab.scenarios.results.bottleneck import leader
+from raidlab.scenarios.results.bottleneck import Leader, leader
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
@@ -47,8 +47,13 @@ class Point:
     write_amplification: float | None
     """In mapping units, compressed or not: 1 and what collection moves."""
     bottleneck: str | None
-    busiest: tuple[str, str] | None = None
-    """The component that it names, and its share in words."""
+    busiest: Leader | None = None
+    """The component that it names."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        busiest = None if self.busiest is None else (self.busiest.name, self.busiest.share)
+        return vars(self) | {"busiest": busiest}
 
 
 @dataclass(frozen=True)
@@ -74,7 +79,7 @@ class Compression:
         return {
             "title": self.title,
             "seed": self.seed,
-            "points": [vars(point) for point in self.points],
+            "points": [point.to_dict() for point in self.points],
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }

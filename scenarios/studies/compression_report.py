@@ -7,6 +7,7 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
+from raidlab.scenarios.results.bottleneck import PLURALS
 from raidlab.scenarios.results.look import (
     GREY,
     Column,
@@ -119,9 +120,9 @@ def _limit(point: Point) -> tuple[str, str]:
     """The part that is the limit, without its drive, and its share: `compressor`, `100 %`."""
     if point.busiest is None:
         return "", ""
-    name, share = point.busiest
-    words = name.partition("/")[2].partition(" ")[2] if "/" in name else name
-    return words or "NAND", share
+    own = point.busiest
+    words = own.kind if own.kind in PLURALS else own.name
+    return "NAND" if own.kind == "drive" else words, own.share
 
 
 def table(found: Compression) -> Table:

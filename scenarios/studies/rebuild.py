@@ -53,6 +53,7 @@ class Rebuild:
     p99_us_before: float | None
     """Of the slowest load; None without a load."""
     p99_us_during: float | None
+    p99_9_us_during: float | None
     iops_before: float | None
     """Of all loads together."""
     iops_during: float | None
@@ -281,6 +282,7 @@ class _Study:
             limit=_usual(taken),
             p99_us_before=None if self.load is None else self.load.p99_us,
             p99_us_during=sampling.mean([each.p99_us_during for each in taken]),
+            p99_9_us_during=sampling.mean([each.p99_9_us_during for each in taken]),
             iops_before=None if self.load is None else self.load.iops,
             iops_during=sampling.mean([each.iops_during for each in taken]),
             samples=len(taken),

@@ -27,6 +27,7 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Recorded, Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.results.run_result import PeriodResult
+from raidlab.scenarios.results.student import t_975
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
 PACE = "background_bytes_per_s"
@@ -95,7 +96,8 @@ class Sample:
     rate: float
     """Bytes of the drive a second; 0 if none came into place."""
     p99_us_during: float | None
-    """Of the slowest load."""
+    """Of the slowest load; so the next."""
+    p99_9_us_during: float | None
     iops_during: float | None
     limit: Limit | None = None
 
@@ -238,11 +240,12 @@ def sample_of(
     if not recorded.rebuilding_before:
         # All of the rebuild lies in the recording: users' I/Os of its own period count.
         rows = [_period_during(row, result) for row in result.results]
-    p99s = [latency["p99"] for row in rows if (latency := row["latency_us"])]
+    latencies = [latency for row in rows if (latency := row["latency_us"])]
     return Sample(
         place,
         min(rate, pace) if pace else rate,
-        max(p99s, default=None),
+        max((latency["p99"] for latency in latencies), default=None),
+        max((latency["p99_9"] for latency in latencies), default=None),
         sum(row["iops"] for row in rows) if rows else None,
         limit_of(recorded, scenario, failing(scenario), is_paced=0 < pace <= rate / AT_PACE),
     )
@@ -283,19 +286,13 @@ def _inverse(samples: Sequence[Sample]) -> tuple[float, float] | None:
     spread = math.fsum((place - middle) ** 2 for place in places)
     if count < ARMS.places or not spread:
         squares = math.fsum((value - mean) ** 2 for value in values)
-        return mean, _student(count - 1) * math.sqrt(squares / (count - 1) / count)
+        return mean, t_975(count - 1) * math.sqrt(squares / (count - 1) / count)
     deviations = [place - middle for place in places]
     slope = math.fsum(d * v for d, v in zip(deviations, values, strict=True)) / spread
     rest = [v - mean - slope * d for d, v in zip(deviations, values, strict=True)]
     off = 0.5 - middle
     error = math.fsum(each**2 for each in rest) / (count - 2) * (1 / count + off**2 / spread)
-    return mean + slope * off, _student(count - 2) * math.sqrt(error)
-
-
-def _student(freedom: int) -> float:
-    from scipy.stats import t
-
-    return float(t.ppf(0.975, freedom))
+    return mean + slope * off, t_975(count - 2) * math.sqrt(error)
 
 
 def hours(samples: Sequence[Sample], bytes_used: int) -> float | None:

@@ -26,6 +26,7 @@ from raidlab.scenarios.results.diagnostics.statements import why_not
 from raidlab.scenarios.results.endurance import endurance
 from raidlab.scenarios.results.goals import (
     CLEAR,
+    OF_A_RUN,
     UNWORN_YEARS,
     Goal,
     Judged,
@@ -53,7 +54,9 @@ _REPLICATIONS = (1, 4, 16)
 """Of a value, until its side is clear."""
 _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
 """Last words of paths of which one asks for the most."""
-_ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99", "life")
+_ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99",
+    "rebuild p99.9", "life", "utilization",
+)  # fmt: skip
 
 
 class Find(StrEnum):
@@ -272,7 +275,7 @@ def _candidates(
     faults: list[Fault] = []
     for value in axis.values or _spread(axis.span):
         try:
-            changed = with_values(tree, {axis.path: value})
+            changed = with_values(tree, axis.settings(value))
             scenario = build_scenario(changed, path)
         except SpecError as error:
             faults += error.faults
@@ -325,7 +328,7 @@ class Search:
         self._path = path
         self._running = running
         self._seed = seed
-        self._rebuilds: dict[int, tuple[Measured, Measured]] = {}
+        self._rebuilds: dict[int, dict[str, Measured]] = {}
         self._done = 0
 
     def look(self, places: Sequence[int], replications: int = _REPLICATIONS[0]) -> None:
@@ -381,7 +384,7 @@ class Search:
         rows = result.summary()
         each = tuple(judged(goal, self._measured(goal, at, rows, result)) for goal in self._goals)
         behind = falls_behind(scenario, rows)
-        by_run = any(goal.source in (Source.LATENCY, Source.RATE) for goal in self._goals)
+        by_run = any(goal.source in OF_A_RUN for goal in self._goals)
         return Tried(
             self.values[at],
             each,
@@ -393,7 +396,7 @@ class Search:
         )
 
     def _measured(self, goal: Goal, at: int, rows: Sequence[Row], result: Result) -> Measured:
-        if goal.source in (Source.LATENCY, Source.RATE):
+        if goal.source in OF_A_RUN:
             return _of_run(goal, self.candidates[self.values[at]][1], rows)
         if goal.source is Source.LIFE:
             return life_of(result)
@@ -403,7 +406,7 @@ class Search:
         if at not in self._rebuilds:
             tree = self.candidates[self.values[at]][0]
             self._rebuilds[at] = rebuilt(tree, self._path, self._running, self._seed)
-        return self._rebuilds[at][goal.quantity == "rebuild p99"]
+        return self._rebuilds[at][goal.quantity]
 
 
 def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
@@ -450,7 +453,7 @@ def judged_by_run(goals: Sequence[Goal], scenario: Scenario, result: Result) -> 
     rows = result.summary()
     found = []
     for goal in goals:
-        if goal.source in (Source.LATENCY, Source.RATE):
+        if goal.source in OF_A_RUN:
             found.append(judged(goal, _of_run(goal, scenario, rows)))
         elif goal.source is Source.LIFE:
             found.append(judged(goal, life_of(result)))
@@ -472,14 +475,18 @@ def life_of(result: Result) -> Measured:
 
 def rebuilt(
     tree: Mapping[str, Any], path: Path | None, running: Running, seed: int | None
-) -> tuple[Measured, Measured]:
-    """Hours of a rebuild under the load, and p99 in microseconds meanwhile; None without a load."""
+) -> dict[str, Measured]:
+    """By quantity: hours of a rebuild under the load, percentiles in microseconds meanwhile."""
     rate = float(tree["array"][0].get("rebuild_rate", 0.3))
     runs = rebuild.Runs(running.workers, running.store)
     failing = rebuild.with_failure(tree)
     found = rebuild.rebuilds_of(failing, path, [rate], runs, seed=seed).rebuilds[0]
     low, high = found.hours_ci95 or (None, None)
-    return Measured(found.hours, low, high), Measured(found.p99_us_during)
+    return {
+        "rebuild": Measured(found.hours, low, high),
+        "rebuild p99": Measured(found.p99_us_during),
+        "rebuild p99.9": Measured(found.p99_9_us_during),
+    }
 
 
 def is_backlog(faults: Sequence[Fault]) -> bool:

@@ -73,7 +73,7 @@ def suspects(scenario: Scenario, rows: list[Row]) -> Iterator[Suspect]:
 
 def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
     for at, array in enumerate(scenario.base["arrays"]):
-        name, level = array["name"], facts(array["level"])
+        name, level = array["name"], facts(array["level"], spans=array.get("spans"))
         index = _written_array(scenario, at)
         loads = [load for load in scenario.base["workloads"] if load["array"] == at]
         writes = any(load["read_share"] < 1 for load in loads)
@@ -350,9 +350,9 @@ def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
 
 def _of_queues(scenario: Scenario) -> Iterator[Suspect]:
     drives = scenario.base["drives"]
-    in_flight = max((_in_flight(load) for load in scenario.base["workloads"]), default=0)
+    in_flight = _in_flight(scenario)
     shallow = [drive["queue_depth"] for drive in drives if 0 < drive["queue_depth"] < 4]
-    closed = [load for load in scenario.base["workloads"] if _in_flight(load)]
+    closed = [load for load in scenario.base["workloads"] if load["arrival"]["kind"] == "closed"]
     # One stream is what read-ahead and write caches are for.
     is_random = any(load["access"] == "random" for load in closed)
     data = sum(len(array["drives"]) for array in scenario.base["arrays"])
@@ -401,9 +401,12 @@ def _of_queues(scenario: Scenario) -> Iterator[Suspect]:
             )
 
 
-def _in_flight(load: Plan) -> int:
-    arrival = load["arrival"]
-    return int(arrival.get("outstanding", 0)) if arrival["kind"] == "closed" else 0
+def _in_flight(scenario: Scenario) -> int:
+    """I/Os that all closed loads keep in flight together, at the deepest point."""
+    return max(
+        sum(load.outstanding[point] * len(load.parts) for load in scenario.workloads)
+        for point in range(scenario.points)
+    )
 
 
 def _of_links(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:

@@ -8,6 +8,10 @@ An axis is written `PATH=VALUES`. The path has dots between its parts, lists by 
     1:512:x2              by a factor
     1000:5000:500 IO/s    the same with a unit
     16,64,256 KiB         the last one's unit holds for all
+    0.5,1,2 times         a multiple of what stands in the scenario
+
+Fields that move together are one axis: `A,B=VALUES` gives both the same value, and
+`A=VALUES; B=VALUES` the first ones, then the second ones, and so on.
 """
 
 from __future__ import annotations
@@ -17,12 +21,12 @@ import itertools
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import put
+from raidlab.devices.trees import get, put
 
 MOST_POINTS = 100_000
 """Points of a design at most."""
@@ -31,6 +35,7 @@ _NUMBER = r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?"
 _RANGE = re.compile(rf"({_NUMBER}):({_NUMBER})(?::(x?)({_NUMBER}))?(?:\s*([^\d\s:.,][^\s:,]*))?")
 _BARE = re.compile(_NUMBER)
 _QUANTITY = re.compile(rf"({_NUMBER})\s*([A-Za-z%µμ°][^\s:,]*)")
+_TIMES = re.compile(rf"({_NUMBER}) times")
 _ITEM = re.compile(r'(?:"[^"]*"|\[[^\]]*\]|[^,"\[])+')
 
 
@@ -70,6 +75,15 @@ class Axis:
     path: str
     values: tuple[Any, ...]
     span: Span | None = None
+    tied: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
+    """Other paths that move with it, each with its own values; None for the same ones."""
+
+    def settings(self, value: Any) -> dict[str, Any]:
+        """The value of each of its paths where its own is this one."""
+        found = {self.path: value}
+        for path, values in self.tied:
+            found[path] = value if values is None else values[self.values.index(value)]
+        return found
 
     def value(self, share: float) -> Any:
         """The value at a share, from 0 to below 1, of the axis."""
@@ -87,16 +101,26 @@ def axes_of(texts: Sequence[str], option: str = "--vary") -> list[Axis]:
     found: list[Axis] = []
     faults: list[Fault] = []
     for text in texts:
-        path, equals, values = text.partition("=")
-        if not equals or not path.strip() or not values.strip():
-            faults.append(Fault(option, text, _ALLOWED))
-            continue
-        try:
-            found.append(_axis(path.strip(), values.strip()))
-        except ValueError as error:
-            faults.append(Fault(f"{option} {path.strip()}", values, str(error)))
-    for path in {axis.path for axis in found}:
-        if sum(axis.path == path for axis in found) > 1:
+        parts: list[Axis] = []
+        for part in text.split(";"):
+            path, equals, values = part.partition("=")
+            paths = [each.strip() for each in path.split(",")]
+            if not equals or not all(paths) or not values.strip():
+                faults.append(Fault(option, part.strip() or text, _ALLOWED))
+                continue
+            try:
+                same = tuple((each, None) for each in paths[1:])
+                parts.append(
+                    replace(_axis(paths[0], values.strip(), repeats=bool(parts)), tied=same)
+                )
+            except ValueError as error:
+                faults.append(Fault(f"{option} {path.strip()}", values, str(error)))
+        if len(parts) == len(text.split(";")):
+            faults += _untied(parts, option)
+            found.append(_tied(parts))
+    every = [path for axis in found for path in (axis.path, *(path for path, _ in axis.tied))]
+    for path in dict.fromkeys(every):
+        if every.count(path) > 1:
             faults.append(Fault(f"{option} {path}", None, "given once, with all of its values"))
     if not texts:
         faults.append(Fault(option, None, _ALLOWED))
@@ -105,12 +129,36 @@ def axes_of(texts: Sequence[str], option: str = "--vary") -> list[Axis]:
     return found
 
 
-def _axis(path: str, text: str) -> Axis:
+def _untied(parts: Sequence[Axis], option: str) -> list[Fault]:
+    """Axes that cannot move together: another number of values, or a range without a step."""
+    if len(parts) == 1:
+        return []
+    first, found = parts[0], []
+    for axis in parts:
+        if not axis.values:
+            allowed = "values or a step, such as 1000:5000:500 IO/s: it moves with others"
+            found.append(Fault(f"{option} {axis.path}", None, allowed))
+        elif len(axis.values) != len(first.values):
+            allowed = f"as many values as {first.path} has different ones, {len(first.values)}"
+            found.append(Fault(f"{option} {axis.path}", f"{len(axis.values)} values", allowed))
+    return found
+
+
+def _tied(parts: Sequence[Axis]) -> Axis:
+    """One axis of several that move together."""
+    first, *others = parts
+    tied = list(first.tied)
+    for axis in others:
+        tied += [(axis.path, axis.values), *((path, axis.values) for path, _ in axis.tied)]
+    return replace(first, span=None if others else first.span, tied=tuple(tied))
+
+
+def _axis(path: str, text: str, *, repeats: bool = False) -> Axis:
     match = _RANGE.fullmatch(text)
     if match is None:
         items = _with_last_unit([each.strip() for each in _ITEM.findall(text)])
         values = [value for item in items for value in _item(item)]
-        return Axis(path, tuple(dict.fromkeys(values)))
+        return Axis(path, tuple(values if repeats else dict.fromkeys(values)))
     low, high = float(match[1]), float(match[2])
     unit = match[5] or ""
     if low > high:
@@ -196,9 +244,8 @@ def points(
             )
         if faults:
             raise SpecError(faults)
-        paths = [axis.path for axis in axes]
         every = itertools.product(*(axis.values for axis in axes))
-        return [dict(zip(paths, each, strict=True)) for each in every]
+        return [_settings(axes, each) for each in every]
     if count is None or not 1 <= count <= MOST_POINTS:
         raise SpecError([Fault("--points", count, f"1 to {MOST_POINTS:,} for --design {design}")])
     if design is Design.SOBOL and count & (count - 1):
@@ -210,9 +257,17 @@ def points(
     kind = qmc.Sobol if design is Design.SOBOL else qmc.LatinHypercube
     shares = kind(len(axes), rng=seed).random(count)
     return [
-        {axis.path: axis.value(float(share)) for axis, share in zip(axes, row, strict=True)}
+        _settings(axes, [axis.value(float(share)) for axis, share in zip(axes, row, strict=True)])
         for row in shares
     ]
+
+
+def _settings(axes: Sequence[Axis], values: Sequence[Any]) -> dict[str, Any]:
+    """The value of each path at a point, those of tied ones behind their own."""
+    found: dict[str, Any] = {}
+    for axis, value in zip(axes, values, strict=True):
+        found |= axis.settings(value)
+    return found
 
 
 def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
@@ -224,7 +279,14 @@ def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str,
     changed = copy.deepcopy(dict(tree))
     faults = []
     for path, value in values.items():
+        factor = _TIMES.fullmatch(value) if isinstance(value, str) else None
         try:
+            if factor is not None:
+                value = _multiple(get(tree, path), float(factor[1]))
+                if value is None:
+                    allowed = "a number in the scenario, of which it is a multiple"
+                    faults.append(Fault(path, factor[0], allowed))
+                    continue
             put(changed, path, list(value) if isinstance(value, tuple) else value)
         except (ValueError, IndexError, TypeError, AttributeError):
             allowed = "a field of the scenario, lists by index from 0, such as array.0.level"
@@ -232,3 +294,14 @@ def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str,
     if faults:
         raise SpecError(faults)
     return changed
+
+
+def _multiple(stands: Any, factor: float) -> Any:
+    """A multiple of what stands in a scenario, a number or one with a unit; None of all else."""
+    if isinstance(stands, bool):
+        return None
+    if isinstance(stands, int | float):
+        number = stands * factor
+        return round(number) if isinstance(stands, int) else float(f"{number:.9g}")
+    match = _QUANTITY.fullmatch(stands) if isinstance(stands, str) else None
+    return None if match is None else f"{float(match[1]) * factor:.9g} {match[2]}"

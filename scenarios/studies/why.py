@@ -13,12 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from scipy import stats
-
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, latency_at, measured
+from raidlab.scenarios.results.student import t_975
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies.suspects import Suspect, suspects
@@ -208,7 +207,7 @@ def _interval(logs: list[float]) -> tuple[float, float]:
     if len(logs) < 2:
         return mean, mean
     variance = sum((each - mean) ** 2 for each in logs) / (len(logs) - 1)
-    half = float(stats.t.ppf(0.975, len(logs) - 1)) * math.sqrt(variance / len(logs))
+    half = t_975(len(logs) - 1) * math.sqrt(variance / len(logs))
     return mean - half, mean + half
 
 

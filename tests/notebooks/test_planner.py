@@ -190,7 +190,7 @@ def test_the_next_question_of_a_tab_stops_the_one_before(desk):
 
 
 def test_monitoring_becomes_a_load(desk):
-    found = desk.upload("iostat of box.txt", IOSTAT)
+    (found,) = desk.upload("iostat of box.txt", IOSTAT)
     assert found.kind is UploadKind.MONITORING
     # The first report is since boot. 900 and 1,100 reads beside 300 writes: 1,300, 77 % reads.
     assert "sda: 1,300 IO/s on average, 77 % reads, over 20.0 s" in found.words
@@ -201,15 +201,18 @@ def test_monitoring_becomes_a_load(desk):
 
 
 def test_a_job_a_sheet_and_prices(desk):
-    job = desk.upload("my job.fio", JOB)
+    (job,) = desk.upload("my job.fio", JOB)
     assert job.kind is UploadKind.JOB and "1 job" in job.words
     load = {"kind": "uploaded", "upload": job.file}
+    assert job.closed
     assert question_tree(form_of(chosen(load=load)), desk.uploads)["load"][0]["fio"] == "my-job.fio"
-    sheet = desk.upload("shop.toml", SHEET)
+    (sheet,) = desk.upload("shop.toml", SHEET)
     assert sheet.kind is UploadKind.DEVICE and sheet.file == "shop-480.toml"
     tree = question_tree(form_of(chosen(drives=[sheet.file])), desk.uploads)
     assert question_of(tree, desk.folder / "q.toml").table.candidates[0].drives == (sheet.file,)
-    prices = desk.upload("prices.csv", "device;price;power_w\ndc600m-960;190;\npm983-3840;700;9\n")
+    (prices,) = desk.upload(
+        "prices.csv", "device;price;power_w\ndc600m-960;190;\npm983-3840;700;9\n"
+    )
     assert [(each.cost, each.watts) for each in prices.prices] == [(190, None), (700, 9)]
 
 
@@ -236,7 +239,7 @@ def test_an_upload_that_is_none_says_what_is_taken(desk, name, text, said):
 
 
 def test_an_upload_stays_in_its_folder(desk):
-    found = desk.upload("../../../tmp/escaped.fio", JOB)
+    (found,) = desk.upload("../../../tmp/escaped.fio", JOB)
     assert found.file == "escaped.fio" and (desk.folder / found.file).is_file()
 
 
@@ -244,3 +247,30 @@ def test_all_drives_and_controllers_have_a_class_and_words():
     assert len(drives()) > 80 and len(controllers()) > 20
     for each in (*drives(), *controllers()):
         assert each.family and each.words and "-" not in each.family
+
+
+def test_each_monitored_device_is_a_load_of_its_own(desk):
+    two = IOSTAT.replace("sda 900.00", "sdb 90.00 720.00 0.4 30.0 240.0 0.9 0.1 4.0\nsda 900.00")
+    two = two.replace("sda 1100.00", "sdb 90.00 720.00 0.4 30.0 240.0 0.9 0.1 4.0\nsda 1100.00")
+    two = two.replace("sda 5.00", "sdb 1.00 8.00 0.4 1.0 8.0 0.9 0.1 0.1\nsda 5.00")
+    loads = {each.file: each.words for each in desk.upload("two.txt", two)}
+    assert list(loads) == ["two.load.json", "two-sdb.load.json", "two-sda.load.json"]
+    assert "1,420 IO/s" in loads["two.load.json"] and "120 IO/s" in loads["two-sdb.load.json"]
+
+
+@pytest.mark.parametrize("profile", ["backup", "ai-training"])
+def test_a_load_without_a_rate_does_not_grow(profile):
+    load = {"kind": "profile", "profile": profile, "rate": 1000, "area_gb": 200}
+    growth = {"rate_pct": 20, "capacity_pct": 0, "years": 3}
+    with pytest.raises(SpecError) as error:
+        question_tree(form_of(chosen(load=load, growth=growth)), {})
+    (one,) = said_of_form(error.value.faults)
+    assert one.field == "rate_pct" and "no rate of its own" in one.text
+
+
+def test_all_have_prices_or_none():
+    prices = [{"device": "dc600m-960", "cost": 190}]
+    with pytest.raises(SpecError) as error:
+        form_of(chosen(drives=["dc600m-960", "pm983-3840"], prices=prices))
+    (one,) = said_of_form(error.value.faults)
+    assert one.field == "price-pm983-3840"

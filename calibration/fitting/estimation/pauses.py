@@ -25,7 +25,7 @@ LEAST_US = 20.0
 """Waits that no pause explains better than spread of core times does."""
 _FROM = 0.9999 - 1e-9
 """Quantile from which on nothing but pauses is left of a tail at low depth."""
-_MOST_IN_FLIGHT = 4
+MOST_IN_FLIGHT = 4
 """With more I/Os in flight they wait for each other for as long."""
 
 
@@ -100,7 +100,7 @@ def pauses_of(measurement: Measurement) -> list[Kind]:
     """
     found = []
     for point in measurement.points:
-        if point.iodepth * point.numjobs > _MOST_IN_FLIGHT:
+        if point.iodepth * point.numjobs > MOST_IN_FLIGHT:
             continue
         for side in (point.read, point.write):
             kinds = [] if side is None else fit_pauses(_tail(point, side))

@@ -18,6 +18,7 @@ from raidlab.calibration.fitting.comparison.compare import Compared, summary, wi
 from raidlab.calibration.fitting.comparison.regions import by_region
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import Tried
+from raidlab.calibration.fitting.estimation.measured_pauses import MeasuredPauses
 from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.stages import Decision, Settings
 from raidlab.calibration.fitting.parameters.system_kinds import CONTROLLER_TABLE, UNKNOWN_CONTROLLER
@@ -58,6 +59,8 @@ class Calibration:
     """What laws make of the training points."""
     host_was_measured: bool = False
     """True if the host's file has CPU times or threads of the machine that was measured."""
+    pauses: MeasuredPauses | None = None
+    """Of the drive, from the tails of the training points; None if they say nothing."""
 
     def part(self, name: str) -> list[Compared]:
         """The training or the test points."""
@@ -86,6 +89,7 @@ class Calibration:
                 }
                 for decision in self.decisions
             ],
+            "pauses": None if self.pauses is None else self.pauses.to_dict(),
             "correlations": np.round(self.fit.correlations, 3).tolist(),
             "train": summary(self.part("train")),
             "test": summary(self.part("test")),

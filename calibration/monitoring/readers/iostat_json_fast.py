@@ -1,32 +1,30 @@
 """iostat's JSON as the tool itself writes it, without building its tree: a day of seconds.
 
-Every disk is one object of the same keys, so its numbers stand at the same places. What is not of
-that form is left to the reader that takes any JSON, and repairs it.
+Every disk is one flat object of plain numbers. What is not of that form is left to the reader that
+takes any JSON, and repairs it.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from raidlab.calibration.monitoring import json_text
+from raidlab.calibration.monitoring.blocks import SIZE, Block, Numbers, Pieces
 from raidlab.calibration.monitoring.reports import Reports, rows_of
-from raidlab.calibration.monitoring.rows import BATCH, Batch, Layout
-from raidlab.calibration.monitoring.samples import Capture, RefusedError
+from raidlab.calibration.monitoring.rows import BATCH, Layout
+from raidlab.calibration.monitoring.samples import Array, Capture, RefusedError
 from raidlab.calibration.monitoring.source import Source
 
 _DEVICE = b'"disk_device"'
-_DIGITS = b"0123456789."
-_TABLE = bytes.maketrans(b",:", b"  ")
-_OTHERS = bytes(set(range(256)) - set(_DIGITS) - set(b",: "))
 _STAMP = re.compile(rb'"timestamp"\s*:\s*"([^"]*)"')
 _NODE = re.compile(rb'"nodename"\s*:\s*"([^"]*)"')
 _CLOSED = re.compile(rb"\s*\]\s*\}")
 _LAST = re.compile(rb"\s*\]\s*\}\s*\]")
 """Behind the last disk: its list, its report and the list of reports end."""
-_BLOCK = 4 << 20
 
 
 class OtherFormError(Exception):
@@ -35,10 +33,10 @@ class OtherFormError(Exception):
 
 @dataclass
 class _Open:
-    """The report that is being read: rows by layout."""
+    """The report that is being read: rows by layout, in pieces."""
 
     stamp: str | None = None
-    rows: list[tuple[Layout, bytes, bytes]] = field(default_factory=list)
+    rows: list[tuple[Layout, Numbers, Array]] = field(default_factory=list)
 
 
 @dataclass
@@ -47,13 +45,13 @@ class FastJson:
 
     capture: Capture
     reports: Reports = field(default_factory=Reports)
-    names: dict[bytes, int] = field(default_factory=dict)
-    layouts: dict[bytes, Layout] = field(default_factory=dict)
-    """By what stands between the numbers of an object."""
-    batches: dict[Layout, Batch] = field(default_factory=dict)
+    names: dict[str, int] = field(default_factory=dict)
+    layouts: dict[tuple[str, ...], Layout] = field(default_factory=dict)
+    pieces: dict[Layout, Pieces] = field(default_factory=dict)
     columns: set[str] = field(default_factory=set)
     open: _Open = field(default_factory=_Open)
-    kept: int = 0
+    headed: bool = False
+    """True behind the first text of a file."""
 
     def file(self, source: Source, repairs: json_text.Repairs) -> None:
         """Reads a file.
@@ -65,41 +63,49 @@ class FastJson:
         if not source.encoding.startswith("utf-8"):
             raise OtherFormError
         self.reports.begin_run()
-        pieces = _pieces(source)
-        head = next(pieces)
-        node = _NODE.search(head)
-        if node is not None:
-            self._host(node[1].decode())
-        self._next(head)
-        end = head
-        for piece in pieces:
-            end = self._disk(piece)
+        self.headed = False
+        end = b""
+        for block in _blocks(source):
+            end = self._block(block)
         repairs.cut |= _LAST.match(end) is None
         self.open = _Open()
 
-    def _host(self, host: str) -> None:
-        if self.capture.host not in (None, host):
-            raise RefusedError(f"the files are of several hosts ({self.capture.host} and {host})")
-        self.capture.host = host
+    def _block(self, block: Block) -> bytes:
+        """The objects of a block; gives the text behind the last one, if it ends with text."""
+        layouts = [self._layout(keys) for keys in block.keys]
+        numbers_of = [self.names.setdefault(n.strip(), len(self.names)) for n in block.names]
+        devices = np.array(numbers_of, dtype=np.int32)[np.frombuffer(block.name, dtype="<u4")]
+        text = b""
+        for run, numbers in block.parts():
+            if run.columns:
+                rows = devices[run.row : run.row + run.rows]
+                self.open.rows.append((layouts[run.keys], rows, numbers))
+                text = b""
+                continue
+            text = block.text[run.start : run.end]
+            if not self.headed:
+                self._head(text)
+            elif b"]" in text:
+                if _CLOSED.match(text) is None:
+                    raise OtherFormError
+                self._commit()
+                self._next(text)
+        if sum(each.rows for each in self.pieces.values()) >= BATCH:
+            self.flush()
+        return text
 
-    def _disk(self, piece: bytes) -> bytes:
-        """An object of a disk behind its first key; gives what stands behind it."""
-        body, brace, behind = piece.partition(b"}")
-        parts = body.split(b'"', 2)
-        if not brace or len(parts) < 3:
-            # The file ends inside of it.
-            return b""
-        between = parts[2].translate(None, _DIGITS)
-        layout = self.layouts.get(between)
-        if layout is None:
-            layout = self.layouts[between] = self._layout(parts[2])
-        self.open.rows.append((layout, parts[1], parts[2].translate(_TABLE, _OTHERS)))
-        if b"]" in behind:
-            if _CLOSED.match(behind) is None:
-                raise OtherFormError
-            self._commit()
-            self._next(behind)
-        return behind
+    def _head(self, text: bytes) -> None:
+        """What stands before the first disk of a file."""
+        self.headed = True
+        node = _NODE.search(text)
+        if node is not None:
+            host = node[1].decode()
+            if self.capture.host not in (None, host):
+                raise RefusedError(
+                    f"the files are of several hosts ({self.capture.host} and {host})"
+                )
+            self.capture.host = host
+        self._next(text)
 
     def _next(self, text: bytes) -> None:
         """What stands before the first disk of a report."""
@@ -108,65 +114,47 @@ class FastJson:
         stamps = _STAMP.findall(text)
         self.open = _Open(stamps[-1].decode() if stamps else None)
 
-    def _layout(self, text: bytes) -> Layout:
-        """The columns of objects of one form; every one has to be a plain number.
-
-        Raises:
-            OtherFormError: One is not.
-        """
-        try:
-            tree = json.loads(b'{"disk_device": ""' + text + b"}")
-        except ValueError:
-            raise OtherFormError from None
-        del tree["disk_device"]
-        numbers = [float(word) for word in text.translate(_TABLE, _OTHERS).split()]
-        if list(tree.values()) != numbers:
-            raise OtherFormError
-        self.columns.update(tree)
-        return Layout.of(list(tree), device_last=False)
+    def _layout(self, keys: list[str]) -> Layout:
+        """The columns of objects with these keys."""
+        found = self.layouts.get(tuple(keys))
+        if found is None:
+            self.columns.update(keys)
+            found = self.layouts[tuple(keys)] = Layout.of(keys, device_last=False)
+        return found
 
     def _commit(self) -> None:
         """A whole report."""
         self.reports.begin(self.open.stamp)
-        at = self.reports.at
-        for layout, name, cells in self.open.rows:
-            batch = self.batches.get(layout)
-            if batch is None:
-                batch = self.batches[layout] = Batch()
-            batch.reports.append(at)
-            batch.devices.append(self.names.setdefault(name, len(self.names)))
-            batch.rows.append(cells.decode("ascii"))
-        self.kept += len(self.open.rows)
-        if self.kept >= BATCH:
-            self.flush()
+        for layout, devices, numbers in self.open.rows:
+            self.pieces.setdefault(layout, Pieces()).add(self.reports.at, devices, numbers)
 
     def flush(self) -> None:
-        """Makes numbers of the rows so far.
-
-        Raises:
-            OtherFormError: A row has not as many as its form.
-        """
-        names = [name.decode("utf-8", "replace").strip() for name in self.names]
-        for layout, batch in self.batches.items():
-            if not batch.rows:
-                continue
-            read = len(batch.rows)
-            matrix = batch.numbers(layout, names, self.capture)
-            if len(batch.rows) < read:
-                raise OtherFormError
-            list(self.reports.lasted_by(layout, batch.reports, matrix))
-            for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
-                self.reports.add(names[device], reports, layout.columns_of(rows))
-                steps = {sense.quantity: 0.01 * sense.scale for _, sense in layout.used}
+        """Makes series of the rows so far."""
+        names = list(self.names)
+        for layout, pieces in self.pieces.items():
+            reports, devices, matrix = pieces.joined()
+            list(self.reports.lasted_by(layout, reports, matrix))
+            steps = {sense.quantity: 0.01 * sense.scale for _, sense in layout.used}
+            for device, at, rows in rows_of(reports, devices, matrix):
+                self.reports.add(names[device], at, layout.columns_of(rows))
                 self.reports.coarse(names[device], steps)
-            batch.clear()
-        self.kept = 0
+        self.pieces = {}
 
 
-def _pieces(source: Source) -> Iterator[bytes]:
-    """The text in front of the first disk, and behind the first key of each disk."""
+def _blocks(source: Source) -> Iterator[Block]:
+    """A file in blocks of whole objects."""
     rest = b""
-    for block in source.blocks(_BLOCK):
-        *whole, rest = (rest + block).split(_DEVICE)
-        yield from whole
-    yield rest
+    try:
+        for block in source.blocks(SIZE):
+            found = Block.of_objects(rest + block, _DEVICE)
+            rest = found.text[found.taken :]
+            yield found
+        at = rest.find(_DEVICE)
+        if b"}" in rest[at + 1 :]:
+            # What is behind the last object is whole: a key that ends it is put there.
+            yield Block.of_objects(rest + _DEVICE, _DEVICE)
+        elif at >= 0:
+            # The file ends inside of an object.
+            yield Block(rest, "utf-8", len(rest), [], [], b"", np.empty(0), [])
+    except ValueError:
+        raise OtherFormError from None

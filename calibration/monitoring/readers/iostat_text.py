@@ -13,11 +13,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from raidlab.calibration.monitoring import clock
+from raidlab.calibration.monitoring.blocks import Block, Numbers, Pieces, Run, by_lines
 from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.stamped_lines import unstamped, without_stamps
 from raidlab.calibration.monitoring.reports import Reports, rows_of
 from raidlab.calibration.monitoring.rows import BATCH, Batch, Layout, steps_of_row
-from raidlab.calibration.monitoring.samples import Boot, Capture, Quantity, RefusedError
+from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
 
 Q = Quantity
@@ -70,6 +72,41 @@ class IostatText:
     simulated: bool = False
     """True if `raidlab run --iostat` printed it: that has no report since boot."""
     step_known: set[tuple[Layout, str]] = field(default_factory=set)
+
+    def block(self, block: Block) -> None:
+        """The lines of a block; usual rows go by whole reports."""
+        pieces: dict[Layout, Pieces] = {}
+        known: dict[tuple[Layout, bytes], Numbers] = {}
+        for run, numbers in block.parts():
+            layout = self.header
+            if layout is None or not self._usual(layout, run):
+                for line in block.lines(run):
+                    self.line(line)
+                continue
+            order = block.order(run)
+            devices = known.get((layout, order))
+            if devices is None:
+                names = block.names_of(order)
+                if any((layout, name) not in self.step_known for name in names):
+                    for line in block.lines(run):
+                        self.line(line)
+                    self.flush()
+                    continue
+                devices = np.array([self.names[name] for name in names], dtype=np.int32)
+                known[layout, order] = devices
+            pieces.setdefault(layout, Pieces()).add(self.reports.at, devices, numbers)
+        names = list(self.names)
+        for layout, each in pieces.items():
+            self._add(layout, *each.joined(), names)
+
+    def _usual(self, layout: Layout, run: Run) -> bool:
+        """Whether a run is rows of the table that is open: a name first, then its columns."""
+        return (
+            run.columns == len(layout.columns)
+            and run.prefix_end == run.start
+            and not layout.device_last
+            and not self.pending
+        )
 
     def line(self, line: str) -> None:
         """One line."""
@@ -216,15 +253,28 @@ class IostatText:
         self.cut |= len(batch.rows) < read
         if not batch.rows:
             return
-        for name in self.reports.lasted_by(layout, batch.reports, matrix):
-            self.capture.interval_from = f"{name} / {name}/s"
-        for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
-            self.reports.add(names[device], reports, layout.columns_of(rows))
+        for device in self._add(layout, batch.reports, batch.devices, matrix, names):
             key = (layout, names[device])
             if key not in self.step_known:
                 self.step_known.add(key)
                 row = batch.rows[batch.devices.index(device)].split()
                 self.reports.coarse(names[device], steps_of_row(layout, row))
+
+    def _add(
+        self,
+        layout: Layout,
+        reports: Sequence[int] | Numbers,
+        devices: Sequence[int] | Numbers,
+        matrix: Array,
+        names: Sequence[str],
+    ) -> list[int]:
+        """Rows that are numbers; gives the devices that they are of."""
+        for name in self.reports.lasted_by(layout, reports, matrix):
+            self.capture.interval_from = f"{name} / {name}/s"
+        found = rows_of(reports, devices, matrix)
+        for device, at, rows in found:
+            self.reports.add(names[device], at, layout.columns_of(rows))
+        return [device for device, _, _ in found]
 
     def finish(self) -> Capture:
         """What was read.
@@ -283,7 +333,7 @@ def _stamp_line(text: str) -> str | None:
 
 def _recognises(head: str) -> float:
     lines = head.splitlines()[:400]
-    for line in lines:
+    for line in without_stamps(lines) or lines:
         found = header_of(line.strip())
         if found is not None:
             first = line.split()[0]
@@ -296,12 +346,26 @@ def _recognises(head: str) -> float:
 def _read(sources: Sequence[Source], options: Options) -> Capture:
     reader = IostatText(Capture("iostat"))
     for source in sources:
-        for line in source.lines():
-            reader.line(line.lstrip("\ufeff"))
+        blocks = by_lines(source)
+        bare = without_stamps(source.head.splitlines())
+        if bare is not None and any(header_of(line.strip()) for line in bare):
+            timed = any(_stamp_line(line.strip()) is not None for line in bare)
+            for line in unstamped(source.lines(), _is_heading, timed=timed):
+                reader.line(line)
+        elif blocks is not None:
+            for block in blocks:
+                reader.block(block)
+        else:
+            for line in source.lines():
+                reader.line(line.lstrip("\ufeff"))
     capture = reader.finish()
     columns = {name for layout in reader.layouts.values() for name in layout.columns}
     capture.version = version_of(columns)
     return capture
+
+
+def _is_heading(line: str) -> bool:
+    return header_of(line.strip()) is not None
 
 
 def version_of(columns: set[str]) -> str | None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raidlab.calibration.monitoring import clock
+from raidlab.calibration.monitoring.blocks import Block, Numbers, Pieces, Run, by_lines
 from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.reports import rows_of
@@ -43,6 +44,7 @@ class _State:
     lengths: list[float] = field(default_factory=list)
     usual: tuple[str, float] = ("", math.nan)
     """The time of the last row as it is printed, and as seconds of the day."""
+    step_known: set[tuple[Layout, str]] = field(default_factory=set)
     days: clock.Midnight = field(default_factory=clock.Midnight)
     columns: list[str] | None = None
     device_last: bool = False
@@ -50,6 +52,44 @@ class _State:
     at: float = math.nan
     old: bool = False
     restarts: int = 0
+
+    def block(self, block: Block) -> None:
+        """The lines of a block; usual rows go by whole reports."""
+        pieces: dict[Layout, Pieces] = {}
+        known: dict[tuple[Layout, bytes], Numbers] = {}
+        for run, numbers in block.parts():
+            of_day = self._usual_run(block, run)
+            columns = tuple(self.columns or ())
+            if of_day is None:
+                for line in block.lines(run):
+                    self.line(line)
+                continue
+            layout, order = self.layouts[columns], block.order(run)
+            devices = known.get((layout, order))
+            if devices is None:
+                names = block.names_of(order)
+                if any((layout, name) not in self.step_known for name in names):
+                    for line in block.lines(run):
+                        self.line(line)
+                    self.flush()
+                    continue
+                devices = np.array([self.names[name] for name in names], dtype=np.int32)
+                known[layout, order] = devices
+            pieces.setdefault(layout, Pieces()).add(self._time(of_day), devices, numbers)
+        names = list(self.names)
+        for layout, each in pieces.items():
+            self._add(layout, *each.joined(), names)
+
+    def _usual_run(self, block: Block, run: Run) -> float | None:
+        """The time of day of a run of rows below the present heading; None if it is not one."""
+        if self.device_last or self.columns is None or run.columns != len(self.columns):
+            return None
+        prefix = block.prefix(run).rstrip()
+        found = _TIME.match(prefix)
+        if found is None or found.end() != len(prefix):
+            return None
+        stamp = clock.parse(found[1])
+        return None if stamp is None else stamp.seconds
 
     def line(self, line: str) -> None:
         """One line."""
@@ -162,13 +202,28 @@ class _State:
             if not batch.rows:
                 continue
             matrix = batch.numbers(layout, names, self.capture)
-            for device, reports, rows in rows_of(batch.reports, batch.devices, matrix):
-                found = self.devices.setdefault(names[device], _Device())
-                found.blocks.append((reports, layout.columns_of(rows)))
+            for device in self._add(layout, batch.reports, batch.devices, matrix, names):
+                found = self.devices[names[device]]
+                self.step_known.add((layout, names[device]))
                 row = batch.rows[batch.devices.index(device)].split()
                 for quantity, step in steps_of_row(layout, row).items():
                     found.step[quantity] = max(step, found.step.get(quantity, 0.0))
             batch.clear()
+
+    def _add(
+        self,
+        layout: Layout,
+        reports: Sequence[int] | Numbers,
+        devices: Sequence[int] | Numbers,
+        matrix: Array,
+        names: Sequence[str],
+    ) -> list[int]:
+        """Rows that are numbers; gives the devices that they are of."""
+        parts = rows_of(reports, devices, matrix)
+        for device, at, rows in parts:
+            found = self.devices.setdefault(names[device], _Device())
+            found.blocks.append((at, layout.columns_of(rows)))
+        return [device for device, _, _ in parts]
 
     def series(self) -> dict[str, Series]:
         """What was read, by device."""
@@ -218,8 +273,13 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
             "day and month look alike: month first is taken",
         )
     for source in sources:
-        for line in source.lines():
-            state.line(line.lstrip("\ufeff"))
+        blocks = by_lines(source)
+        if blocks is not None:
+            for block in blocks:
+                state.block(block)
+        else:
+            for line in source.lines():
+                state.line(line.lstrip("\ufeff"))
     capture.series = state.series()
     if not capture.series:
         raise RefusedError("no row of a device is in it (sar -d)", source="sar")

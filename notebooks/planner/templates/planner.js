@@ -5,7 +5,7 @@ const at = (id) => document.getElementById(id);
 const offered = JSON.parse(at("offered").textContent);
 const tab = Math.random().toString(36).slice(2);
 const chosen = {drives: [], controllers: []};
-const prices = {};
+const prices = {}, closed = new Set();
 let asked = 0, timer = null, everAsked = false;
 
 const words = (name) => (offered.drives.find((each) => each.name === name) ?? offered.controllers.find((each) => each.name === name))?.words ?? name;
@@ -26,6 +26,13 @@ function showSlider(input) {
   input.setAttribute("aria-valuetext", text);
 }
 
+// A load without a rate of its own has none that could grow.
+function isClosed() {
+  const [kind, ...rest] = at("load").value.split(":");
+  if (kind === "uploaded") return closed.has(rest.join(":"));
+  return kind === "profile" && !offered.rates.includes(rest.join(":"));
+}
+
 // What depends on the kind of load.
 function showLoad() {
   const kind = at("load").value.split(":")[0];
@@ -34,6 +41,8 @@ function showLoad() {
     described: kind === "described",
     rate: kind === "described" || (kind === "profile" && offered.rates.includes(profile)),
     area: kind !== "uploaded",
+    growth: !isClosed(),
+    closed: isClosed(),
   };
   for (const each of document.querySelectorAll("[data-for]")) each.hidden = !seen[each.dataset.for];
 }
@@ -87,7 +96,7 @@ function form() {
   const priced = [...chosen.drives, ...chosen.controllers];
   return {
     load,
-    growth: {rate_pct: valueOf(at("rate_pct")), capacity_pct: valueOf(at("capacity_pct")), years: valueOf(at("years"))},
+    growth: {rate_pct: isClosed() ? 0 : valueOf(at("rate_pct")), capacity_pct: valueOf(at("capacity_pct")), years: valueOf(at("years"))},
     goals: {p99_ms: valueOf(at("p99_ms")), usable_tb: number("usable_tb"), survives: Number(at("survives").value), budget: number("budget")},
     drives: chosen.drives,
     count_from: valueOf(at("count_from")), count_to: valueOf(at("count_to")),
@@ -107,19 +116,23 @@ async function send(path, body) {
 function showFaults(faults, focus) {
   for (const each of document.querySelectorAll(".planner .fault")) each.remove();
   for (const each of document.querySelectorAll("[aria-invalid]")) { each.removeAttribute("aria-invalid"); each.removeAttribute("aria-describedby"); }
-  const left = [];
   let first = null;
-  faults.forEach(({field, text}, i) => {
+  at("faults").replaceChildren(...faults.map(({field, text}, i) => {
     const place = at(field === "drives" ? "model" : field === "controllers" ? "controller" : field);
-    const holder = place?.closest(".field, fieldset");
-    if (!holder || holder.closest("[hidden]")) { left.push(text); return; }
+    const holder = place?.closest(".field, .price, fieldset");
+    if (!holder || holder.closest("[hidden]")) return element("p", {className: "fault", textContent: text});
+    const control = place.matches("input, select") ? place : holder.querySelector("input, select");
     const said = element("p", {className: "fault", id: `fault-${i}`, textContent: text});
     holder.append(said);
-    if (place.matches("input, select")) { place.setAttribute("aria-invalid", "true"); place.setAttribute("aria-describedby", said.id); }
-    first ??= place.matches("input, select") ? place : holder.querySelector("input, select");
-  });
-  at("faults").replaceChildren(...left.map((text) => element("p", {className: "fault", textContent: text})));
-  if (faults.length) at("status").textContent = `${faults.length} ${faults.length === 1 ? "entry is" : "entries are"} not possible; see above or beside.`;
+    control.setAttribute("aria-invalid", "true");
+    control.setAttribute("aria-describedby", said.id);
+    first ??= control;
+    const name = place.matches("fieldset") ? place.querySelector("legend") : document.querySelector(`label[for="${control.id}"]`);
+    const link = element("a", {href: `#${control.id}`, textContent: name?.firstChild?.textContent.trim() ?? field});
+    link.addEventListener("click", (event) => { event.preventDefault(); control.focus(); });
+    return element("p", {className: "fault"}, link, `: ${text}`);
+  }));
+  if (faults.length) at("status").textContent = faults.length === 1 ? "One entry is not possible:" : `${faults.length} entries are not possible:`;
   if (focus) first?.focus();
 }
 function running(is) {
@@ -188,22 +201,25 @@ async function upload(file) {
   const item = element("li", {textContent: `${file.name}: is read ...`});
   at("uploaded").append(item);
   try {
-    const found = await send("/upload", {name: file.name, text: await file.text()});
-    if (found.wrong) { item.className = "fault"; item.textContent = found.wrong; return; }
-    item.textContent = `${found.name}: ${found.words}`;
-    for (const each of found.warnings.slice(0, 3)) item.append(element("p", {className: "soft", textContent: each}));
-    if (found.load) {
-      const value = `uploaded:${found.file}`;
-      [...at("own-loads").children].find((each) => each.value === value)?.remove();
-      at("own-loads").append(new Option(`${found.name}: ${found.words}`, value));
-      at("load").value = value;
-      showLoad();
-    } else if (found.kind === "device") {
-      offered.drives.push({name: found.file, family: "from your files", words: found.words});
-      chosen.drives.push(found.file);
-    } else {
-      for (const each of found.prices) prices[each.device] = each;
+    const {found, wrong} = await send("/upload", {name: file.name, text: await file.text()});
+    if (wrong) { item.className = "fault"; item.textContent = wrong; return; }
+    item.textContent = `${found[0].name}: ${found[0].words}`;
+    if (found.length > 1) item.textContent += `. Each device can be chosen by itself under "Which load".`;
+    for (const each of found[0].warnings.slice(0, 3)) item.append(element("p", {className: "soft", textContent: each}));
+    for (const each of found) {
+      if (each.load) {
+        const value = `uploaded:${each.file}`;
+        [...at("own-loads").children].find((other) => other.value === value)?.remove();
+        at("own-loads").append(new Option(`${each.name}: ${each.words}`, value));
+        if (each.closed) closed.add(each.file);
+      } else if (each.kind === "device") {
+        if (!offered.drives.some((other) => other.name === each.file)) offered.drives.push({name: each.file, family: "from your files", words: each.words});
+        if (!chosen.drives.includes(each.file)) chosen.drives.push(each.file);
+      } else {
+        for (const price of each.prices) prices[price.device] = price;
+      }
     }
+    if (found[0].load) { at("load").value = `uploaded:${found[0].file}`; showLoad(); }
     showChosen();
     changed();
   } catch (error) {

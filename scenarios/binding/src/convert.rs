@@ -16,12 +16,13 @@ create_exception!(
     "A plan has faults: `args[0]` is a list of (key, value, what is allowed)."
 );
 
-/// A plan from its JSON, which may take half of the memory and of the addresses that are free.
+/// A plan from its JSON, which may take half of the machine's memory, whatever others use of it, and
+/// half of the addresses that are free.
 pub fn plan(json: &str) -> PyResult<Plan> {
     let mut plan: Plan = serde_json::from_str(json).map_err(|e| run_error(form(e)))?;
     if plan.memory_bytes == 0 {
         // 0 would be no limit.
-        plan.memory_bytes = memory::free().map_or(0, |free| (free / 2).max(1));
+        plan.memory_bytes = memory::total().map_or(0, |total| (total / 2).max(1));
     }
     if plan.address_bytes == 0 {
         plan.address_bytes = memory::free_addresses().map_or(0, |free| (free / 2).max(1));
@@ -55,6 +56,13 @@ pub fn run_error(error: RunError) -> PyErr {
         RunError::Form(why) => plan_error(vec![Fault::new("plan", "", why)]),
         RunError::Stopped => PyKeyboardInterrupt::new_err(()),
     }
+}
+
+/// The error for a run that gets no memory, as other processes use it.
+pub fn no_room(bytes: u64) -> RunError {
+    let needs = format!("{:.3} GB", bytes as f64 / 1e9);
+    let allowed = "what the machine has free: other programs use the rest; end some, or try later";
+    RunError::Plan(vec![Fault::new("memory", needs, allowed)])
 }
 
 /// Asks a callback of Python's whether to continue, at most ten times a second, with what has been

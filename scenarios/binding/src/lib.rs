@@ -12,6 +12,8 @@ mod jobs;
 #[cfg(feature = "extension-module")]
 mod memory;
 #[cfg(feature = "extension-module")]
+mod numbers;
+#[cfg(feature = "extension-module")]
 mod simulation;
 #[cfg(feature = "extension-module")]
 mod traces;
@@ -20,6 +22,7 @@ mod traces;
 #[pyo3::pymodule]
 mod _engine {
     use crate::convert::{self, run_error};
+    use crate::memory::{self, NoRoom, ROOM};
     use pyo3::prelude::*;
     use raidlab_engine::RunError;
 
@@ -27,6 +30,8 @@ mod _engine {
     use crate::convert::PlanError;
     #[pymodule_export]
     use crate::jobs::job_requests;
+    #[pymodule_export]
+    use crate::numbers::{rows_of_lines, rows_of_objects};
     #[pymodule_export]
     use crate::simulation::Simulation;
     #[pymodule_export]
@@ -55,16 +60,30 @@ mod _engine {
     fn run(py: Python<'_>, plan: &str, watch: Option<Py<PyAny>>) -> PyResult<String> {
         let plan = convert::plan(plan)?;
         let while_built = watch.as_ref().map(|watch| watch.clone_ref(py));
+        let while_waiting = watch.as_ref().map(|watch| watch.clone_ref(py));
         let call = |py: Python<'_>, watch: &Py<PyAny>, so_far: (u64, u64)| watch.call1(py, so_far);
         let mut go_on = convert::asking(watch, call);
         let mut builds_on = convert::asking(while_built, call);
+        let mut waits_on = convert::asking(while_waiting, call);
         let result = py.detach(|| {
+            let bytes = raidlab_engine::memory_of(&plan);
+            let room = ROOM.take(bytes, plan.memory_bytes, memory::free, || waits_on((0, 0)));
+            let _place = room.map_err(|why| match why {
+                NoRoom::Stopped => RunError::Stopped,
+                NoRoom::Taken => convert::no_room(bytes),
+            })?;
             let patient = Box::new(move || builds_on((0, 0)));
             let run = || raidlab_engine::run_watched(&plan, |n, all| go_on((n, all)));
             raidlab_engine::patiently(patient, run).unwrap_or(Err(RunError::Stopped))
         });
         let result = result.map_err(run_error)?;
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
+    }
+
+    /// JSON Schema of a plan, each type below `$defs`.
+    #[pyfunction]
+    fn plan_schema() -> String {
+        raidlab_engine::plan_schema().to_string()
     }
 
     /// JSON Schema of what the engine gives, each type below `$defs`.

@@ -5,6 +5,8 @@
 
 use std::fs::read_to_string;
 use std::path::Path;
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 const KIB: u64 = 1024;
 
@@ -20,6 +22,103 @@ pub fn free() -> Option<u64> {
     .into_iter()
     .flatten()
     .min()
+}
+
+/// Bytes of memory that the machine has, or the process' control group may take if that is less,
+/// whatever others use of it; None if neither says.
+pub fn total() -> Option<u64> {
+    let machine = kib(&read("/proc/meminfo"), "MemTotal:");
+    let groups = read("/proc/self/cgroup");
+    let groups = of_groups(&groups, |path| read_to_string(path).ok());
+    let limits = groups.iter().map(|group| group.limit).min();
+    [machine, limits].into_iter().flatten().min()
+}
+
+/// What runs of this process take together: a run waits until there is room for it.
+pub struct Room {
+    taken: Mutex<u64>,
+    freed: Condvar,
+}
+
+/// What all runs of this process share.
+pub static ROOM: Room = Room {
+    taken: Mutex::new(0),
+    freed: Condvar::new(),
+};
+
+/// How often a run that waits asks whether to go on.
+const ASK: Duration = Duration::from_millis(100);
+/// How long a run waits for memory that other processes use.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Runs that take less wait for nobody: they are most, and end soon.
+const SMALL: u64 = 64 << 20;
+
+/// Why a run has no room.
+#[derive(Debug, PartialEq, Eq)]
+pub enum NoRoom {
+    /// Nobody wants it any more.
+    Stopped,
+    /// Other processes use the memory, and go on using it.
+    Taken,
+}
+
+/// A run's share of the room, given back when it is dropped.
+#[derive(Debug)]
+pub struct Place<'a> {
+    room: &'a Room,
+    bytes: u64,
+}
+
+impl std::fmt::Debug for Room {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Room").finish_non_exhaustive()
+    }
+}
+
+impl Room {
+    /// Room for `bytes` of at most `limit` for all runs together; waits for other runs to end.
+    ///
+    /// What is beyond `limit` waits for nothing: the check of its plan refuses it. `free`
+    /// says what the machine has left.
+    pub fn take(
+        &self,
+        bytes: u64,
+        limit: u64,
+        free: impl Fn() -> Option<u64>,
+        mut goes_on: impl FnMut() -> bool,
+    ) -> Result<Place<'_>, NoRoom> {
+        let began = Instant::now();
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if (SMALL..=limit).contains(&bytes) {
+            loop {
+                let alone = *taken == 0;
+                let fits = taken.saturating_add(bytes) <= limit;
+                let is_free = free().is_none_or(|free| bytes <= free);
+                if fits && is_free {
+                    break;
+                }
+                if alone && began.elapsed() >= PATIENCE {
+                    return Err(NoRoom::Taken);
+                }
+                let waited = self.freed.wait_timeout(taken, ASK);
+                taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+                if !goes_on() {
+                    return Err(NoRoom::Stopped);
+                }
+            }
+        }
+        *taken = taken.saturating_add(bytes);
+        Ok(Place { room: self, bytes })
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        let taken = self.room.taken.lock();
+        let mut taken = taken.unwrap_or_else(PoisonError::into_inner);
+        *taken = taken.saturating_sub(self.bytes);
+        self.room.freed.notify_all();
+    }
 }
 
 /// Bytes of addresses that the process may still reserve; None where nothing limits them.
@@ -73,11 +172,24 @@ fn uncommitted(meminfo: &str) -> Option<u64> {
 /// `groups` is /proc/self/cgroup; inside a container the path is often the host's, and the group
 /// itself is mounted at the root.
 fn free_of_groups(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
+    let groups = of_groups(groups, read);
+    groups.iter().map(|group| group.left).min()
+}
+
+/// A control group's memory.
+struct Group {
+    limit: u64,
+    left: u64,
+}
+
+fn of_groups(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Vec<Group> {
     let number = |path: &Path| read(path)?.trim().parse::<u64>().ok();
     let mut found = Vec::new();
     for line in groups.lines() {
         let mut parts = line.splitn(3, ':').skip(1);
-        let (controllers, path) = (parts.next()?, parts.next()?);
+        let (Some(controllers), Some(path)) = (parts.next(), parts.next()) else {
+            continue;
+        };
         let (root, limit, used) = match controllers {
             "" => ("/sys/fs/cgroup", "memory.max", "memory.current"),
             _ if controllers.split(',').any(|name| name == "memory") => {
@@ -91,11 +203,12 @@ fn free_of_groups(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Optio
             let limit = number(&folder.join(limit));
             if let (Some(limit), Some(used)) = (limit, number(&folder.join(used))) {
                 let stat = read(&folder.join("memory.stat")).unwrap_or_default();
-                found.push(limit.saturating_sub(used.saturating_sub(file_pages(&stat))));
+                let left = limit.saturating_sub(used.saturating_sub(file_pages(&stat)));
+                found.push(Group { limit, left });
             }
         }
     }
-    found.into_iter().min()
+    found
 }
 
 /// Bytes of a group's pages of files, which it gives back when it needs memory.
@@ -137,6 +250,59 @@ mod tests {
     fn a_strict_machine_promises_up_to_its_limit() {
         let meminfo = "CommitLimit: 3000 kB\nCommitted_AS: 1000 kB\n";
         assert_eq!(uncommitted(meminfo), Some(2000 * 1024));
+    }
+
+    const GIB: u64 = 1 << 30;
+
+    fn room() -> Room {
+        Room {
+            taken: Mutex::new(0),
+            freed: Condvar::new(),
+        }
+    }
+
+    #[test]
+    fn runs_share_the_room() {
+        let room = room();
+        assert!(room.take(6 * GIB, 4 * GIB, || Some(0), || false).is_ok());
+        let first = room.take(4 * GIB, 4 * GIB, || None, || true).unwrap();
+        let stopped = room.take(GIB, 4 * GIB, || None, || false);
+        assert_eq!(stopped.unwrap_err(), NoRoom::Stopped);
+        // Small runs do not wait for large ones.
+        let small = room.take(1000, 4 * GIB, || None, || false).unwrap();
+        drop(first);
+        let second = room.take(3 * GIB, 4 * GIB, || None, || false).unwrap();
+        drop((small, second));
+        assert_eq!(*room.taken.lock().unwrap(), 0);
+    }
+
+    #[test]
+    fn a_run_waits_until_another_has_ended() {
+        let room = room();
+        let first = room.take(3 * GIB, 4 * GIB, || None, || true).unwrap();
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| {
+                let place = room.take(2 * GIB, 4 * GIB, || None, || true).unwrap();
+                let taken = *room.taken.lock().unwrap();
+                drop(place);
+                taken
+            });
+            std::thread::sleep(Duration::from_millis(20));
+            drop(first);
+            assert_eq!(waits.join().unwrap(), 2 * GIB);
+        });
+    }
+
+    #[test]
+    fn what_neighbours_use_is_waited_for() {
+        let room = room();
+        let asked = std::cell::Cell::new(0);
+        let free = || {
+            asked.set(asked.get() + 1);
+            Some(if asked.get() < 3 { GIB } else { 2 * GIB })
+        };
+        assert!(room.take(2 * GIB, 4 * GIB, free, || true).is_ok());
+        assert_eq!(asked.get(), 3);
     }
 
     #[test]

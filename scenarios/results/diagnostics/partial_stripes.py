@@ -40,7 +40,7 @@ def _writes_in_sequence(plan: Mapping[str, Any]) -> bool:
 
 def _stripe(array: Mapping[str, Any]) -> int:
     """Bytes of data in a stripe of parity whose controller gathers no writes; else 0."""
-    of_level = facts(array["level"])
+    of_level = facts(array["level"], spans=array.get("spans"))
     write_back = (array.get("cache") or {}).get("write") == "write_back"
     if not of_level.parities or write_back:
         return 0

@@ -15,6 +15,7 @@ mod formats;
 mod header;
 mod input;
 mod memo;
+pub mod numbers;
 mod order;
 mod reader;
 mod recognise;

@@ -118,6 +118,7 @@ ARRAY: dict[str, list[Any]] = {
     "level": ["raid0"],
     "drives": [[{"model": "null"}]],
     "stripe_unit": ["128 KiB"],
+    "spans": [3],
     "used": ["10 GB"],
     "hot_spares": [1],
     "hot_spare_model": ["sas-6g-hdd"],

@@ -90,6 +90,19 @@ PLANTED: dict[str, dict[str, Any]] = {
         "workload": [{"rw": "write", "block_size": "512 KiB", "outstanding": 1}],
         "run": {"warm_up": "1 s", "duration": "2 s"},
     },
+    "controller-queue": {
+        "controller": {"model": "lsi2008"},
+        "array": [{"level": "raid0", "drives": drives("generic-7200rpm", 16)}],
+        "workload": [RANDOM | {"outstanding": 256}],
+        "run": SHORT,
+    },
+    "expander": {
+        "controller": {"model": "hba-9500-8i"},
+        "host": {"model": "nvme-io-uring", "threads": 8},
+        "array": [{"level": "raid0", "software_raid": "os", "drives": drives("s4610-480", 24)}],
+        "workload": [RANDOM | {"block_size": "64 KiB", "align": "64 KiB", "outstanding": 768}],
+        "run": {"warm_up": "10 ms", "duration": "15 ms", "precondition": "filled"},
+    },
     "neighbour": {
         "array": [{"drives": drives("generic-7200rpm")}],
         "workload": [

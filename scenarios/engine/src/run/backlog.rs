@@ -9,6 +9,8 @@ use raidlab_kernel::Io;
 /// Bytes that an I/O in flight takes: its record, twice while the table of records grows, and its
 /// places in queues.
 const BYTES_OF_EACH: u64 = 4 * size_of::<Io>() as u64;
+/// The part of a plan's memory that I/Os in flight may take: several runs are under way at once.
+const PART_OF_MEMORY: u64 = 8;
 
 impl System {
     /// Ends the run if its I/Os take more memory than the plan allows; called at intervals, counted
@@ -16,7 +18,8 @@ impl System {
     #[cold]
     pub(crate) fn look_at_backlog(&mut self) {
         let backlog = self.layers.path.ios.in_use() as u64;
-        if self.memory_bytes == 0 || backlog.saturating_mul(BYTES_OF_EACH) <= self.memory_bytes {
+        let limit = self.memory_bytes / PART_OF_MEMORY;
+        if self.memory_bytes == 0 || backlog.saturating_mul(BYTES_OF_EACH) <= limit {
             return;
         }
         let rate = |arrival: &Arrival| arrival.per_s().unwrap_or(0.0);

@@ -45,12 +45,7 @@ impl<'a> Needs<'a> {
     /// What caches and I/Os take; `layouts` are those of the arrays, `ios` is the number of records.
     pub(crate) fn add_the_rest(&mut self, layouts: &[&Layout], ios: usize) {
         let plan = self.plan;
-        for controller in &plan.controllers {
-            if let Some(cache) = &controller.cache {
-                let memory = Cache::memory(cache.bytes);
-                self.add(format!("the cache of {}", controller.name), memory);
-            }
-        }
+        self.add_controllers();
         for (index, array) in plan.arrays.iter().enumerate() {
             let Some(tier) = &array.tier else { continue };
             let line = array.stripe_unit_bytes.max(512);
@@ -101,15 +96,32 @@ impl<'a> Needs<'a> {
         self.add("the I/Os outstanding".into(), memory);
     }
 
+    /// What the memories of controllers take.
+    pub(crate) fn add_controllers(&mut self) {
+        for controller in &self.plan.controllers {
+            if let Some(cache) = &controller.cache {
+                let memory = Cache::memory(cache.bytes);
+                self.add(format!("the cache of {}", controller.name), memory);
+            }
+        }
+    }
+
+    /// Bytes of all parts; of what is reserved the part that a run may touch.
+    pub(crate) fn bytes(&self) -> u64 {
+        let mut sum = Memory::default();
+        self.parts.iter().for_each(|part| sum += part.memory);
+        weighed(sum)
+    }
+
     fn add(&mut self, what: String, memory: Memory) {
         self.parts.push(Part { what, memory });
     }
 
     /// Faults if it is more than the plan's limits; each names the largest part.
     pub(crate) fn check(&self, faults: &mut Faults) -> Result<(), Vec<Fault>> {
-        let memory = |m: Memory| m.resident.max(m.reserved / RESERVED);
         let limit = self.plan.memory_bytes;
-        self.check_one("memory", limit, "here", memory, faults);
+        let here = "on this machine, half of its memory";
+        self.check_one("memory", limit, here, weighed, faults);
         let addresses = |m: Memory| m.resident.saturating_add(m.addresses);
         let limit = self.plan.address_bytes;
         let limited = "here, where addresses are limited (ulimit -v, vm.overcommit_memory)";
@@ -141,6 +153,10 @@ impl<'a> Needs<'a> {
             faults.add(key.into(), gigabytes(weight(sum)), allowed);
         }
     }
+}
+
+fn weighed(memory: Memory) -> u64 {
+    memory.resident.max(memory.reserved / RESERVED)
 }
 
 fn gigabytes(bytes: u64) -> String {

@@ -221,6 +221,13 @@ pub fn capacities(plan: &Plan) -> Result<Vec<u64>, Vec<Fault>> {
     Ok(drives.iter().map(|d| d.device.capacity_bytes()).collect())
 }
 
+/// Bytes that the drives and caches of a plan take: nearly all of what a run takes.
+pub fn memory_of(plan: &Plan) -> u64 {
+    let mut needs = Needs::of_drives(plan);
+    needs.add_controllers();
+    needs.bytes()
+}
+
 /// Commands in flight when every slot's request is split into as many as it can be.
 fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
     let of_workload = |workload: &WorkloadPlan| {
