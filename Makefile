@@ -92,10 +92,16 @@ docs: setup ## Make the pages and pictures that commands make
 
 SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenario scenarios/schemas/question
 
-schema: setup ## Make the JSON Schema of files, which editors read
+# Unions and enums of the plan keep their names.
+PLAN_TYPES := --use-title-as-name --no-collapse-root-models --no-use-closed-typed-dict \
+	--custom-file-header '"""A plan, as the engine takes it: made from its types by `make schema`."""'
+
+schema: setup ## Make the JSON Schema of files, and the types of what crosses to the engine
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
 		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
+	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.plan_schema())" | \
+		$(BIN)/datamodel-codegen $(PLAN_TYPES) --output devices/plan_types.py
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

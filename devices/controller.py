@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import Level
 from raidlab.devices.links import Interface, InterfaceName
+from raidlab.devices.plan_types import CachePlan, ControllerPlan
 from raidlab.devices.schema import DeviceSpec, Table
 from raidlab.devices.units import Duration, Rate, Share, Size, format_duration
 
@@ -63,7 +64,7 @@ class Cache(Table):
         """Bytes a second that the memory moves for data; 0 for no limit."""
         return 0 if self.bandwidth is None else round(self.bandwidth * self.efficiency)
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> CachePlan:
         """The cache of the controller's entry in the plan."""
         return {
             "bytes": self.size,
@@ -89,15 +90,6 @@ class CacheTier(Table):
     """Share of the lines above which dirty ones are written back to the disks."""
     copies: int = Field(default=256, ge=1, le=65536)
     """Lines copied to the SSDs at once."""
-
-    def to_plan(self) -> dict[str, Any]:
-        """What the array's tier in the plan takes from the controller."""
-        return {
-            "promote_after": self.promote_after,
-            "half_life_ns": self.half_life,
-            "dirty_share": self.dirty,
-            "copies_at_once": self.copies,
-        }
 
 
 class StreamCopies(Table):
@@ -170,7 +162,7 @@ class ControllerSpec(DeviceSpec):
         if self.drives_max < self.ports:
             yield Fault("drives_max", self.drives_max, f"at least `ports` = {self.ports}")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> ControllerPlan:
         """The controller's entry in the plan."""
         return {
             "name": self.name,

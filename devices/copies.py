@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from math import gcd
 from typing import Any, Final, Literal, cast
 
+from raidlab.devices.plan_types import CopiesPlan
+
 Arrangement = Literal["near", "far", "offset"]
 
 _FORM: Final = re.compile(r"(n|near|f|far|o|offset)\s*[=_-]?\s*(\d{1,2})?")
@@ -60,6 +62,6 @@ class CopyLayout:
         common = gcd(drives, self.copies)
         return rows // (self.copies // common) * (drives // common)
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> CopiesPlan:
         """`CopiesPlan` of the native engine."""
         return {"arrangement": self.arrangement, "copies": self.copies}

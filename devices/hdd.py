@@ -15,6 +15,19 @@ from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 from raidlab.devices.faults import Fault, faults_of
 from raidlab.devices.hdd_geometry import SECTOR, Geometry, Zone
 from raidlab.devices.hdd_shingled import Shingled
+from raidlab.devices.plan_types import (
+    AfterParams,
+    BufferParams,
+    CurveParams,
+    ExtraDisconnectParams,
+    HddDeviceParams,
+    InterfaceParams,
+    ReadAhead,
+    SchedulerParams,
+    ScsiBusInterfaceParams,
+    SeekParams,
+    WriteCacheParams,
+)
 from raidlab.devices.power import DiskPower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import DURATION, Duration, Share, Size, Speed, form_of
@@ -77,12 +90,12 @@ class Curve(Table):
         if figures != sorted(figures) or any(figure > _SHORT_NS for figure in figures):
             yield Fault("average", f"{self.average} ns", "single <= average <= full <= 1 s")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> CurveParams:
         """`CurveParams` of the native models."""
         if self.distances is not None and self.times is not None:
-            points = [list(point) for point in zip(self.distances, self.times, strict=True)]
+            points = list(zip(self.distances, self.times, strict=True))
             return {"form": "table", "points": points}
-        if self.root is not None and self.line is not None:
+        if self.root is not None and self.line is not None and self.line_from is not None:
             return {
                 "form": "root_and_line",
                 "first_ns": list(self.first or ()),
@@ -92,6 +105,8 @@ class Curve(Table):
                 "line_constant_ns": self.line[0],
                 "line_slope_ns": self.line[1],
             }
+        if self.single is None or self.average is None or self.full is None:
+            raise AssertionError("a curve has one form whole: `faults`")
         return {
             "form": "three_figures",
             "single_ns": self.single,
@@ -118,7 +133,7 @@ class Seek(Table):
         if abs(self.write_settle) > _SHORT_NS:
             yield Fault("write_settle", f"{self.write_settle} ns", "between -1 s and 1 s")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> SeekParams:
         """`SeekParams` of the native models."""
         return {
             "read": self.read.to_plan(),
@@ -169,15 +184,24 @@ class Buffer(Table):
         if self.own_write_segment and self.segments < 2:
             yield Fault("segments", self.segments, "2 or more: the first takes writes only")
 
-    def to_plan(self) -> dict[str, Any]:
+    def _ahead(self) -> ReadAhead:
+        sectors = self.read_ahead_limit // SECTOR
+        match self.read_ahead:
+            case "none":
+                return {"policy": "none"}
+            case "track-end":
+                return {"policy": "track_end", "sectors": sectors}
+            case "fixed":
+                return {"policy": "fixed", "sectors": sectors}
+            case "next-track":
+                return {"policy": "next_track"}
+
+    def to_plan(self) -> BufferParams:
         """`BufferParams` of the native models."""
-        ahead: dict[str, Any] = {"policy": self.read_ahead.replace("-", "_")}
-        if self.read_ahead in ("fixed", "track-end"):
-            ahead["sectors"] = self.read_ahead_limit // SECTOR
         return {
             "segments": self.segments,
             "segment_sectors": self.segment // SECTOR,
-            "read_ahead": ahead,
+            "read_ahead": self._ahead(),
             "read_ahead_on_idle_hit": self.read_ahead_on_idle_hit,
             "stop_in_sector": self.stop_in_sector,
             "own_write_segment": self.own_write_segment,
@@ -209,17 +233,20 @@ class WriteCache(Table):
     """True if its content survives a loss of power, in flash that the turning platters supply: a
     flush then need not wait."""
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> WriteCacheParams:
         """`WriteCacheParams` of the native models."""
-        return {
+        plan: WriteCacheParams = {
             "sectors": self.size // SECTOR,
             "extents": self.extents,
             "extent_sectors": self.extent // SECTOR,
             "flush_above": self.flush_above,
             "flush_after_idle_ns": self.flush_after_idle,
-            **({"persistent": True} if self.persistent else {}),
-            **({} if self.order == "scheduler" else {"order": self.order.replace("-", "_")}),
         }
+        if self.persistent:
+            plan["persistent"] = True
+        if self.order == "first-come":
+            plan["order"] = "first_come"
+        return plan
 
 
 class Scheduler(Table):
@@ -241,12 +268,15 @@ class Scheduler(Table):
         if self.plans_ahead and self.policy == "first-come":
             yield Fault("plans_ahead", True, "false: it has no effect with first-come")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> SchedulerParams:
         """`SchedulerParams` of the native models."""
-        plan: dict[str, Any] = {"policy": self.policy.replace("-", "_")}
-        if self.policy == "shortest-access":
-            plan["ageing"] = self.ageing
-        return plan
+        match self.policy:
+            case "first-come":
+                return {"policy": "first_come"}
+            case "c-look":
+                return {"policy": "c_look"}
+            case "shortest-access":
+                return {"policy": "shortest_access", "ageing": self.ageing}
 
 
 class Overhead(Table):
@@ -262,7 +292,7 @@ class After(Table):
     after_read: Duration = Field(default=0, le=_SHORT_NS)
     after_write: Duration = Field(default=0, le=_SHORT_NS)
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> AfterParams:
         """`AfterParams` of the native models."""
         return {"after_read_ns": self.after_read, "after_write_ns": self.after_write}
 
@@ -275,6 +305,16 @@ class ExtraDisconnect(Table):
     between: Duration = Field(le=_SHORT_NS)
     second_disconnect: Duration = Field(le=_SHORT_NS)
     seek_delta: Duration = Field(le=_SHORT_NS)
+
+    def to_plan(self) -> ExtraDisconnectParams:
+        """`ExtraDisconnectParams` of the native models."""
+        return {
+            "command_ns": self.command,
+            "disconnect_ns": self.disconnect,
+            "between_ns": self.between,
+            "second_disconnect_ns": self.second_disconnect,
+            "seek_delta_ns": self.seek_delta,
+        }
 
 
 class ScsiBus(Table):
@@ -312,20 +352,31 @@ class ScsiBus(Table):
     fast_write: bool = False
     """A write completes once its data are in the buffer."""
 
-    def to_plan(self, queue_depth: int) -> dict[str, Any]:
-        """`ScsiBusParams` of the native models."""
-        plan: dict[str, Any] = {"kind": "scsi_bus", "queue_depth": queue_depth}
-        for name in type(self).model_fields:
-            value = getattr(self, name)
-            if isinstance(value, After):
-                plan[name] = value.to_plan()
-            elif isinstance(value, ExtraDisconnect):
-                plan[name] = {f"{key}_ns": time for key, time in value.model_dump().items()}
-            elif value is None or isinstance(value, bool | float):
-                plan[name] = value
-            else:
-                plan[f"{name}_ns"] = value
-        return plan
+    def to_plan(self, queue_depth: int) -> ScsiBusInterfaceParams:
+        """`InterfaceParams` of the native models."""
+        extra = self.extra_disconnect
+        return {
+            "kind": "scsi_bus",
+            "queue_depth": queue_depth,
+            "read_sector_ns": self.read_sector,
+            "write_sector_ns": self.write_sector,
+            "read_hit": self.read_hit.to_plan(),
+            "read_miss": self.read_miss.to_plan(),
+            "write": self.write.to_plan(),
+            "read_completion_ns": self.read_completion,
+            "write_completion_ns": self.write_completion,
+            "data_preparation_ns": self.data_preparation,
+            "first_reselect_ns": self.first_reselect,
+            "other_reselect_ns": self.other_reselect,
+            "read_disconnect": self.read_disconnect.to_plan(),
+            "write_disconnect_ns": self.write_disconnect,
+            "extra_disconnect": None if extra is None else extra.to_plan(),
+            "minimum_seek_ns": self.minimum_seek,
+            "read_water_mark": self.read_water_mark,
+            "hold_bus": self.hold_bus,
+            "never_disconnect": self.never_disconnect,
+            "fast_write": self.fast_write,
+        }
 
 
 class HddSpec(DriveSpec):
@@ -461,7 +512,7 @@ class HddSpec(DriveSpec):
         wanted = options.write_cache
         return self.scsi_bus.fast_write if wanted is None else wanted
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> HddDeviceParams:
         """`HddParams` of the native models."""
         cache = self.write_cache
         enabled = self._caches_writes(options)
@@ -470,7 +521,7 @@ class HddSpec(DriveSpec):
             bus = self.scsi_bus
             if options.write_cache is not None:
                 bus = bus.model_copy(update={"fast_write": options.write_cache})
-            interface = bus.to_plan(self.queue_depth)
+            interface: InterfaceParams = bus.to_plan(self.queue_depth)
         else:
             overhead = self.overhead or Overhead(read=0, write=0)
             interface = {
@@ -479,21 +530,26 @@ class HddSpec(DriveSpec):
                 "write_overhead_ns": overhead.write,
                 "queue_depth": self.queue_depth,
             }
-        return {
+        plan: HddDeviceParams = {
             "kind": "hdd",
             "capacity_bytes": self.capacity,
             "rpm": self.speed,
             "speed_tolerance": self.speed_tolerance,
             "initial_angle": self.initial_angle,
-            **({"physical_sectors": 8} if self.physical_sector > SECTOR else {}),
             "geometry": self.geometry.to_plan(self._medium, fastest),
             "seek": self.seek.to_plan(),
             "buffer": self.buffer.to_plan(),
             "write_cache": cache.to_plan() if cache is not None and enabled else None,
             "scheduler": self.scheduler.to_plan(),
             "age_limit_ns": self.scheduler.age_limit,
-            **({"plans_ahead": True} if self.scheduler.plans_ahead else {}),
             "interface": interface,
-            **({} if self.power is None else {"power": self.power.to_plan()}),
-            **({} if self.shingled is None else {"shingled": self.shingled.to_plan()}),
         }
+        if self.physical_sector > SECTOR:
+            plan["physical_sectors"] = 8
+        if self.scheduler.plans_ahead:
+            plan["plans_ahead"] = True
+        if self.power is not None:
+            plan["power"] = self.power.to_plan()
+        if self.shingled is not None:
+            plan["shingled"] = self.shingled.to_plan()
+        return plan

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
+from raidlab.devices import plan_types
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import GeometryParams
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration
 
@@ -160,7 +162,7 @@ class Geometry(Table):
             if end > first
         )
 
-    def to_plan(self, capacity: int, speed: float) -> dict[str, Any]:
+    def to_plan(self, capacity: int, speed: float) -> GeometryParams:
         """`GeometryParams` of the native models.
 
         Args:
@@ -171,7 +173,7 @@ class Geometry(Table):
         return {
             "heads": self.heads,
             "head_order": self.head_order,
-            "sparing": self.sparing.replace("-", "_"),
+            "sparing": cast(plan_types.Sparing, self.sparing.replace("-", "_")),
             "range_cylinders": self.range_cylinders,
             "zones": [
                 {
@@ -184,7 +186,7 @@ class Geometry(Table):
                     "cylinder_skew_sectors": zone.cylinder_skew,
                     "spares": zone.spares,
                     "slips": list(zone.slips),
-                    "defects": [list(defect) for defect in zone.defects],
+                    "defects": list(zone.defects),
                 }
                 for zone in self.laid_out(capacity, 60e9 / speed)
             ],

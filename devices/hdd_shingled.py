@@ -6,12 +6,12 @@ The model is described in docs/explanation/shingled.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.hdd_geometry import SECTOR
+from raidlab.devices.plan_types import ShingledParams
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Size
 
@@ -38,7 +38,7 @@ class Shingled(Table):
             if size % SECTOR:
                 yield Fault(key, f"{size} B", f"whole sectors of {SECTOR} B")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> ShingledParams:
         """`ShingledParams` of the native models."""
         return {
             "band_bytes": self.band,

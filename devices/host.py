@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import InterfaceName
+from raidlab.devices.plan_types import (
+    BlockLayerParams,
+    CoalescingParams,
+    HostParams,
+    LinkParams,
+    PageCacheParams,
+)
 from raidlab.devices.schema import DeviceSpec, Table
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
 
@@ -32,7 +39,7 @@ class Coalescing(Table):
     above: int = Field(ge=1, le=1 << 20)
     """Commands outstanding at a drive above which its completions are gathered."""
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> CoalescingParams:
         """`CoalescingParams` of the native models."""
         return {"delay_ns": self.delay, "above": self.above}
 
@@ -46,7 +53,7 @@ class BlockLayer(Table):
     requests: int = Field(default=0, ge=0, le=1 << 20)
     """Requests that the scheduler sees, waiting and at the drive; 0 for no limit."""
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> BlockLayerParams:
         """`BlockLayerParams` of the native engine."""
         return {"scheduler": self.scheduler, "requests": self.requests}
 
@@ -83,7 +90,7 @@ class PageCache(Table):
             allowed = f"at most `dirty`, {100 * self.dirty:g} %"
             yield Fault("dirty_background", f"{100 * self.dirty_background:g} %", allowed)
 
-    def to_plan(self, scale: float, *, holds_end: bool) -> dict[str, Any]:
+    def to_plan(self, scale: float, *, holds_end: bool) -> PageCacheParams:
         """`PageCacheParams` of the native engine, CPU times multiplied by `scale`.
 
         Args:
@@ -128,7 +135,7 @@ class Network(Table):
         """Share of the link's bytes that data get: Ethernet, IP and TCP take the rest."""
         return (self.mtu - _IP_AND_TCP) / (self.mtu + _ETHERNET)
 
-    def to_link(self, name: str) -> dict[str, Any]:
+    def to_link(self, name: str) -> LinkParams:
         """`LinkParams` of the native models."""
         rate = int(self.rate * self.payload)
         read, write = _HEADERS[self.protocol]
@@ -218,25 +225,18 @@ class HostSpec(DeviceSpec):
             allowed = f"at most `parity`, {self.parity / 1e9:g} GB/s: both take longer than one"
             yield Fault("two_parities", f"{self.two_parities / 1e9:g} GB/s", allowed)
 
-    def to_plan(self, clock: float | None = None) -> dict[str, Any]:
+    def to_plan(self, clock: float | None = None) -> HostParams:
         """`HostParams` of the native models, at `clock` hertz if that differs from the file's."""
         scale = 1.0 if clock is None else self.clock / clock
         net = self.network
         submit, complete, page = (net.submit, net.complete, net.page) if net else (0, 0, 0)
-        # What is new in plans is left out where it has no effect.
-        of_write = round(self.write_page * scale)
-        return ({"write_page_ns": of_write} if of_write else {}) | {
+        plan: HostParams = {
             "submit_ns": round((self.submit + submit) * scale),
             "complete_ns": round((self.complete + complete) * scale),
             "raid_command_ns": round(self.raid_command * scale),
             "parity_bytes_per_s": round(self.parity / scale),
             "two_parities_bytes_per_s": round(self.two_parities / scale),
             "stripe_page_ns": round(self.stripe_page * scale),
-            **(
-                {"stripe_reread_ns": round(self.stripe_reread * scale)}
-                if self.stripe_reread is not None
-                else {}
-            ),
             "wake_ns": round(self.wake * scale),
             "fill_ns": round(self.fill * scale),
             "page_ns": round((self.page + page) * scale),
@@ -246,3 +246,9 @@ class HostSpec(DeviceSpec):
             "interrupt_ns": round(self.interrupt * scale),
             "coalescing": self.coalescing.to_plan() if self.coalescing else None,
         }
+        # What is new in plans is left out where it has no effect.
+        if self.stripe_reread is not None:
+            plan["stripe_reread_ns"] = round(self.stripe_reread * scale)
+        if of_write := round(self.write_page * scale):
+            plan["write_page_ns"] = of_write
+        return plan

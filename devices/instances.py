@@ -13,7 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
+
+from raidlab.devices.plan_types import Counted, LimitParams
 
 CREDIT_S: Final = 1800
 """Seconds for which a full credit lasts at the rates of a burst: 30 minutes a day at least."""
@@ -34,12 +36,13 @@ class Ceiling:
     """I/Os in a burst; 0 where there is none."""
     burst_throughput: float = 0
 
-    def limits(self, volumes: int) -> Iterator[dict[str, Any]]:
+    def limits(self, volumes: int) -> Iterator[LimitParams]:
         """`LimitParams` of the native models for one of this many volumes: equal parts."""
-        for counts, base, peak in (
+        directions: tuple[tuple[Counted, float, float], ...] = (
             ("ios", float(self.rate), float(self.burst_rate)),
             ("bytes", self.throughput * _MB, self.burst_throughput * _MB),
-        ):
+        )
+        for counts, base, peak in directions:
             own = base / volumes
             if peak > base:
                 most = peak / volumes

@@ -14,10 +14,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
+
+from raidlab.devices.plan_types import LinkParams
 
 Family = Literal["pcie", "sas", "sata"]
 
@@ -226,9 +228,7 @@ def packet_share(payload: int) -> Fraction:
     return Fraction(payload, payload + _PACKET_BYTES) / usual
 
 
-def plan_link(
-    name: str, interface: Interface, bytes_per_s: Fraction | None = None
-) -> dict[str, Any]:
+def plan_link(name: str, interface: Interface, bytes_per_s: Fraction | None = None) -> LinkParams:
     """A link's entry in the plan: `LinkParams` of the native models."""
     return {
         "name": name,

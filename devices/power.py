@@ -7,11 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import (
+    ArmPowerParams,
+    BytePowerParams,
+    FlashPowerParams,
+    IdleStateParams,
+)
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Energy, Power
 
@@ -33,7 +38,7 @@ class DiskPower(Table):
         if self.active < self.idle:
             yield Fault("active", f"{self.active:g} W", f"at least the {self.idle:g} W of idle")
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> ArmPowerParams:
         """`ArmPowerParams` of the native models."""
         return {"idle_w": self.idle, "active_w": self.active}
 
@@ -128,7 +133,7 @@ class FlashPower(Table):
         """Watts that the drive may draw; None without a limit."""
         return self.states[self.state].most if self.states else self.limit
 
-    def idle_states(self) -> list[dict[str, Any]]:
+    def idle_states(self) -> list[IdleStateParams]:
         """`IdleStateParams` of the native models, one for each state without operation."""
         return [
             {
@@ -141,20 +146,22 @@ class FlashPower(Table):
             if not state.operational
         ]
 
-    def energies(self) -> dict[str, float]:
+    def energies(self) -> FlashPowerParams:
         """Power without activity and energies, as the native models name them."""
-        slc = {} if self.program_slc is None else {"program_slc_nj": self.program_slc * 1e9}
-        return slc | {
+        plan: FlashPowerParams = {
             "idle_w": self.idle,
             "read_nj": self.read * 1e9,
             "program_nj": self.program * 1e9,
             "erase_nj": self.erase * 1e9,
             "byte_nj": self.byte,
         }
+        if self.program_slc is not None:
+            plan["program_slc_nj"] = self.program_slc * 1e9
+        return plan
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> FlashPowerParams:
         """`FlashPowerParams` of the native models."""
-        return self.energies() | {"limit_w": self.most}
+        return {**self.energies(), "limit_w": self.most}
 
 
 class BytePower(Table):
@@ -166,6 +173,6 @@ class BytePower(Table):
     write: float = Field(ge=0, le=1e6)
     """Of an actively writing drive."""
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> BytePowerParams:
         """`BytePowerParams` of the native models."""
         return {"idle_w": self.idle, "byte_nj": [self.read, self.write]}

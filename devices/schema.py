@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from raidlab.devices.faults import Fault, Faults, faults_of
 from raidlab.devices.links import Interface, InterfaceOrNone
+from raidlab.devices.plan_types import DeviceParams, HistoryLoad, PauseParams
 from raidlab.devices.reading import (
     DEEPEST_LEVEL,
     MIB,
@@ -70,9 +71,30 @@ class PreconditioningLoad:
     then_rests: bool = False
     """True if the drive then had some minutes for collection in the background."""
 
-    def to_plan(self) -> dict[str, Any]:
-        """`PreconditioningLoad` of the native models."""
-        return dict(vars(self))
+    def to_plan(self) -> HistoryLoad:
+        """`HistoryLoad` of the native models."""
+        return {
+            "access": self.access,
+            "start_bytes": self.start_bytes,
+            "area_bytes": self.area_bytes,
+            "block_bytes": self.block_bytes,
+            "written_bytes": self.written_bytes,
+            "ongoing": self.ongoing,
+            "weight": self.weight,
+            "then_rests": self.then_rests,
+        }
+
+
+@dataclass(frozen=True)
+class Bought:
+    """What is bought of a cloud volume beyond what its device file has."""
+
+    size: int | None = None
+    """Bytes."""
+    rate: float | None = None
+    """I/Os a second."""
+    throughput: float | None = None
+    """Bytes a second."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +118,8 @@ class DriveOptions:
 
     snapshot: str | None = None
     """A file with the state in which the drive begins, instead of a history."""
+    bought: Bought | None = None
+    """Size, rate and throughput of a cloud volume."""
     clock: float | None = None
     """Clock of the host's CPU in hertz: the map of some drives is kept there."""
 
@@ -130,7 +154,7 @@ class Pause(Table):
     length: Duration = Field(ge=1)
     """Mean length, exponentially distributed."""
 
-    def to_plan(self) -> dict[str, int]:
+    def to_plan(self) -> PauseParams:
         """`PauseParams` of the native models."""
         return {"every_ns": self.every, "length_ns": self.length}
 
@@ -181,7 +205,7 @@ class DriveSpec(DeviceSpec):
         """True if it acknowledges a write while only memory has it that forgets."""
         return False
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> DeviceParams:
         """The device's entry in the plan: `DeviceParams` of the native models."""
         raise NotImplementedError
 

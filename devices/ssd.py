@@ -6,11 +6,20 @@ The models behind the keys are described in docs/explanation/ssd.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import (
+    BackEndParams,
+    CollectionParams,
+    FirmwareParams,
+    HistoryLoad,
+    Policy,
+    SsdDeviceParams,
+    TemperatureParams,
+)
 from raidlab.devices.power import FlashPower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.ssd_nand import WORKING_BLOCKS, Nand
@@ -25,6 +34,15 @@ _MAP_UNITS = 2**32 - 4
 """Units of the largest map that the engine keeps."""
 _SOAKED_TIME_CONSTANT_S = 0.4
 _SOAKED_INTERVAL_NS = 500_000
+
+
+_POLICY: Final[Mapping[str, Policy]] = {
+    "greedy": "greedy",
+    "first-in-first-out": "first_in_first_out",
+    "random": "random",
+    "best-of": "best_of",
+    "cost-benefit": "cost_benefit",
+}
 
 
 class Collection(Table):
@@ -53,6 +71,21 @@ class Collection(Table):
     placement: Literal["log", "address"] = "log"
     """Where random writes before a run lie: in the order in which they came, or in that of their
     addresses, as drives have it whose times were fitted like that."""
+
+    def to_plan(self) -> CollectionParams:
+        """`CollectionParams` of the native models."""
+        return {
+            "policy": _POLICY[self.policy],
+            "candidates": self.candidates,
+            "start_free_blocks": self.start_free_blocks,
+            "background_free_blocks": self.background_free_blocks,
+            "background_share": self.background_share,
+            "blocks_at_once": self.blocks_at_once,
+            "separate_frontiers": self.separate_frontiers,
+            "level_wear": self.level_wear,
+            "wear_gap": self.wear_gap,
+            "placement": self.placement,
+        }
 
 
 class Buffer(Table):
@@ -135,15 +168,16 @@ class Firmware(Table):
         if self.sleep_after and not self.wake:
             yield Fault("sleep_after", f"{self.sleep_after} ns", "0 without `wake`")
 
-    def back_end(self) -> dict[str, Any]:
+    def back_end(self) -> BackEndParams | None:
         """`BackEndParams` of the native models, if it sleeps."""
-        times = {"wake_ns": self.wake, "sleep_after_ns": self.sleep_after}
-        return {"back_end": times} if self.wake else {}
+        if not self.wake:
+            return None
+        return {"wake_ns": self.wake, "sleep_after_ns": self.sleep_after}
 
-    def to_plan(self, clock: float | None) -> dict[str, Any]:
+    def to_plan(self, clock: float | None) -> FirmwareParams:
         """`FirmwareParams` of the native models, beside a host whose CPU runs at `clock` hertz."""
         scale = 1.0 if clock is None or self.host_clock is None else self.host_clock / clock
-        return {
+        plan: FirmwareParams = {
             "cores": self.cores,
             "read_ns": round(self.read * scale),
             "write_ns": round(self.write * scale),
@@ -158,13 +192,15 @@ class Firmware(Table):
             "read_latency_ns": self.read_latency,
             "write_latency_ns": self.write_latency,
             "other_ns": round(self.other * scale),
-            **({"flush_ns": self.flush} if self.flush else {}),
             "finish_ns": round(self.finish * scale),
             "finish_unit_ns": round(self.finish_unit * scale),
             "lookup_unit_ns": round(self.lookup_unit * scale),
             "descent_ns": round(self.descent * scale),
             "turnaround_ns": self.turnaround,
         }
+        if self.flush:
+            plan["flush_ns"] = self.flush
+        return plan
 
 
 class Prefetch(Table):
@@ -351,7 +387,7 @@ class SsdSpec(DriveSpec):
         units = max(self.capacity_bytes(options), self.nand.data_bytes) // self.mapping_unit
         return -(-units // _MAP_UNITS)
 
-    def _sliced(self, plan: dict[str, Any], slices: int) -> dict[str, Any]:
+    def _sliced(self, plan: SsdDeviceParams, slices: int) -> SsdDeviceParams:
         """The plan of one of the slices: capacity, blocks and history of that share."""
         unit = self.mapping_unit
         # Free blocks at which collection starts are spare space all the same.
@@ -360,22 +396,25 @@ class SsdSpec(DriveSpec):
         def part(bytes_: int) -> int:
             return bytes_ // slices // unit * unit
 
-        history = [
-            load
-            | {
+        history: list[HistoryLoad] = [
+            {
+                **load,
                 "start_bytes": part(load["start_bytes"]),
                 "written_bytes": part(load["written_bytes"]),
+                "area_bytes": max(part(load["area_bytes"]), load["block_bytes"]),
             }
-            | {"area_bytes": max(part(load["area_bytes"]), load["block_bytes"])}
             for load in plan.get("history", ())
         ]
         blocks = (self.nand.good_blocks - kept) // slices + kept
-        return plan | {
+        sliced: SsdDeviceParams = {
+            **plan,
             "slices": slices,
             "capacity_bytes": -(-plan["capacity_bytes"] // slices // unit) * unit,
-            "nand": plan["nand"] | {"blocks_per_plane": blocks},
-            **({"history": history} if history else {}),
+            "nand": {**plan["nand"], "blocks_per_plane": blocks},
         }
+        if history:
+            sliced["history"] = history
+        return sliced
 
     def volatile(self, options: DriveOptions) -> bool:
         """True if it acknowledges a write while only memory has it that forgets."""
@@ -389,42 +428,19 @@ class SsdSpec(DriveSpec):
             return self.nand.read
         return (slc.read,) * len(self.nand.read) if sum(written) <= slc.bytes_ else self.nand.read
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> SsdDeviceParams:
         """`SsdParams` of the native models."""
         nand, firmware = self.nand, self.firmware
-        plan: dict[str, Any] = {
+        plan: SsdDeviceParams = {
             "kind": "ssd",
             "capacity_bytes": self.capacity_bytes(options),
             "unit_bytes": self.mapping_unit,
             "sector_mapping": self.sector_mapping,
             "rated_host_bytes": self._rated_host_bytes(),
-            "nand": {
-                "channels": nand.channels,
-                "dies_per_channel": nand.dies_per_channel,
-                "planes": nand.planes,
-                "blocks_per_plane": nand.good_blocks,
-                "pages_per_block": nand.pages_per_block,
-                "page_bytes": nand.page,
-                "read_ns": list(self._reads(options)),
-                "program_ns": list(nand.program),
-                "erase_ns": nand.erase,
-                "channel_bytes_per_s": nand.channel_rate,
-                "channel_write_bytes_per_s": nand.channel_write_rate,
-                "command_ns": nand.command,
-                "cache_read": nand.cache_read,
-                "cache_program": nand.cache_program,
-                "independent_reads": nand.independent_reads,
-                "suspend_ns": nand.suspend,
-                "pulse_ns": nand.pulse,
-                "suspend_interval_ns": nand.suspend_interval,
-                **nand.limits(),
-                "reads_first": nand.reads_first,
-                "rated_cycles": nand.rated_cycles,
-            },
+            "nand": nand.to_plan(self._reads(options)),
             "parity_stripe": nand.parity_stripe,
             "reserved_blocks_per_plane": nand.reserved_blocks,
-            "collection": self.collection.model_dump()
-            | {"policy": self.collection.policy.replace("-", "_")},
+            "collection": self.collection.to_plan(),
             # What the host's driver reads goes straight to the host.
             "keeps_pages": firmware.host_clock is None,
             "buffer": {
@@ -434,8 +450,6 @@ class SsdSpec(DriveSpec):
             },
             "firmware": firmware.to_plan(options.clock),
         }
-        if nand.slc_cache is not None:
-            plan["nand"]["slc_cache"] = nand.slc_cache.to_plan()
         if self.prefetch is not None:
             plan["prefetch"] = {
                 "window_bytes": self.prefetch.window,
@@ -454,7 +468,8 @@ class SsdSpec(DriveSpec):
                 "shortest_match": self.compression.shortest_match,
                 "bytes_per_s": self.compression.rate or 0,
             }
-        plan |= firmware.back_end()
+        if (back_end := firmware.back_end()) is not None:
+            plan["back_end"] = back_end
         if self.power is not None:
             plan["power"] = self.power.to_plan()
             if states := self.power.idle_states():
@@ -472,7 +487,7 @@ class SsdSpec(DriveSpec):
 
     def _thermal(
         self, thermal: Thermal, power: FlashPower, options: DriveOptions
-    ) -> dict[str, Any]:
+    ) -> TemperatureParams:
         name = options.cooling or next(iter(thermal.cooling))
         cooling = thermal.cooling[name]
         capacity, interval = thermal.capacity, thermal.interval
@@ -482,15 +497,23 @@ class SsdSpec(DriveSpec):
             # looks at its temperature this much more often.
             capacity = _SOAKED_TIME_CONSTANT_S / cooling.resistance
             interval = min(interval, _SOAKED_INTERVAL_NS)
-        return {
+        energies = power.energies()
+        plan: TemperatureParams = {
             "ambient_c": cooling.ambient,
             "resistance_k_per_w": cooling.resistance,
             "capacity_j_per_k": capacity,
-            **power.energies(),
+            "idle_w": energies["idle_w"],
+            "read_nj": energies["read_nj"],
+            "program_nj": energies["program_nj"],
+            "erase_nj": energies["erase_nj"],
+            "byte_nj": energies["byte_nj"],
             "steps": [{"above_c": step.above, "speed": step.speed} for step in thermal.step],
             "hysteresis_k": thermal.hysteresis,
             "interval_ns": interval,
         }
+        if "program_slc_nj" in energies:
+            plan["program_slc_nj"] = energies["program_slc_nj"]
+        return plan
 
 
 def _one_of(what: str, names: Mapping[str, Any]) -> str:

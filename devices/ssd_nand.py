@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import NandParams, SlcCacheParams
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Rate, Share, Size
 
@@ -57,7 +58,7 @@ class SlcCache(Table):
         """Host data that it holds at most."""
         return self.fixed + self.dynamic
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> SlcCacheParams:
         """`SlcCacheParams` of the native models."""
         return {
             "fixed_bytes": self.fixed,
@@ -146,10 +147,41 @@ class Nand(Table):
             blocks = blocks * (self.parity_stripe - 1) // self.parity_stripe
         return dies * self.planes * blocks * self.pages_per_block * self.page
 
-    def limits(self) -> dict[str, int]:
-        """What only some drives have of `NandParams` of the native models."""
-        shared = {} if self.program_rate is None else {"program_bytes_per_s": self.program_rate}
-        return shared | ({"resume_ns": self.resume} if self.resume else {})
+    def to_plan(self, reads: Sequence[int]) -> NandParams:
+        """`NandParams` of the native models.
+
+        Args:
+            reads: Times to read a page by type, in nanoseconds.
+        """
+        plan: NandParams = {
+            "channels": self.channels,
+            "dies_per_channel": self.dies_per_channel,
+            "planes": self.planes,
+            "blocks_per_plane": self.good_blocks,
+            "pages_per_block": self.pages_per_block,
+            "page_bytes": self.page,
+            "read_ns": list(reads),
+            "program_ns": list(self.program),
+            "erase_ns": self.erase,
+            "channel_bytes_per_s": self.channel_rate,
+            "channel_write_bytes_per_s": self.channel_write_rate,
+            "command_ns": self.command,
+            "cache_read": self.cache_read,
+            "cache_program": self.cache_program,
+            "independent_reads": self.independent_reads,
+            "suspend_ns": self.suspend,
+            "pulse_ns": self.pulse,
+            "suspend_interval_ns": self.suspend_interval,
+            "reads_first": self.reads_first,
+            "rated_cycles": self.rated_cycles,
+        }
+        if self.program_rate is not None:
+            plan["program_bytes_per_s"] = self.program_rate
+        if self.resume:
+            plan["resume_ns"] = self.resume
+        if self.slc_cache is not None:
+            plan["slc_cache"] = self.slc_cache.to_plan()
+        return plan
 
     def faults(self) -> Iterator[Fault]:
         """Times that do not fit the cell, and no block left."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
+from raidlab.devices.plan_types import StationDeviceParams
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import Duration, Size
 
@@ -35,7 +36,7 @@ class StationSpec(DriveSpec):
         """True if it acknowledges a write while only memory has it that forgets."""
         return self.settle > 0
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> StationDeviceParams:
         """`StationParams` of the native models."""
         return {
             "kind": "station",

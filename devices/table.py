@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import LatencyParams, TableDeviceParams
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import Duration, Share, Size
 
@@ -78,18 +79,20 @@ class TableSpec(DriveSpec):
         """Bytes that a host can address."""
         return self.capacity
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> TableDeviceParams:
         """`MeasuredParams` of the native models."""
-        return {
+        plan: TableDeviceParams = {
             "kind": "table",
             "capacity_bytes": self.capacity,
             "shares": list(SHARES),
             "latencies": [_latencies(self.read), _latencies(self.write)],
-            **({"shared": self.shared} if self.shared < 1.0 else {}),
         }
+        if self.shared < 1.0:
+            plan["shared"] = self.shared
+        return plan
 
 
-def _latencies(rows: tuple[Row, ...]) -> list[dict[str, Any]]:
+def _latencies(rows: tuple[Row, ...]) -> list[LatencyParams]:
     ordered = sorted(rows, key=lambda row: (row.block, row.outstanding))
     return [
         {

@@ -5,10 +5,11 @@ docs/explanation/xpoint.md has the equations.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from raidlab.devices.plan_types import XpointDeviceParams
 from raidlab.devices.power import BytePower
 from raidlab.devices.schema import DriveOptions, DriveSpec, Table
 from raidlab.devices.units import Duration, Rate, Size
@@ -44,10 +45,10 @@ class XpointSpec(DriveSpec):
         """Bytes that a host can address."""
         return self.capacity
 
-    def to_plan(self, options: DriveOptions) -> dict[str, Any]:
+    def to_plan(self, options: DriveOptions) -> XpointDeviceParams:
         """`XpointParams` of the native models; what was written before changes nothing."""
         ways = (self.read, self.write)
-        plan: dict[str, Any] = {
+        plan: XpointDeviceParams = {
             "kind": "xpoint",
             "capacity_bytes": self.capacity,
             "cores": self.cores,
@@ -55,4 +56,6 @@ class XpointSpec(DriveSpec):
             "bytes_per_s": [way.rate for way in ways],
             "latency_ns": [way.latency for way in ways],
         }
-        return plan if self.power is None else plan | {"power": self.power.to_plan()}
+        if self.power is not None:
+            plan["power"] = self.power.to_plan()
+        return plan

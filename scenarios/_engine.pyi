@@ -18,6 +18,9 @@ def run(plan: str, watch: Callable[[int, int], bool] | None = None) -> str:
     true stops the run.
     """
 
+def plan_schema() -> str:
+    """Give the JSON Schema of a plan, each type below `$defs`."""
+
 def result_schema() -> str:
     """Give the JSON Schema of what the engine gives, each type below `$defs`."""
 

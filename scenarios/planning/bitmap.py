@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import BitmapPlan
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
@@ -64,8 +64,8 @@ def bitmap_plan(
     warnings: list[str],
     *,
     volatile: bool,
-) -> dict[str, Any]:
-    """The bitmap of an array, for its plan: nothing if it has none.
+) -> BitmapPlan | None:
+    """The bitmap of an array, for its plan; none if it has none.
 
     Args:
         key: Of the array, for faults.
@@ -92,7 +92,7 @@ def bitmap_plan(
                 ' (bitmap = "internal", or "none" if there is none)'
             )
             warnings.append(Coded(text, Code.BITMAP_NOT_STATED, name))
-        return {}
+        return None
     member = min(capacities, default=0)
     marked = member
     if capacities and table.stripe_unit and not facts(table.level).parities:
@@ -109,4 +109,4 @@ def bitmap_plan(
     elif table.stripe_unit and chunk % table.stripe_unit:
         allowed = f"a multiple of the stripe unit, {format_size(table.stripe_unit)}"
         faults.add(f"{key}.bitmap_chunk", format_size(chunk), allowed)
-    return {"bitmap": {"chunk_bytes": chunk, "flushes": volatile}}
+    return {"chunk_bytes": chunk, "flushes": volatile}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from raidlab.devices.catalogue import Device, find
 from raidlab.devices.controller import ControllerSpec
@@ -14,15 +14,16 @@ from raidlab.devices.hdd_geometry import SECTOR
 from raidlab.devices.host import HostSpec
 from raidlab.devices.instances import INSTANCES
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import ArrayPlan, DeviceParams
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
-from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
 from raidlab.scenarios.planning.host_cache import add_host_cache, own_unit
 from raidlab.scenarios.planning.job_writes import compressed_to, job_writes
-from raidlab.scenarios.planning.md import kernel_era, md_plan, sync_speed_plan
+from raidlab.scenarios.planning.md import kernel_era
+from raidlab.scenarios.planning.of_md import OfMd
 from raidlab.scenarios.planning.preconditioning import (
     Writes,
     beyond_array,
@@ -30,9 +31,8 @@ from raidlab.scenarios.planning.preconditioning import (
     unknown_writes,
     writes_of,
 )
-from raidlab.scenarios.planning.read_balance import copies_plan, read_balance_plan
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
-from raidlab.scenarios.planning.ssd_cache import add_tier, stand_in, tier_name
+from raidlab.scenarios.planning.ssd_cache import tier_name, tier_or_stand_in
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
@@ -65,18 +65,20 @@ class Parts:
     host: HostSpec | None = None
     """The host, if it was found."""
     devices: dict[str, Device] = field(default_factory=dict)
-    models: list[dict[str, Any]] = field(default_factory=list)
+    models: list[DeviceParams] = field(default_factory=list)
     """The plan's `devices`."""
     drives: list[Attached] = field(default_factory=list)
     model_of_drive: list[int] = field(default_factory=list)
     options_of_drive: list[DriveOptions] = field(default_factory=list)
     bytes_of_drive: list[int] = field(default_factory=list)
-    arrays: list[dict[str, Any]] = field(default_factory=list)
+    arrays: list[ArrayPlan] = field(default_factory=list)
     """The plan's `arrays`."""
     offered: dict[str, tuple[list[int], int | None]] = field(default_factory=dict)
     """For each array of the scenario: the plan's arrays, bytes that each offers if known."""
     tiers: dict[str, int] = field(default_factory=dict)
     """The plan's arrays that are tiers of others, by name."""
+    refused: set[int] = field(default_factory=set)
+    """The plan's arrays that stand in for tiers which cannot be: no fault follows from them."""
     warnings: list[str] = field(default_factory=list)
     unrebuilt: dict[str, list[str]] = field(default_factory=dict)
     """Warnings of drives that fail with nobody to take their place, by array."""
@@ -125,16 +127,20 @@ class Parts:
         Or if the host keeps a cache of blocks over them.
         """
         arrays = tuple(arrays)
-        if any("host" in self.arrays[array].get("tier", {}) for array in arrays):
+        if any("host" in (self.arrays[array].get("tier") or {}) for array in arrays):
             return True
         return any(model["kind"] in ("ssd", "volume") for model in self._models_of(arrays))
 
     def sector(self, arrays: Iterable[int]) -> int:
         """Bytes of the largest sector on the medium of the drives in `arrays`."""
-        sectors = (model.get("physical_sectors", 1) for model in self._models_of(arrays))
+        sectors = (
+            model.get("physical_sectors", 1)
+            for model in self._models_of(arrays)
+            if model["kind"] == "hdd"
+        )
         return max(sectors, default=1) * SECTOR
 
-    def _models_of(self, arrays: Iterable[int]) -> list[dict[str, Any]]:
+    def _models_of(self, arrays: Iterable[int]) -> list[DeviceParams]:
         drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}
         return [self.models[self.model_of_drive[drive]] for drive in drives]
 
@@ -186,40 +192,38 @@ class Parts:
         in_host = self._striped(table) and (table.in_host or of_chipset)
         short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
-        of_md = self._of_md(key, name, table, capacities, volatile=volatile)
+        of_md = OfMd.of(self, key, name, table, capacities)
+        served = cache_plan(spec, settings, short=short, in_host=in_host)
         indices = []
         for part, group in enumerate(groups):
             indices.append(len(self.arrays))
-            self.arrays.append(
-                {
-                    "name": f"{name}.{part}" if table.level == "independent" else name,
-                    "level": "jbod" if table.level == "independent" else table.level,
-                    "stripe_unit_bytes": table.stripe_unit,
-                    "drives": group,
-                    "controller": 0 if controller[1] is not None else None,
-                    "software": in_host,
-                    "used_bytes": table.used_bytes,
-                    "spares": spares,
-                    **({"spans": table.spans} if table.spans else {}),
-                    "background_share": table.rebuild_rate,
-                    **cache_plan(spec, settings, short=short, in_host=in_host),
-                    **of_md,
-                    **self._streams(spec, table, chosen, in_host=in_host),
-                    **({"shared_depth": depth} if depth else {}),
-                }
-            )
+            plan: ArrayPlan = {
+                "name": f"{name}.{part}" if table.level == "independent" else name,
+                "level": "jbod" if table.level == "independent" else table.level,
+                "stripe_unit_bytes": table.stripe_unit,
+                "drives": group,
+                "controller": 0 if controller[1] is not None else None,
+                "software": in_host,
+                "used_bytes": table.used_bytes,
+                "spares": spares,
+                "background_share": table.rebuild_rate,
+            }
+            if table.spans:
+                plan["spans"] = table.spans
+            if served is not None:
+                plan["cache"], plan["fast_path"] = served
+            of_md.put(plan)
+            if self._reads_one_copy(spec, table, chosen, in_host=in_host):
+                plan["one_copy_streams"] = True
+            if depth:
+                plan["shared_depth"] = depth
+            self.arrays.append(plan)
         self.offered[name] = (indices, usable)
         if in_host and spec is not None and settings is not None:
             self.warnings += without_cache(spec, settings, key, table, name)
         add_host_cache(self, key, name, table, indices)
-        if table.host_cache is not None or table.cache_tier is None:
-            return
-        tier = add_tier(self, key, name, table, controller)
-        if tier is None:
-            self.arrays.append(stand_in(name, table.cache_tier))
-            tier = {"array": len(self.arrays) - 1, "write_back": False}
-        self.arrays[indices[0]]["tier"] = tier
-        self.tiers[tier_name(name)] = tier["array"]
+        if table.host_cache is None and table.cache_tier is not None:
+            self.arrays[indices[0]]["tier"] = tier_or_stand_in(self, key, name, table, controller)
 
     def _takes_short_path(
         self,
@@ -343,33 +347,19 @@ class Parts:
             self.models, (self.model_of_drive[drive] for drive in self.arrays[array]["drives"])
         )
 
-    def _of_md(
-        self, key: str, name: str, table: ArrayTable, capacities: Sequence[int], *, volatile: bool
-    ) -> dict[str, Any]:
-        """What Linux md adds to an array's plan: bitmap, choice of copies, speed of rebuilds."""
-        bitmap = bitmap_plan(
-            key, name, table, capacities, self.faults, self.warnings, volatile=volatile
-        )
-        balance = read_balance_plan(key, name, table, self.warnings)
-        copies = copies_plan(key, table, self.faults)
-        md = md_plan(key, table, self.scenario, self.host, self.faults, self.warnings)
-        speed = sync_speed_plan(key, table, self.faults)
-        return bitmap | balance | copies | speed | ({"md": md} if md else {})
-
     @staticmethod
-    def _streams(
+    def _reads_one_copy(
         spec: ControllerSpec | None,
         table: ArrayTable,
         chosen: Sequence[tuple[Attached, DriveOptions]],
         *,
         in_host: bool,
-    ) -> dict[str, bool]:
+    ) -> bool:
         """Whether the firmware reads a stream on a mirror from one copy alone."""
         if spec is None or in_host or not chosen or facts(table.level).copies == 1:
-            return {}
+            return False
         own = chosen[0][0].spec.link()
-        both = own is None or spec.stream_copies.serves(table.level, own.family)
-        return {} if both else {"one_copy_streams": True}
+        return own is not None and not spec.stream_copies.serves(table.level, own.family)
 
     @staticmethod
     def _offers(table: ArrayTable, capacities: list[int]) -> int:
@@ -451,8 +441,18 @@ class Parts:
         write_cache = entry.write_cache
         if write_cache is None and controller is not None and "write_cache" in spec.options:
             write_cache = controller.disk_cache
-        options = DriveOptions(write_cache=write_cache, format=entry.format, cooling=entry.cooling)
-        found = list(spec.option_faults(options))
+        options = DriveOptions(
+            write_cache=write_cache, format=entry.format, cooling=entry.cooling, bought=entry.bought
+        )
+        if entry.bought is not None and "bought" not in spec.options:
+            allowed = f"left out: {spec.name} is no cloud volume"
+            found = [
+                Fault(name, getattr(entry, name), allowed)
+                for name in ("size", "iops", "throughput")
+                if getattr(entry, name) is not None
+            ]
+        else:
+            found = list(spec.option_faults(options))
         self.faults.extend(found, key)
         switched = replace(options, write_cache=True)
         if entry.write_cache is not None and not found and not spec.volatile(switched):
@@ -581,7 +581,7 @@ class Parts:
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
         plan = spec.to_plan(spec.beside(self.clock, options))
         ceiling = INSTANCES.get(self.scenario.host.instance or "")
-        if ceiling is not None and spec.kind == "volume":
+        if ceiling is not None and plan["kind"] == "volume":
             plan["limits"] = [*plan["limits"], *ceiling.limits(self._volumes())]
         if plan not in self.models:
             self.models.append(plan)

@@ -8,18 +8,25 @@ controller sees single drives, whose commands it passes on bypassing its cache.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, get_args
+from collections.abc import Iterator, Mapping
+from typing import Final, get_args
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import ArrayLevel, facts
-from raidlab.scenarios.spec.caching import OWN_KEYS, CacheSettings
+from raidlab.devices.plan_types import ControllerPlan, PolicyPlan, WritePolicy
+from raidlab.scenarios.spec.caching import OWN_KEYS, CacheSettings, WriteMode
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable
 
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**59}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""
+
+_WRITE: Final[Mapping[WriteMode, WritePolicy]] = {
+    "write-through": "write_through",
+    "write-back": "write_back",
+    "always-write-back": "always_write_back",
+}
 
 _BYPASS = {"write": "write-through", "read_ahead": "none", "io_cache": "direct"}
 """The settings of an array bypassing the cache."""
@@ -39,7 +46,7 @@ def backup_of(spec: ControllerSpec, settings: ControllerTable) -> str:
 
 def policy(
     spec: ControllerSpec, settings: ControllerTable, *, short: bool = False
-) -> dict[str, Any] | None:
+) -> PolicyPlan | None:
     """The cache policy of an array in the plan's form; None without a cache.
 
     `short` is true if the short path is asked for and serves such arrays.
@@ -47,21 +54,18 @@ def policy(
     if spec.cache is None:
         return None
     safe = backup_of(spec, settings) != "none"
-    if short:
-        defaults = tuple(_BYPASS.values())
-    else:
-        defaults = ("write-back" if safe else "write-through", "adaptive", "direct")
-    write = settings.write or defaults[0]
+    write_default: WriteMode = "write-back" if safe and not short else "write-through"
+    write: WriteMode = settings.write or write_default
     if write == "write-back" and not safe:
         write = "write-through"
     return {
-        "write": write.replace("-", "_"),
-        "read_ahead": settings.read_ahead or defaults[1],
-        "keep_reads": (settings.io_cache or defaults[2]) == "cached",
+        "write": _WRITE[write],
+        "read_ahead": settings.read_ahead or ("none" if short else "adaptive"),
+        "keep_reads": settings.io_cache == "cached",
     }
 
 
-def _bypasses_the_cache(plan: dict[str, Any] | None) -> bool:
+def _bypasses_the_cache(plan: PolicyPlan | None) -> bool:
     return plan is None or (
         plan["write"] == "write_through" and plan["read_ahead"] == "none" and not plan["keep_reads"]
     )
@@ -69,17 +73,19 @@ def _bypasses_the_cache(plan: dict[str, Any] | None) -> bool:
 
 def cache_plan(
     spec: ControllerSpec | None, settings: ControllerTable | None, *, short: bool, in_host: bool
-) -> dict[str, Any]:
-    """What an array's entry in the plan says of the controller's cache and short path.
+) -> tuple[PolicyPlan | None, bool] | None:
+    """How the controller's cache serves an array, and whether it takes the short path.
+
+    None without a controller.
 
     `short` is true if the short path is asked for and serves such arrays, `in_host` if the host
     does the array's RAID work.
     """
     if spec is None or settings is None:
-        return {}
+        return None
     plan = None if in_host else policy(spec, settings, short=short)
     bypass = _bypasses_the_cache(plan)
-    return {"cache": None if bypass else plan, "fast_path": short and bypass}
+    return None if bypass else plan, short and bypass
 
 
 def without_cache(
@@ -129,13 +135,14 @@ def cache_faults(
 
 def controller_plan(
     spec: ControllerSpec, settings: ControllerTable, to_host: int | None
-) -> dict[str, Any]:
+) -> ControllerPlan:
     """The controller's entry in the plan, with its backup and its link to the host."""
-    plan = spec.to_plan() | {"link": to_host}
-    if plan["cache"] is not None:
+    plan = spec.to_plan()
+    plan["link"] = to_host
+    if (cache := plan.get("cache")) is not None:
         backup = backup_of(spec, settings)
         health = settings.battery_health if backup == "bbu" else 1
-        plan["cache"] |= {"hold_ns": round(_HOLD_NS[backup] * health)}
+        cache["hold_ns"] = round(_HOLD_NS[backup] * health)
     return plan
 
 

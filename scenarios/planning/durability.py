@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from raidlab.devices.host import HostSpec
+from raidlab.devices.plan_types import ArrayPlan, FileSystemPlan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Parts
@@ -75,8 +76,9 @@ def drive_flushes(plan: Mapping[str, Any], table: ScenarioTable, parts: Parts) -
             drive["flush"] = flush
 
 
-def _flushes(array: Mapping[str, Any]) -> bool:
-    return "file_system" in array or bool(array.get("bitmap", {}).get("flushes"))
+def _flushes(array: ArrayPlan) -> bool:
+    bitmap = array.get("bitmap")
+    return "file_system" in array or (bitmap is not None and bitmap["flushes"])
 
 
 def journal_bytes(table: FileSystemTable, usable: int) -> int:
@@ -98,7 +100,7 @@ def journal_start(usable: int, journal: int) -> int:
 
 def file_system_plan(
     table: FileSystemTable, usable: int, *, flushed: bool, wake_ns: int
-) -> dict[str, Any]:
+) -> FileSystemPlan:
     """`FileSystemPlan` of the native engine.
 
     Args:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import ArrayPlan, EventPlan
 from raidlab.devices.units import format_duration, format_size
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.spares import left_failed
@@ -50,41 +50,53 @@ class Event:
     lasts: int = 60_000_000_000
 
 
-def drives_of(array: Mapping[str, Any]) -> list[int]:
+def drives_of(array: ArrayPlan) -> list[int]:
     """The plan's drives of an array, spares behind the others."""
     return [*array["drives"], *array.get("spares", [])]
 
 
-def plan_actions(
-    planned: Event, arrays: Sequence[Mapping[str, Any]]
-) -> list[tuple[int, dict[str, Any]]]:
-    """The plan's actions, each with its delay in nanoseconds."""
+def plan_actions(planned: Event, arrays: Sequence[ArrayPlan]) -> list[EventPlan]:
+    """The plan's actions of an event, each with its delay in nanoseconds as its time."""
     what = planned.action
-    plain: dict[str, Any] = {"action": what.replace("-", "_")}
-    if what in _OF_AN_ARRAY:
-        return [(0, plain | {"array": planned.array})]
-    if what in _OF_A_DRIVE:
-        plain["drive"] = drives_of(arrays[planned.array])[planned.drive]
-        if what == "slow-drive":
-            plain["extra_ns"] = planned.extra
-        if what == "unreadable-sectors":
-            plain |= {"offset_bytes": planned.offset, "bytes": planned.size}
-        return [(0, plain)]
+    if what == "patrol-read":
+        return [{"at_ns": 0, "action": "patrol_read", "array": planned.array}]
+    if what == "consistency-check":
+        return [{"at_ns": 0, "action": "consistency_check", "array": planned.array}]
     if what == "power-fail":
-        return [(0, plain | {"off_ns": planned.lasts})]
-    learns = {"action": "backup_ready", "controller": 0}
-    return [(0, learns | {"ready": False}), (planned.lasts, learns | {"ready": True})]
+        return [{"at_ns": 0, "action": "power_fail", "off_ns": planned.lasts}]
+    if what == "battery-learn":
+        return [
+            {"at_ns": 0, "action": "backup_ready", "controller": 0, "ready": False},
+            {"at_ns": planned.lasts, "action": "backup_ready", "controller": 0, "ready": True},
+        ]
+    drive = drives_of(arrays[planned.array])[planned.drive]
+    if what == "slow-drive":
+        extra = planned.extra
+        return [{"at_ns": 0, "action": "slow_drive", "drive": drive, "extra_ns": extra}]
+    if what == "unreadable-sectors":
+        return [
+            {
+                "at_ns": 0,
+                "action": "unreadable_sectors",
+                "drive": drive,
+                "offset_bytes": planned.offset,
+                "bytes": planned.size,
+            }
+        ]
+    if what == "replace-drive":
+        return [{"at_ns": 0, "action": "replace_drive", "drive": drive}]
+    return [{"at_ns": 0, "action": "fail_drive", "drive": drive}]
 
 
-def asked_by(events: Sequence[Mapping[str, Any]]) -> list[int]:
+def asked_by(actions: Sequence[str]) -> list[int]:
     """For each of the plan's events, in their order, the number of the one that a file asks for."""
-    actions = [2 if event["action"] == "battery-learn" else 1 for event in events]
-    return [at for at, count in enumerate(actions) for _ in range(count)]
+    counts = [2 if action == "battery-learn" else 1 for action in actions]
+    return [at for at, count in enumerate(counts) for _ in range(count)]
 
 
-def plan_events(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
+def plan_events(table: ScenarioTable, parts: Parts) -> list[EventPlan]:
     """The plan's events; faults for those that cannot happen in this system."""
-    events: list[dict[str, Any]] = []
+    events: list[EventPlan] = []
     end = table.run.least_warm_up + table.run.duration
     happen = [event for event in table.event if event.at < end]
     for at, event in enumerate(table.event):
@@ -95,8 +107,9 @@ def plan_events(table: ScenarioTable, parts: Parts) -> list[dict[str, Any]]:
                 f" run ends at {format_duration(end)} (run.warm_up and run.duration)"
             )
             parts.warnings.append(Coded(text, Code.EVENT_AFTER_END, f"event.{at}"))
-        for delay, action in _actions(f"event.{at}", event, table, parts):
-            events.append({"at_ns": _simulated(event.at + delay, table.run)} | action)
+        for action in _actions(f"event.{at}", event, table, parts):
+            action["at_ns"] = _simulated(event.at + action["at_ns"], table.run)
+            events.append(action)
     _within_another_outage(table, parts)
     parts.warnings += _without_copy(happen, table, parts)
     parts.unrebuilt = dict(_without_rebuild(happen, table, parts))
@@ -137,11 +150,10 @@ def _simulated(at: int, run: RunTable) -> int:
 
 def _actions(
     key: str, event: EventTable, table: ScenarioTable, parts: Parts
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The plan's actions of an event, each with its delay in nanoseconds."""
+) -> Iterator[EventPlan]:
+    """The plan's actions of an event, each with its delay in nanoseconds as its time."""
     if event.action == "move-hot-spot":
-        for action in _move(key, event, table, parts):
-            yield 0, action
+        yield from _move(key, event, table, parts)
         return
     planned = _event(key, event, table, parts)
     if planned is not None:
@@ -162,7 +174,7 @@ def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> E
             allowed = f"a drive of {name}: 0 to {len(places) - 1}, spares behind the others"
             parts.faults.add(f"{key}.drive", event.drive, allowed)
             return None
-        if event.action == "unreadable-sectors" and "refused" not in plan:
+        if event.action == "unreadable-sectors" and array not in parts.refused:
             size = parts.bytes_of_drive[drives_of(plan)[drive]]
             if event.offset >= size:
                 allowed = f"on the drive: below {format_size(size)}"
@@ -179,7 +191,8 @@ def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> E
         if table.controller is None or not cache:
             parts.faults.add(f"{key}.action", event.action, "a controller whose cache is used")
             return None
-        if not any((plan.get("cache") or {}).get("write") == "write_back" for plan in parts.arrays):
+        policies = (plan.get("cache") for plan in parts.arrays)
+        if all(policy is None or policy["write"] != "write_back" for policy in policies):
             text = (
                 f"{key}: battery-learn has no effect: write-back alone waits for the battery, and"
                 " that needs a controller.backup"
@@ -194,7 +207,7 @@ def _that_fail(events: Sequence[EventTable], parts: Parts) -> list[str]:
     return list(dict.fromkeys(e.array or only for e in events if e.action == "fail-drive"))
 
 
-def _plan_of(name: str, parts: Parts) -> Mapping[str, Any] | None:
+def _plan_of(name: str, parts: Parts) -> ArrayPlan | None:
     """The plan's array of that name, the first of several; None of a tier."""
     indices, _ = parts.offered.get(name, ([], None))
     return parts.arrays[indices[0]] if indices else None
@@ -260,12 +273,11 @@ def _without_background(events: Sequence[EventTable], table: ScenarioTable) -> I
 def _without_tier(name: str, parts: Parts) -> Iterator[str]:
     """A tier that has no copy of what it holds."""
     above = next(
-        plan for plan in parts.arrays if plan.get("tier", {}).get("array") == parts.tiers[name]
+        tier
+        for plan in parts.arrays
+        if (tier := plan.get("tier")) is not None and tier["array"] == parts.tiers[name]
     )
-    if (
-        not facts(parts.arrays[parts.tiers[name]]["level"]).is_redundant
-        and above["tier"]["write_back"]
-    ):
+    if not facts(parts.arrays[parts.tiers[name]]["level"]).is_redundant and above["write_back"]:
         text = (
             f"array {name}: a failed drive takes the tier with it, and the lines that are dirty"
             " there"
@@ -281,9 +293,7 @@ def _forgets(array: str) -> str:
     return Coded(text, Code.DATA_AT_RISK, array)
 
 
-def _move(
-    key: str, event: EventTable, table: ScenarioTable, parts: Parts
-) -> Iterator[dict[str, Any]]:
+def _move(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> Iterator[EventPlan]:
     names = [load.name or f"workload-{at}" for at, load in enumerate(table.workload)]
     hot = {name: at for at, name in enumerate(names) if table.workload[at].hot_spot is not None}
     name = event.workload or (next(iter(hot)) if len(hot) == 1 else "")
@@ -293,6 +303,7 @@ def _move(
         return
     load = table.workload[hot[name]]
     yield {
+        "at_ns": 0,
         "action": "move_hot_spot",
         "workload": hot[name],
         "start_bytes": load.area_start + event.start,

@@ -7,9 +7,10 @@ docs/explanation/host-caches.md
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import TierPlan
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.file_systems import file_systems
@@ -83,7 +84,7 @@ def _add_ssds(
     return add_ssds(parts, array, members, controller=None)
 
 
-def _plan(cache: HostCacheTable, array: int) -> dict[str, Any]:
+def _plan(cache: HostCacheTable, array: int) -> TierPlan:
     """`TierPlan` of the native engine."""
     kind = cache.facts
     mode = cache.mode or kind.modes[0]

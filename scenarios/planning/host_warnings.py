@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from raidlab.devices.host import HostSpec
+from raidlab.devices.plan_types import ArrayPlan
 from raidlab.devices.schema import DeviceSpec
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ScenarioTable
@@ -14,7 +14,7 @@ _PARITIES = {"raid5": 1, "raid50": 1, "raid6": 2, "raid60": 2}
 
 
 def host_warnings(
-    host: HostSpec, devices: Iterable[DeviceSpec], arrays: Iterable[Mapping[str, Any]]
+    host: HostSpec, devices: Iterable[DeviceSpec], arrays: Iterable[ArrayPlan]
 ) -> Iterator[str]:
     """Warnings of parity that costs nothing, and of devices that were fitted behind another host.
 

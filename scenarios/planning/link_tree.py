@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
@@ -15,6 +14,7 @@ from raidlab.devices.links import (
     plan_link,
     wide_port,
 )
+from raidlab.devices.plan_types import LinkParams
 from raidlab.scenarios.spec.links import LinkTable
 
 _FRAME_BYTES = 256
@@ -72,7 +72,7 @@ def build_tree(
     host: HostSpec,
     drives: Mapping[str, Sequence[Interface]],
     faults: Faults,
-    into: list[dict[str, Any]],
+    into: list[LinkParams],
 ) -> LinkTree:
     """Adds the links of a scenario to a plan.
 
@@ -95,7 +95,7 @@ def build_tree(
     return tree
 
 
-def _plan(link: LinkTable, own: Interface | None, drives: Sequence[Interface]) -> dict[str, Any]:
+def _plan(link: LinkTable, own: Interface | None, drives: Sequence[Interface]) -> LinkParams:
     if own is None:
         return {
             "name": link.name,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import Final
 
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.kernels import Era, era_of, parse_version, shared_ns, unknown_version
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import ArrayPlan, MdPlan
 from raidlab.devices.units import format_rate
 from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
 
@@ -38,7 +39,7 @@ def md_plan(
     host: HostSpec | None,
     faults: Faults,
     warnings: list[str],
-) -> dict[str, Any]:
+) -> MdPlan:
     """`MdPlan` of the native engine, for an array in the host: only what differs from its defaults.
 
     Args:
@@ -65,26 +66,30 @@ def md_plan(
         )
     if not in_host or not shape.striped:
         return {}
-    plan: dict[str, Any] = dict(_threads(table, scenario))
+    plan: MdPlan = {}
+    if workers := (table.group_thread_cnt or 0) * scenario.host.sockets:
+        # One thread for an array and, where md is asked for them, workers of each socket.
+        plan["threads"] = 1 + workers
     era = kernel_era(scenario, [])
     cores = min(_load_threads(scenario), 1 if host is None else host.threads)
     if era is not None and cores > 1:
         dm = table.software_raid == "lvm"
         read, write = shared_ns(era, table.level, scenario.host.sockets, dm=dm)
-        plan |= {
-            name: ns for name, ns in (("shared_read_ns", read), ("shared_write_ns", write)) if ns
-        }
+        if read:
+            plan["shared_read_ns"] = read
+        if write:
+            plan["shared_write_ns"] = write
     if era is not None and shape.copies > 1 and _reads_flash_as_disks(scenario):
         plan["flash_as_disks"] = True
-    if has_parity:
-        plan |= _stripe_cache(key, table, scenario, warnings)
+    if has_parity and (size := _stripe_cache(key, table, scenario, warnings)):
+        plan["stripe_cache"] = size
     if table.sync_speed_min is not None:
         plan["least_bytes_per_s"] = round(table.sync_speed_min)
     return plan
 
 
 def md_host_warnings(
-    scenario: ScenarioTable, arrays: Iterable[Mapping[str, Any]], *, volumes: bool
+    scenario: ScenarioTable, arrays: Iterable[ArrayPlan], *, volumes: bool
 ) -> Iterator[str]:
     """A kernel, sockets and an instance that change nothing of the plan.
 
@@ -93,7 +98,7 @@ def md_host_warnings(
         arrays: Of the plan.
         volumes: Whether any drive is a cloud volume.
     """
-    plans = [array.get("md", {}) for array in arrays]
+    plans = [array["md"] for array in arrays if "md" in array]
     counted = any("shared_read_ns" in md or "shared_write_ns" in md for md in plans)
     limited = any("stripe_cache" in md or "flash_as_disks" in md for md in plans)
     if scenario.host.kernel is not None and not counted and not limited:
@@ -113,15 +118,8 @@ def _reads_flash_as_disks(scenario: ScenarioTable) -> bool:
     return version is not None and version < FLASH_BY_LOAD_FROM
 
 
-def _threads(table: ArrayTable, scenario: ScenarioTable) -> dict[str, int]:
-    """One thread for an array and, where md is asked for them, workers of each socket."""
-    workers = (table.group_thread_cnt or 0) * scenario.host.sockets
-    return {"threads": 1 + workers} if workers else {}
-
-
-def _stripe_cache(
-    key: str, table: ArrayTable, scenario: ScenarioTable, warnings: list[str]
-) -> dict[str, int]:
+def _stripe_cache(key: str, table: ArrayTable, scenario: ScenarioTable, warnings: list[str]) -> int:
+    """Stripes of the cache; 0 for the engine's own size."""
     era = kernel_era(scenario, [])
     asked = table.stripe_cache_size
     if era is not None and era.first >= _GROWS_FROM:
@@ -130,9 +128,8 @@ def _stripe_cache(
                 f"{key}.stripe_cache_size: has no effect on kernel {scenario.host.kernel}: since"
                 " 4.1 the stripe cache grows while writes wait for it"
             )
-        return {}
-    size = asked if asked is not None else (0 if era is None else era.stripe_cache)
-    return {"stripe_cache": size} if size else {}
+        return 0
+    return asked if asked is not None else (0 if era is None else era.stripe_cache)
 
 
 def _load_threads(scenario: ScenarioTable) -> int:
@@ -143,8 +140,8 @@ def _load_threads(scenario: ScenarioTable) -> int:
     return sum(load.threads or scenario.host.threads for load in loads)
 
 
-def sync_speed_plan(key: str, table: ArrayTable, faults: Faults) -> dict[str, int]:
-    """The pace of work in the background, for an array's plan: nothing if md does not set one.
+def sync_speed(key: str, table: ArrayTable, faults: Faults) -> int | None:
+    """The pace of work in the background, in bytes a second: none if md does not set one.
 
     Args:
         key: Of the array, for faults.
@@ -158,9 +155,9 @@ def sync_speed_plan(key: str, table: ArrayTable, faults: Faults) -> dict[str, in
         if least is not None and least > most:
             allowed = f"at most sync_speed_max, {format_rate(most)}"
             faults.add(f"{key}.sync_speed_min", format_rate(round(least)), allowed)
-        return {"background_bytes_per_s": most}
+        return most
     if table.sync_speed_max is not None:
         allowed = 'left out: only redundant levels with software_raid = "os" have one; see also'
         allowed += " rebuild_rate"
         faults.add(f"{key}.sync_speed_max", format_rate(round(table.sync_speed_max)), allowed)
-    return {}
+    return None

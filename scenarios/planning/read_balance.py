@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import CopiesPlan
 from raidlab.scenarios.spec.findings import no_effect
 from raidlab.scenarios.spec.schema import ArrayTable
 
 
-def read_balance_plan(
-    key: str, name: str, table: ArrayTable, warnings: list[str]
-) -> dict[str, Any]:
-    """How reads find their copy, for an array's plan: nothing if not as Linux md does.
+def balanced_by_md(key: str, name: str, table: ArrayTable, warnings: list[str]) -> bool:
+    """Whether reads find their copy as Linux md has it.
 
     Args:
         key: Of the array, for warnings.
@@ -23,15 +20,15 @@ def read_balance_plan(
     """
     copied = facts(table.level).copies != 1
     if table.in_host and copied:
-        return {"md_reads": True} if table.read_balance in (None, "md") else {}
+        return table.read_balance in (None, "md")
     if table.read_balance is not None:
         of = 'a level with copies and software_raid = "os"'
         warnings.append(no_effect(f"{key}.read_balance", f" on {name}: only arrays with {of}"))
-    return {}
+    return False
 
 
-def copies_plan(key: str, table: ArrayTable, faults: Faults) -> dict[str, Any]:
-    """`CopiesPlan` of the native engine: nothing for striped pairs and levels without a layout.
+def copies_plan(key: str, table: ArrayTable, faults: Faults) -> CopiesPlan | None:
+    """`CopiesPlan` of the native engine: none for striped pairs and levels without a layout.
 
     Args:
         key: Of the array, for faults.
@@ -45,5 +42,5 @@ def copies_plan(key: str, table: ArrayTable, faults: Faults) -> dict[str, Any]:
             allowed += "; parity rotates left-symmetric here, md's default"
         faults.add(f"{key}.layout", str(table.layout), allowed)
     if layout is None or layout.is_of_pairs(table.count):
-        return {}
-    return {"copies": layout.to_plan()}
+        return None
+    return layout.to_plan()

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import TierPlan
 from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
-    CacheTierTable,
     ControllerTable,
     DrivesTable,
     PreconditioningTable,
@@ -59,7 +59,7 @@ def add_tier(
     name: str,
     table: ArrayTable,
     controller: tuple[ControllerSpec | None, ControllerTable | None],
-) -> dict[str, Any] | None:
+) -> TierPlan | None:
     """Adds the SSDs of an array's tier; gives the tier's entry in the array's plan.
 
     None, and faults, if there can be no such tier.
@@ -107,15 +107,54 @@ def add_tier(
         "array": add_ssds(parts, array, members, controller=0),
         "write_back": tier.write == "write-back",
         "warm": tier.state == "warm",
-        **spec.tier.to_plan(),
+        "promote_after": spec.tier.promote_after,
+        "half_life_ns": spec.tier.half_life,
+        "dirty_share": spec.tier.dirty,
+        "copies_at_once": spec.tier.copies,
     }
 
 
-def stand_in(name: str, tier: CacheTierTable) -> dict[str, Any]:
-    """The plan's array for a tier that was refused: its events are no fault beside that one."""
-    count = sum(entry.count for entry in tier.drives)
-    drives = list(range(count))
-    return {"name": tier_name(name), "level": tier.level, "drives": drives, "refused": True}
+def tier_or_stand_in(
+    parts: Parts,
+    key: str,
+    name: str,
+    table: ArrayTable,
+    controller: tuple[ControllerSpec | None, ControllerTable | None],
+) -> TierPlan:
+    """The tier of an array's plan; one that stands in where faults say why there can be none."""
+    tier = add_tier(parts, key, name, table, controller)
+    if tier is None:
+        tier = _stand_in(parts, name, table)
+    parts.tiers[tier_name(name)] = tier["array"]
+    return tier
+
+
+def _stand_in(parts: Parts, name: str, table: ArrayTable) -> TierPlan:
+    """For a tier that was refused: its events are no fault beside that one."""
+    tier = table.cache_tier
+    if tier is None:
+        raise AssertionError("an array without a tier has none that is refused")
+    array = len(parts.arrays)
+    parts.refused.add(array)
+    parts.arrays.append(
+        {
+            "name": tier_name(name),
+            "level": tier.level,
+            "stripe_unit_bytes": 0,
+            "drives": list(range(sum(entry.count for entry in tier.drives))),
+            "controller": 0,
+            "software": False,
+        }
+    )
+    return {
+        "array": array,
+        "write_back": False,
+        "warm": False,
+        "promote_after": 1,
+        "half_life_ns": 1,
+        "dirty_share": 0.0,
+        "copies_at_once": 1,
+    }
 
 
 def _may_have_one(
@@ -201,9 +240,9 @@ def add_ssds(
     parts.arrays.append(
         {
             "name": array.name,
-            "level": array.level,
+            "level": "jbod" if array.level == "independent" else array.level,
             "stripe_unit_bytes": array.stripe_unit,
-            "drives": members,
+            "drives": list(members),
             "controller": controller,
             "software": controller is None,
         }

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.links import Interface, connection_ns, negotiate, plan_link, wide_port
+from raidlab.devices.plan_types import LinkParams
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.link_tree import build_tree
 from raidlab.scenarios.spec.links import LinkTable, link_faults
@@ -44,12 +44,12 @@ class Attached:
 class Topology:
     """The links of a system, and each drive's path to the host as indices into them."""
 
-    links: list[dict[str, Any]] = field(default_factory=list)
+    links: list[LinkParams] = field(default_factory=list)
     paths: list[list[int]] = field(default_factory=list)
     to_host: int | None = None
     """The controller's link to the host."""
 
-    def add(self, link: dict[str, Any]) -> int:
+    def add(self, link: LinkParams) -> int:
         """Adds a link; gives its index."""
         self.links.append(link)
         return len(self.links) - 1
@@ -94,7 +94,8 @@ def connect(
         shared.append(topology.add(_expander(controller, port, others_alone)))
     to_host = negotiate(Interface.parse(controller.link), Interface.parse(host.slot))
     link = plan_link(f"{controller.name} {to_host.title}", to_host)
-    topology.to_host = topology.add(link | _messages(link["bytes_per_s"]))
+    link["read_command_ns"], link["write_command_ns"] = _message_times(link["bytes_per_s"])
+    topology.to_host = topology.add(link)
     shared.append(topology.to_host)
     for drive in drives:
         own = drive.spec.link()
@@ -126,12 +127,16 @@ def _behind(links: Sequence[LinkTable], drives: Sequence[Attached]) -> dict[str,
 def _host_link(
     topology: Topology, host: HostSpec, drive: Attached, port: Interface | None, faults: Faults
 ) -> list[int]:
-    """A drive's own link to a port of the host, or to what an adapter has in its place."""
+    """A drive's own link to a port of the host, or to what an adapter has in its place.
+
+    What the host's own port takes for a command is not charged at an adapter's.
+    """
     own = drive.spec.link()
+    at_host = port is None
     if own is not None and port is None:
         port = _host_port(host, own)
     path = _own_link(topology, drive, own, port, drive.link or host.name, faults)
-    for index in path:
+    for index in path if at_host else ():
         topology.links[index] |= {
             "read_command_ns": host.port.read,
             "write_command_ns": host.port.write,
@@ -177,12 +182,9 @@ def _nvme_ports(
     return widest, [topology.add(plan_link(f"{controller.name} switch, {up.title}", up))]
 
 
-def _messages(bytes_per_s: int) -> dict[str, int]:
-    """What messages about commands take of a controller's link besides the data."""
-    return {
-        "read_command_ns": _REPLY_BYTES * 10**9 // bytes_per_s,
-        "write_command_ns": _REQUEST_BYTES * 10**9 // bytes_per_s,
-    }
+def _message_times(bytes_per_s: int) -> tuple[int, int]:
+    """What messages about a read and a write take of a controller's link besides the data, ns."""
+    return _REPLY_BYTES * 10**9 // bytes_per_s, _REQUEST_BYTES * 10**9 // bytes_per_s
 
 
 def _host_port(host: HostSpec, own: Interface) -> Interface:
@@ -223,7 +225,7 @@ def _check_count(controller: ControllerSpec, drives: Sequence[Attached], faults:
 
 def _expander(
     controller: ControllerSpec, port: Interface, drives: Sequence[Attached]
-) -> dict[str, Any]:
+) -> LinkParams:
     rates = []
     for drive in drives:
         own = drive.spec.link()

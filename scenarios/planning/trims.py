@@ -6,14 +6,15 @@ that trims an array with disks is refused, and trims of a trace are left out the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+
+from raidlab.devices.plan_types import DeviceParams
 
 _WITHOUT = ("hdd",)
 """Kinds of devices in a plan; the engine's `Device::takes_trim`."""
 
 
-def takes_trim(devices: Sequence[Mapping[str, Any]], models: Iterable[int]) -> bool:
+def takes_trim(devices: Sequence[DeviceParams], models: Iterable[int]) -> bool:
     """True if all drives of an array take trims.
 
     Args:

@@ -114,7 +114,7 @@ def _of_event(
 ) -> Fault:
     """A fault of an event, of which several of the plan's may be one of the file's."""
     key, value, allowed = said
-    asked = asked_by(events)
+    asked = asked_by([event["action"] for event in events])
     if number >= len(asked):
         return Fault(key, value, allowed, (), path)
     at, own = asked[number], key.split(".", 2)[2].removesuffix("_bytes")

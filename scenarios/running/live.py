@@ -252,9 +252,9 @@ class LiveSystem:
             int(size),
             to_nanoseconds(lasts),
         )
-        for delay, what in plan_actions(event, self._arrays):
-            if delay:
-                later = self.env.timeout(delay / 1e9, json.dumps(what))
+        for what in plan_actions(event, self._arrays):
+            if what["at_ns"]:
+                later = self.env.timeout(what["at_ns"] / 1e9, json.dumps(what))
                 later.callbacks.append(lambda event: self._act(event.value))
             else:
                 self._act(json.dumps(what))

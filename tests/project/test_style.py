@@ -145,6 +145,7 @@ def test_no_page_opens_with_its_reader() -> None:
 
 def test_files_fit_in_the_head() -> None:
     lengths = {path: len(path.read_text().splitlines()) for path in tracked("*.py", "*.rs")}
+    del lengths[ROOT / "devices" / "plan_types.py"]  # made by `make schema`
     assert [str(path) for path, lines in lengths.items() if lines > LONGEST_FILE] == []
 
 

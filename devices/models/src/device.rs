@@ -1,6 +1,6 @@
 //! Every kind of device behind one static dispatch.
 
-use crate::hdd::{Hdd, HddModel};
+use crate::hdd::{Hdd, HddModel, HddParams};
 use crate::measured::{Measured, MeasuredParams};
 use crate::ssd::{
     Direct, DriveState, EraseBlocks, HostFtl, PastScatter, ReadUnits, Ssd, SsdParams, Written,
@@ -10,10 +10,11 @@ use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Spells, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A device model in the plan: its kind and that kind's parameters.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeviceParams {
     /// A service time and nothing else.
@@ -25,7 +26,7 @@ pub enum DeviceParams {
     /// A drive of 3D XPoint.
     Xpoint(XpointParams),
     /// A hard disk.
-    Hdd(Box<HddModel>),
+    Hdd(#[schemars(with = "HddParams")] Box<HddModel>),
     /// A solid-state drive.
     Ssd(Box<SsdParams>),
     /// Served by the caller's own code (a SimPy process), not by the engine.

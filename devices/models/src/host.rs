@@ -9,13 +9,14 @@
 
 use crate::run_queues::RunQueues;
 use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Bytes of a page of memory.
 const PAGE: u64 = 4096;
 
 /// The host in the plan. Times are those of this host's clock: the catalogue scales them.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostParams {
     /// CPU time of the submitting thread to issue an I/O.
@@ -68,7 +69,7 @@ pub struct HostParams {
 }
 
 /// An adapter that interrupts the host once for several completions.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoalescingParams {
     /// From the first completion until the interrupt.

@@ -7,10 +7,11 @@
 
 use crate::fault::Fault;
 use raidlab_kernel::{Nanos, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A non-operational state in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct IdleStateParams {
     /// Time without commands after which the drive enters it.

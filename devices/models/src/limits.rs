@@ -4,13 +4,14 @@
 //! An I/O passes when every bucket has its tokens, and takes them from all of them then.
 
 use raidlab_kernel::{Nanos, Spells, Time, TokenBucket};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A bucket that holds more than what flows in within this time saves credit.
 const CREDIT: Nanos = Nanos(1_000_000_000);
 
 /// What a limit counts.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Counted {
     /// I/Os.
@@ -20,7 +21,7 @@ pub enum Counted {
 }
 
 /// A limit in the plan: a token bucket.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct LimitParams {
     /// What a token stands for.

@@ -8,6 +8,7 @@
 
 use crate::Fault;
 use raidlab_kernel::{Nanos, Served, Station, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Where data move to.
@@ -29,7 +30,7 @@ enum Duplex {
 }
 
 /// A link in the plan.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkParams {
     /// Unique in the plan, for reports.

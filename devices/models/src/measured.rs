@@ -17,12 +17,13 @@
 
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// The latencies of a direction at one block size and one population.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyParams {
     /// Bytes of a command.
@@ -34,7 +35,7 @@ pub struct LatencyParams {
 }
 
 /// A table in the plan.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasuredParams {
     /// Bytes that it holds.

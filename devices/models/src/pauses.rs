@@ -9,10 +9,11 @@
 
 use crate::fault::Fault;
 use raidlab_kernel::{Nanos, Stream, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// One kind of pause in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct PauseParams {
     /// Mean time from the end of a pause to the next.

@@ -9,6 +9,7 @@
 
 use crate::fault::Fault;
 use raidlab_kernel::{Nanos, Time, TokenBucket};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The bucket of a limit holds what flows in within this time. Assumed: makers average over 1 s and
@@ -18,7 +19,7 @@ const NANO_PER_UNIT: f64 = 1e9;
 const MILLI: f64 = 1e3;
 
 /// Power of a disk in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ArmPowerParams {
     /// While it turns and nothing else.
@@ -36,7 +37,7 @@ impl ArmPowerParams {
 }
 
 /// Power of a solid-state drive in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct FlashPowerParams {
     /// Without activity.

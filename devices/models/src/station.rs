@@ -6,10 +6,11 @@
 
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stations, Stream, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How service times are drawn.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum ServiceTime {
     /// Always the mean.
@@ -19,7 +20,7 @@ pub enum ServiceTime {
 }
 
 /// A station in the plan.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationParams {
     /// Bytes that it holds.

@@ -13,6 +13,7 @@
 use crate::limits::{LimitParams, Limits};
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stations, Stream, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 const MILLION: u32 = 1_000_000;
@@ -20,7 +21,7 @@ const MILLION: u32 = 1_000_000;
 const MIB: u64 = 1 << 20;
 
 /// What serves the commands of a volume one after the other. Pairs are of reads and of writes.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ServerParams {
     /// Servers working in parallel, at least one.
@@ -40,7 +41,7 @@ pub struct ServerParams {
 }
 
 /// A volume in the plan.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VolumeParams {
     /// Bytes that it holds.

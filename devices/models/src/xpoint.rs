@@ -7,10 +7,11 @@
 
 use crate::{Fault, Port};
 use raidlab_kernel::{IoId, Nanos, Op, Part, Stations, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Power of such a drive in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct BytePowerParams {
     /// Without activity.
@@ -20,7 +21,7 @@ pub struct BytePowerParams {
 }
 
 /// A drive of 3D XPoint in the plan. Pairs are of reads and of writes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct XpointParams {
     /// Bytes that it holds.

@@ -80,6 +80,12 @@ mod _engine {
         serde_json::to_string(&result).map_err(|e| run_error(convert::form(e)))
     }
 
+    /// JSON Schema of a plan, each type below `$defs`.
+    #[pyfunction]
+    fn plan_schema() -> String {
+        raidlab_engine::plan_schema().to_string()
+    }
+
     /// JSON Schema of what the engine gives, each type below `$defs`.
     #[pyfunction]
     fn result_schema() -> String {

@@ -23,7 +23,7 @@ pub use raidlab_models::{Fault, ReadUnits, patiently};
 pub use run::build::{capacities, memory_of};
 pub use run::intervals::Latency;
 pub use run::report;
-pub use run::schema::result_schema;
+pub use run::schema::{plan_schema, result_schema};
 pub use run::simulation::Simulation;
 pub use run::single::{RunError, run, run_watched};
 pub use run::system::System;

@@ -1,10 +1,11 @@
 //! A thread of a job as plain data; the Python side has resolved the options.
 
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// All threads of all jobs of a run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobsPlan {
     /// Threads in fio's order; the first one has number 1.
@@ -17,7 +18,7 @@ pub struct JobsPlan {
 }
 
 /// What a job asks for: reads, writes, trims, or two of them.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// Reads.
@@ -33,7 +34,7 @@ pub enum Direction {
 }
 
 /// What I/Os between two random ones do, where `sequence.every` is above 1.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Sequencer {
     /// They go on behind the last one.
@@ -43,7 +44,7 @@ pub enum Sequencer {
 }
 
 /// fio's `rw=randread:8`, `rw=read:4k` and `rw_sequencer`.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
     /// Number of I/Os from one new random offset to the next.
@@ -55,7 +56,7 @@ pub struct Sequence {
 }
 
 /// Sizes of one direction.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sizes {
     /// Least and most bytes of an I/O.
@@ -75,7 +76,7 @@ pub struct Sizes {
 }
 
 /// Which blocks of a file are asked for.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Distribution {
     /// All alike.
@@ -112,7 +113,7 @@ fn uniform() -> Distribution {
 }
 
 /// The generator of random offsets.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum RandomGenerator {
     /// 32 bits.
@@ -124,7 +125,7 @@ pub enum RandomGenerator {
 }
 
 /// Seeds of a thread.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seeds {
     /// fio's `randseed`, or what the run draws instead.
@@ -141,7 +142,7 @@ pub struct Seeds {
 }
 
 /// A file: a part of the array.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FilePlan {
     /// First byte on the array.
@@ -157,7 +158,7 @@ pub struct FilePlan {
 }
 
 /// Which file comes next.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum FileService {
     /// One after the other, in turn.
@@ -169,7 +170,7 @@ pub enum FileService {
 }
 
 /// Strided zones: `zonemode=strided`.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Strides {
     /// Bytes of I/O in a zone.
@@ -181,7 +182,7 @@ pub struct Strides {
 }
 
 /// Pauses of a thread.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Think {
     /// Length of a pause, without I/Os in flight.
@@ -195,7 +196,7 @@ pub struct Think {
 }
 
 /// A cap of one direction; 0 for none.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Cap {
     /// Bytes a second.
@@ -209,7 +210,7 @@ pub struct Cap {
 }
 
 /// fio's `latency_target`: the greatest depth whose latency keeps a limit.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyTarget {
     /// The limit.
@@ -223,7 +224,7 @@ pub struct LatencyTarget {
 }
 
 /// How many I/Os a thread has, hands in and takes back at once.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Depth {
     /// I/Os at most.
@@ -239,7 +240,7 @@ pub struct Depth {
 }
 
 /// When I/Os are made durable.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Syncs {
     /// Writes between two `fsync`; 0 for none.
@@ -259,7 +260,7 @@ pub struct Syncs {
 }
 
 /// What was written is read back: fio's `verify`.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Verify {
     /// In the order of offsets, each block once; else in the order of the writes.
@@ -271,7 +272,7 @@ pub struct Verify {
 }
 
 /// How long a thread goes on.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Extent {
     /// Bytes of its files that it uses.
@@ -291,7 +292,7 @@ pub struct Extent {
 }
 
 /// When a thread begins and whose end it takes part in.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Start {
     /// Its job file: phases of different files are independent.
@@ -308,7 +309,7 @@ pub struct Start {
 }
 
 /// One thread.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct JobPlan {
     /// Index into `loads` of its load.

@@ -1,10 +1,11 @@
 //! Requests beyond the device, and traces laid out over it anew.
 
 use crate::fields::SECTOR;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// What becomes of requests that end beyond the device.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Beyond {
     /// They are an error.

@@ -1,10 +1,11 @@
 //! What the columns of a table mean.
 
 use crate::fields::{S, SECTOR, TIME_UNITS, TimeUnit};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The columns of a table whose first line names them.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Columns {
     /// Read or write: by words, `digit` (0 is a read), `is-read` (1 is one), or `scsi` (codes).
@@ -24,7 +25,7 @@ pub struct Columns {
 }
 
 /// A column by its name.
-#[derive(Clone, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
     /// The name in the first line.

@@ -6,6 +6,7 @@ use crate::fault::{Fault, Value};
 use crate::formats::Reader;
 use crate::input::Lines;
 use raidlab_kernel::Op;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
@@ -17,7 +18,7 @@ const LARGEST_SIZE: u64 = 1 << 40;
 const LONGEST_US: f64 = 1e12;
 
 /// Which trace, and how it is read.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
     /// The file, as it is or compressed.

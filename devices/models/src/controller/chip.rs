@@ -9,6 +9,7 @@
 //! queues, set-up of transfers, interrupts. See docs/explanation/raid.md.
 
 use raidlab_kernel::{Nanos, Served, Station, Stations, Time};
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The path of a request through the firmware.
@@ -53,7 +54,7 @@ impl Task {
 const LISTED_PAGE: u64 = 4096;
 
 /// A chip in the plan.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ChipParams {
     /// Cores working in parallel.

@@ -2,6 +2,7 @@
 
 use crate::ArmPowerParams;
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 mod checks;
@@ -10,7 +11,7 @@ mod checks;
 pub const SECTOR_BYTES: u64 = 512;
 
 /// The parameters of a hard disk.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HddParams {
     /// Bytes that it offers; 0 for all that its geometry holds.
@@ -57,7 +58,7 @@ pub struct HddParams {
 }
 
 /// A drive-managed shingled disk.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShingledParams {
     /// Bytes of a band, which is written in order only.
@@ -83,7 +84,7 @@ impl ShingledParams {
 }
 
 /// How heads follow each other from cylinder to cylinder.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum HeadOrder {
     /// Head 0 first in every cylinder.
@@ -94,7 +95,7 @@ pub enum HeadOrder {
 }
 
 /// Where spare sectors lie and how sectors move past bad ones.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Sparing {
     /// Spare tracks at the end of a zone, bad tracks slipped: slips and spares count tracks.
@@ -111,7 +112,7 @@ pub enum Sparing {
 }
 
 /// Where sectors lie.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GeometryParams {
     /// Data surfaces, a head each.
@@ -130,7 +131,7 @@ pub struct GeometryParams {
 }
 
 /// Cylinders with equally many sectors on each track.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneParams {
     /// First cylinder.
@@ -163,7 +164,7 @@ pub struct ZoneParams {
 }
 
 /// Seek time as a function of distance.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "form", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CurveParams {
     /// Measured points, (cylinders, time); straight lines between and beyond them.
@@ -198,7 +199,7 @@ pub enum CurveParams {
 }
 
 /// How long the arm takes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SeekParams {
     /// Seeks before reads.
@@ -217,7 +218,7 @@ pub struct SeekParams {
 }
 
 /// How far the head reads on after a read.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(tag = "policy", rename_all = "snake_case", deny_unknown_fields)]
 pub enum ReadAhead {
     /// Not at all.
@@ -238,7 +239,7 @@ pub enum ReadAhead {
 }
 
 /// The buffer for reads.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferParams {
     /// Segments, each holding one run of sectors.
@@ -283,7 +284,7 @@ fn yes() -> bool {
 }
 
 /// The cache for writes.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteCacheParams {
     /// Sectors that it holds.
@@ -305,7 +306,7 @@ pub struct WriteCacheParams {
 }
 
 /// Which run of the write cache is written out next.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub enum WriteOrder {
     /// The one that the scheduler's policy says.
@@ -316,7 +317,7 @@ pub enum WriteOrder {
 }
 
 /// Order of the commands in the queue.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(tag = "policy", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SchedulerParams {
     /// As they came.
@@ -339,7 +340,7 @@ impl SchedulerParams {
 }
 
 /// What lies between the buffer and the wire.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum InterfaceParams {
     /// The engine's link carries the data.
@@ -349,7 +350,7 @@ pub enum InterfaceParams {
 }
 
 /// Firmware in front of the engine's link.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkFrontParams {
     /// Firmware time of a read.
@@ -361,7 +362,7 @@ pub struct LinkFrontParams {
 }
 
 /// A value that depends on what the drive did last.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AfterParams {
     /// After a read.
@@ -371,7 +372,7 @@ pub struct AfterParams {
 }
 
 /// When a write leaves the bus although it is not on the medium yet.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ExtraDisconnectParams {
     /// Command phase.
@@ -387,7 +388,7 @@ pub struct ExtraDisconnectParams {
 }
 
 /// A parallel SCSI bus.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScsiBusParams {
     /// Room in the queue.

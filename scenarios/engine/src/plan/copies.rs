@@ -1,9 +1,10 @@
 //! Where the copies of level 10 lie, in the plan.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How copies of level 10 lie on the drives, by the words of Linux md.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrangement {
     /// One after the other over the drives.
@@ -15,7 +16,7 @@ pub enum Arrangement {
 }
 
 /// The copies of level 10.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct CopiesPlan {
     /// How they lie.

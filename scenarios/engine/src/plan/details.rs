@@ -1,6 +1,7 @@
 //! What a run records beyond rates, latencies and their parts.
 
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// I/Os whose stages a run records at most: about 100 MB.
@@ -10,7 +11,7 @@ pub const TRACED_IOS: u32 = 10_000;
 pub const SLOWEST_IOS: u32 = 10_000;
 
 /// What a run records when it is asked for.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Details {
     /// The number of I/Os, of all workloads together, whose stages are recorded after the warm-up.

@@ -1,10 +1,11 @@
 //! What makes writes durable: calls of loads behind their writes, file systems on arrays.
 
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// A load's calls behind its writes: `fsync`, `fdatasync`, or a file that is opened so.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct SyncPlan {
     /// Writes of a place between two calls, at least 1.
@@ -16,7 +17,7 @@ pub struct SyncPlan {
 }
 
 /// How a file system makes its metadata durable.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum JournalKind {
     /// Blocks of the transaction, a flush, a commit block that is flushed.
@@ -26,7 +27,7 @@ pub enum JournalKind {
 }
 
 /// How a drive takes flushes.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushCommand {
     /// As any other command.
@@ -39,7 +40,7 @@ pub enum FlushCommand {
 }
 
 /// A file system on an array.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct FileSystemPlan {
     /// Its journal.

@@ -1,10 +1,11 @@
 //! What the operating system puts between loads and drives: the block layer and the page cache.
 
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The order of waiting requests.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduler {
     /// As they came.
@@ -17,7 +18,7 @@ pub enum Scheduler {
 }
 
 /// The queue in the plan.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct BlockLayerParams {
     /// Order of what waits.
@@ -28,7 +29,7 @@ pub struct BlockLayerParams {
 }
 
 /// What Linux md costs and allows an array in the host, beyond its host's CPU times.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
 pub struct MdPlan {
     /// Time for which each read has the cache line that all load threads of the array share.
@@ -47,7 +48,7 @@ pub struct MdPlan {
 }
 
 /// A page cache in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct PageCacheParams {
     /// Bytes of pages that memory holds.

@@ -1,9 +1,10 @@
 //! What an SSD cache in the host does otherwise than one of a controller, in the plan.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Of a cache of dm-cache's or bcache's kind.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct HostCachePlan {
     /// True if writes go to the array and to the line's slot, so that the line stays.

@@ -19,6 +19,7 @@ pub use host_cache::HostCachePlan;
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
+use schemars::JsonSchema;
 use serde::Deserialize;
 pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
 
@@ -28,7 +29,7 @@ pub const UNTIL_OVER: Nanos = Nanos(1 << 59);
 const STEPS_UNTIL_OVER: u64 = 512;
 
 /// A whole run.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Every random stream is derived from it.
@@ -115,7 +116,7 @@ fn one() -> u32 {
 }
 
 /// When the memory of a controller counts as filling, and for how long the warm-up waits for that.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Filling {
     /// Share of what loads write in a recording that may stay in a memory.
@@ -162,7 +163,7 @@ impl Plan {
 }
 
 /// The write-intent bitmap of an array in the host.
-#[derive(Clone, Copy, Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BitmapPlan {
     /// Bytes that a bit stands for: of each member where there is parity, else of the array.
@@ -172,7 +173,7 @@ pub struct BitmapPlan {
 }
 
 /// A controller: a queue, cores, firmware time.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ControllerPlan {
     /// For reports.
@@ -223,7 +224,7 @@ pub struct ControllerPlan {
 }
 
 /// A drive and its path to the host.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DrivePlan {
     /// For reports and random streams; unique.
@@ -246,7 +247,7 @@ pub struct DrivePlan {
 }
 
 /// How an array lays data over its drives.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
     /// Drives one after the other in one address space; a single drive is a jbod of one.
@@ -299,7 +300,7 @@ impl Level {
 }
 
 /// How parity moves from stripe to stripe, and where data begin beside it.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Rotation {
     /// Parity from the last drive towards the first; data begin behind it.
@@ -314,7 +315,7 @@ pub enum Rotation {
 }
 
 /// An array.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayPlan {
     /// For reports; unique.
@@ -388,7 +389,7 @@ fn usual_depth() -> u32 {
 }
 
 /// An SSD cache of an array.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TierPlan {
     /// The array of the SSDs, an index into `arrays`; its stripe unit is a line of the cache: what
@@ -412,20 +413,19 @@ pub struct TierPlan {
 }
 
 /// When a write is acknowledged.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum WritePolicy {
     /// When it is on the drives.
     WriteThrough,
-    /// When it is in the cache, as long as the cache's content is safe from an outage; else
-    /// when it is on the drives.
+    /// When it is in the cache if that survives an outage; else when it is on the drives.
     WriteBack,
     /// When it is in the cache.
     AlwaysWriteBack,
 }
 
 /// Something that happens at a given time.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 pub struct EventPlan {
     /// When.
     pub at_ns: Nanos,
@@ -474,7 +474,7 @@ impl Action {
 }
 
 /// What can happen.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Action {
     /// A drive answers nothing any more.
@@ -548,7 +548,8 @@ impl Action {
 }
 
 /// When the controller reads more than it is asked for.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[schemars(rename = "CacheReadAhead")]
 #[serde(rename_all = "snake_case")]
 pub enum ReadAhead {
     /// Never.
@@ -560,7 +561,7 @@ pub enum ReadAhead {
 }
 
 /// How a controller's cache serves an array.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PolicyPlan {
     /// When a write is acknowledged.
@@ -572,7 +573,7 @@ pub struct PolicyPlan {
 }
 
 /// A controller's cache.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CachePlan {
     /// Bytes for data.

@@ -4,10 +4,11 @@ use crate::plan::durability::SyncPlan;
 use crate::plan::host::PageCacheParams;
 use raidlab_kernel::Nanos;
 use raidlab_models::LimitParams;
+use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Order of the offsets.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Uniform over the area.
@@ -17,7 +18,7 @@ pub enum Access {
 }
 
 /// When a load issues its next I/O.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Arrival {
     /// As soon as one of `outstanding` completes and `think_ns` has passed.
@@ -67,7 +68,7 @@ impl Arrival {
 }
 
 /// How the I/Os of an open load come that are no Poisson stream of one rate.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "snake_case", tag = "kind", deny_unknown_fields)]
 pub enum Pattern {
     /// At even intervals.
@@ -102,7 +103,7 @@ pub enum Pattern {
 }
 
 /// A load's share of its array, where tenants share it.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct SharePlan {
     /// In proportion to which tenants of one priority are served; 1 to 10000.
@@ -112,7 +113,7 @@ pub struct SharePlan {
 }
 
 /// Outside threads that are one tenant: their I/Os are held before they reach the host's CPU.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct TenantPlan {
     /// For reports; unique, beside those of the loads too.
@@ -132,7 +133,7 @@ pub struct TenantPlan {
 }
 
 /// A load on one array.
-#[derive(Clone, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadPlan {
     /// For reports and random streams; unique.
@@ -177,7 +178,7 @@ pub struct WorkloadPlan {
 }
 
 /// A part of a workload's area that most of its random I/Os go to.
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct HotSpotPlan {
     /// Share of the I/Os; the rest goes anywhere in the area.

@@ -6,10 +6,11 @@
 
 use crate::ssd::buffer::read_buffer::ReadBuffer;
 use crate::ssd::firmware::streams::Follows;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Prefetching in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct PrefetchParams {
     /// Bytes read ahead of the stream.

@@ -8,10 +8,11 @@
 //! docs/explanation/power.md has the equations.
 
 use raidlab_kernel::{Nanos, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A sleeping back end in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct BackEndParams {
     /// What waking takes.

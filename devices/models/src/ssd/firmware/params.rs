@@ -1,10 +1,11 @@
 //! Command processing, as the plan describes it.
 
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Firmware in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct FirmwareParams {
     /// Cores that work on commands in parallel.

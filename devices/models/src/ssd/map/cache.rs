@@ -14,10 +14,11 @@ use crate::fault::Fault;
 use crate::ssd::map::slot::NONE;
 use raidlab_kernel::Divider;
 use raidlab_kernel::Time;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The map cache in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct MapCacheParams {
     /// Memory for map pages.

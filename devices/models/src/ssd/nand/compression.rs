@@ -14,10 +14,11 @@
 
 use crate::ssd::nand::channel::Channel;
 use raidlab_kernel::{Nanos, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Compression in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct CompressionParams {
     /// Share of the data's compressibility that the drive's engine finds, 0 to 1.

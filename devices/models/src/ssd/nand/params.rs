@@ -2,10 +2,11 @@
 
 use crate::ssd::nand::slc_cache::SlcCacheParams;
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// NAND in the plan.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct NandParams {
     /// Independent buses.

@@ -10,13 +10,14 @@ use crate::fault::Fault;
 use crate::ssd::nand::die::Die;
 use crate::ssd::nand::params::NandParams;
 use raidlab_kernel::{Nanos, Spells, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A cache that had room for less than this time in between was full all the while.
 const FULL: Nanos = Nanos(1_000_000_000);
 
 /// What the host's data meet when the cache is full.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
     /// They are programmed with all bits of the cells at once.
@@ -26,7 +27,7 @@ pub enum WhenFull {
 }
 
 /// An SLC cache in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct SlcCacheParams {
     /// Bytes of host data in blocks that are always in SLC mode.

@@ -9,10 +9,11 @@
 use crate::fault::Fault;
 use crate::ssd::nand::job::{Operations, UNTHROTTLED};
 use raidlab_kernel::{Nanos, Spells, Time};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A throttling step in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct ThrottleStep {
     /// Takes effect at this temperature.
@@ -22,7 +23,7 @@ pub struct ThrottleStep {
 }
 
 /// Temperature and throttling in the plan.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct TemperatureParams {
     /// Air around the drive.

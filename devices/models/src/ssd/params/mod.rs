@@ -16,10 +16,12 @@ use crate::ssd::preconditioning::load::HistoryLoad;
 use crate::ssd::translation::policy::CollectionParams;
 use crate::ssd::translation::{Shape, WORKING_BLOCKS};
 use raidlab_kernel::Nanos;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The write buffer in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
+#[schemars(rename = "WriteBufferParams")]
 #[serde(deny_unknown_fields)]
 pub struct BufferParams {
     /// Bytes of host data that it holds.
@@ -31,7 +33,7 @@ pub struct BufferParams {
 }
 
 /// A solid-state drive in the plan.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct SsdParams {
     /// Bytes that the host can address, or those of a slice.

@@ -1,9 +1,10 @@
 //! A load before the run, as the plan describes it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Order of a load's offsets.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryAccess {
     /// Ascending, from the start of the area, starting again at its end.
@@ -13,7 +14,7 @@ pub enum HistoryAccess {
 }
 
 /// Writes before the run.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields)]
 pub struct HistoryLoad {
     /// Order of the offsets.

@@ -11,10 +11,11 @@
 
 use crate::ssd::translation::blocks::Blocks;
 use raidlab_kernel::Stream;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a victim is chosen.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// The fewest valid units.
@@ -30,7 +31,7 @@ pub enum Policy {
 }
 
 /// Where the writes of a history's loads at random lie.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Placement {
     /// In the order in which they came: at places that have nothing to do with their addresses.
@@ -46,7 +47,7 @@ pub enum Placement {
 pub(crate) const LEVELLING_NEEDS: u32 = 6;
 
 /// Garbage collection in the plan.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, Serialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub struct CollectionParams {
     /// How a victim is chosen.
