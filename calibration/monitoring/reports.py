@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,8 @@ Q = Quantity
 RATES = (Q.READS, Q.WRITES, Q.IOS, Q.READ_BYTES, Q.WRITE_BYTES, Q.BYTES, Q.QUEUE, Q.UTIL,
          Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES)  # fmt: skip
 """What an idle device has zero of; sizes and latencies have no value then."""
+_HOLE: Final = 10.0
+"""Usual intervals after which a report is said to be late."""
 _RARE = {Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES, Q.D_AWAIT, Q.F_AWAIT}
 
 
@@ -191,6 +194,7 @@ class Reports:
         if not len(onwards):
             return times
         usual = float(np.median(onwards))
+        self._say_holes(times, steps, usual, capture)
         found = times.copy()
         for before in np.flatnonzero(steps < 0).tolist():
             if before + 1 in self.runs:
@@ -204,6 +208,21 @@ class Reports:
                 f" and the one after it as of {usual:g} s",
             )
         return found
+
+    def _say_holes(self, times: Array, steps: Array, usual: float, capture: Capture) -> None:
+        """Notes where a report comes much later than usual: the file does not say why."""
+        holes = [at for at in np.flatnonzero(steps > _HOLE * usual) if at + 1 not in self.runs]
+        if not holes:
+            return
+        first = holes[0]
+        longest = float(steps[holes].max())
+        many = "a report" if len(holes) == 1 else f"each of {len(holes)} reports"
+        capture.note(
+            "late",
+            written(float(times[first + 1]), None) or "",
+            f"{many} came up to {longest:g} s after the one before, for {usual:g} s: it counts"
+            " for all of that time, which is wrong if the clock was set forward",
+        )
 
     def _lengths(self, times: Array) -> Array:
         length = np.full(len(times), np.nan)

@@ -14,12 +14,13 @@ from itertools import pairwise
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
-from raidlab.scenarios.capacity.answer import Answer, confirmed, price, refusal
+from raidlab.scenarios.capacity.answer import Answer, confirmed, price
 from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
-from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
+from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill, refusal
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
+from raidlab.scenarios.capacity.later import Later, later_of
 from raidlab.scenarios.capacity.monitoring import (
     doubts_of,
     open_parts,
@@ -440,12 +441,14 @@ def plan(
     front = front_of(fitting)
     recommended = min(front, key=lambda each: _preference(question, each), default=None)
     headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
+    later: Later | None = None
     unknown: list[str] = []
     if recommended is not None:
         own = planning.running
         try:
             headroom = headroom_of(question, recommended, own, seed)
             more = planning.helpful(recommended, headroom)
+            later = later_of(question, recommended, own, seed, planning.breaches)
         except SpecError as error:
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
@@ -469,6 +472,7 @@ def plan(
         upgrades=tuple(more),
         drawn=tuple(drawn),
         present=present,
+        later=later,
         open_parts=opened,
         warnings=(
             *doubts_of(question, present),

@@ -177,3 +177,11 @@ def test_a_clock_that_goes_back_changes_no_figure(tmp_path: Path) -> None:
     assert found.to_dict()["devices"] == right.to_dict()["devices"]
     assert "the clock went back by 7190 s" in " ".join(found.warnings)
     assert np.diff(found.capture.series["sda"].at).tolist() == [10.0] * 4
+
+
+def test_a_clock_that_is_set_forward_is_said(tmp_path: Path) -> None:
+    text = iostat(lambda t: t.strftime("%m/%d/%Y %H:%M:%S"))
+    path = tmp_path / "iostat.txt"
+    path.write_text(text.replace("10:00:40", "11:00:40").replace("10:00:50", "11:00:50"))
+    said = " ".join(import_monitoring([path]).warnings)
+    assert "2024-03-14T11:00:40: a report came up to 3610 s after the one before, for 10 s" in said
