@@ -54,6 +54,8 @@ class Report(BaseModel):
     like: str = ""
     """A report whose scenario this one has, but for `replace`."""
     replace: list[tuple[str, str]] = []
+    against: list[tuple[str, str]] = []
+    """Of a ratio: what makes of the scenario the one that it is compared with."""
     scenario: str = ""
 
 
@@ -72,7 +74,7 @@ class Line:
 
 def _faster(report: Report, figure: float) -> float:
     ratio = figure / report.measured
-    return 1 / ratio if report.figure.endswith(("us", "ms")) else ratio
+    return 1 / ratio if report.figure.endswith(("us", "ms", "latency, ratio")) else ratio
 
 
 def _of_latency(row: Row, name: str) -> float:
@@ -100,16 +102,24 @@ def load_reports() -> list[Report]:
     for tree in tomllib.loads(DATA.read_text("utf-8"))["report"]:
         report = Report.model_validate(tree)
         if report.like:
-            text = found[report.like].scenario
-            for old, new in report.replace:
-                if old not in text:
-                    raise ValueError(
-                        f"{report.id}: {old!r} is not in the scenario of {report.like}"
-                    )
-                text = text.replace(old, new)
+            text = _changed(found[report.like], report.replace)
             report = report.model_copy(update={"scenario": text})
         found[report.id] = report
     return list(found.values())
+
+
+def _changed(report: Report, replace: Sequence[tuple[str, str]]) -> str:
+    """The scenario of a report with other words in place of some.
+
+    Raises:
+        ValueError: The words to replace are not there.
+    """
+    text = report.scenario
+    for old, new in replace:
+        if old not in text:
+            raise ValueError(f"{old!r} is not in the scenario of {report.id}")
+        text = text.replace(old, new)
+    return text
 
 
 def simulated(report: Report) -> float:
@@ -118,6 +128,11 @@ def simulated(report: Report) -> float:
     if report.figure == "rebuild MB/s":
         return _rebuild_rate(tree)
     row = simulate(build_scenario(tree)).rows[0]
+    if report.against:
+        other = simulate(build_scenario(tomllib.loads(_changed(report, report.against)))).rows[0]
+        if report.figure == "rate, ratio":
+            return row.iops / other.iops
+        return _of_latency(row, "latency.mean") / _of_latency(other, "latency.mean")
     if report.figure in UNITS:
         return UNITS[report.figure](row)
     name, unit = report.figure.split(" ")

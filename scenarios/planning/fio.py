@@ -22,7 +22,7 @@ from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 _HELD = frozenset({"limit", "burst", "weight", "priority"})
 """What makes a tenant of a load, wherever its load is described."""
-_ALLOWED = frozenset({"name", "target", "fio", "compressible", "goal"}) | _HELD
+_ALLOWED = frozenset({"name", "target", "fio", "compressible", "goal", "file_system"}) | _HELD
 """Keys of a workload beside `fio`."""
 _TIMED_OUT = 110
 """fio's number of the error, ETIMEDOUT."""

@@ -127,12 +127,16 @@ def _behind(links: Sequence[LinkTable], drives: Sequence[Attached]) -> dict[str,
 def _host_link(
     topology: Topology, host: HostSpec, drive: Attached, port: Interface | None, faults: Faults
 ) -> list[int]:
-    """A drive's own link to a port of the host, or to what an adapter has in its place."""
+    """A drive's own link to a port of the host, or to what an adapter has in its place.
+
+    What the host's own port takes for a command is not charged at an adapter's.
+    """
     own = drive.spec.link()
+    at_host = port is None
     if own is not None and port is None:
         port = _host_port(host, own)
     path = _own_link(topology, drive, own, port, drive.link or host.name, faults)
-    for index in path:
+    for index in path if at_host else ():
         topology.links[index] |= {
             "read_command_ns": host.port.read,
             "write_command_ns": host.port.write,

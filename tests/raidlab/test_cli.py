@@ -23,6 +23,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.scenarios.planning import trace_files as trace_formats
 from raidlab.scenarios.planning.scenario import load_scenario
+from tests import command_server
 
 STATION = """
 kind = "station"
@@ -56,10 +57,8 @@ def raidlab(tmp_path):
     (tmp_path / "one.toml").write_text(SCENARIO % "1 s")
 
     def run(*arguments):
-        environment = os.environ | {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
-        done = subprocess.run(
-            command(*arguments), cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
+        store = {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
+        done = command_server.run(*arguments, cwd=tmp_path, env=store)
         assert "Traceback" not in done.stderr + done.stdout
         return done
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests import command_server
 
 DATA = Path(__file__).parents[1] / "data" / "discover"
 
@@ -15,8 +15,7 @@ DATA = Path(__file__).parents[1] / "data" / "discover"
 @pytest.fixture
 def raidlab(tmp_path):
     def run(*arguments):
-        words = [sys.executable, "-m", "raidlab", *map(str, arguments)]
-        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = command_server.run(*arguments, cwd=tmp_path)
         assert "Traceback" not in done.stderr + done.stdout
         return done
 

@@ -11,6 +11,7 @@ import pytest
 from raidlab.devices.files import why_unwritable
 from raidlab.scenarios.running.store import default_path
 from raidlab.scenarios.studies.vary import axes_of
+from tests import command_server
 from tests.raidlab.test_cli import SCENARIO, STATION, command
 
 SHEET = """name = "x1"
@@ -55,10 +56,13 @@ def folder(tmp_path):
 
 
 def run(folder: Path, *words: str, **settings):
-    environment = os.environ | {"RAIDLAB_STORE": str(folder / "runs.sqlite")}
-    environment |= settings.pop("env", {})
-    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
-    done = subprocess.run(command(*words), cwd=folder, env=environment, text=True, **settings)
+    store = {"RAIDLAB_STORE": str(folder / "runs.sqlite")}
+    if not settings:
+        done = command_server.run(*words, cwd=folder, env=store)
+    else:
+        environment = os.environ | store | settings.pop("env", {})
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
+        done = subprocess.run(command(*words), cwd=folder, env=environment, text=True, **settings)
     assert "Traceback" not in (done.stderr or "") + (done.stdout or "")
     return done
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.scenarios.running.store import Store
+from tests import command_server
 from tests.raidlab.test_cli import SCENARIO, STATION, command
 
 FULL = Path("/dev/full")
@@ -28,9 +29,13 @@ def folder(tmp_path):
 
 
 def run(folder, *arguments, **settings):
-    environment = os.environ | {"RAIDLAB_STORE": str(folder / "store.sqlite")}
-    settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
-    done = subprocess.run(command(*arguments), cwd=folder, env=environment, text=True, **settings)
+    store = {"RAIDLAB_STORE": str(folder / "store.sqlite")}
+    if not settings:
+        done = command_server.run(*arguments, cwd=folder, env=store)
+    else:
+        settings = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
+        line = command(*arguments)
+        done = subprocess.run(line, cwd=folder, env=os.environ | store, text=True, **settings)
     assert "Traceback" not in (done.stderr or "") + (done.stdout or "")
     return done
 

@@ -1,12 +1,11 @@
 """sweep, size, risk and plan on the command line: exit codes, JSON, stores that are named."""
 
 import json
-import os
 import sqlite3
-import subprocess
-import sys
 
 import pytest
+
+from tests import command_server
 
 STATION = """
 kind = "station"
@@ -52,11 +51,8 @@ def raidlab(tmp_path):
     (tmp_path / "hard.toml").write_text(QUESTION % "1 us")
 
     def run(*arguments):
-        environment = os.environ | {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
-        done = subprocess.run(
-            [sys.executable, "-m", "raidlab", *arguments],
-            cwd=tmp_path, env=environment, capture_output=True, text=True,
-        )  # fmt: skip
+        store = {"RAIDLAB_STORE": str(tmp_path / "store.sqlite")}
+        done = command_server.run(*arguments, cwd=tmp_path, env=store)
         assert "Traceback" not in done.stderr + done.stdout
         return done
 

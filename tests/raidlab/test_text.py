@@ -12,6 +12,7 @@ import pytest
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.devices.printable import label, printable, printable_lines, without_tags
 from raidlab.output import say
+from tests import command_server
 from tests.raidlab.test_cli import command
 
 TEXT = "[/red] [link=http://x.example]a[/link] <b>&amp; \x1b[31mred\x07\u202eturned\nerror: feigned"
@@ -67,9 +68,8 @@ def folder(tmp_path_factory):
 
 
 def run(folder, *arguments):
-    environment = os.environ | {"RAIDLAB_STORE": str(folder / "store.sqlite")}
-    line = command(*arguments)
-    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True)
+    store = {"RAIDLAB_STORE": str(folder / "store.sqlite")}
+    return command_server.run(*arguments, cwd=folder, env=store)
 
 
 COMMANDS = {

@@ -16,6 +16,7 @@ from raidlab.calibration.monitoring import clock
 from raidlab.calibration.monitoring.blocks import Block, Numbers, Pieces, Run, by_lines
 from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.stamped_lines import unstamped, without_stamps
 from raidlab.calibration.monitoring.reports import Reports, rows_of
 from raidlab.calibration.monitoring.rows import BATCH, Batch, Layout, steps_of_row
 from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, RefusedError
@@ -332,7 +333,7 @@ def _stamp_line(text: str) -> str | None:
 
 def _recognises(head: str) -> float:
     lines = head.splitlines()[:400]
-    for line in lines:
+    for line in without_stamps(lines) or lines:
         found = header_of(line.strip())
         if found is not None:
             first = line.split()[0]
@@ -346,7 +347,12 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     reader = IostatText(Capture("iostat"))
     for source in sources:
         blocks = by_lines(source)
-        if blocks is not None:
+        bare = without_stamps(source.head.splitlines())
+        if bare is not None and any(header_of(line.strip()) for line in bare):
+            timed = any(_stamp_line(line.strip()) is not None for line in bare)
+            for line in unstamped(source.lines(), _is_heading, timed=timed):
+                reader.line(line)
+        elif blocks is not None:
             for block in blocks:
                 reader.block(block)
         else:
@@ -356,6 +362,10 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     columns = {name for layout in reader.layouts.values() for name in layout.columns}
     capture.version = version_of(columns)
     return capture
+
+
+def _is_heading(line: str) -> bool:
+    return header_of(line.strip()) is not None
 
 
 def version_of(columns: set[str]) -> str | None:

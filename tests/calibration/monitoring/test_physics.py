@@ -133,6 +133,26 @@ def test_growth_is_the_slope_of_daily_means() -> None:
     assert growth.low <= growth.percent_per_month <= growth.high
 
 
+@pytest.mark.parametrize("begin", range(7))
+def test_a_weekend_is_no_growth(begin: int) -> None:
+    days = np.repeat(np.arange(14), 24)
+    at = np.arange(1, 14 * 24 + 1) * 3600.0 + begin * 86_400.0
+    weekend = (days + begin) % 7 >= 5
+    rate = np.where(weekend, 25.0, 100.0) + 7.0 * (days >= 7)
+    found = Series(at, np.full(len(at), 3600.0), {Quantity.IOS: rate})
+    growth = over_time(found).growth
+    assert growth is not None
+    # 1 IO/s a day on a mean of (10 * 100 + 4 * 25) / 14 + 3.5.
+    assert growth.percent_per_month == pytest.approx(100 * 30.4375 / (1100 / 14 + 3.5))
+    assert growth.low == pytest.approx(growth.high)
+
+
+def test_a_week_says_nothing_of_growth() -> None:
+    at = np.arange(1, 8 * 24 + 1) * 3600.0
+    found = Series(at, np.full(len(at), 3600.0), {Quantity.IOS: 100.0 + at / 3600.0})
+    assert over_time(found).growth is None
+
+
 def test_the_busiest_hour_and_the_pattern_of_a_day() -> None:
     hours = np.where(np.arange(48) % 24 == 9, 1000.0, 100.0)
     found = over_time(series(np.full(48, 3600.0), IOS=hours))

@@ -11,11 +11,12 @@ from tests.calibration.monitoring.printed import Printed
 from tests.calibration.monitoring.printed_clouds import CLOUDS
 from tests.calibration.monitoring.printed_iostat import IOSTAT
 from tests.calibration.monitoring.printed_linux import LINUX
+from tests.calibration.monitoring.printed_more import MORE
 from tests.calibration.monitoring.printed_others import OTHERS
 from tests.calibration.monitoring.printed_sar import SAR
 from tests.calibration.monitoring.truth import COUNT, expected
 
-FORMS = [*IOSTAT, *SAR, *LINUX, *OTHERS, *CLOUDS]
+FORMS = [*IOSTAT, *SAR, *LINUX, *OTHERS, *CLOUDS, *MORE]
 
 
 def faults(form: Printed, path: Path) -> list[str]:

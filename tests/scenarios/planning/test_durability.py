@@ -124,6 +124,16 @@ def test_a_load_on_a_bare_drive_says_its_file_system():
     assert all("file_system" in array for array in plan(load)["arrays"])
 
 
+def test_a_job_file_writes_files_of_the_file_system_beside_it(tmp_path):
+    job = tmp_path / "sync.fio"
+    job.write_text("[a]\nrw=write\nbs=4k\nsize=16m\nfsync=1\nioengine=psync\n")
+    load, of_array = scenario(), scenario(system="ext4")
+    load["workload"] = [{"fio": str(job), "file_system": "ext4"}]
+    of_array["workload"] = [{"fio": str(job)}]
+    assert plan(load) == plan(of_array)
+    assert plan(load)["arrays"][0]["file_system"]["journal"] == "ext4"
+
+
 def test_two_loads_of_one_array_are_files_of_one_file_system():
     tree = scenario(fsync=1, file_system="ext4")
     tree["workload"].append({**tree["workload"][0], "name": "other", "area_start": "2 GiB"})

@@ -97,6 +97,18 @@ def test_short_packets_pass_less_of_a_slot(said: int | str) -> None:
     )
 
 
+def test_a_drive_at_an_adapter_pays_nothing_to_the_port_of_the_chipset() -> None:
+    """The host's SATA port takes time for each command; behind an adapter it takes none."""
+    adapter = {"name": "hba", "interface": "pcie-3.0-x8", "ports": "sas-12g"}
+    one = SATA | {"count": 1}
+    tree = scenario([adapter], [one | {"link": "hba"}]) | {"host": {"model": "ahci"}}
+    of_adapter = build_scenario(tree).base
+    assert "read_command_ns" not in of_adapter["links"][of_adapter["drives"][0]["path"][0]]
+    tree = scenario([], [one]) | {"host": {"model": "ahci"}}
+    of_chipset = build_scenario(tree).base
+    assert of_chipset["links"][of_chipset["drives"][0]["path"][0]]["read_command_ns"] > 0
+
+
 def test_two_adapters_carry_one_array() -> None:
     """Each passes PCIe 2.0 x4, 1800 MB/s; eight SATA drives of 510 MB/s fill both: 3600 MB/s."""
     links = [

@@ -1,0 +1,93 @@
+"""Runs `raidlab` in processes of their own, each a copy of one that has loaded the program.
+
+Loading takes most of the time of a short command. Copies have their own folder, environment,
+outputs and exit code, as a new interpreter has. What a test says of the start itself (signals while
+it loads, encodings, limits, closed outputs) takes a new interpreter.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+LOADED = (
+    "run", "validate", "devices", "controllers", "rebuild", "sweep", "size", "plan", "store",
+    "replay", "check", "new",
+)  # fmt: skip
+"""Commands that are loaded before copies are made: none of them starts a thread."""
+_LONGEST = 1 << 17
+"""Bytes of a request: its words and its environment."""
+
+
+def run(
+    *words: object, cwd: Path, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """What `raidlab WORDS` printed and its exit code; `env` beside the environment of the tests."""
+    texts = [str(word) for word in words]
+    asked = json.dumps({"words": texts, "cwd": str(cwd), "env": {**os.environ, **(env or {})}})
+    door = _door()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
+        socket.send_fds(door, [asked.encode()], [out.fileno(), errors.fileno()])
+        code = int(door.recv(64))
+        printed = []
+        for file in (out, errors):
+            file.seek(0)
+            printed.append(file.read().decode())
+    return subprocess.CompletedProcess(["raidlab", *texts], code, *printed)
+
+
+@cache
+def _door() -> socket.socket:
+    """The way to this session's server, which ends with it."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    line = [sys.executable, __file__, str(theirs.fileno())]
+    server = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+    theirs.close()
+    atexit.register(server.wait)
+    atexit.register(ours.close)
+    return ours
+
+
+def serve(door: socket.socket) -> None:
+    """Answers requests one after the other. In a copy it ends as the program does."""
+    from raidlab.__main__ import main
+
+    import_module("raidlab.cli")
+    for name in LOADED:
+        import_module(f"raidlab.commands.{name}")
+    while True:
+        asked, outputs, *_ = socket.recv_fds(door, _LONGEST, 2)
+        if not asked:
+            return
+        if len(list(Path("/proc/self/task").iterdir())) > 1:
+            raise RuntimeError("a thread is lost in a copy: load a command less")
+        child = os.fork()
+        if not child:
+            door.close()
+            for place, output in enumerate(outputs, 1):
+                os.dup2(output, place)
+                os.close(output)
+            request = json.loads(asked)
+            os.chdir(request["cwd"])
+            os.environ.clear()
+            os.environ.update(request["env"])
+            sys.argv = ["raidlab", *request["words"]]
+            main()
+            return
+        for output in outputs:
+            os.close(output)
+        _, status = os.waitpid(child, 0)
+        door.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))
