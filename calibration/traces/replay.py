@@ -81,7 +81,7 @@ class Target:
         return Target.of_plan(plan, size, seed)
 
     @staticmethod
-    def of_plan(plan: Mapping[str, Any], capacity: int, seed: int = 1) -> Target:
+    def of_plan(plan: Plan, capacity: int, seed: int = 1) -> Target:
         """The first array of an engine's plan without loads."""
         name = plan["arrays"][0]["name"]
         scenario = Scenario(
@@ -108,9 +108,9 @@ class Target:
         Raises:
             SpecError: There is no such array, or the engine refuses the plan.
         """
-        base = {**scenario.base, "workloads": []}
-        for key in ("jobs", "outside_threads"):
-            base.pop(key, None)
+        base: Plan = {**scenario.base, "workloads": []}
+        base.pop("jobs", None)
+        base.pop("outside_threads", None)
         names = [one["name"] for one in base["arrays"]]
         if array is not None and array not in names:
             allowed = f"an array of the scenario: {', '.join(names)}"

@@ -221,6 +221,12 @@ def put_jobs(plan: Plan, workloads: Sequence[FioWorkload], until_ns: int) -> Non
         plan["tenants"] = tenants
 
 
+def jobs_of(plan: Plan) -> JobsPlan:
+    """The jobs of a plan; none if it has none."""
+    jobs = plan.get("jobs")
+    return {"threads": [], "loads": []} if jobs is None else jobs
+
+
 def _tenant(workload: FioWorkload, first_thread: int) -> TenantPlan:
     plan: TenantPlan = {
         "name": workload.name,

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, get_args
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.plan_types import Options
+from raidlab.devices.plan_types import Column, Columns, Options
 from raidlab.devices.reading import MIB, read_bytes
 from raidlab.scenarios import _engine
 from raidlab.scenarios.spec.schema import TraceFormat
@@ -66,12 +66,12 @@ class TraceFile:
             raise SpecError([Fault("--columns", self.columns, allowed)])
         columns = None
         if self.form == "csv":
-            columns = {
-                meaning: {"name": name, "unit": unit}
-                for meaning, (name, unit) in columns_of(self.columns).items()
-            }
-        asked = {"path": str(self.path), "format": self.form, "columns": columns}
-        return asked | {"unit": self.unit} | placement
+            named = columns_of(self.columns).items()
+            found = {meaning: Column(name=name, unit=unit) for meaning, (name, unit) in named}
+            columns = cast(Columns, found)
+        asked: Options = {"path": str(self.path), "format": self.form, "columns": columns}
+        asked["unit"] = self.unit
+        return {**asked, **placement}
 
     @property
     def is_pipe(self) -> bool:
