@@ -86,6 +86,18 @@ class PreconditioningLoad:
 
 
 @dataclass(frozen=True)
+class Bought:
+    """What is bought of a cloud volume beyond what its device file has."""
+
+    size: int | None = None
+    """Bytes."""
+    rate: float | None = None
+    """I/Os a second."""
+    throughput: float | None = None
+    """Bytes a second."""
+
+
+@dataclass(frozen=True)
 class DriveOptions:
     """What a scenario asks of a drive beyond its data sheet; None leaves the drive's own.
 
@@ -106,6 +118,8 @@ class DriveOptions:
 
     snapshot: str | None = None
     """A file with the state in which the drive begins, instead of a history."""
+    bought: Bought | None = None
+    """Size, rate and throughput of a cloud volume."""
     clock: float | None = None
     """Clock of the host's CPU in hertz: the map of some drives is kept there."""
 

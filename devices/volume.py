@@ -12,10 +12,19 @@ from pydantic import Field
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.plan_types import Counted, LimitParams, ServerParams, VolumeDeviceParams
-from raidlab.devices.schema import DriveOptions, DriveSpec, Table
-from raidlab.devices.units import Duration, IoRate, Rate, Share, Size
+from raidlab.devices.schema import Bought, DriveOptions, DriveSpec, Table
+from raidlab.devices.units import (
+    Duration,
+    IoRate,
+    Rate,
+    Share,
+    Size,
+    format_rate,
+    format_size,
+)
 
 _COUNTED: Final[tuple[Counted, ...]] = ("ios", "bytes")
+_GIB: Final = 1 << 30
 _PEAK_NS = 10_000_000
 """What flows into the bucket of a rate without credit within this time passes at once."""
 
@@ -99,10 +108,42 @@ class Server(Table):
         return plan
 
 
+class Bounds(Table):
+    """`[bounds]`: what the provider lets one buy of a volume."""
+
+    least_size: Size = Field(gt=0)
+    most_size: Size = Field(gt=0)
+    least_rate: IoRate = Field(ge=1)
+    most_rate: IoRate = Field(ge=1)
+    rate_per_gib: float = Field(gt=0)
+    """I/Os a second at most for each GiB, where that is more than `least_rate`."""
+    least_throughput: Rate = Field(ge=1)
+    most_throughput: Rate = Field(ge=1)
+    throughput_per_io: Size | None = Field(default=None, gt=0)
+    """Bytes a second at most for each I/O a second, where that is more than the least."""
+
+    def faults_of(self, size: int, rate: float, throughput: float) -> Iterator[Fault]:
+        """What cannot be bought, by key, with what can be."""
+        if not self.least_size <= size <= self.most_size:
+            allowed = f"{format_size(self.least_size)} to {format_size(self.most_size)}"
+            yield Fault("size", format_size(size), allowed)
+        most = min(self.most_rate, max(self.least_rate, self.rate_per_gib * size / _GIB))
+        if not self.least_rate <= rate <= most:
+            allowed = f"{self.least_rate:,.0f} to {most:,.0f} for {format_size(size)}"
+            yield Fault("iops", f"{rate:g}", f"{allowed}, as its provider sells it")
+        most = self.most_throughput
+        if self.throughput_per_io is not None:
+            most = min(most, max(self.least_throughput, self.throughput_per_io * rate))
+        if not self.least_throughput <= throughput <= most:
+            allowed = f"{format_rate(self.least_throughput)} to {format_rate(most)}"
+            allowed += f" beside {rate:g} IO/s, as its provider sells it"
+            yield Fault("throughput", format_rate(throughput), allowed)
+
+
 class VolumeSpec(DriveSpec):
     """`kind = "volume"`: token buckets, a server in turn, a latency for all commands at once."""
 
-    options: ClassVar[frozenset[str]] = frozenset({"history"})
+    options: ClassVar[frozenset[str]] = frozenset({"history", "bought"})
 
     kind: Literal["volume"]
     capacity: Size = Field(gt=0)
@@ -110,9 +151,34 @@ class VolumeSpec(DriveSpec):
     """Most bytes that count as one I/O."""
     limits: Rates = Rates()
     """What is provisioned."""
+    bounds: Bounds | None = None
     burst: Burst | None = None
     server: Server | None = None
     latency: Latency
+    lost_per_year: Share | None = Field(default=None, gt=0, lt=1)
+    """Share of volumes that are lost in a year, as the provider publishes it."""
+
+    def option_faults(self, options: DriveOptions) -> Iterator[Fault]:
+        """What is bought beyond the provider's bounds; keys are those of the scenario."""
+        bought = options.bought
+        if bought is None:
+            return
+        if self.bounds is None:
+            allowed = f"left out: {self.name} is sold as it is (no [bounds] in its file)"
+            for key, value in (("size", bought.size), ("iops", bought.rate),
+                               ("throughput", bought.throughput)):  # fmt: skip
+                if value is not None:
+                    yield Fault(key, value, allowed)
+            return
+        rate, throughput = self._provisioned("ios", options), self._provisioned("bytes", options)
+        size = self.capacity_bytes(options)
+        yield from self.bounds.faults_of(size, rate or 0.0, throughput or 0.0)
+
+    def _provisioned(self, what: str, options: DriveOptions) -> float | None:
+        """I/Os or bytes a second that were bought, or what the file has."""
+        bought = options.bought or Bought()
+        own = bought.rate if what == "ios" else bought.throughput
+        return self.limits.of(what) if own is None else own
 
     def faults(self) -> Iterator[Fault]:
         """Bursts that are none, and limits that are missing."""
@@ -130,17 +196,18 @@ class VolumeSpec(DriveSpec):
 
     def capacity_bytes(self, options: DriveOptions) -> int:
         """Bytes that a host can address."""
-        return self.capacity
+        size = None if options.bought is None else options.bought.size
+        return self.capacity if size is None else size
 
     def to_plan(self, options: DriveOptions) -> VolumeDeviceParams:
         """`VolumeParams` of the native models; who has written before has spent the credit."""
         plan: VolumeDeviceParams = {
             "kind": "volume",
-            "capacity_bytes": self.capacity,
+            "capacity_bytes": self.capacity_bytes(options),
             "read_ns": self._times(self.latency.read),
             "write_ns": self._times(self.latency.write),
             "io_bytes": self.io_size,
-            "limits": [limit for what in _COUNTED for limit in self._buckets(what)],
+            "limits": [limit for what in _COUNTED for limit in self._buckets(what, options)],
             "spent": bool(options.history),
         }
         if self.server is not None:
@@ -154,9 +221,9 @@ class VolumeSpec(DriveSpec):
         floor = round(mean * self.latency.floor)
         return [floor, mean - floor]
 
-    def _buckets(self, what: Counted) -> Iterator[LimitParams]:
+    def _buckets(self, what: Counted, options: DriveOptions) -> Iterator[LimitParams]:
         """The bucket of what is provisioned with its credit, and that of a burst's rate."""
-        base = self.limits.of(what)
+        base = self._provisioned(what, options)
         if base is None:
             return
         peak = None if self.burst is None else self.burst.of(what)

@@ -296,7 +296,8 @@ def exercises():
     return [
         Exercise(
             "15,000 rpm, one outstanding: add 4.5 µs of host, 60 µs overhead, 2.7 ms mean seek,"
-            " half of the spread of 0.6 ms, half a revolution and the transfer of 21 µs. IO/s?",
+            " half of the spread of 0.6 ms (by which seeks of one distance differ), half a"
+            " revolution and the transfer of 21 µs. IO/s?",
             "5.09 ms, 197 IO/s. The run gives 198: random sectors favour the outer tracks, so they"
             " lie closer together than random cylinders.",
             lambda at: abs(at(disk="generic-15000rpm", depth=1)["iops"] / 197.8 - 1) < 0.01,

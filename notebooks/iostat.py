@@ -208,8 +208,7 @@ def room():
         " beside what fio prints of the same run.",
         prediction=Prediction(
             "iostat shows an NVMe SSD at 100 % of %util, with one read under way. Which share"
-            " of its"
-            " best rate does it do?",
+            " of its highest rate does the drive reach?",
             "%",
             lambda at: 100 * at(drive="nvme", depth=1)["share"],
             "%util counts the time in which anything is under way; an SSD serves many at once.",

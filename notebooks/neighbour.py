@@ -106,8 +106,9 @@ def answer(values, seed):
         dashed(taken, spent, f"credit spent, {spent:.0f} s")
     p99 = own.latency_us.p99 / 1e3
     return Answer(
-        f"Beside the neighbour the database's p99 is {figure(p99, 'ms')}, alone"
-        f" {figure(calm_p99, 'ms')}; the neighbour gets {figure(other.iops, 'IO/s')}.",
+        f"Beside the neighbour the database waits {figure(own.latency_us.mean / 1e3, 'ms')} on"
+        f" average, alone {figure(calm, 'ms')}; its p99 is {figure(p99, 'ms')}, alone"
+        f" {figure(calm_p99, 'ms')}. The neighbour gets {figure(other.iops, 'IO/s')}.",
         [
             Picture("What the database feels", "mean latency of each half second", story),
             Picture("What the neighbour takes", "its reads a second", taken),

@@ -9,11 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from raidlab.calibration.monitoring.clock import Parsed, order_of
+from raidlab.calibration.monitoring.clock import Parsed, order_of, written
 from raidlab.calibration.monitoring.rows import Layout
 from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, Series
 
@@ -21,6 +22,8 @@ Q = Quantity
 RATES = (Q.READS, Q.WRITES, Q.IOS, Q.READ_BYTES, Q.WRITE_BYTES, Q.BYTES, Q.QUEUE, Q.UTIL,
          Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES)  # fmt: skip
 """What an idle device has zero of; sizes and latencies have no value then."""
+_HOLE: Final = 10.0
+"""Usual intervals after which a report is said to be late."""
 _RARE = {Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES, Q.D_AWAIT, Q.F_AWAIT}
 
 
@@ -147,8 +150,9 @@ class Reports:
         """Makes the series, fills what was idle, and says what was seen."""
         count = len(self.stamps)
         times, capture.zone = self.times()
-        length = self._lengths(times)
         capture.saw(times[~np.isnan(times)])
+        times = self._onwards(times, capture)
+        length = self._lengths(times)
         renamed = self._renamed(count, capture)
         idle: list[str] = []
         for name, device in self.devices.items():
@@ -178,6 +182,47 @@ class Reports:
             capture.note("idle", names, "missing from some reports (-z): counted as idle there")
         capture.runs = [dict.fromkeys(capture.series, run) for run in self.runs or [0]]
         capture.boot = Boot.OPEN
+
+    def _onwards(self, times: Array, capture: Capture) -> Array:
+        """Times without the steps that a clock was set back by inside of a run of the tool.
+
+        The clock after a step is taken for right: what is before it moves, so that the two reports
+        are one usual interval apart. That interval is the median of the others.
+        """
+        steps = np.diff(times)
+        onwards = steps[steps > 0]
+        if not len(onwards):
+            return times
+        usual = float(np.median(onwards))
+        self._say_holes(times, steps, usual, capture)
+        found = times.copy()
+        for before in np.flatnonzero(steps < 0).tolist():
+            if before + 1 in self.runs:
+                continue
+            back = float(times[before] - times[before + 1])
+            found[: before + 1] -= back + usual
+            capture.note(
+                "clock",
+                written(float(times[before + 1]), None) or "",
+                f"the clock went back by {back:g} s: samples before it are counted as earlier,"
+                f" and the one after it as of {usual:g} s",
+            )
+        return found
+
+    def _say_holes(self, times: Array, steps: Array, usual: float, capture: Capture) -> None:
+        """Notes where a report comes much later than usual: the file does not say why."""
+        holes = [at for at in np.flatnonzero(steps > _HOLE * usual) if at + 1 not in self.runs]
+        if not holes:
+            return
+        first = holes[0]
+        longest = float(steps[holes].max())
+        many = "a report" if len(holes) == 1 else f"each of {len(holes)} reports"
+        capture.note(
+            "late",
+            written(float(times[first + 1]), None) or "",
+            f"{many} came up to {longest:g} s after the one before, for {usual:g} s: it counts"
+            " for all of that time, which is wrong if the clock was set forward",
+        )
 
     def _lengths(self, times: Array) -> Array:
         length = np.full(len(times), np.nan)

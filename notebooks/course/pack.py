@@ -42,7 +42,16 @@ def names(seed: int) -> list[str]:
     ends = ("moodle.xml", "qti.zip")
     asked = [f"questions-seed-{seed + at}.{end}" for at in range(SEEDS) for end in ends]
     rooms = [f"notebooks/{name}.ipynb" for name in catalogue.names()]
-    return [*lessons, *asked, "questions.csv", "rubric.csv", "glossary.html", "LICENCE.md", *rooms]
+    return [
+        "README.md",
+        *lessons,
+        *asked,
+        "questions.csv",
+        "rubric.csv",
+        "glossary.html",
+        "LICENCE.md",
+        *rooms,
+    ]
 
 
 def write(folder: Path, seed: int, progress: Callable[[int, int], None]) -> None:
@@ -78,6 +87,7 @@ def write(folder: Path, seed: int, progress: Callable[[int, int], None]) -> None
         ],
     )
     made[folder / "rubric.csv"] = _csv(["part", "earns the points", "points"], _POINTS)
+    made[folder / "README.md"] = _contents()
     made[folder / "glossary.html"] = glossary()
     made[folder / "LICENCE.md"] = _licence()
     for room in catalogue.rooms():
@@ -118,6 +128,30 @@ def notebook(room: Room) -> str:
         "nbformat_minor": 5,
     }
     return json.dumps(made, indent=1) + "\n"
+
+
+_FIRST = "# Teacher's pack of raidlab"
+"""The first line of the list of contents, by which the next pack knows it."""
+
+
+def _contents() -> str:
+    """What a teacher needs first, an hour before a class."""
+    lessons = "\n".join(f"- {each.name}: {each.heading.partition(': ')[2]}" for each in LESSONS)
+    return (
+        f"{_FIRST} {raidlab.__version__}\n\n"
+        "In the hour before a class:\n\n"
+        "1. Choose a lesson below. Read `lesson-N-teacher.html`: minutes, wrong answers to\n"
+        "   expect, solutions.\n"
+        "2. Print `lesson-N-worksheet.html` for each student: no solutions in it.\n"
+        "3. Start `raidlab lab` and open the lesson's first room on the projector. Without\n"
+        "   raidlab on the students' machines, give them the folder of `raidlab lab --site DIR`.\n"
+        "4. Show `lesson-N-slides.md` with Marp (`marp lesson-N-slides.md`), or as it is.\n"
+        "5. Afterwards: students export predictions from the list of rooms; `raidlab lab --class\n"
+        "   FOLDER` puts them together.\n\n"
+        f"{lessons}\n\n"
+        "Beside them: `glossary.html` to print; `questions.csv`, Moodle XML and QTI with five\n"
+        "variants of each question; `rubric.csv`; `notebooks/` for Colab or Binder; `LICENCE.md`.\n"
+    )
 
 
 def _licence() -> str:

@@ -52,6 +52,7 @@ def _is_teaching(head: bytes) -> bool:
     begins = (
         b"---\nmarp: true",
         b"# Licence of the teaching material",
+        b"# Teacher's pack of raidlab",
         b"seed,lesson,name,",
         b"part,earns the points",
         b'<?xml version="1.0" encoding="UTF-8"?>\n<quiz>',

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from raidlab.devices.faults import Fault
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.assumptions import WHOLE_RUN, assumptions
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.doubt import Drawn
 from raidlab.scenarios.capacity.headroom import Headroom
+from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import unit_costs
 from raidlab.scenarios.capacity.monitoring import OpenParts
 from raidlab.scenarios.capacity.question import Question
@@ -46,6 +45,8 @@ class Answer:
     """What draws of devices give: the recommended one, then others of the front."""
     present: Present | None = None
     """Today's system beside what was monitored of it."""
+    later: Later | None = None
+    """What buying later gives, where prices have a trend."""
     open_parts: OpenParts | None = None
     """What the recommended one does with other choices of what monitoring leaves open."""
     warnings: tuple[str, ...] = ()
@@ -71,6 +72,7 @@ class Answer:
             "draws": [each.to_dict() for each in self.drawn],
             "beats": self.beats(),
             "present": None if self.present is None else self.present.to_dict(),
+            "later": None if self.later is None else later_data(self.later),
             "open": None if self.open_parts is None else asdict(self.open_parts),
             "candidates": [self._row(each) for each in self.candidates],
             "assumptions": self.assumptions,
@@ -132,6 +134,11 @@ class Answer:
         }
 
 
+def later_data(later: Later) -> dict[str, Any]:
+    """Plain data of what waiting gives."""
+    return asdict(later) | {"best": asdict(later.best)}
+
+
 def per_watt(candidate: Candidate) -> float | None:
     """I/Os a second for each watt; None where it is not known what is drawn."""
     watts, served = candidate.bill.watts, candidate.iops
@@ -140,14 +147,6 @@ def per_watt(candidate: Candidate) -> float | None:
 
 def _per_year(loss: float | None, years: float) -> float | None:
     return None if loss is None else -math.expm1(math.log1p(-min(loss, 1 - 1e-16)) / years)
-
-
-def refusal(faults: Sequence[Fault]) -> str:
-    """Why a candidate cannot be simulated, with the remedy where memory is what lacks."""
-    text = "; ".join(dict.fromkeys(f"{f.key} = {f.value}: {f.allowed}" for f in faults))
-    if any(fault.key.endswith(("memory", "address space")) for fault in faults):
-        text += " (fewer or smaller drives, or a machine with more memory)"
-    return text
 
 
 def fits(candidate: Candidate) -> bool:

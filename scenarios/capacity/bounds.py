@@ -125,7 +125,9 @@ def _area(load: Mapping[str, Any], size: int) -> int:
 
 def busy(question: Question, candidate: Candidate, drive: Drive) -> float | None:
     """The least share of its time that each drive is busy; None where no bound is known."""
-    if "cache_tier" in candidate.tree["array"][0]:
+    array = candidate.tree["array"][0]
+    if "cache_tier" in array or set(array["drives"][0]) - {"model", "count"}:
+        # A cache puts writes together; a volume that is bought larger is no longer the file's.
         return None
     reads, writes = small_write(candidate.level)
     total = 0.0

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
-from raidlab.devices.units import IO_RATE
+from raidlab.devices.units import IO_RATE, RATE, SIZE
+from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios.capacity.question import CandidatesTable, Question
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -191,23 +192,27 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
     caches = [("", 0), *itertools.product(group.ssd_cache, group.ssd_cache_counts)]
     spans_of: tuple[int | None, ...] = group.spans or (None,)
     used_of: tuple[str | None, ...] = group.used or (None,)
-    of_each = itertools.product(caches if group.ssd_cache else caches[:1], spans_of, used_of)
+    of_each = itertools.product(
+        caches if group.ssd_cache else caches[:1], spans_of, used_of, group.volumes()
+    )
     every = itertools.product(
         group.hosts, group.controllers, group.drives, group.levels, group.counts,
         group.spares, group.stripe_units, writes, tuple(of_each),
     )  # fmt: skip
-    for host, controller, drive, level, count, spares, unit, write, (cache, own, used) in every:
+    for host, controller, drive, level, count, spares, unit, write, own in every:
+        cache, spans, used, bought = own
         # Levels without spans are one candidate, whatever the spans of others.
-        spans = own if level in ("raid50", "raid60") else None
+        spans = spans if level in ("raid50", "raid60") else None
         array: dict[str, Any] = {
             "level": level,
-            "drives": [{"model": drive, "count": count}],
+            "drives": [{"model": drive, "count": count} | bought],
             "stripe_unit": unit,
             "hot_spares": spares,
         }
         array |= {} if spans is None else {"spans": spans}
         array |= {} if used is None else {"used": used}
         parts = [f"{count} x {drive}", level if spans is None else f"{level} of {spans} spans"]
+        parts[0] += _bought_words(bought)
         tree: dict[str, Any] = {"title": question.title, "host": {"model": host}}
         if len(group.hosts) > 1:
             parts.append(host)
@@ -245,9 +250,39 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
         devices += [host] + ([] if controller == "none" else [controller])
         yield Candidate(
-            ", ".join(parts), tree, drive, count, level, spares, _bill(question, devices),
+            ", ".join(parts), tree, drive, count, level, spares,
+            _bill(question, devices, _volumes_month(question, drive, count + spares, bought)),
             dict(Counter(devices)), choices,
         )  # fmt: skip
+
+
+def _bought_words(bought: Mapping[str, Any]) -> str:
+    """` of 2 TiB with 16000 IO/s and 500 MiB/s`."""
+    rates = [f"{bought['iops']:g} IO/s"] if "iops" in bought else []
+    rates += [str(bought["throughput"])] if "throughput" in bought else []
+    size = f" of {bought['size']}" if "size" in bought else ""
+    return size + (f" with {' and '.join(rates)}" if rates else "")
+
+
+def _volumes_month(question: Question, name: str, count: int, bought: Mapping[str, Any]) -> float:
+    """What cloud volumes cost a month by what is provisioned."""
+    price, spec = question.prices.get(name), question.device(name).spec
+    if price is None or not isinstance(spec, VolumeSpec):
+        return 0.0
+    size = int(SIZE.convert(str(bought["size"]))) if "size" in bought else spec.capacity
+    rate = float(bought.get("iops") or spec.limits.rate or 0.0)
+    throughput = float(spec.limits.throughput or 0.0)
+    if "throughput" in bought:
+        throughput = float(RATE.convert(str(bought["throughput"])))
+    return count * price.volume_month(size, rate, throughput)
+
+
+def refusal(faults: Sequence[Fault]) -> str:
+    """Why a candidate cannot be simulated, with the remedy where memory is what lacks."""
+    text = "; ".join(dict.fromkeys(f"{f.key} = {f.value}: {f.allowed}" for f in faults))
+    if any(fault.key.endswith(("memory", "address space")) for fault in faults):
+        text += " (fewer or smaller drives, or a machine with more memory)"
+    return text
 
 
 def is_flash(name: str, question: Question) -> bool:
@@ -255,7 +290,7 @@ def is_flash(name: str, question: Question) -> bool:
     return question.device(name).spec.kind == "ssd"
 
 
-def _bill(question: Question, devices: list[str]) -> Bill:
+def _bill(question: Question, devices: list[str], volumes_month: float = 0.0) -> Bill:
     """What devices cost, draw idle and take; nothing is known without prices."""
     if not question.prices:
         return Bill()
@@ -277,7 +312,9 @@ def _bill(question: Question, devices: list[str]) -> Bill:
     table = question.table
     racks = [base.rack_units or 0.0, *(price.rack_units or 0.0 for price in prices)]
     return Bill(
-        capital=base.capital(table.horizon) + sum(price.capital(table.horizon) for price in prices),
+        capital=base.capital(table.horizon)
+        + sum(price.capital(table.horizon) for price in prices)
+        + 12 * table.horizon * volumes_month,
         rack_units=sum(racks) if table.racked else None,
         stated_watts=watts,
         by_activity=frozenset(active),

@@ -14,12 +14,13 @@ from itertools import pairwise
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
-from raidlab.scenarios.capacity.answer import Answer, confirmed, price, refusal
+from raidlab.scenarios.capacity.answer import Answer, confirmed, price
 from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE
 from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
-from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill
+from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill, refusal
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
+from raidlab.scenarios.capacity.later import Later, later_of
 from raidlab.scenarios.capacity.monitoring import (
     doubts_of,
     open_parts,
@@ -61,6 +62,10 @@ _LEAST_CANDIDATES = 12
 """Candidates that go on, if there are so many that may fit."""
 _NEAREST = 3
 """Candidates that go on where none may fit."""
+_SHORT_RUN_IOS = 20_000
+"""I/Os of a run up to which it is not cut into parts: they take less than the preconditioning."""
+_SHORT_CANDIDATES = 48
+"""Candidates up to which whole short runs of all take seconds."""
 _REPLICATIONS = (4, 16)
 """Of the cheapest ones, until it is clear whether they fit."""
 _CLEARED = 4
@@ -112,8 +117,9 @@ class _Planning:
         """Simulates ever fewer for ever longer; gives those that went to the end."""
         alive = self.thin(alive)
         for rung, (share, slack) in enumerate(RUNGS):
-            if self.question.traced and share < 1:
-                # A part of a trace says nothing certain of the rest.
+            if share < 1 and (self.question.traced or self.is_short(alive)):
+                # A part of a trace says nothing certain of the rest; of a short run it saves
+                # nothing, as what drives have seen before it takes longer.
                 continue
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             alive = [each for each in alive if not each.why_not]
@@ -139,6 +145,12 @@ class _Planning:
                 on = sorted(on, key=lambda each: (dear[each.name], price(each)))[:keep]
             alive = on
         return alive
+
+    def is_short(self, alive: Sequence[Candidate]) -> bool:
+        """Whether whole runs of all candidates cost hardly more than parts of them."""
+        seconds = max((_whole_run(each) for each in alive), default=0) / 1e9
+        few = len(alive) <= _SHORT_CANDIDATES
+        return few and 0 < self.asked * seconds <= _SHORT_RUN_IOS
 
     def thin(self, alive: list[Candidate]) -> list[Candidate]:
         """Of very many candidates every nth number of drives of a family, in a short run each.
@@ -429,12 +441,14 @@ def plan(
     front = front_of(fitting)
     recommended = min(front, key=lambda each: _preference(question, each), default=None)
     headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
+    later: Later | None = None
     unknown: list[str] = []
     if recommended is not None:
         own = planning.running
         try:
             headroom = headroom_of(question, recommended, own, seed)
             more = planning.helpful(recommended, headroom)
+            later = later_of(question, recommended, own, seed, planning.breaches)
         except SpecError as error:
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
@@ -458,6 +472,7 @@ def plan(
         upgrades=tuple(more),
         drawn=tuple(drawn),
         present=present,
+        later=later,
         open_parts=opened,
         warnings=(
             *doubts_of(question, present),

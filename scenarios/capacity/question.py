@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -60,6 +61,31 @@ def _growth(value: Any) -> float:
     return float(value)
 
 
+def _trend(value: Any) -> float:
+    text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, str) and text.endswith("%"):
+        try:
+            text = float(text.rstrip(" %")) / 100
+        except ValueError:
+            text = None
+    if not isinstance(text, int | float) or isinstance(text, bool) or not -0.9 <= text <= 1:
+        allowed = 'a change in a year, such as -0.2 or "-20 %", from -90 % to 100 %'
+        raise PydanticCustomError("trend", "{allowed}", {"allowed": allowed})
+    return float(text)
+
+
+Trend = Annotated[
+    float,
+    BeforeValidator(_trend),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": -0.9, "maximum": 1},
+                {"type": "string", "examples": ["-20 %"]},
+            ]
+        }
+    ),
+]
 Years = Annotated[
     float,
     BeforeValidator(_years),
@@ -128,6 +154,10 @@ class GrowthTable(Table):
                 yield Fault(f"{key}_to", high, f"at least {key}, {middle:g}")
 
 
+_BOUGHT: Final = ("size", "iops", "throughput")
+"""Keys of `drives` that say what is bought of a cloud volume."""
+
+
 class CandidatesTable(Table):
     """`[[candidates]]`: every combination of these."""
 
@@ -147,6 +177,12 @@ class CandidatesTable(Table):
     """Of RAID 50 and 60; two if left out. Other levels have none."""
     used: tuple[str, ...] = ()
     """Part of each drive that the array uses; the whole drive if left out."""
+    sizes: tuple[str, ...] = ()
+    """What is bought of cloud volumes; what their files have if left out. So the next two."""
+    iops: tuple[Annotated[float, Field(ge=1, le=1e9)], ...] = ()
+    """I/Os a second of each."""
+    throughput: tuple[str, ...] = ()
+    """Bytes a second of each."""
     spares: tuple[Annotated[int, Field(ge=0, le=64)], ...] = (0,)
     ssd_cache: tuple[str, ...] = ()
     """Drives of a cache of SSDs before the array; none if left out."""
@@ -163,6 +199,15 @@ class CandidatesTable(Table):
                 known = False
             if not known:
                 yield Fault(f"used.{at}", used, 'a size above 0, such as "3500 GiB"')
+
+    def volumes(self) -> list[dict[str, Any]]:
+        """What is bought of each volume, as keys of `drives`: every combination."""
+        every = itertools.product(self.sizes or (None,), self.iops or (None,),
+                                  self.throughput or (None,))  # fmt: skip
+        return [
+            {key: value for key, value in zip(_BOUGHT, each, strict=True) if value is not None}
+            for each in every
+        ]
 
 
 _MOST_COST = 1e12
@@ -185,14 +230,39 @@ class PriceTable(Costs):
     """`[[price]]`: what one device costs and takes."""
 
     device: str
+    per_gib_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    """Of each GiB of a cloud volume, each month; so the next two, of what is provisioned."""
+    per_iops_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    """Of each I/O a second beyond `included_iops`."""
+    per_mib_s_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    """Of each MiB/s beyond `included_mib_s`."""
+    included_iops: float = Field(default=0.0, ge=0)
+    included_mib_s: float = Field(default=0.0, ge=0)
+    trend: Trend = 0.0
+    """By which share the price to buy it changes in a year: `"-20 %"`."""
     power: Power | None = None
     """Of a drive that says what it draws, by its activity under the load if left out."""
     rack_units: float | None = Field(default=None, ge=0)
 
     def faults(self) -> Iterator[Fault]:
         """A price of nothing that was not meant so."""
-        if not {"cost", "per_month"} & self.model_fields_set:
-            yield Fault("cost", None, "is required: once as `cost`, or each month as `per_month`")
+        if not {"cost", "per_month", "per_gib_month"} & self.model_fields_set:
+            allowed = "is required: once as `cost`, or each month as `per_month` or `per_gib_month`"
+            yield Fault("cost", None, allowed)
+
+    def volume_month(self, size: int, rate: float, throughput: float) -> float:
+        """What a cloud volume costs a month beside `per_month`.
+
+        Args:
+            size: Bytes.
+            rate: I/Os a second that are provisioned.
+            throughput: Bytes a second.
+        """
+        return (
+            self.per_gib_month * size / 2**30
+            + self.per_iops_month * max(0.0, rate - self.included_iops)
+            + self.per_mib_s_month * max(0.0, throughput / 2**20 - self.included_mib_s)
+        )
 
 
 class BaseTable(Costs):
@@ -204,6 +274,9 @@ class BaseTable(Costs):
 
 class PresentTable(Table):
     """`[present]`: the system that is there today."""
+
+    per_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    """What it costs to run."""
 
     scenario: str = Field(min_length=1)
     """Its scenario's file; relative to the question's."""
@@ -246,6 +319,9 @@ class QuestionTable(Table):
         if self.growth.rate and any(_is_closed(load) for load in self.load):
             allowed = "0, or a `rate` or a `trace` for every load"
             yield Fault("growth.rate", self.growth.rate, allowed)
+        if self.present is None and any(price.trend for price in self.price):
+            allowed = "[present] with a scenario: until a later purchase that system serves"
+            yield Fault("present", None, allowed)
         for at, load in enumerate(self.load):
             rate = load.get("rate")
             if rate is not None:

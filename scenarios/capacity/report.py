@@ -6,6 +6,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.alternatives import fitting_table, reasons_table
 from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
 from raidlab.scenarios.capacity.pictures import pictures
 from raidlab.scenarios.capacity.plan import misses, preferred
@@ -94,6 +95,8 @@ def prospects(found: Answer) -> list[str]:
         )
         by = "the loads' rates" if found.ended_by != "capacity" else "capacity"
         said.append(f"Growth of {by} ends it after {end}.")
+    if found.later is not None:
+        said.append(_waiting(found, found.later))
     if found.upgrades:
         said.append(f"What would help most: {_gives(found, found.upgrades[0])}.")
     if found.open_parts is not None:
@@ -105,6 +108,22 @@ def prospects(found: Answer) -> list[str]:
     if found.drawn:
         said.append(f"It fits in {percent(found.drawn[0].share)} of draws.")
     return said
+
+
+def _waiting(found: Answer, later: Later) -> str:
+    """Whether to buy now, and until when the present system serves."""
+    best, now = later.best, later.purchases[0]
+    until = "longer than is asked" if later.lasts is None else f"{later.lasts:.0f} months more"
+    serves = f"{later.present} meets the goals for {until}"
+    if later.lasts == 0:
+        return f"Buy now: {later.present} misses {later.ended_by} today."
+    if best.month == 0:
+        return f"Buy now: waiting saves nothing, though {serves}."
+    amount = found.question.amount
+    return (
+        f"Bought in {best.month} months it costs {amount(best.total)} over the horizon,"
+        f" {amount(now.total - best.total)} less than now; {serves}."
+    )
 
 
 def _gives(found: Answer, each: Upgrade) -> str:

@@ -20,8 +20,7 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios import _engine
-from raidlab.scenarios.capacity.answer import refusal
-from raidlab.scenarios.capacity.candidates import Candidate, expand
+from raidlab.scenarios.capacity.candidates import Candidate, expand, refusal
 from raidlab.scenarios.capacity.headroom import at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
@@ -132,7 +131,7 @@ def until(question: Question, *, seed: int = 1, running: Running | None = None) 
     own = running or Running()
     found, breaches = [], set[str]()
     for number, candidate in enumerate(candidates):
-        found.append(_lasting(question, candidate, replace(own, progress=None), seed, breaches))
+        found.append(lasting(question, candidate, replace(own, progress=None), seed, breaches))
         if own.progress is not None:
             own.progress(number + 1, len(candidates))
     found.sort(key=lambda each: (-each.months, each.cost or 0.0))
@@ -146,9 +145,10 @@ def at_month(question: Question, month: float) -> Question:
     return replace(question, table=question.table.model_copy(update={"horizon": month / 12}))
 
 
-def _lasting(
+def lasting(
     question: Question, candidate: Candidate, running: Running, seed: int, breaches: set[str]
 ) -> Lasting:
+    """When a candidate misses which goal; adds to `breaches` what its runs find wrong."""
     if candidate.scenario is None:
         return Lasting(candidate.name, candidate.cost, (), (), candidate.why_not)
     exact = [one for one in candidate.failing if one.measured.certain]

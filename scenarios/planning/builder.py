@@ -441,8 +441,18 @@ class Parts:
         write_cache = entry.write_cache
         if write_cache is None and controller is not None and "write_cache" in spec.options:
             write_cache = controller.disk_cache
-        options = DriveOptions(write_cache=write_cache, format=entry.format, cooling=entry.cooling)
-        found = list(spec.option_faults(options))
+        options = DriveOptions(
+            write_cache=write_cache, format=entry.format, cooling=entry.cooling, bought=entry.bought
+        )
+        if entry.bought is not None and "bought" not in spec.options:
+            allowed = f"left out: {spec.name} is no cloud volume"
+            found = [
+                Fault(name, getattr(entry, name), allowed)
+                for name in ("size", "iops", "throughput")
+                if getattr(entry, name) is not None
+            ]
+        else:
+            found = list(spec.option_faults(options))
         self.faults.extend(found, key)
         switched = replace(options, write_cache=True)
         if entry.write_cache is not None and not found and not spec.volatile(switched):

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
+from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Measured, judged, workload_faults
@@ -19,6 +20,7 @@ from raidlab.scenarios.risk.lifetime import (
     HOURS_OF_YEAR,
     UBER,
     Lifetime,
+    Published,
     assumption,
     bathtub,
     of_rate,
@@ -324,7 +326,7 @@ def _array(
     array = tree["array"][at]
     bears = _redundancy(tree, at)
     device = scenario.models[array["drives"][0]["model"]].spec
-    life, assumptions = _lifetime(question, device.kind)
+    life, assumptions = _lifetime(question, device)
     uber = published(UBER, device.kind)
     rate = uber.value if question.uber is None else question.uber
     assumptions.append(
@@ -366,8 +368,10 @@ def _array(
     return found, assumptions
 
 
-def _lifetime(question: Question, kind: str) -> tuple[Lifetime, list[Mapping[str, Any]]]:
-    known = published(AFR, kind)
+def _lifetime(question: Question, device: DeviceSpec) -> tuple[Lifetime, list[Mapping[str, Any]]]:
+    known = published(AFR, device.kind)
+    if isinstance(device, VolumeSpec) and device.lost_per_year is not None:
+        known = Published(device.lost_per_year, f"as the provider of {device.name} states")
     afr = known.value if question.afr is None else question.afr
     source = known.source if question.afr is None else GIVEN
     assumptions: list[Mapping[str, Any]] = [

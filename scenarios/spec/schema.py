@@ -18,7 +18,7 @@ from raidlab.devices.faults import Fault
 from raidlab.devices.forms import TEXT, also, one_or_several, word
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.plan_types import LimitParams
-from raidlab.devices.schema import Table
+from raidlab.devices.schema import Bought, Table
 from raidlab.devices.units import (
     Duration,
     Rate,
@@ -95,6 +95,17 @@ class DrivesTable(Table):
     """False for SATA ports in IDE mode: one command at a time; they queue if left out."""
     link: str | None = None
     """The `[[link]]` that they hang on; the array's if left out."""
+    size: Size | None = Field(default=None, gt=0)
+    """What is bought of a cloud volume, within its provider's bounds; so the next two."""
+    iops: float | None = Field(default=None, ge=1, le=1e9)
+    """I/Os a second."""
+    throughput: Rate | None = Field(default=None, ge=1)
+
+    @property
+    def bought(self) -> Bought | None:
+        """What is bought of a cloud volume; None for what its file has."""
+        found = Bought(self.size, self.iops, self.throughput)
+        return None if found == Bought() else found
 
 
 class CacheTierTable(Table):

@@ -142,7 +142,9 @@ def test_a_prediction_is_kept_and_compared(browser, counted):
     page.press("#guess", "Enter")
     said = page.locator("#compared")
     page.wait_for_selector("main[data-answered='yes']")
-    assert "Predicted: 5 %. Simulated: 0.439 %, 0.0879 times the prediction." in said.inner_text()
+    assert "Predicted: 5 %. Simulated: 0.439 %; the prediction is 11.4 times as high." in (
+        said.inner_text()
+    )
     page.reload()
     page.wait_for_selector("main[data-answered='yes']")
     assert "Predicted: 5 %." in said.inner_text()

@@ -125,6 +125,8 @@ def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
     assert (tmp_path / "lesson-1-slides.md").read_text().startswith("---\nmarp: true")
     notebook = json.loads((tmp_path / "notebooks" / "knee.ipynb").read_text())
     assert 'catalogue.room("knee")' in notebook["cells"][-1]["source"]
+    contents = (tmp_path / "README.md").read_text()
+    assert contents.startswith("# Teacher's pack of raidlab") and "- lesson-1: " in contents
     glossary = (tmp_path / "glossary.html").read_text()
     assert "<strong>queue depth</strong>" in glossary and "](" not in glossary
     rows = list(csv.reader((tmp_path / "questions.csv").open()))

@@ -42,7 +42,9 @@ function comparedText(about, value, found) {
     const worst = off.indexOf(Math.max(...off));
     return `The drawn curve stays in the picture, dotted. Farthest apart at ${three(x[worst])}: drawn ${three(value[worst])}, simulated ${three(found.values[worst])} ${about.unit}. ${found.why}`;
   }
-  const factor = value > 0 && found.value > 0 ? `, ${three(found.value / value)} times the prediction` : "";
+  const ratio = value > 0 && found.value > 0 ? found.value / value : 0;
+  const high = `; the prediction is ${three(1 / ratio)} times as high`;
+  const factor = ratio >= 1 ? `, ${three(ratio)} times the prediction` : ratio ? high : "";
   return `Predicted: ${three(value)} ${about.unit}. Simulated: ${found.text}${factor}. ${found.why}`;
 }
 

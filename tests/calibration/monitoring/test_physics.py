@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from raidlab.calibration.monitoring import clock, physics
 from raidlab.calibration.monitoring.counters import Counter, Snapshot, deltas, rates
 from raidlab.calibration.monitoring.figures import figures
+from raidlab.calibration.monitoring.importing import import_monitoring
 from raidlab.calibration.monitoring.numbers import plain, with_prefix, with_unit
 from raidlab.calibration.monitoring.over_time import over_time
 from raidlab.calibration.monitoring.samples import Array, Capture, Quantity, Series
+from tests.calibration.monitoring.printed_more import iostat
 
 Q = Quantity
 
@@ -158,3 +162,26 @@ def test_the_busiest_hour_and_the_pattern_of_a_day() -> None:
     found = over_time(series(np.full(48, 3600.0), IOS=hours))
     assert found.busiest is not None and found.busiest[1] == 1000
     assert max(range(24), key=lambda at: found.by_hour[at] or 0) in (9, 10)
+
+
+def test_a_clock_that_goes_back_changes_no_figure(tmp_path: Path) -> None:
+    text = iostat(lambda t: t.strftime("%m/%d/%Y %H:%M:%S"))
+    path = tmp_path / "iostat.txt"
+    path.write_text(text)
+    right = import_monitoring([path])
+    # Set back by two hours behind the second of five samples.
+    for second in (30, 40, 50):
+        text = text.replace(f"10:00:{second}", f"08:00:{second}")
+    path.write_text(text)
+    found = import_monitoring([path])
+    assert found.to_dict()["devices"] == right.to_dict()["devices"]
+    assert "the clock went back by 7190 s" in " ".join(found.warnings)
+    assert np.diff(found.capture.series["sda"].at).tolist() == [10.0] * 4
+
+
+def test_a_clock_that_is_set_forward_is_said(tmp_path: Path) -> None:
+    text = iostat(lambda t: t.strftime("%m/%d/%Y %H:%M:%S"))
+    path = tmp_path / "iostat.txt"
+    path.write_text(text.replace("10:00:40", "11:00:40").replace("10:00:50", "11:00:50"))
+    said = " ".join(import_monitoring([path]).warnings)
+    assert "2024-03-14T11:00:40: a report came up to 3610 s after the one before, for 10 s" in said

@@ -416,7 +416,7 @@ def test_the_nearest_serves_its_load(question):
 
 def test_what_prices_do_not_state_is_unknown_and_not_nothing(question):
     question["candidates"][0]["counts"] = [2, 5]
-    question["run"]["duration"] = "4 s"
+    question["run"]["duration"] = "8 s"
     found = answered(question)
     assert {each.bill.rack_units for each in found.candidates} == {None}
     assert {row[-2] for row in table(found).rows} == {None}
@@ -466,3 +466,14 @@ def test_a_higher_rate_that_misses_a_goal_does_not_help(question, tmp_path):
     question["run"]["duration"] = "4 s"
     found = answered(question)
     assert found.recommended.drive == str(fixed) and found.upgrades == ()
+
+
+def test_short_runs_are_not_cut_into_parts(question):
+    """3,300 a second for 4 s are 13,200 I/Os; for 8 s 26,400, of which a part is tried first."""
+    question["candidates"][0]["counts"] = [2, 5]
+    for seconds, cut in ((4, False), (8, True)):
+        question["run"]["duration"] = f"{seconds} s"
+        found = answered(question)
+        simulated = [each for each in found.candidates if each.rung >= 0]
+        assert simulated and all(each.rung == 2 for each in simulated) is not cut
+        assert ("shorter runs" in " ".join(found.assumptions)) is cut

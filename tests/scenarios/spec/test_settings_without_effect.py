@@ -150,6 +150,9 @@ DRIVE: dict[str, list[Any]] = {
     "format": ["none"],
     "write_cache": [False],
     "cooling": ["none"],
+    "size": ["1 TB"],
+    "iops": [5000],
+    "throughput": ["500 MB/s"],
     "ncq": [False],
     "link": ["slot"],
 }
