@@ -107,7 +107,24 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
     silent = replace(running, progress=None)
     present = beside(system, fitted, silent, seed)
     tried = _SPREAD + sum(_ROUNDS)
-    return Fitted(fitted, present, tried, tuple(_layers(system, load)))
+    said = (*_layers(system, load), *(doubts(members[0].error_pct / 100, search.noise, tolerance)))
+    return Fitted(fitted, present, tried, said)
+
+
+def doubts(error: float, noise: float, tolerance: float) -> Iterator[str]:
+    """A doubt about a system whose nearest choice is within the tolerance, but not near.
+
+    Args:
+        error: Of the nearest choice's waits, root mean square as a share.
+        noise: What another seed changes of them.
+        tolerance: Up to which a choice gives what was monitored.
+    """
+    explained = math.hypot(_BEYOND_BEST, noise)
+    if explained < error <= tolerance:
+        yield (
+            f"the nearest choice is still {100 * error:.0f} % off, where models and chance explain"
+            f" {100 * explained:.0f} %: the system may be another one than the file says"
+        )
 
 
 def _layers(system: System, load: MonitoredLoad) -> Iterator[str]:

@@ -15,7 +15,7 @@ from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.planning.monitored import playing
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
-from raidlab.scenarios.studies.openness import fit_open
+from raidlab.scenarios.studies.openness import doubts, fit_open
 from raidlab.scenarios.studies.present import Beside, System, Waits, Windows, as_monitored, beside
 from raidlab.scenarios.studies.present_report import answer, doubt
 from raidlab.scenarios.studies.size import Running
@@ -165,3 +165,11 @@ def test_a_scenario_of_a_monitored_load_is_compared_with_it(tmp_path: Path) -> N
     found = as_monitored(tree, tmp_path / "s.toml", ONE, 1)
     assert found is not None and found.error < 0.1
     assert as_monitored(system(rw="randread", block_size="4 KiB"), tmp_path, ONE, 1) is None
+
+
+def test_a_system_that_fits_badly_is_doubted() -> None:
+    # Models 8 %, chance 6 %: together 10 %.
+    assert not list(doubts(0.099, 0.06, 0.16))
+    assert "12 % off, where models and chance explain 10 %" in next(doubts(0.12, 0.06, 0.16))
+    # Beyond the tolerance nothing holds, and that is said already.
+    assert not list(doubts(0.17, 0.06, 0.16))
