@@ -7,8 +7,8 @@ from importlib import import_module
 _ENGINE = "raidlab.scenarios._engine"
 _OFFERS = frozenset({
     "PlanError", "Simulation", "TraceError", "capacities", "describe_trace", "job_requests",
-    "plan_schema", "recognise_trace", "result_schema", "run", "scan_trace", "synthesize_trace",
-    "trace_columns", "version",
+    "plan_schema", "recognise_trace", "result_schema", "rows_of_lines", "rows_of_objects", "run",
+    "scan_trace", "synthesize_trace", "trace_columns", "version",
 })  # fmt: skip
 """Names of the engine's that this code uses, all of `_engine.pyi`."""
 

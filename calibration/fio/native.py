@@ -21,6 +21,7 @@ from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import fio_json
+from raidlab.scenarios.planning.fio import jobs_of
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
 from raidlab.scenarios.results.diagnostics.observed import Observed
@@ -72,7 +73,8 @@ def run_native(
         if key not in ("duration", "warm_up", "max_ios", "precision")
     }
     checked = build_scenario(tree, scenario, sections=sections)
-    plan = checked.plan(0, 0, seed) | plan_of(slowest=SLOWEST)
+    plan = checked.plan(0, 0, seed)
+    plan["details"] = plan_of(slowest=SLOWEST)
     finished: dict[int, str] = {}
     try:
         run_plans([json.dumps(plan)], finished)
@@ -80,7 +82,7 @@ def run_native(
         raise SpecError(plan_faults(refused.error, checked)) from None
     outcome = json.loads(finished[0])
     threads = outcome["threads"]
-    for thread, asked in zip(threads, plan["jobs"]["threads"], strict=True):
+    for thread, asked in zip(threads, jobs_of(plan)["threads"], strict=True):
         thread["depth"] = asked["depth"]["depth"]
     rows = rows_of(checked, 0, 0, outcome)
     about = {

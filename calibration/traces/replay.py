@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.plan_types import DeviceParams, Plan
 from raidlab.devices.schema import DriveOptions, DriveSpec, PreconditioningLoad
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
@@ -80,7 +81,7 @@ class Target:
         return Target.of_plan(plan, size, seed)
 
     @staticmethod
-    def of_plan(plan: Mapping[str, Any], capacity: int, seed: int = 1) -> Target:
+    def of_plan(plan: Plan, capacity: int, seed: int = 1) -> Target:
         """The first array of an engine's plan without loads."""
         name = plan["arrays"][0]["name"]
         scenario = Scenario(
@@ -107,9 +108,9 @@ class Target:
         Raises:
             SpecError: There is no such array, or the engine refuses the plan.
         """
-        base = {**scenario.base, "workloads": []}
-        for key in ("jobs", "outside_threads"):
-            base.pop(key, None)
+        base: Plan = {**scenario.base, "workloads": []}
+        base.pop("jobs", None)
+        base.pop("outside_threads", None)
         names = [one["name"] for one in base["arrays"]]
         if array is not None and array not in names:
             allowed = f"an array of the scenario: {', '.join(names)}"
@@ -137,14 +138,19 @@ class Target:
     def under(self, load: TracePlan, title: str) -> Scenario:
         """The scenario with a trace as its only load."""
         base, array = self.scenario.base, self.scenario.base["arrays"][self.array]
-        own = {"name": NAME, "array": self.array, "threads": 1} | load.plan
-        times = until_over(0, timeline_step([load.length_ns]))
-        plain = {"max_ios": 0, "precision": 0.0, "after_rebuild_ns": 0}
+        alone: Plan = {
+            **base,
+            "max_ios": 0,
+            "precision": 0.0,
+            "after_rebuild_ns": 0,
+            "workloads": [load.workload(NAME, self.array)],
+        }
+        until_over(0, timeline_step([load.length_ns])).put(alone)
         return replace(
             self.scenario,
             title=title,
             workloads=(Loaded(NAME, array["name"], (load.outstanding,), (0,)),),
-            base={**base, **times, **plain, "workloads": [own]},
+            base=alone,
             warnings=(*self.scenario.warnings, *load.notes),
         )
 
@@ -255,12 +261,13 @@ def _history(size: int, precondition: Precondition) -> tuple[PreconditioningLoad
     return filled, PreconditioningLoad("random", 0, size, _SETTLED_BLOCK, 0, ongoing=True)
 
 
-def _plan(name: str, device: Mapping[str, Any], queue_depth: int) -> dict[str, Any]:
+def _plan(name: str, device: DeviceParams, queue_depth: int) -> Plan:
     """One drive and nothing else."""
-    return {
+    plan: Plan = {
         "host": {"submit_ns": 0, "complete_ns": 0, "raid_command_ns": 0},
         "seed": 1,
-        **until_over(0, 1),
+        "warm_up_ns": 0,
+        "duration_ns": 0,
         "links": [],
         "controllers": [],
         "devices": [device],
@@ -278,3 +285,5 @@ def _plan(name: str, device: Mapping[str, Any], queue_depth: int) -> dict[str, A
         "events": [],
         "workloads": [],
     }
+    until_over(0, 1).put(plan)
+    return plan

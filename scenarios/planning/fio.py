@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.plan_types import JobPlan, JobsPlan, LimitParams, Plan, SharePlan, TenantPlan
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
@@ -37,8 +38,9 @@ class FioWorkload:
     target: str
     array: int
     jobs: Jobs
-    held: Mapping[str, Any] = field(default_factory=dict)
-    """What its I/Os wait for before they go in: `limits`, `share`."""
+    limits: tuple[LimitParams, ...] = ()
+    """What its I/Os wait for before they go in."""
+    share: SharePlan | None = None
 
     def names(self) -> list[str]:
         """The workload's name, and that of the job where there are several."""
@@ -121,8 +123,8 @@ def fio_workload(
         for note in (*jobs.notes, *_uncompressed(workload, target, jobs, parts))
     ]
     jobs = _on_files(jobs, parts)
-    held = ({"limits": workload.limits} if workload.limit else {}) | share_plan(table, at)
-    return FioWorkload(name, target, arrays[0], jobs, held)
+    limits = tuple(workload.limits) if workload.limit else ()
+    return FioWorkload(name, target, arrays[0], jobs, limits, share_plan(table, at))
 
 
 def _uncompressed(workload: WorkloadTable, target: str, jobs: Jobs, parts: Parts) -> Iterator[str]:
@@ -196,40 +198,61 @@ def failed_jobs(plan: Mapping[str, Any], threads: Sequence[Mapping[str, Any]]) -
     return list(found.values())
 
 
-def jobs_plan(workloads: Sequence[FioWorkload], until_ns: int) -> dict[str, Any]:
-    """The engine's plan of all job files; nothing if there are none."""
+def put_jobs(plan: Plan, workloads: Sequence[FioWorkload], until_ns: int) -> None:
+    """Puts all job files into a plan, if there are any."""
     if not workloads:
-        return {}
-    threads: list[dict[str, Any]] = []
+        return
+    threads: list[JobPlan] = []
     loads: list[str] = []
-    tenants: list[dict[str, Any]] = []
+    tenants: list[TenantPlan] = []
     for file, workload in enumerate(workloads):
-        if workload.held:
-            own = {"first_thread": len(threads), "threads": len(workload.jobs.threads)}
-            place = {"name": workload.name, "array": workload.array}
-            tenants.append(place | own | dict(workload.held))
+        if workload.limits or workload.share is not None:
+            tenants.append(_tenant(workload, len(threads)))
         for thread in workload.jobs.threads:
             start = {**thread["start"], "file": file}
             if start["after"] is not None:
                 start["after"] += len(loads)
-            threads.append({**thread, "load": len(loads) + thread["load"], "start": start})
+            own = {**thread, "load": len(loads) + thread["load"], "start": start}
+            threads.append(cast(JobPlan, own))
         loads += workload.names()
-    return {
-        "outside_threads": len(threads),
-        "jobs": {"threads": threads, "loads": loads, "until_ns": until_ns},
-        **({"tenants": tenants} if tenants else {}),
+    plan["outside_threads"] = len(threads)
+    plan["jobs"] = {"threads": threads, "loads": loads, "until_ns": until_ns}
+    if tenants:
+        plan["tenants"] = tenants
+
+
+def jobs_of(plan: Plan) -> JobsPlan:
+    """The jobs of a plan; none if it has none."""
+    jobs = plan.get("jobs")
+    return {"threads": [], "loads": []} if jobs is None else jobs
+
+
+def _tenant(workload: FioWorkload, first_thread: int) -> TenantPlan:
+    plan: TenantPlan = {
+        "name": workload.name,
+        "array": workload.array,
+        "first_thread": first_thread,
+        "threads": len(workload.jobs.threads),
     }
+    if workload.limits:
+        plan["limits"] = list(workload.limits)
+    if workload.share is not None:
+        plan["share"] = workload.share
+    return plan
 
 
-def seeded(jobs: Mapping[str, Any], seed: int, replication: int) -> dict[str, Any]:
+def seeded(jobs: JobsPlan, seed: int, replication: int) -> JobsPlan:
     """These jobs with seeds where they name none; further replications have their own."""
-    threads = []
+    threads: list[JobPlan] = []
     for at, thread in enumerate(jobs["threads"]):
         seeds = thread["seeds"]
         if seeds["seed"] is None or replication:
             digest = hashlib.sha256(f"{seed} fio {replication} {at}".encode()).digest()
-            own = int.from_bytes(digest[:8], "little")
-            repeats = ("repeat_offsets", "repeat_passes", "repeat_all")
-            seeds = {"seed": own, **dict.fromkeys(repeats, False)}
+            seeds = {
+                "seed": int.from_bytes(digest[:8], "little"),
+                "repeat_offsets": False,
+                "repeat_passes": False,
+                "repeat_all": False,
+            }
         threads.append({**thread, "seeds": seeds})
     return {**jobs, "threads": threads}

@@ -14,7 +14,17 @@ from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
-from raidlab.devices.schema import DriveSpec, check, read_toml
+from raidlab.devices.plan_types import (
+    Arrival,
+    BlockLayerParams,
+    DeviceParams,
+    DrivePlan,
+    HotSpotPlan,
+    PageCacheParams,
+    Plan,
+    WorkloadPlan,
+)
+from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
@@ -30,7 +40,7 @@ from raidlab.scenarios.planning.fio import (
     FioWorkload,
     fio_faults,
     fio_workload,
-    jobs_plan,
+    put_jobs,
     run_faults,
     seeded,
 )
@@ -42,7 +52,7 @@ from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
-from raidlab.scenarios.planning.traces import times, traced_load
+from raidlab.scenarios.planning.traces import run_times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
 from raidlab.scenarios.spec.caching import settled
 from raidlab.scenarios.spec.loads import HOT_SHARE
@@ -92,7 +102,7 @@ class Scenario:
     warnings: tuple[str, ...]
     unrebuilt: Mapping[str, Sequence[str]]
     """Warnings of drives that nobody replaces, by array, for arrays that bear their failure."""
-    base: Mapping[str, Any]
+    base: Plan
     """The plan of the first point of the first replication."""
     written: Mapping[str, Any]
     """The scenario as it was written."""
@@ -116,7 +126,7 @@ class Scenario:
             f" runs {self.points * self.replications}, seed {self.seed}>"
         )
 
-    def plan(self, point: int, replication: int, seed: int | None = None) -> dict[str, Any]:
+    def plan(self, point: int, replication: int, seed: int | None = None) -> Plan:
         """The engine's plan of one run.
 
         Args:
@@ -124,11 +134,13 @@ class Scenario:
             replication: Which replication, from 0; each has its own random numbers.
             seed: Replaces the scenario's own.
         """
-        plan = copy.deepcopy(dict(self.base))
+        plan = copy.deepcopy(self.base)
         seed = self.seed if seed is None else seed
         plan["seed"] = _own_seed(seed, replication, self.snapshot)
         if self.jobs:
-            plan["jobs"] = seeded(plan["jobs"], plan["seed"], replication)
+            jobs = plan.get("jobs")
+            if jobs is not None:
+                plan["jobs"] = seeded(jobs, plan["seed"], replication)
         for workload in self.workloads:
             if workload.is_fio:
                 continue
@@ -136,7 +148,7 @@ class Scenario:
                 arrival = plan["workloads"][part]["arrival"]
                 if arrival["kind"] == "closed":
                     arrival["outstanding"] = workload.outstanding[point]
-                elif workload.rates:
+                elif workload.rates and arrival["kind"] != "traced":
                     arrival["per_s"] = workload.rates[point] / len(workload.parts)
         return plan
 
@@ -151,7 +163,7 @@ class Scenario:
         return fingerprint({**self.base, "seed": 0})
 
 
-def fingerprint(plan: Mapping[str, Any]) -> str:
+def fingerprint(plan: Plan) -> str:
     """Twelve hex digits of a plan."""
     return hashlib.sha256(json.dumps(plan, sort_keys=True).encode()).hexdigest()[:12]
 
@@ -180,9 +192,10 @@ def _goals(
     )
 
 
-def _snapshot_digest(devices: Sequence[Mapping[str, Any]]) -> str:
+def _snapshot_digest(devices: Sequence[DeviceParams]) -> str:
     """Of the file with the state of the drives; empty if it cannot be read."""
-    file = next((plan["snapshot"] for plan in devices if "snapshot" in plan), None)
+    flash = (plan for plan in devices if plan["kind"] == "ssd")
+    file = next((plan["snapshot"] for plan in flash if "snapshot" in plan), None)
     try:
         return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
     except OSError:
@@ -258,16 +271,28 @@ def build_scenario(
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
     block_layer = BlockLayer() if controller is not None else host.block_layer
-    plan = _plan(table, parts, topology, block_layer.to_plan()) | {
+    plan: Plan = {
+        "seed": table.run.seed,
+        "warm_up_ns": 0,
+        "duration_ns": 0,
+        "max_ios": table.run.max_ios,
+        "precision": table.run.precision,
+        "after_rebuild_ns": table.run.after_rebuild,
+        "time_lapse": table.run.time_lapse,
         "host": host.to_plan(table.host.clock),
+        "links": topology.links,
         "controllers": []
         if controller is None or table.controller is None
         else [controller_plan(controller, table.controller, topology.to_host)],
+        "devices": parts.models,
+        "drives": _drives(parts, topology, block_layer.to_plan()),
+        "arrays": parts.arrays,
+        "workloads": [plan for _, plans in workloads for plan in plans],
         "events": events,
         "data": follows_data(table),
-        "workloads": [plan for _, plans in workloads for plan in plans],
-        **jobs_plan(fio, _jobs_until(table)),
     }
+    run_times(table, parts.trace_lengths_ns).put(plan)
+    put_jobs(plan, fio, _jobs_until(table))
     drive_flushes(plan, table, parts)
     points = max((len(loaded.outstanding) for loaded, _ in workloads), default=1)
     return Scenario(
@@ -323,46 +348,30 @@ def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     return spec
 
 
-def _plan(
-    table: ScenarioTable, parts: Parts, topology: Topology, block_layer: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Everything of the plan but the host, the controllers and the workloads."""
-    run = table.run
+def _drives(parts: Parts, topology: Topology, block_layer: BlockLayerParams) -> list[DrivePlan]:
+    """The plan's drives."""
+    plans: list[DrivePlan] = []
     drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
-    return {
-        "seed": run.seed,
-        **times(table, parts.trace_lengths_ns),
-        "max_ios": run.max_ios,
-        "precision": run.precision,
-        "after_rebuild_ns": run.after_rebuild,
-        "time_lapse": run.time_lapse,
-        "links": topology.links,
-        "devices": parts.models,
-        "drives": [
-            {
-                "name": drive.name,
-                "device": model,
-                "queue_depth": drive.queue_depth,
-                "block_layer": dict(block_layer),
-                "path": path,
-                **_pauses(drive.spec),
-            }
-            for drive, model, path in drives
-        ],
-        "arrays": parts.arrays,
-    }
-
-
-def _pauses(spec: DriveSpec) -> dict[str, Any]:
-    return {"pauses": [pause.to_plan() for pause in spec.pause]} if spec.pause else {}
+    for drive, model, path in drives:
+        plan: DrivePlan = {
+            "name": drive.name,
+            "device": model,
+            "queue_depth": drive.queue_depth,
+            "block_layer": {**block_layer},
+            "path": path,
+        }
+        if drive.spec.pause:
+            plan["pauses"] = [pause.to_plan() for pause in drive.spec.pause]
+        plans.append(plan)
+    return plans
 
 
 def _workloads(
     table: ScenarioTable, parts: Parts, host: HostSpec | None
-) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+) -> list[tuple[Loaded, list[WorkloadPlan]]]:
     """Every workload of the scenario with its entries in the plan, and file systems for them."""
     add_file_systems(table, parts, host)
-    loaded: list[tuple[Loaded, list[dict[str, Any]]]] = []
+    loaded: list[tuple[Loaded, list[WorkloadPlan]]] = []
     names: set[str] = set()
     index = 0
     for at, workload in enumerate(table.workload):
@@ -404,11 +413,17 @@ def _workloads(
         )
         plans = [
             _workload_plan(workload, f"{name}.{part}" if len(arrays) > 1 else name, array, area)
-            | {"threads": workload.threads or table.host.threads, "align_bytes": align}
-            | _page_cache(key, workload, table, parts.faults, host, area)
-            | share_plan(table, at)
             for part, array in enumerate(arrays)
         ]
+        page_cache = _page_cache(key, workload, table, parts.faults, host, area)
+        share = share_plan(table, at)
+        for plan in plans:
+            plan["threads"] = workload.threads or table.host.threads
+            plan["align_bytes"] = align
+            if page_cache is not None:
+                plan["page_cache"] = page_cache
+            if share is not None:
+                plan["share"] = share
         parts_of = tuple(range(index, index + len(plans)))
         index += len(plans)
         rates = tuple(rate * len(plans) for rate in workload.rate or ())
@@ -466,13 +481,13 @@ def _page_cache(
     faults: Faults,
     host: HostSpec | None,
     area: int,
-) -> dict[str, Any]:
+) -> PageCacheParams | None:
     """How a load goes through the host's page cache, if it does."""
     if not workload.buffered or host is None:
-        return {}
+        return None
     if host.page_cache is None:
         faults.add(f"{key}.buffered", True, f"false: the host {host.name} has no [page_cache]")
-        return {}
+        return None
     if table.event:
         faults.add(f"{key}.buffered", True, "false: the page cache follows no [[event]]")
     if area > _LARGEST_FILE:
@@ -484,12 +499,12 @@ def _page_cache(
         faults.add(f"{key}.outstanding", list(workload.outstanding or ()), allowed)
     scale = 1.0 if table.host.clock is None else host.clock / table.host.clock
     holds_end = table.run.begins != "fresh"
-    return {"page_cache": host.page_cache.to_plan(scale, holds_end=holds_end)}
+    return host.page_cache.to_plan(scale, holds_end=holds_end)
 
 
 def _in_step(
-    loaded: list[tuple[Loaded, list[dict[str, Any]]]], faults: Faults
-) -> list[tuple[Loaded, list[dict[str, Any]]]]:
+    loaded: list[tuple[Loaded, list[WorkloadPlan]]], faults: Faults
+) -> list[tuple[Loaded, list[WorkloadPlan]]]:
     """Lists of outstanding I/Os and of rates go in step; a single number stands for all points."""
     points = max((len(each.outstanding) for each, _ in loaded), default=1)
     in_step = []
@@ -543,9 +558,9 @@ def _area(
     return area
 
 
-def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) -> dict[str, Any]:
+def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) -> WorkloadPlan:
     load = workload.load()
-    arrival: dict[str, Any] = {
+    arrival: Arrival = {
         "kind": "closed",
         "outstanding": 1,
         "think_ns": workload.think_time,
@@ -553,16 +568,18 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
     }
     if workload.rate is not None:
         arrival = arrival_plan(workload.rate[0], workload.arrivals)
-    hot_spot = None
+    hot_spot: HotSpotPlan | None = None
     if workload.hot_spot is not None:
         hot_spot = {
             "share": HOT_SHARE if workload.hot_share is None else workload.hot_share,
             "start_bytes": workload.area_start + workload.hot_start,
             "bytes": workload.hot_bytes(area),
         }
-    return {
+    plan: WorkloadPlan = {
         "name": name,
         "array": array,
+        "threads": 1,
+        "align_bytes": 1,
         "hot_spot": hot_spot,
         "access": load.access,
         "read_share": load.read_share,
@@ -571,6 +588,9 @@ def _workload_plan(workload: WorkloadTable, name: str, array: int, area: int) ->
         "area_bytes": area,
         "arrival": arrival,
         "passes": workload.passes,
-        **({"limits": workload.limits} if workload.limit else {}),
-        **workload.sync_plan,
     }
+    if workload.limit:
+        plan["limits"] = workload.limits
+    if workload.sync_plan is not None:
+        plan["sync"] = workload.sync_plan
+    return plan

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from raidlab.devices.faults import Faults
+from raidlab.devices.plan_types import SharePlan
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import PRIORITIES, ScenarioTable, WorkloadTable
 
@@ -22,13 +21,13 @@ def is_shared(table: ScenarioTable, array: str) -> bool:
     return any(_says(table.workload[at]) for at in own)
 
 
-def share_plan(table: ScenarioTable, at: int) -> dict[str, Any]:
-    """The part of a workload's plan that says its share, where its array is shared."""
+def share_plan(table: ScenarioTable, at: int) -> SharePlan | None:
+    """A workload's share, where its array is shared."""
     load = table.workload[at]
     if not is_shared(table, table.target_name(at)):
-        return {}
+        return None
     priority = PRIORITIES.index(load.priority or "normal")
-    return {"share": {"weight": load.weight or 1, "priority": priority}}
+    return {"weight": load.weight or 1, "priority": priority}
 
 
 def check_sharing(table: ScenarioTable, faults: Faults) -> list[str]:

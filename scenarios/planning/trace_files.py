@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, cast, get_args
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.plan_types import Column, Columns, Options
 from raidlab.devices.reading import MIB, read_bytes
 from raidlab.scenarios import _engine
 from raidlab.scenarios.spec.schema import TraceFormat
@@ -29,6 +30,16 @@ Watch = Callable[[int, int], bool]
 """Called now and then with requests so far and all of them; true stops the work."""
 
 
+class Placement(TypedDict, total=False):
+    """Where a trace's requests are placed, as `Options` of the native engine has it."""
+
+    capacity: int
+    beyond: Beyond
+    slower: float
+    pauses: bool
+    without_trims: bool
+
+
 @dataclass(frozen=True)
 class TraceFile:
     """A trace and how it is read."""
@@ -41,7 +52,7 @@ class TraceFile:
     unit: str | None = None
     """The disk whose requests are wanted; None for all, one disk after the other."""
 
-    def options(self, **placement: Any) -> dict[str, Any]:
+    def options(self, **placement: Unpack[Placement]) -> Options:
         """What the engine is asked for, with where requests are placed.
 
         Raises:
@@ -55,12 +66,12 @@ class TraceFile:
             raise SpecError([Fault("--columns", self.columns, allowed)])
         columns = None
         if self.form == "csv":
-            columns = {
-                meaning: {"name": name, "unit": unit}
-                for meaning, (name, unit) in columns_of(self.columns).items()
-            }
-        asked = {"path": str(self.path), "format": self.form, "columns": columns}
-        return asked | {"unit": self.unit} | placement
+            named = columns_of(self.columns).items()
+            found = {meaning: Column(name=name, unit=unit) for meaning, (name, unit) in named}
+            columns = cast(Columns, found)
+        asked: Options = {"path": str(self.path), "format": self.form, "columns": columns}
+        asked["unit"] = self.unit
+        return {**asked, **placement}
 
     @property
     def is_pipe(self) -> bool:
@@ -105,7 +116,7 @@ class Timing:
         """As `beyond`, of a trace: if its times are pauses, at least one request is in flight."""
         return replace(self, outstanding=self.outstanding or int(trace.form == CLOSED))
 
-    def placement(self, capacity: int, trace: TraceFile) -> dict[str, Any]:
+    def placement(self, capacity: int, trace: TraceFile) -> Placement:
         """How the engine reads the trace for a device of `capacity` bytes."""
         keeps = self.pauses or not self.outstanding
         return {
@@ -153,7 +164,9 @@ def opened(trace: TraceFile) -> Iterator[TraceFile]:
         yield file
 
 
-def scan(trace: TraceFile, watch: Watch | None = None, **placement: Any) -> dict[str, Any]:
+def scan(
+    trace: TraceFile, watch: Watch | None = None, **placement: Unpack[Placement]
+) -> dict[str, Any]:
     """What a trace holds: requests, disks, first and last time; every line is checked.
 
     Raises:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.plan_types import Filling, Plan, TracedArrival, WorkloadPlan
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, notes, scan
@@ -33,8 +33,10 @@ _FIRST_STEP_NS = 1_000_000
 class TracePlan:
     """The load of a trace on an array."""
 
-    plan: dict[str, Any]
-    """The parts of a workload's plan that the trace settles."""
+    arrival: TracedArrival
+    read_share: float
+    usable: int
+    """Bytes that the array offers."""
     outstanding: int
     """Requests in flight of a closed loop; 0 where they come at their times."""
     length_ns: int
@@ -43,6 +45,23 @@ class TracePlan:
     """The mean of its requests a second; 0 for a closed loop."""
     notes: tuple[str, ...]
     """What a user should know of where its requests lie."""
+
+    def workload(self, name: str, array: int, threads: int = 1) -> WorkloadPlan:
+        """`WorkloadPlan` of the native engine; of what a trace asks for nothing is drawn."""
+        return {
+            "name": name,
+            "array": array,
+            "threads": threads,
+            "hot_spot": None,
+            "access": "random",
+            "read_share": self.read_share,
+            "block_bytes": _SECTOR,
+            "align_bytes": _SECTOR,
+            "area_start_bytes": 0,
+            "area_bytes": self.usable,
+            "arrival": self.arrival,
+            "passes": 0,
+        }
 
 
 def trace_plan(
@@ -68,37 +87,30 @@ def trace_plan(
         SpecError: Lines are at fault: all of them, up to twenty; or requests do not fit.
     """
     timing = timing.of(trace)
-    placement = timing.placement(usable, trace) | ({} if trims else {"without_trims": True})
+    placement = timing.placement(usable, trace)
+    if not trims:
+        placement["without_trims"] = True
     held = scan(trace, **placement)
-    arrival = {
+    arrival: TracedArrival = {
         "kind": "traced",
         "trace": trace.options(**placement),
         "outstanding": timing.outstanding,
     }
-    plan = {
-        "hot_spot": None,
-        "access": "random",
-        "read_share": held["reads"] / held["requests"],
-        # Of what a trace asks for nothing is drawn.
-        "block_bytes": _SECTOR,
-        "align_bytes": _SECTOR,
-        "area_start_bytes": 0,
-        "area_bytes": usable,
-        "arrival": arrival | ({"each": True} if each else {}),
-        "passes": 0,
-    }
+    if each:
+        arrival["each"] = True
+    read_share = held["reads"] / held["requests"]
     length = 0 if timing.outstanding else round(held["length_ns"] * timing.slower)
     per_s = held["requests"] / length * 1e9 if length else 0.0
     found = notes(held, timing.beyond, chosen_by)
     if held["trims"] and not trims:
         of = f"{held['trims']:,} of {held['requests'] + held['trims']:,} requests"
         found += (f"{of} are left out: trims, which the array's hard disks do not have",)
-    return TracePlan(plan, timing.outstanding, length, per_s, found)
+    return TracePlan(arrival, read_share, usable, timing.outstanding, length, per_s, found)
 
 
 def traced_load(
     at: int, name: str, table: ScenarioTable, parts: Parts
-) -> tuple[dict[str, Any], int, float] | None:
+) -> tuple[WorkloadPlan, int, float] | None:
     """The plan of a load that a trace has recorded, and its requests in flight; 0 if open.
 
     Then the mean of its requests a second; 0 if it is a loop.
@@ -119,9 +131,11 @@ def traced_load(
     parts.warnings += [
         Coded(f"{key}.trace: {note}", Code.TRACE_NOTE, f"{key}.trace") for note in found.notes
     ]
-    own = {"name": name, "array": arrays[0], "threads": workload.threads or table.host.threads}
-    limits = {"limits": workload.limits} if workload.limit else {}
-    plan = own | found.plan | limits | share_plan(table, at)
+    plan = found.workload(name, arrays[0], workload.threads or table.host.threads)
+    if workload.limit:
+        plan["limits"] = workload.limits
+    if (share := share_plan(table, at)) is not None:
+        plan["share"] = share
     return plan, found.outstanding, found.per_s
 
 
@@ -175,7 +189,27 @@ def timing_of(workload: WorkloadTable) -> Timing:
     )
 
 
-def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class RunTimes:
+    """When a recording begins and ends, in nanoseconds."""
+
+    warm_up: int
+    warm_up_most: int
+    duration: int
+    timeline_step: int
+    filling: Filling | None = None
+
+    def put(self, plan: Plan) -> None:
+        """Puts them into a plan."""
+        plan["warm_up_ns"] = self.warm_up
+        plan["warm_up_most_ns"] = self.warm_up_most
+        plan["duration_ns"] = self.duration
+        plan["timeline_step_ns"] = self.timeline_step
+        if self.filling is not None:
+            plan["filling"] = self.filling
+
+
+def run_times(table: ScenarioTable, trace_lengths_ns: list[int]) -> RunTimes:
     """When the recording begins and ends: with the traces, where the file does not say."""
     run, lapse = table.run, table.run.time_lapse
     warm_up, duration, most = run.least_warm_up, run.duration, run.most_warm_up
@@ -188,20 +222,20 @@ def times(table: ScenarioTable, trace_lengths_ns: list[int]) -> dict[str, Any]:
         step = run.timeline_step or timeline_step(trace_lengths_ns)
         if "duration" not in run.model_fields_set:
             return until_over(warm_up, max(1, step // lapse))
-    return {
-        "warm_up_ns": warm_up,
-        "warm_up_most_ns": 0 if table.event else most,
-        "duration_ns": duration // lapse,
-        "timeline_step_ns": max(1, step // lapse),
-        **_filling(table, warm_up, duration),
-    }
+    return RunTimes(
+        warm_up,
+        0 if table.event else most,
+        duration // lapse,
+        max(1, step // lapse),
+        _filling(table, warm_up, duration),
+    )
 
 
-def _filling(table: ScenarioTable, warm_up: int, duration: int) -> dict[str, Any]:
+def _filling(table: ScenarioTable, warm_up: int, duration: int) -> Filling | None:
     """Whether the warm-up waits for full caches: not where events have their times, or traces."""
     waits = table.run.state == "sustained" and not table.event and table.run.time_lapse == 1
     traced = any(load.trace is not None for load in table.workload)
-    return filling_plan(warm_up, duration) if waits and not traced else {}
+    return filling_plan(warm_up, duration) if waits and not traced else None
 
 
 def timeline_step(trace_lengths_ns: list[int]) -> int:
@@ -211,11 +245,6 @@ def timeline_step(trace_lengths_ns: list[int]) -> int:
     return max(1, max(trace_lengths_ns) // _PROGRESS_STEPS)
 
 
-def until_over(warm_up_ns: int, step_ns: int) -> dict[str, int]:
+def until_over(warm_up_ns: int, step_ns: int) -> RunTimes:
     """Times of a plan whose recording is over with its traces."""
-    return {
-        "warm_up_ns": warm_up_ns,
-        "warm_up_most_ns": 0,
-        "duration_ns": UNTIL_OVER_NS,
-        "timeline_step_ns": step_ns,
-    }
+    return RunTimes(warm_up_ns, 0, UNTIL_OVER_NS, step_ns)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, TypedDict, cast
+from typing import TypedDict, cast
 
 from raidlab.devices.faults import Faults
+from raidlab.devices.plan_types import Details as DetailsPlan
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.row import IoRow, TraceFound
 from raidlab.scenarios.results.run_result import RunResult
@@ -36,8 +37,8 @@ def plan_of(
     trace_from_s: float = 0.0,
     slowest: int = 0,
     latency_map: bool = False,
-) -> dict[str, Any]:
-    """What is asked for as a part of a plan; empty if nothing is.
+) -> DetailsPlan:
+    """What is asked for, as the plan's `details`; empty if nothing is.
 
     Raises:
         SpecError: A number is not what it can be.
@@ -50,14 +51,15 @@ def plan_of(
     if not (math.isfinite(trace_from_s) and 0 <= trace_from_s <= _LONGEST_S):
         faults.add("trace_from_s", trace_from_s, "seconds of the run from 0 on")
     faults.raise_if_any()
-    details: dict[str, Any] = {}
+    details: DetailsPlan = {}
     if trace_ios:
-        details |= {"trace_ios": trace_ios, "trace_from_ns": round(trace_from_s * 1e9)}
+        details["trace_ios"] = trace_ios
+        details["trace_from_ns"] = round(trace_from_s * 1e9)
     if slowest:
         details["slowest"] = slowest
     if latency_map:
         details["latency_map"] = True
-    return {"details": details} if details else {}
+    return details
 
 
 def counts_of(outcome: RunResult) -> Mapping[str, int]:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, Protocol
 import simpy
 
 from raidlab.devices.faults import Faults
+from raidlab.devices.plan_types import Plan
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import ACTIONS, Event, drives_of, plan_actions
 from raidlab.scenarios.planning.scenario import Scenario, scenario_of
@@ -38,15 +39,16 @@ _WHY = (
 
 _TEN_YEARS = 10 * 365 * 86400
 _SECONDS = "a number of seconds, 0 or more, at most ten years"
-_ALL_TIME = {
-    "warm_up_ns": 0,
-    "duration_ns": UNTIL_OVER_NS,
-    "timeline_step_ns": 0,
-    "max_ios": 0,
-    "precision": 0.0,
-    "after_rebuild_ns": 0,
-}
-"""The environment says when a live system ends: everything is recorded."""
+
+
+def _record_all(plan: Plan) -> None:
+    """The environment says when a live system ends: everything is recorded."""
+    plan["warm_up_ns"] = 0
+    plan["duration_ns"] = UNTIL_OVER_NS
+    plan["timeline_step_ns"] = 0
+    plan["max_ios"] = 0
+    plan["precision"] = 0.0
+    plan["after_rebuild_ns"] = 0
 
 
 class Command(NamedTuple):
@@ -152,8 +154,10 @@ class LiveSystem:
         _check("seed", seed, may_be, "a whole number from 0 to 2^63 - 1")
         self.env = env
         self._scenario, plan = _plan(system, seed)
-        plan |= plan_of(slowest=slowest, latency_map=latency_map)
-        plan, self._drives = _with_outside_drives(plan | _ALL_TIME, drives or {})
+        if asked := plan_of(slowest=slowest, latency_map=latency_map):
+            plan["details"] = asked
+        _record_all(plan)
+        plan, self._drives = _with_outside_drives(plan, drives or {})
         if follow_data:
             plan["data"] = True
         self._seed = int(plan["seed"]) if seed is None else int(seed)
@@ -388,20 +392,20 @@ def _is_time(value: object) -> bool:
 
 def _plan(
     system: Scenario | Mapping[str, Any] | str | Path, seed: int | None
-) -> tuple[Scenario | None, dict[str, Any]]:
+) -> tuple[Scenario | None, Plan]:
     """The scenario, if it is one, and the plan of its first point."""
     if isinstance(system, str) and system.lstrip().startswith("{"):
         # Everything that is wrong with it is reported here, before anything of it is used.
         _engine.capacities(system)
-        plan: dict[str, Any] = json.loads(system)
-        return None, plan if seed is None else plan | {"seed": seed}
+        plan: Plan = json.loads(system)
+        return None, plan if seed is None else {**plan, "seed": seed}
     scenario = scenario_of(system)
     return scenario, scenario.plan(0, 0, seed)
 
 
 def _with_outside_drives(
-    plan: dict[str, Any], drives: Mapping[str, OutsideDrive]
-) -> tuple[dict[str, Any], dict[int, OutsideDrive]]:
+    plan: Plan, drives: Mapping[str, OutsideDrive]
+) -> tuple[Plan, dict[int, OutsideDrive]]:
     """The plan with drives replaced by outside ones of the same size, and those by index."""
     names = [drive["name"] for drive in plan["drives"]]
     faults = Faults("")

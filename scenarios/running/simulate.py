@@ -87,12 +87,22 @@ def simulate(
     _check_numbers(workers, seed)
     scenario = scenario_of(scenario)
     goals = goals_of_loads(scenario.goals, scenario.path)
-    recorded = plan_of(**(details | ({"latency_map": True} if goals else {}))) | HEEDS_PAST
+    asked = plan_of(**(details | ({"latency_map": True} if goals else {})))
+
+    def plan_for(run: tuple[int, int], save_state: str | None = None) -> str:
+        plan = scenario.plan(*run, seed)
+        plan["heeds_past"] = True
+        if asked:
+            plan["details"] = asked
+        if save_state is not None:
+            plan["save_state"] = save_state
+        return json.dumps(plan)
+
     if not scenario.workloads:
         allowed = "at least one: without a load there is nothing to simulate"
         raise SpecError([Fault("workload", None, allowed, (), scenario.path)])
     runs = runs_of(scenario)
-    plans = [json.dumps(scenario.plan(*run, seed) | recorded) for run in runs]
+    plans = [plan_for(run) for run in runs]
     finished: dict[int, str] = {}
     alone = len(runs) == 1 and any(True for _ in traced_parts(scenario))
     by_run, by_request = (None, progress) if alone else (progress, None)
@@ -104,8 +114,7 @@ def simulate(
         else:
             _check_saves(scenario, len(runs), save_state)
             with whole(save_state) as file:
-                saves = {"save_state": str(file)}
-                plans = [json.dumps(scenario.plan(*runs[0], seed) | recorded | saves)]
+                plans = [plan_for(runs[0], str(file))]
                 # Without a store: a run that is found again would save nothing.
                 run_plans(plans, finished, workers=workers, progress=by_run, requests=by_request)
                 unsaved = json.loads(finished[0])["unsaved"]

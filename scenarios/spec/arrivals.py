@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, one_or_several, word
+from raidlab.devices.plan_types import Arrival, Pattern
 from raidlab.devices.schema import Table
 from raidlab.devices.units import (
     IO_RATE,
@@ -87,7 +88,7 @@ class PatternTable(Table):
                 allowed = "rates of equal steps of the day, such as 24, none negative, one above 0"
                 yield Fault("shares", None if self.shares is None else list(shares), allowed)
 
-    def to_plan(self) -> dict[str, Any]:
+    def to_plan(self) -> Pattern:
         """The plan's `pattern`, of a table without faults that is not `poisson`."""
         if self.kind == "constant":
             return {"kind": "even"}
@@ -95,11 +96,16 @@ class PatternTable(Table):
             shares = self.shares or (1.0,)
             step = (24 * _HOUR if self.day is None else self.day) // len(shares)
             return {"kind": "daily", "step_ns": max(_LEAST_PHASE, step), "shares": list(shares)}
-        phases = {"on_ns": self.on, "off_ns": self.off}
+        on, off = self.on or 0, self.off or 0
         if self.kind == "on-off":
-            return {"kind": "on_off", **phases, "off_rate": self.off_rate or 0.0}
-        sources = 32 if self.sources is None else self.sources
-        return {"kind": "self_similar", **phases, "hurst": self.hurst, "sources": sources}
+            return {"kind": "on_off", "on_ns": on, "off_ns": off, "off_rate": self.off_rate or 0.0}
+        return {
+            "kind": "self_similar",
+            "on_ns": on,
+            "off_ns": off,
+            "hurst": self.hurst or 0.0,
+            "sources": 32 if self.sources is None else self.sources,
+        }
 
 
 _KEYS: dict[str, set[str]] = {
@@ -118,7 +124,7 @@ def _kind(value: Any) -> Any:
 Arrivals = Annotated[PatternTable, BeforeValidator(_kind), also(word("poisson", "constant"))]
 
 
-def arrival_plan(per_s: float, arrivals: PatternTable | None) -> dict[str, Any]:
+def arrival_plan(per_s: float, arrivals: PatternTable | None) -> Arrival:
     """The plan's `arrival` of an open load."""
     if arrivals is None or arrivals.kind == "poisson":
         return {"kind": "poisson", "per_s": per_s}

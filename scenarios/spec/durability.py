@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
+from raidlab.devices.plan_types import SyncPlan
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Size
 from raidlab.devices.words import nearest_to
@@ -94,14 +95,12 @@ class Durable(Table):
             yield Fault("append", True, allowed)
 
     @property
-    def sync_plan(self) -> dict[str, Any]:
-        """The plan's `sync`; nothing without calls."""
+    def sync_plan(self) -> SyncPlan | None:
+        """The plan's `sync`; none without calls."""
         if not self.makes_durable:
-            return {}
+            return None
         return {
-            "sync": {
-                "every": self.fsync or self.fdatasync or 1,
-                "times": bool(self.fsync) or self.sync,
-                "allocates": self.append,
-            }
+            "every": self.fsync or self.fdatasync or 1,
+            "times": bool(self.fsync) or self.sync,
+            "allocates": self.append,
         }

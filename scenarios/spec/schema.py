@@ -17,6 +17,7 @@ from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import TEXT, also, one_or_several, word
 from raidlab.devices.levels import ArrayLevel
+from raidlab.devices.plan_types import LimitParams
 from raidlab.devices.schema import Bought, Table
 from raidlab.devices.units import (
     Duration,
@@ -465,7 +466,7 @@ class WorkloadTable(Durable, MonitoredKeys):
             yield Fault("burst", format_duration(self.burst), "at most 10 d")
 
     @property
-    def limits(self) -> list[dict[str, Any]]:
+    def limits(self) -> list[LimitParams]:
         """The plan's `limits`."""
         burst = DEFAULT_BURST if self.burst is None else self.burst
         return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from raidlab.devices.plan_types import Filling
 
 GATHERED = 0.1
 """Share of what is written that may stay in a controller's cache and be no matter."""
@@ -11,8 +11,6 @@ MOST_DURATIONS = 100
 more than a tenth of what is written is full after ten times its size was written."""
 
 
-def filling_plan(least_warm_up_ns: int, duration_ns: int) -> dict[str, Any]:
-    """The plan's key that has the warm-up wait until controllers' caches are full."""
-    return {
-        "filling": {"share": GATHERED, "most_ns": least_warm_up_ns + MOST_DURATIONS * duration_ns}
-    }
+def filling_plan(least_warm_up_ns: int, duration_ns: int) -> Filling:
+    """What has the warm-up wait until controllers' caches are full."""
+    return {"share": GATHERED, "most_ns": least_warm_up_ns + MOST_DURATIONS * duration_ns}

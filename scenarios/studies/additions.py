@@ -43,7 +43,7 @@ def additions(scenario: Scenario) -> Iterator[Addition]:
 def _of_controller(scenario: Scenario) -> Iterator[Addition]:
     if not scenario.written.get("controller"):
         return
-    caches = [array["cache"] for array in scenario.base["arrays"] if array.get("cache")]
+    caches = [cache for array in scenario.base["arrays"] if (cache := array.get("cache"))]
     loads = scenario.base["workloads"]
     writes = any(load["read_share"] < 1 for load in loads)
     if writes and any(cache["write"] != "write_through" for cache in caches):

@@ -199,7 +199,10 @@ def _steady(tree: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tier_bytes(scenario: Scenario) -> int:
-    fast = scenario.base["arrays"][scenario.base["arrays"][0]["tier"]["array"]]
+    tier = scenario.base["arrays"][0].get("tier")
+    if tier is None:
+        raise AssertionError("the studied array has a tier")
+    fast = scenario.base["arrays"][tier["array"]]
     sizes = capacities(scenario.plan(0, 0), scenario)
     each = min(int(sizes[drive]) for drive in fast["drives"])
     copies = facts(fast["level"]).copies or len(fast["drives"])

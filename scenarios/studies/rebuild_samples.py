@@ -155,7 +155,7 @@ def sampled_scenario(
     array["rebuild_from"] = place
     if not scenario.base["workloads"]:
         # A recording of a second cannot show the mean of streams that sleep for half of one.
-        array.pop(PACE, None)
+        array.pop("background_bytes_per_s", None)
     _write_up_to(scenario, array, place)
     # Versions of the data would miss what is taken to be in place.
     return _without_versions(scenario)

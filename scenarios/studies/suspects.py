@@ -11,9 +11,10 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import ArrayPlan
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
 
@@ -89,7 +90,7 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
         stripe = data * array["stripe_unit_bytes"]
         if index is not None and level.parities and data > 1:
             yield from _partial_stripes(scenario, at, stripe)
-        if index is not None and len(array["drives"]) > 1 and array["level"] != "independent":
+        if index is not None and len(array["drives"]) > 1:
             yield from _stripe_units(scenario, index, array)
     if any(event["action"] == "fail-drive" for event in scenario.written.get("event", ())):
         yield Suspect(
@@ -126,7 +127,7 @@ def _partial_stripes(scenario: Scenario, at: int, stripe: int) -> Iterator[Suspe
         )
 
 
-def _stripe_units(scenario: Scenario, index: int, array: Plan) -> Iterator[Suspect]:
+def _stripe_units(scenario: Scenario, index: int, array: ArrayPlan) -> Iterator[Suspect]:
     for kib in _UNITS:
         if kib * 1024 != array["stripe_unit_bytes"]:
             yield Suspect(
@@ -144,8 +145,8 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
     if not written or not scenario.base["controllers"]:
         return
     controller = scenario.base["controllers"][0]
-    caches = [array["cache"] for array in scenario.base["arrays"] if array.get("cache")]
-    if controller["cache"] is None or not caches:
+    caches = [cache for array in scenario.base["arrays"] if (cache := array.get("cache"))]
+    if controller.get("cache") is None or not caches:
         return
     loads = scenario.base["workloads"]
     if any(cache["write"] == "write_through" for cache in caches) and any(
@@ -215,7 +216,7 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
         ),
     ]
     for code, has, change, subject, remedy, check in cases:
-        found = [at for at, device in enumerate(devices) if has(device)]
+        found = [at for at, device in enumerate(devices) if has(cast(Plan, device))]
         if found:
 
             def on_all(plan: Plan, found: list[int] = found, change: Change = change) -> None:
@@ -464,8 +465,8 @@ def edited_plan(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
     """A scenario whose plan is changed when it is asked for."""
 
     def edited() -> Scenario:
-        base = copy.deepcopy(dict(scenario.base))
-        change(base)
+        base = copy.deepcopy(scenario.base)
+        change(cast(Plan, base))
         return replace(scenario, base=base)
 
     return edited

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
@@ -104,10 +104,10 @@ def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
             ("memory_bytes_per_s", "memory bandwidth"),
             ("parity_bytes_per_s", "parity engines"),
         ):
-            if controller[key] and _matters(plan, key):
+            if cast(Plan, controller)[key] and _matters(plan, key):
                 words = f"twice the {words} of {name}"
                 yield _planned(scenario, words, _doubler("controllers", at, key))
-        if controller["cache"] is not None and _cached(plan):
+        if controller.get("cache") is not None and _cached(plan):
             yield _planned(scenario, f"twice the cache of {name}", _double_cache)
     yield _planned(scenario, "twice the rate of the drives' links", _double_links)
     yield "twice the drives", lambda: _with_drives(scenario, "drives")
@@ -144,8 +144,8 @@ def _planned(
     scenario: Scenario, words: str, change: Callable[[Plan], None]
 ) -> tuple[str, Callable[[], Scenario]]:
     def changed() -> Scenario:
-        base = copy.deepcopy(dict(scenario.base))
-        change(base)
+        base = copy.deepcopy(scenario.base)
+        change(cast(Plan, base))
         return replace(scenario, base=base)
 
     return words, changed

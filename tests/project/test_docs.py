@@ -203,6 +203,8 @@ def test_no_page_leads_nowhere() -> None:
     """Links to other pages, pictures and headings."""
     wrong = []
     for page in tracked("docs/*.md", "examples/*.md", "*.md"):
+        if page.is_symlink():
+            continue  # read where it lies
         for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
             path, _, heading = target.partition("#")
             if "://" in target:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from raidlab.calibration.fitting.bench import ssd_state
 from raidlab.calibration.fitting.bench.bench import (
@@ -20,6 +20,7 @@ from raidlab.calibration.measurements.measurement import WINDOWS, Point, rates_o
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.plan_types import DeviceParams, Plan
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
 
@@ -47,15 +48,19 @@ class ScenarioBench(Bench):
             allowed = f"at least {point.numjobs} blocks; the scenario's load has {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
         load = workload_of(point, area // point.bs * point.bs)
-        common = {key: first[key] for key in ("array", "area_start_bytes", "hot_spot")}
-        common["area_start_bytes"] += start
+        common = {
+            "array": first["array"],
+            "area_start_bytes": first["area_start_bytes"] + start,
+            "hot_spot": first.get("hot_spot"),
+        }
         over_time = self.over_time and bool(point.timeline)
         if over_time:
             length = self._whole(plan, point)
         else:
-            plan["devices"] = _with_full_buffers(plan, point, self._precondition)
+            full = _with_full_buffers(plan, point, self._precondition)
+            plan["devices"] = cast(list[DeviceParams], full)
             length = self._steady(plan, point, effort)
-        return plan | length | {"workloads": [load | common]}
+        return {**plan, **length, "workloads": [load | common]}
 
     def run(self, point: Point, effort: Effort) -> Simulated:
         """Simulates a point; a run over time that ends early would have gone on as before."""
@@ -65,7 +70,7 @@ class ScenarioBench(Bench):
             return found
         return replace(found, rates=(*found.rates, *[found.iops] * missing))
 
-    def _steady(self, plan: dict[str, Any], point: Point, effort: Effort) -> dict[str, Any]:
+    def _steady(self, plan: Plan, point: Point, effort: Effort) -> dict[str, Any]:
         """As many I/Os as the rate needs, after what the scenario says of its warm-up.
 
         A cache that takes writes fills up before them in any case.
@@ -118,14 +123,14 @@ class ScenarioBench(Bench):
     def _names_warm_up(self) -> bool:
         return self.scenario is not None and "warm_up" in self.scenario.written.get("run", {})
 
-    def _whole(self, plan: dict[str, Any], point: Point) -> dict[str, Any]:
+    def _whole(self, plan: Plan, point: Point) -> dict[str, Any]:
         """As long as it was measured, in a few steps, from the warm-up on that the file names.
 
         A search tries caches that take in a hundred times what was measured; such a run ends at
         `_MOST_IOS_RATIO` times the I/Os. **Example.** 2,787 writes a second over 12 s: 100,000 of
         2.7 million that an endless cache takes at 222,000 a second.
         """
-        step = round(seconds_of(point) * 1e9 / WINDOWS / plan["time_lapse"])
+        step = round(seconds_of(point) * 1e9 / WINDOWS / plan.get("time_lapse", 1))
         measured = fmean(rates_of(point) or (0.0,)) * WINDOWS * step / 1e9
         # Recording begins where a step does.
         begin = -(-plan["warm_up_ns"] // step) * step if self._names_warm_up else 0

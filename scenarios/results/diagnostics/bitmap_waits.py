@@ -21,9 +21,10 @@ def bitmap_waits(observed: Observed) -> Iterator[str]:
     """
     scenario = observed.scenario
     for array in () if scenario is None else scenario.base["arrays"]:
-        if not array.get("bitmap"):
+        bitmap = array.get("bitmap")
+        if bitmap is None:
             continue
-        name, chunk = array["name"], format_size(array["bitmap"]["chunk_bytes"])
+        name, chunk = array["name"], format_size(bitmap["chunk_bytes"])
         share, times = max((_share(run, name) for run in observed.runs()), default=(0.0, ""))
         if share < _LEAST_SHARE:
             continue

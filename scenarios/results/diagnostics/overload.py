@@ -56,7 +56,9 @@ def of_trace(scenario: Scenario, trace: TraceFound) -> bool | None:
         trace: What the engine gave of it, as `Result.traces` has it.
     """
     arrival = scenario.base["workloads"][trace["part"]]["arrival"]
-    if arrival["outstanding"] or not trace["scan"]["length_ns"] * arrival["trace"]["slower"]:
+    if arrival["kind"] != "traced" or arrival.get("outstanding"):
+        return None
+    if not trace["scan"]["length_ns"] * arrival["trace"].get("slower", 1.0):
         return None
     return queue_grows(trace["requests"], trace["served_in_time"])
 

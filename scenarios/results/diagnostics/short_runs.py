@@ -39,7 +39,9 @@ def too_short(observed: Observed) -> Iterator[str]:
 
 def _periods(scenario: Scenario, load: Loaded, rows: Sequence[Row]) -> Iterator[str]:
     arrival = scenario.base["workloads"][load.parts[0]]["arrival"]
-    pattern = arrival.get("pattern", {"kind": "even"})
+    if arrival["kind"] != "patterned":
+        return
+    pattern = arrival["pattern"]
     seconds = min(row["duration_s"] for row in rows)
     if pattern["kind"] == "daily":
         period = pattern["step_ns"] * len(pattern["shares"])

@@ -15,8 +15,9 @@ def trace_doubts(observed: Observed) -> Iterator[str]:
     scenario = observed.scenario
     for trace in observed.traces:
         if scenario is not None and of_trace(scenario, trace):
-            load = scenario.base["workloads"][trace["part"]]
-            for text in _overload(trace, load["arrival"]["trace"]["slower"]):
+            arrival = scenario.base["workloads"][trace["part"]]["arrival"]
+            slower = arrival["trace"].get("slower", 1.0) if arrival["kind"] == "traced" else 1.0
+            for text in _overload(trace, slower):
                 yield Coded(text, Code.OVERLOAD, trace["workload"])
 
 
