@@ -44,7 +44,7 @@ def scenario(values):
     """Random reads that arrive by themselves, on a stripe of eight."""
     model = "generic-15000rpm" if values["system"] == "disks" else "fivex"
     size = "4 KiB" if values["pieces"] == 1 else "512 KiB"
-    # So many arrive that the drives are in use for the chosen share of the time.
+    # The arrival rate keeps the drives in use for the chosen share of the time.
     rate = 200 * (8 if values["pieces"] == 1 else 1) * values["load"] // 100
     return {
         "title": f"Tails at {values['load']} % load, {size} reads",

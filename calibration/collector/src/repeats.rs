@@ -10,7 +10,7 @@ use crate::step::{Purpose, Step};
 use crate::stop::Stop;
 use serde::{Deserialize, Serialize};
 
-/// After so many steps in a row that no repeat made quiet, the session repeats none any more.
+/// After this number of steps in a row that no repeat made quiet, the session repeats none any more.
 const IN_VAIN: u32 = 3;
 
 /// One run of a step that was measured several times for its noise.

@@ -202,7 +202,7 @@ mod tests {
         }
     }
 
-    /// The share of so many further requests that hit, by the same decisions.
+    /// The share of a number of further requests that hit, by the same decisions.
     fn hits(history: &History, map: &mut SsdCache, requests: u64) -> f64 {
         let mut load = Load::shadow(&history.loads[0], 2, "afterwards");
         let mut hits = 0;

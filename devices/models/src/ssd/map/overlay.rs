@@ -224,7 +224,7 @@ mod tests {
         }
     }
 
-    /// Random places of so many pages that stand far apart.
+    /// Random places of a given number of pages, far apart.
     fn changed_at_random(pages: u32) -> Overlay {
         let mut overlay = Overlay::new(40_000_000, u32::MAX);
         let mut draws = raidlab_kernel::Stream::new(1, "test", "places");
