@@ -72,6 +72,8 @@ class Live(anywidget.AnyWidget):
         def show(done: int, of: int) -> None:
             self.progress = {"number": number, "done": done, "of": of}
 
+        # The engine is there: a page that hears this waits longer for a slow answer.
+        show(0, 0)
         with showing(show):
             self.answer = {"number": number, **self._answered()}
 

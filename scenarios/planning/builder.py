@@ -33,18 +33,12 @@ from raidlab.scenarios.planning.preconditioning import (
 )
 from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import tier_name, tier_or_stand_in
-from raidlab.scenarios.planning.topology import Attached
+from raidlab.scenarios.planning.topology import Attached, family_of
 from raidlab.scenarios.planning.trims import takes_trim
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
-
-
-def _family(spec: DriveSpec) -> str:
-    """SAS, SATA or PCIe: what a drive hangs on."""
-    own = spec.link()
-    return "no interface" if own is None else {"pcie": "PCIe"}.get(own.family, own.family.upper())
 
 
 @dataclass
@@ -301,9 +295,9 @@ class Parts:
             return None
         known = {name: getattr(chosen[0][1], name) for name in ("write_cache", "cooling")}
         options = DriveOptions(**{n: v for n, v in known.items() if n in spec.options})
-        wanted = _family(chosen[0][0].spec)
-        if _family(spec) != wanted and not table.in_host:
-            allowed = f"a drive of the array's interface, {wanted}; this one has {_family(spec)}"
+        wanted = family_of(chosen[0][0].spec)
+        if family_of(spec) != wanted and not table.in_host:
+            allowed = f"a drive of the array's interface, {wanted}; this one has {family_of(spec)}"
             self.faults.add(key, spec.name, allowed)
             return None
         least = min(self._used(key, table, chosen))
@@ -336,7 +330,7 @@ class Parts:
             return
         families: dict[str, str] = {}
         for drive, _ in chosen:
-            families.setdefault(_family(drive.spec), drive.spec.name)
+            families.setdefault(family_of(drive.spec), drive.spec.name)
         if len(families) > 1:
             mixed = ", ".join(f"{name} ({family})" for family, name in families.items())
             self.faults.add(f"{key}.drives", mixed, "drives of one interface in an array")

@@ -22,6 +22,12 @@ _REPLY_BYTES = 64
 """A reply and an interrupt, along the path of read data: two small packets with their headers."""
 
 
+def family_of(spec: DriveSpec) -> str:
+    """SAS, SATA or PCIe: what a drive hangs on."""
+    own = spec.link()
+    return "no interface" if own is None else {"pcie": "PCIe"}.get(own.family, own.family.upper())
+
+
 @dataclass(frozen=True)
 class Attached:
     """A drive of the system: what it is, what it is called, where it was written."""

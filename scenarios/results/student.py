@@ -7,8 +7,10 @@ up in SciPy's values.
 
 from __future__ import annotations
 
+from typing import Final
+
 # fmt: off
-_FEW = (
+_QUANTILES: Final = (
     12.706204736174694, 4.302652729749462, 3.1824463052837078, 2.7764451051977934,
     2.5705818356363146, 2.4469118511449786, 2.364624251592784, 2.306004135204166,
     2.262157162798205, 2.228138851986274, 2.200985160091639, 2.1788128296672284,
@@ -27,8 +29,8 @@ def t_975(freedom: int) -> float:
     Args:
         freedom: Degrees of freedom, 1 or more.
     """
-    if freedom <= len(_FEW):
-        return _FEW[freedom - 1]
+    if freedom <= len(_QUANTILES):
+        return _QUANTILES[freedom - 1]
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, 0.975))

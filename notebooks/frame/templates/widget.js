@@ -20,7 +20,7 @@ function render({model, el}) {
     heard = ({number, done, of}) => {
       if (number !== own) return;
       expect(LOST_IN_A_STEP_S);
-      progress(done, of);
+      if (of) progress(done, of);
     };
     waiting = (answer) => {
       if (answer.number !== own) return;
