@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import gcd
-from typing import Any, Final, Literal, cast
+from typing import Final, Literal
 
-from raidlab.devices.plan_types import CopiesPlan
+from raidlab.devices.plan_types import ArrayPlan, CopiesPlan
 
 Arrangement = Literal["near", "far", "offset"]
 
@@ -41,12 +41,12 @@ class CopyLayout:
         return cls(_BY_LETTER[match[1][0]], copies)
 
     @classmethod
-    def of_plan(cls, array: Mapping[str, Any]) -> CopyLayout | None:
+    def of_plan(cls, array: ArrayPlan) -> CopyLayout | None:
         """That of an array of a plan; None for mirrored pairs and levels without copies."""
         plan = array.get("copies")
         if plan is None:
             return None
-        return cls(cast(Arrangement, plan["arrangement"]), int(plan["copies"]))
+        return cls(plan["arrangement"], plan["copies"])
 
     def __str__(self) -> str:
         return f"{self.arrangement}{self.copies}"

@@ -26,6 +26,7 @@ from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulat
 from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
+from raidlab.devices.plan_types import ArrayPlan, Plan
 from raidlab.devices.printable import printable, printable_lines
 from raidlab.scenarios.fio import engines
 from raidlab.scenarios.fio import jobfile as fio_jobs
@@ -135,7 +136,7 @@ def bridge(
     return of_plan(plan, _array(checked, plan, array), checked)
 
 
-def of_plan(plan: Mapping[str, Any], array: int, checked: Scenario) -> Bridge:
+def of_plan(plan: Plan, array: int, checked: Scenario) -> Bridge:
     """The simulated system of a plan of `checked`, without the plan's own load.
 
     Raises:
@@ -146,7 +147,7 @@ def of_plan(plan: Mapping[str, Any], array: int, checked: Scenario) -> Bridge:
     return Bridge(checked.title, plan["seed"], size, array, alone, remedy(checked))
 
 
-def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> int:
+def _array(checked: Scenario, plan: Plan, wanted: str | None) -> int:
     names = [array["name"] for array in plan["arrays"]]
     if wanted is None:
         return 0
@@ -156,7 +157,7 @@ def _array(checked: Scenario, plan: Mapping[str, Any], wanted: str | None) -> in
     return names.index(wanted)
 
 
-def _size(plan: Mapping[str, Any], array: Mapping[str, Any], checked: Scenario) -> int:
+def _size(plan: Plan, array: ArrayPlan, checked: Scenario) -> int:
     sizes = capacities(plan, checked)
     drives = [sizes[drive] for drive in array["drives"]]
     layout = CopyLayout.of_plan(array)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 from raidlab.devices.host import HostSpec
-from raidlab.devices.plan_types import ArrayPlan, FileSystemPlan
+from raidlab.devices.plan_types import ArrayPlan, FileSystemPlan, Plan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.builder import Parts
@@ -55,7 +54,7 @@ def _flushes_of_drives(parts: Parts) -> list[FlushCommand]:
     return [flush_command(drive.spec, options) for drive, options in drives]
 
 
-def drive_flushes(plan: Mapping[str, Any], table: ScenarioTable, parts: Parts) -> None:
+def drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
     """Says of each drive of the plan how it takes flushes, if anything sends it some.
 
     Args:
@@ -63,12 +62,12 @@ def drive_flushes(plan: Mapping[str, Any], table: ScenarioTable, parts: Parts) -
         table: The scenario; one without loads is driven from outside, by whatever asks.
         parts: Its arrays.
     """
-    jobs = plan.get("jobs", {}).get("threads", ())
-    syncs = ("fsync", "fdatasync", "at_end", "each_write")
+    jobs = plan.get("jobs")
+    syncs = [] if jobs is None else [thread["syncs"] for thread in jobs["threads"]]
     asked = (
         not table.workload
         or any(load.makes_durable for load in table.workload)
-        or any(thread["syncs"][key] for thread in jobs for key in syncs)
+        or any(s["fsync"] or s["fdatasync"] or s["at_end"] or s["each_write"] for s in syncs)
         or any(_flushes(array) for array in parts.arrays)
     )
     for drive, flush in zip(plan["drives"], _flushes_of_drives(parts), strict=True):

@@ -185,11 +185,11 @@ def run_faults(table: ScenarioTable) -> Iterator[Fault]:
             yield Fault(f"run.{key}", getattr(table.run, key), allowed)
 
 
-def failed_jobs(plan: Mapping[str, Any], threads: Sequence[Mapping[str, Any]]) -> list[str]:
+def failed_jobs(plan: Plan, threads: Sequence[Mapping[str, Any]]) -> list[str]:
     """A warning for each job that an error ended."""
-    jobs = plan.get("jobs", {})
+    jobs = jobs_of(plan)
     found = {}
-    for asked, thread in zip(jobs.get("threads", ()), threads, strict=False):
+    for asked, thread in zip(jobs["threads"], threads, strict=False):
         if thread["error"]:
             name = jobs["loads"][asked["load"]]
             why = "an I/O took longer than max_latency"
