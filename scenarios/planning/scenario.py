@@ -40,6 +40,7 @@ from raidlab.scenarios.planning.fio import (
     FioWorkload,
     fio_faults,
     fio_workload,
+    jobs_of,
     put_jobs,
     run_faults,
     seeded,
@@ -138,9 +139,7 @@ class Scenario:
         seed = self.seed if seed is None else seed
         plan["seed"] = _own_seed(seed, replication, self.snapshot)
         if self.jobs:
-            jobs = plan.get("jobs")
-            if jobs is not None:
-                plan["jobs"] = seeded(jobs, plan["seed"], replication)
+            plan["jobs"] = seeded(jobs_of(plan), plan["seed"], replication)
         for workload in self.workloads:
             if workload.is_fio:
                 continue
@@ -270,27 +269,11 @@ def build_scenario(
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
-    block_layer = BlockLayer() if controller is not None else host.block_layer
-    plan: Plan = {
-        "seed": table.run.seed,
-        "warm_up_ns": 0,
-        "duration_ns": 0,
-        "max_ios": table.run.max_ios,
-        "precision": table.run.precision,
-        "after_rebuild_ns": table.run.after_rebuild,
-        "time_lapse": table.run.time_lapse,
-        "host": host.to_plan(table.host.clock),
-        "links": topology.links,
-        "controllers": []
-        if controller is None or table.controller is None
-        else [controller_plan(controller, table.controller, topology.to_host)],
-        "devices": parts.models,
-        "drives": _drives(parts, topology, block_layer.to_plan()),
-        "arrays": parts.arrays,
-        "workloads": [plan for _, plans in workloads for plan in plans],
-        "events": events,
-        "data": follows_data(table),
-    }
+    plan = _plan(table, parts, host, topology)
+    if controller is not None and table.controller is not None:
+        plan["controllers"] = [controller_plan(controller, table.controller, topology.to_host)]
+    plan["workloads"] = [plan for _, plans in workloads for plan in plans]
+    plan["events"] = events
     run_times(table, parts.trace_lengths_ns).put(plan)
     put_jobs(plan, fio, _jobs_until(table))
     drive_flushes(plan, table, parts)
@@ -348,11 +331,32 @@ def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
     return spec
 
 
+def _plan(table: ScenarioTable, parts: Parts, host: HostSpec, topology: Topology) -> Plan:
+    """Everything of the plan but its times, controllers, loads and events."""
+    block_layer = BlockLayer() if table.controller is not None else host.block_layer
+    return {
+        "seed": table.run.seed,
+        "warm_up_ns": 0,
+        "duration_ns": 0,
+        "max_ios": table.run.max_ios,
+        "precision": table.run.precision,
+        "after_rebuild_ns": table.run.after_rebuild,
+        "time_lapse": table.run.time_lapse,
+        "host": host.to_plan(table.host.clock),
+        "links": topology.links,
+        "controllers": [],
+        "devices": parts.models,
+        "drives": _drives(parts, topology, block_layer.to_plan()),
+        "arrays": parts.arrays,
+        "workloads": [],
+        "data": follows_data(table),
+    }
+
+
 def _drives(parts: Parts, topology: Topology, block_layer: BlockLayerParams) -> list[DrivePlan]:
     """The plan's drives."""
     plans: list[DrivePlan] = []
-    drives = zip(parts.drives, parts.model_of_drive, topology.paths, strict=True)
-    for drive, model, path in drives:
+    for drive, model, path in zip(parts.drives, parts.model_of_drive, topology.paths, strict=True):
         plan: DrivePlan = {
             "name": drive.name,
             "device": model,
