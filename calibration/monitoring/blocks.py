@@ -6,13 +6,14 @@ numbers; what they mean, and every line of another form, is the reader's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from raidlab.calibration.monitoring.rows import Layout
 from raidlab.calibration.monitoring.samples import Array
 from raidlab.calibration.monitoring.source import Source
 from raidlab.scenarios import _engine
@@ -150,3 +151,66 @@ class Pieces:
             np.concatenate(self.devices),
             np.concatenate(self.numbers).reshape(self.rows, -1),
         )
+
+
+class RowReader(Protocol):
+    """A reader of lines that takes usual rows by whole reports."""
+
+    names: dict[str, int]
+    """Numbers of devices by name."""
+    step_known: set[tuple[Layout, str]]
+    """Devices of a layout of which a row was read as a line, which tells how it is rounded."""
+
+    def line(self, line: str) -> None:
+        """One line."""
+        ...
+
+    def flush(self) -> None:
+        """Makes numbers of the lines so far."""
+        ...
+
+    def table_of(self, block: Block, run: Run) -> tuple[Layout, float] | None:
+        """Layout and time stamp of a run of usual rows; None if its lines are to be read."""
+        ...
+
+    def report_of(self, stamp: float) -> int:
+        """The number of the report with a time stamp."""
+        ...
+
+    def add(
+        self,
+        layout: Layout,
+        reports: Sequence[int] | Numbers,
+        devices: Sequence[int] | Numbers,
+        matrix: Array,
+        names: Sequence[str],
+    ) -> list[int]:
+        """Rows that are numbers; gives the devices that they are of."""
+        ...
+
+
+def read_block(reader: RowReader, block: Block) -> None:
+    """Hands over the lines of a block; usual rows go by whole reports."""
+    pieces: dict[Layout, Pieces] = {}
+    known: dict[tuple[Layout, bytes], Numbers] = {}
+    for run, numbers in block.parts():
+        table = reader.table_of(block, run)
+        if table is None:
+            for line in block.lines(run):
+                reader.line(line)
+            continue
+        (layout, stamp), order = table, block.order(run)
+        devices = known.get((layout, order))
+        if devices is None:
+            names = block.names_of(order)
+            if any((layout, name) not in reader.step_known for name in names):
+                for line in block.lines(run):
+                    reader.line(line)
+                reader.flush()
+                continue
+            devices = np.array([reader.names[name] for name in names], dtype=np.int32)
+            known[layout, order] = devices
+        pieces.setdefault(layout, Pieces()).add(reader.report_of(stamp), devices, numbers)
+    names = list(reader.names)
+    for layout, each in pieces.items():
+        reader.add(layout, *each.joined(), names)

@@ -6,6 +6,7 @@ have several tables (`-h` of sysstat 12 prints four); a header that comes again 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from raidlab.calibration.monitoring import clock
-from raidlab.calibration.monitoring.blocks import Block, Numbers, Pieces, Run, by_lines
+from raidlab.calibration.monitoring.blocks import Block, Numbers, Run, by_lines, read_block
 from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.readers.stamped_lines import unstamped, without_stamps
@@ -73,40 +74,21 @@ class IostatText:
     """True if `raidlab run --iostat` printed it: that has no report since boot."""
     step_known: set[tuple[Layout, str]] = field(default_factory=set)
 
-    def block(self, block: Block) -> None:
-        """The lines of a block; usual rows go by whole reports."""
-        pieces: dict[Layout, Pieces] = {}
-        known: dict[tuple[Layout, bytes], Numbers] = {}
-        for run, numbers in block.parts():
-            layout = self.header
-            if layout is None or not self._usual(layout, run):
-                for line in block.lines(run):
-                    self.line(line)
-                continue
-            order = block.order(run)
-            devices = known.get((layout, order))
-            if devices is None:
-                names = block.names_of(order)
-                if any((layout, name) not in self.step_known for name in names):
-                    for line in block.lines(run):
-                        self.line(line)
-                    self.flush()
-                    continue
-                devices = np.array([self.names[name] for name in names], dtype=np.int32)
-                known[layout, order] = devices
-            pieces.setdefault(layout, Pieces()).add(self.reports.at, devices, numbers)
-        names = list(self.names)
-        for layout, each in pieces.items():
-            self._add(layout, *each.joined(), names)
-
-    def _usual(self, layout: Layout, run: Run) -> bool:
-        """Whether a run is rows of the table that is open: a name first, then its columns."""
-        return (
-            run.columns == len(layout.columns)
+    def table_of(self, block: Block, run: Run) -> tuple[Layout, float] | None:
+        """The table that is open, if a run is rows of it: a name first, then its columns."""
+        layout = self.header
+        usual = (
+            layout is not None
+            and run.columns == len(layout.columns)
             and run.prefix_end == run.start
             and not layout.device_last
             and not self.pending
         )
+        return (layout, math.nan) if layout is not None and usual else None
+
+    def report_of(self, _stamp: float) -> int:
+        """The report that is open: rows have no time."""
+        return self.reports.at
 
     def line(self, line: str) -> None:
         """One line."""
@@ -253,14 +235,14 @@ class IostatText:
         self.cut |= len(batch.rows) < read
         if not batch.rows:
             return
-        for device in self._add(layout, batch.reports, batch.devices, matrix, names):
+        for device in self.add(layout, batch.reports, batch.devices, matrix, names):
             key = (layout, names[device])
             if key not in self.step_known:
                 self.step_known.add(key)
                 row = batch.rows[batch.devices.index(device)].split()
                 self.reports.coarse(names[device], steps_of_row(layout, row))
 
-    def _add(
+    def add(
         self,
         layout: Layout,
         reports: Sequence[int] | Numbers,
@@ -354,7 +336,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
                 reader.line(line)
         elif blocks is not None:
             for block in blocks:
-                reader.block(block)
+                read_block(reader, block)
         else:
             for line in source.lines():
                 reader.line(line.lstrip("\ufeff"))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from raidlab.calibration.monitoring import clock
-from raidlab.calibration.monitoring.blocks import Block, Numbers, Pieces, Run, by_lines
+from raidlab.calibration.monitoring.blocks import Block, Numbers, Run, by_lines, read_block
 from raidlab.calibration.monitoring.column_names import is_column
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.reports import rows_of
@@ -53,35 +53,8 @@ class _State:
     old: bool = False
     restarts: int = 0
 
-    def block(self, block: Block) -> None:
-        """The lines of a block; usual rows go by whole reports."""
-        pieces: dict[Layout, Pieces] = {}
-        known: dict[tuple[Layout, bytes], Numbers] = {}
-        for run, numbers in block.parts():
-            of_day = self._usual_run(block, run)
-            columns = tuple(self.columns or ())
-            if of_day is None:
-                for line in block.lines(run):
-                    self.line(line)
-                continue
-            layout, order = self.layouts[columns], block.order(run)
-            devices = known.get((layout, order))
-            if devices is None:
-                names = block.names_of(order)
-                if any((layout, name) not in self.step_known for name in names):
-                    for line in block.lines(run):
-                        self.line(line)
-                    self.flush()
-                    continue
-                devices = np.array([self.names[name] for name in names], dtype=np.int32)
-                known[layout, order] = devices
-            pieces.setdefault(layout, Pieces()).add(self._time(of_day), devices, numbers)
-        names = list(self.names)
-        for layout, each in pieces.items():
-            self._add(layout, *each.joined(), names)
-
-    def _usual_run(self, block: Block, run: Run) -> float | None:
-        """The time of day of a run of rows below the present heading; None if it is not one."""
+    def table_of(self, block: Block, run: Run) -> tuple[Layout, float] | None:
+        """Layout and time of day of a run of rows below the present heading; None if it is none."""
         if self.device_last or self.columns is None or run.columns != len(self.columns):
             return None
         prefix = block.prefix(run).rstrip()
@@ -89,7 +62,7 @@ class _State:
         if found is None or found.end() != len(prefix):
             return None
         stamp = clock.parse(found[1])
-        return None if stamp is None else stamp.seconds
+        return None if stamp is None else (self.layouts[tuple(self.columns)], stamp.seconds)
 
     def line(self, line: str) -> None:
         """One line."""
@@ -131,7 +104,7 @@ class _State:
         parts = line[len(text) :].split(None, 1)
         if len(parts) < 2 or parts[0] not in self.names or not parts[1][0].isdigit():
             return False
-        self._keep(parts[0], parts[1], self._time(of_day))
+        self._keep(parts[0], parts[1], self.report_of(of_day))
         return True
 
     def _banner(self, banner: re.Match[str]) -> None:
@@ -172,9 +145,9 @@ class _State:
             name, cells = " ".join(words[count:]), words[:count]
         else:
             name, cells = " ".join(words[:-count]), words[-count:]
-        self._keep(name, " ".join(cells), self._time(of_day))
+        self._keep(name, " ".join(cells), self.report_of(of_day))
 
-    def _time(self, of_day: float) -> int:
+    def report_of(self, of_day: float) -> int:
         """The number of the report that ends at a time of day."""
         at = self.days.at(of_day)
         if at != self.at:
@@ -202,7 +175,7 @@ class _State:
             if not batch.rows:
                 continue
             matrix = batch.numbers(layout, names, self.capture)
-            for device in self._add(layout, batch.reports, batch.devices, matrix, names):
+            for device in self.add(layout, batch.reports, batch.devices, matrix, names):
                 found = self.devices[names[device]]
                 self.step_known.add((layout, names[device]))
                 row = batch.rows[batch.devices.index(device)].split()
@@ -210,7 +183,7 @@ class _State:
                     found.step[quantity] = max(step, found.step.get(quantity, 0.0))
             batch.clear()
 
-    def _add(
+    def add(
         self,
         layout: Layout,
         reports: Sequence[int] | Numbers,
@@ -276,7 +249,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
         blocks = by_lines(source)
         if blocks is not None:
             for block in blocks:
-                state.block(block)
+                read_block(state, block)
         else:
             for line in source.lines():
                 state.line(line.lstrip("\ufeff"))
