@@ -49,7 +49,8 @@ def run(
 def _door() -> socket.socket:
     """The way to this session's server, which ends with it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    line = [sys.executable, __file__, str(theirs.fileno())]
+    # -P: the folder of tests has a package of the same name.
+    line = [sys.executable, "-P", __file__, str(theirs.fileno())]
     server = subprocess.Popen(line, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
     theirs.close()
     atexit.register(server.wait)

@@ -44,7 +44,7 @@ def test_a_disk_becomes_a_device(tmp_path: Path) -> None:
     assert (first["track_skew_sectors"], first["slips"]) == (10, [5, 7])
     assert (second["cylinder_skew_sectors"], second["defects"]) == (12, [])
     assert plan["seek"]["write_settle_ns"] == -100_000
-    assert plan["seek"]["read"]["points"] == [[1, 1_000_000], [10, 2_000_000], [99, 5_000_000]]
+    assert plan["seek"]["read"]["points"] == [(1, 1_000_000), (10, 2_000_000), (99, 5_000_000)]
     bus = plan["interface"]
     # The slower of the disk's own 0.1 ms and the bus's time for that direction.
     assert (bus["read_sector_ns"], bus["write_sector_ns"]) == (100_000, 200_000)

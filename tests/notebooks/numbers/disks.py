@@ -304,7 +304,7 @@ def of_neighbour(values: Setting) -> list[Known]:
     made = neighbour.scenario(values)
     own, other = rows_of(made)
     (alone,) = rows_of(made | {"workload": made["workload"][:1]})
-    found = [time(own, "p99"), time(alone, "p99"), rate(other)]
+    found = [time(own), time(alone), time(own, "p99"), time(alone, "p99"), rate(other)]
     if values["cure"] == "limit":
         found.append(Known(min(300.0, other["iops"]), "IO/s", "its limit", 0.02))
     return found
