@@ -30,7 +30,7 @@ def responses(
         # Times count from the first request of the file: it says where that is.
         trace = TraceFile(path, "csv", "time=t:ns op=op offset=at:B size=n:B")
         found = trace_plan(trace, Timing(), 1 << 30, each=True)
-        plan["workloads"].append({"name": f"{at}", "array": 0, "threads": 1} | found.plan | load)
+        plan["workloads"].append(found.workload(f"{at}", 0) | load)
     if depth:
         plan["arrays"][0]["shared_depth"] = depth
     result = json.loads(_engine.run(json.dumps(plan)))
