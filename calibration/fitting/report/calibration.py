@@ -121,6 +121,12 @@ class Calibration:
                 f" {test['median_abs_error_pct']:.1f} % in the median,"
                 f" {test['p90_abs_error_pct']:.1f} % in nine in ten."
             )
+        head += [
+            f"While it was measured {estimate.value:.1%} of it had contained data"
+            f" (`compare --mapped {estimate.value:.3g}`)."
+            for estimate in self.fit.estimates
+            if estimate.parameter.key == "state.mapped"
+        ]
         written = dict(self.tree if tree is None else tree)
         written.pop(CONTROLLER_TABLE, None)
         if written["kind"] != "host":

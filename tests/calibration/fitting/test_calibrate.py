@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -191,6 +192,15 @@ def test_fixed_parameters_stay_and_unknown_ones_are_named() -> None:
     assert [estimate.parameter.key for estimate in result.fit.estimates] == ["service"]
     with pytest.raises(SpecError, match="servers"):
         fitted(measurement, choice=Choice({"server": 5}, frozenset(), {}))
+
+
+def test_the_fitted_file_says_how_full_the_drive_was() -> None:
+    result = fitted(measure(station(250, 6), host(), READS[:4], seed=2))
+    first = result.fit.estimates[0]
+    state = replace(first, parameter=replace(first.parameter, key="state.mapped"), value=0.905)
+    result = replace(result, fit=replace(result.fit, estimates=(*result.fit.estimates, state)))
+    assert "# While it was measured 90.5% of it had contained data" in result.to_toml()
+    assert "--mapped 0.905" in result.to_toml()
 
 
 def test_the_same_seed_gives_the_same_file() -> None:
