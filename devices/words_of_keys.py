@@ -209,7 +209,6 @@ MORE_DRIVE_KEYS: Mapping[str, str] = {
     "amount": "count",
     "quantity": "count",
     "qty": "count",
-    "size": _OWN_DEVICE,
     "capacity": _OWN_DEVICE,
     "speed": _OWN_DEVICE,
     "rpm": _OWN_DEVICE,

@@ -439,7 +439,7 @@ class Parts:
             write_cache=write_cache, format=entry.format, cooling=entry.cooling, bought=entry.bought
         )
         if entry.bought is not None and "bought" not in spec.options:
-            allowed = f"left out: {spec.name} is no cloud volume"
+            allowed = f"left out: {spec.name} is no cloud volume, the file of a drive has its own"
             found = [
                 Fault(name, getattr(entry, name), allowed)
                 for name in ("size", "iops", "throughput")
