@@ -23,6 +23,7 @@ class Code(StrEnum):
     WRITE_THROUGH = "write-through"
     DATA_AT_RISK = "data-at-risk"
     NO_REBUILD = "no-rebuild"
+    REBUILDS_FOLLOW = "rebuilds-follow"
     TRACE_NOTE = "trace-note"
     FIO_NOTE = "fio-note"
     CACHE_FILLING = "cache-filling"

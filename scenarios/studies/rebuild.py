@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
 from raidlab.scenarios.studies.rebuild_samples import Lengths, Sample
@@ -206,12 +207,26 @@ def rebuilds_of(
         used_bytes=used,
         drive_bytes=study.drive_bytes,
         rebuilds=tuple(found[rate] for rate in study.rates),
-        warnings=tuple(dict.fromkeys([*scenario.warnings, *after])),
+        warnings=tuple(dict.fromkeys([*scenario.warnings, *several_fail(scenario), *after])),
         breaches=tuple(sorted({breach for result in own for breach in result.breaches})),
         seed=study.seed,
         idle=idle,
         interrupted=interrupted,
     )
+
+
+def several_fail(scenario: Scenario) -> Iterator[Coded]:
+    """A warning of the array of which several drives fail: the study has the hours of one."""
+    array = _array(scenario)
+    events = scenario.base["events"]
+    gone = {event["drive"] for event in events if event["action"] == "fail_drive"}
+    several = len(gone.intersection(array["drives"]))
+    if several > 1:
+        text = (
+            f"array {array['name']}: {several} drives fail and are rebuilt one after the other; the"
+            " hours are those of one"
+        )
+        yield Coded(text, Code.REBUILDS_FOLLOW, array["name"])
 
 
 @dataclass(frozen=True)

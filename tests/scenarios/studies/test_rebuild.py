@@ -8,10 +8,11 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import rebuild as study
-from raidlab.scenarios.studies.rebuild import rebuilds
+from raidlab.scenarios.studies.rebuild import rebuilds, several_fail
 from raidlab.scenarios.studies.rebuild_limit import Cause
 from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
 
@@ -323,6 +324,16 @@ def test_the_console_and_the_json_have_hours_their_interval_and_p99(scenario):
     for each in json.loads(document.stdout)["rebuilds"]:
         fields = ("rate", "hours", "hours_ci95", "p99_us_during", "p99_us_before")
         assert all(each[field] is not None for field in fields)
+
+
+def test_hours_of_one_of_several_failed_drives_are_said_to_be_that(small):
+    """RAID 6 rebuilds one drive after the other; the study has one of them."""
+    path = small("0.01 IO/s")
+    assert not list(several_fail(load_scenario(path)))
+    again = '[[event]]\nat = "13 s"\naction = "fail-drive"\ndrive = 2\n'
+    path.write_text(path.read_text() + again)
+    (said,) = several_fail(load_scenario(path))
+    assert "2 drives fail" in said
 
 
 @pytest.mark.parametrize(
