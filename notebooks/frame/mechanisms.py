@@ -75,7 +75,7 @@ def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24, other: str = "")
     """I/Os as dots: they come from the left, wait before a drive, are served, and leave.
 
     Args:
-        ios: Traced, so many that the last ones come before the first ones have left.
+        ios: Traced ones; the last of them come before the first ones have left.
         shown: How many commands are followed.
         other: What else drives work for while I/Os wait: a box in a colour of its own.
     """

@@ -142,8 +142,9 @@ class Desk:
             with contextlib.ExitStack() as stack:
                 running = Running(None, tell, _store(stack))
                 found = plan(question, seed=_SEED, running=running)
-            asked.files = self._files(tree, found)
-            asked.fragment = plan_page(found, COMMAND).fragment()
+            shown = plan_page(found, COMMAND)
+            asked.files = self._files(tree, found, shown.html())
+            asked.fragment = shown.fragment()
             asked.fits = found.recommended is not None
             asked.state = State.DONE
         except _StoppedError:
@@ -155,7 +156,7 @@ class Desk:
             asked.faults = [Said("", f"This question could not be answered: {error}")]
             asked.state = State.WRONG
 
-    def _files(self, tree: Mapping[str, Any], found: Answer) -> dict[str, str]:
+    def _files(self, tree: Mapping[str, Any], found: Answer, page: str) -> dict[str, str]:
         head = [str(tree["title"]), "", f"From the planner. It is answered by: {COMMAND}"]
         files = {QUESTION_FILE: scenario_toml(tree, head)}
         for upload in self.uploads.values():
@@ -165,7 +166,7 @@ class Desk:
         if best is not None:
             head = [best.name, "", f"From the planner. To run it: raidlab run {SCENARIO_FILE}"]
             files[SCENARIO_FILE] = scenario_toml(best.tree, head)
-        files[PAGE_FILE] = plan_page(found, COMMAND).html()
+        files[PAGE_FILE] = page
         files[ANSWER_FILE] = json.dumps(found.to_dict(), indent=2, default=str)
         return files
 

@@ -6,7 +6,7 @@ import contextlib
 import csv
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Final
@@ -163,8 +163,7 @@ def _monitoring(name: str, path: Path) -> list[Upload]:
 
 
 def _monitored(name: str, path: Path, found: Imported, devices: Sequence[str]) -> Upload:
-    found.default_devices = list(devices)
-    load = load_of(found)
+    load = load_of(replace(found, default_devices=list(devices)))
     part = "" if len(devices) != 1 else f"-{_UNSAFE.sub('-', devices[0])}"
     file = path.with_name(f"{path.stem}{part}.load.json")
     closed = load.loop.kind == "closed"

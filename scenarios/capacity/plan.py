@@ -59,7 +59,7 @@ RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 MANY_CANDIDATES = 400
 """Candidates that closed forms leave, beyond which not every number of drives is simulated."""
 _LEAST_CANDIDATES = 12
-"""Candidates that go on, if there are so many that may fit."""
+"""Candidates that go on, if at least that number may fit."""
 _NEAREST = 3
 """Candidates that go on where none may fit."""
 _SHORT_RUN_IOS = 20_000

@@ -33,7 +33,7 @@ def has_rates(rows: Sequence[Row]) -> bool:
 
 
 def queue_grows(arrived: float, served: int) -> bool:
-    """True if so many more requests arrived than were served that it is no chance."""
+    """True if more requests arrived than were served, by a number that chance does not explain."""
     return arrived - served > max(LEFT * arrived, _DEVIATIONS * math.sqrt(arrived))
 
 

@@ -17,8 +17,8 @@ from raidlab.scenarios.planning.scenario import build_scenario
 from tests.project.sources import ROOT
 
 SECONDS = float(os.environ.get("RAIDLAB_FUZZ_SECONDS", "0"))
-"""Seconds for each kind of input, set by `make fuzz`. The test suite tries so many of each that a
-machine's speed decides nothing."""
+"""Seconds for each kind of input, set by `make fuzz`. The test suite tries a fixed number of each,
+so that a machine's speed decides nothing."""
 SEED = int(os.environ.get("RAIDLAB_FUZZ_SEED", "1"))
 
 SCENARIOS = sorted(

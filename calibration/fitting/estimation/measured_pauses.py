@@ -26,14 +26,18 @@ from math import exp, log, sqrt
 from typing import Any, Final
 
 from raidlab.calibration.fitting.estimation.model import FitModel
-from raidlab.calibration.fitting.estimation.pauses import LEAST_US, MOST_IN_FLIGHT, Kind, typical
+from raidlab.calibration.fitting.estimation.pauses import (
+    LEAST_US,
+    MOST_IN_FLIGHT,
+    PAUSES_ALONE,
+    Kind,
+    typical,
+)
 from raidlab.calibration.measurements.measurement import Point, Side
 from raidlab.devices.datasheet.draft import quantity
 
 _OF_MEDIAN: Final = 1.2533
 """Standard error of a median over that of a mean: the square root of half of pi."""
-_BEYOND: Final = 1e-4
-"""Share of I/Os in whose latency nothing but pauses is left, as `pauses` has it."""
 _MOST_SHARE: Final = 0.1
 """Of the time that pauses can take: what comes more often is how the drive always works."""
 _LEAST_EVENTS: Final = 5
@@ -145,7 +149,7 @@ def _kinds(point: Point) -> Iterator[Kind]:
 def _beyond(side: Side) -> tuple[float, float, float] | None:
     """A wait beyond which pauses alone are left, I/Os that waited longer, mean length; in us."""
     latency = side.completion
-    most = side.ios * _BEYOND
+    most = side.ios * PAUSES_ALONE
     if latency.bins_ns:
         bins = [(at / 1e3 - side.latency_mean_us, count) for at, count in latency.bins_ns]
         left = sum(count for _, count in bins)
@@ -158,7 +162,7 @@ def _beyond(side: Side) -> tuple[float, float, float] | None:
     for key, at in sorted(latency.percentiles_us.items(), key=lambda each: float(each[0])):
         beyond, wait = 1 - float(key) / 100, at - side.latency_mean_us
         events = side.ios * beyond
-        if beyond < _BEYOND * (1 + 1e-6) and wait > LEAST_US and events >= _LEAST_EVENTS:
+        if beyond < PAUSES_ALONE * (1 + 1e-6) and wait > LEAST_US and events >= _LEAST_EVENTS:
             harmonic = sum(1 / each for each in range(1, round(events) + 1))
             longest = latency.max_us - side.latency_mean_us
             return (wait, events, (longest - wait) / harmonic) if longest > wait else None

@@ -23,8 +23,10 @@ from raidlab.calibration.measurements.measurement import Measurement, Point, Sid
 
 LEAST_US = 20.0
 """Waits that no pause explains better than spread of core times does."""
-_FROM = 0.9999 - 1e-9
-"""Quantile from which on nothing but pauses is left of a tail at low depth."""
+PAUSES_ALONE = 1e-4
+"""Share of I/Os in whose latency nothing but pauses is left of a tail at low depth."""
+_FROM = 1.0 - PAUSES_ALONE - 1e-9
+"""Quantile from which on that is so."""
 MOST_IN_FLIGHT = 4
 """With more I/Os in flight they wait for each other for as long."""
 

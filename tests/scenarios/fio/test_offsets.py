@@ -169,7 +169,7 @@ def distance(seen: Counter[int], law: Sequence[float], classes: int = 20) -> flo
     place = [rank * 0x61C8864680B583EB % 2**64 % blocks for rank in range(blocks)]
     expected = np.bincount(place, weights=law, minlength=blocks)
     order = np.argsort(-expected)
-    # So many blocks to a class that all have about as many I/Os.
+    # Classes of blocks that all have about equally many I/Os.
     of_block = np.minimum(np.cumsum(expected[order]) * classes, classes - 1).astype(int)
     counted = np.array([seen[block] for block in order])
     a = np.bincount(of_block, weights=counted, minlength=classes)
