@@ -99,7 +99,7 @@ PLAN_TYPES := --use-title-as-name --no-collapse-root-models --no-use-closed-type
 schema: setup ## Make the JSON Schema of files, and the types of what crosses to the engine
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
-		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
+		$(BIN)/datamodel-codegen --output scenarios/spec/run_result.py
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.plan_schema())" | \
 		$(BIN)/datamodel-codegen $(PLAN_TYPES) --output devices/plan_types.py
 

@@ -40,15 +40,15 @@ from raidlab.scenarios.results.row import (
     figures_of,
     latency_of,
 )
-from raidlab.scenarios.results.run_result import (
+from raidlab.scenarios.spec.findings import Event, Warning, typed_warnings
+from raidlab.scenarios.spec.run_result import (
     CacheReport,
     Component,
     Latency,
     RunResult,
     WorkloadResult,
 )
-from raidlab.scenarios.results.run_result import Side as EngineSide
-from raidlab.scenarios.spec.findings import Event, Warning, typed_warnings
+from raidlab.scenarios.spec.run_result import Side as EngineSide
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go

@@ -14,11 +14,11 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, Coded
+from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
 from raidlab.scenarios.studies.rebuild_samples import Lengths, Sample

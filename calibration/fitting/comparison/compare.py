@@ -202,7 +202,7 @@ def estimate_mapped(bench: Bench, points: Sequence[Point], effort: Effort) -> Ma
     Returns:
         None if the drive is no SSD, the state is known, or no such point was measured.
     """
-    if bench.device["kind"] != "ssd":
+    if not bench.has_unknown_past:
         return None
     alone = [p for p in points if p.outstanding == 1 and p.read is not None and p.state is None]
     if not alone:
