@@ -16,6 +16,7 @@ from raidlab.devices.datasheet.priors import BLOCK
 from raidlab.devices.datasheet.sheet import Read, Sheet, read_sheet
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Tree
 from raidlab.scenarios.spec.findings import Code, Coded
 
 WITHIN_PCT = 5.0
@@ -56,7 +57,7 @@ class Point:
 
     def to_dict(self) -> dict[str, Any]:
         """For `--json`."""
-        entry: dict[str, Any] = {
+        entry: Tree = {
             "quantity": self.quantity,
             "stated": self.stated,
             "simulated": float(f"{self.simulated:.6g}"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ from raidlab.calibration.fitting.search.loss import groups_of
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Value
 from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
@@ -194,7 +195,7 @@ def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
         )
 
 
-def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
+def _of_its_size(task: Task, tree: Mapping[str, Value]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
     point = min(task.points, key=lambda each: each.outstanding)

@@ -17,7 +17,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ from raidlab.calibration.measurements.measurement import (
     seconds_of,
 )
 from raidlab.devices.faults import SpecError
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put
 
 _MIDDLE = (0.15, 0.85)
 _MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
@@ -68,7 +67,7 @@ class Case:
     """How long each load lasts, where rates over time are compared."""
     system: str = ""
     """File in `SYSTEMS`, for kinds that need a system."""
-    known: Mapping[str, Any] = field(default_factory=dict)
+    known: Mapping[str, Value] = field(default_factory=dict)
     """Values of the device file that are given to the fit."""
     choice: Choice = _NO_CHOICE
     around: Mapping[str, float] = field(default_factory=dict)
@@ -293,16 +292,16 @@ def _of_estimate(
     )
 
 
-def _of_mode(case: Case, trial: int, decision: Decision, tree: Mapping[str, Any]) -> Recovered:
+def _of_mode(case: Case, trial: int, decision: Decision, tree: Mapping[str, Value]) -> Recovered:
     """A mode of operation: called identifiable if no other option meets the points as well."""
     key = decision.mode.name
     true_value, found = get(tree, key), decision.option.values[key]
     return Recovered(
-        case.name, trial, key, true_value, found, not decision.rivals, true_value == found
+        case.name, trial, key, str(true_value), str(found), not decision.rivals, true_value == found
     )
 
 
-def _put_all(tree: dict[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
+def _put_all(tree: Tree, option: Mapping[str, Value]) -> Tree:
     changed = copy.deepcopy(tree)
     for key, value in option.items():
         if get(changed, key) is not None:

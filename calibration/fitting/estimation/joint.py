@@ -58,6 +58,7 @@ from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import possible
 from raidlab.devices.faults import SpecError
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import Tree, Value
 
 Array = npt.NDArray[np.float64]
 _SAMPLES: Final = 40
@@ -90,7 +91,7 @@ class JointSettings:
     """Hosts that are taken as their files have them."""
     anew: frozenset[str] = frozenset()
     """Hosts whose file is no more than where the search begins, though only one drive speaks."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict)
     """Values of the drives' files to replace before the fit, by dotted key."""
     budget: int = BUDGET
     seed: int = 1
@@ -107,7 +108,7 @@ class Part:
     """Those that the fit sees."""
     indices: tuple[int, ...]
     """For each parameter of the model, its index in the joint fit."""
-    sources: Mapping[str, Any]
+    sources: Mapping[str, Value]
     """Of the drive's file before the fit."""
 
     def own(self, at: Array) -> Array:
@@ -151,12 +152,12 @@ class JointFit:
         ]
         return parts, estimates, ", ".join(part.member.measurement.name for part in parts)
 
-    def host_tree(self, host: str) -> dict[str, Any]:
+    def host_tree(self, host: str) -> Tree:
         """A host's file as the fit found it."""
         part = self._of(host)[0][0]
         return part.model.files(part.own(self.fit.place))[1]
 
-    def drive_tree(self, drive: str) -> dict[str, Any]:
+    def drive_tree(self, drive: str) -> Tree:
         """A drive's file as the fit found it."""
         part = self._of(drive)[0][0]
         return part.model.files(part.own(self.fit.place))[0]
@@ -306,7 +307,7 @@ def _seen(measurement: Measurement, train: str) -> list[Point]:
 
 def _task(
     member: Member, points: Sequence[Point], settings: JointSettings
-) -> tuple[Task, dict[str, Any], dict[str, Any]]:
+) -> tuple[Task, Tree, Tree]:
     of = Settings(
         settings.kind,
         host=member.host,
