@@ -13,6 +13,9 @@ Value: TypeAlias = "Scalar | Sequence[Value] | Mapping[str, Value]"
 Tree: TypeAlias = dict[str, Value]
 """A file's tree, quantities as text with units, which a fit or an import fills in."""
 
+Document: TypeAlias = dict[str, object]
+"""An answer as `--json` prints it, to be written alone: what code reads has a type of its own."""
+
 
 def put(tree: Tree, key: str, value: Value) -> None:
     """Sets a dotted key of a tree, lists by index."""

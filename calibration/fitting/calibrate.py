@@ -7,6 +7,7 @@ their standard errors, and how well it predicts the points that the fit has not 
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -183,7 +184,7 @@ def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
         summary([row for row in rows if row.part == part])["median_abs_error_pct"]
         for part in ("train", "test")
     )
-    if off > _FAR_PCT:
+    if off is not None and off > _FAR_PCT:
         yield (
             f"the best fit is still {off:.0f} % off in the median:"
             f" another kind of device than {kind.name}{_OTHERWISE}"
@@ -256,5 +257,5 @@ def _leave_out(
             rows = compare(model.bench(place), of, FINE, workers=settings.workers)
         except SpecError:
             continue
-        left.append(LeftOut(curve, len(of), float(summary(rows)["median_abs_error_pct"])))
+        left.append(LeftOut(curve, len(of), statistics.median(abs(row.error_pct) for row in rows)))
     return left

@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import copy
 import os
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,6 @@ import numpy as np
 from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
-from raidlab.calibration.fitting.comparison.compare import summary
 from raidlab.calibration.fitting.estimation.stages import Decision, Settings, Task
 from raidlab.calibration.fitting.estimation.start import base_of, host_of, system_of
 from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
@@ -260,7 +260,7 @@ def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -
     else:
         measurement = measure(bench, loads, name)
     result = calibrate(measurement, settings)
-    off = float(summary(result.rows)["median_abs_error_pct"])
+    off = statistics.median(abs(row.error_pct) for row in result.rows)
     found = [
         *(_of_mode(case, trial, decision, tree) for decision in result.decisions),
         *(

@@ -1,4 +1,4 @@
-"""A scenario, as its file has it: made from its schema by `make schema`."""
+"""A scenario as its file has it: made from its schema by `make schema`."""
 
 from __future__ import annotations
 

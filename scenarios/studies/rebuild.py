@@ -10,6 +10,7 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Observed
@@ -69,7 +70,7 @@ class Rebuild:
     lost_writes: int = 0
     """In that run."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         phases = {name: vars(phase) for name, phase in self.phases.items()}
         limit = None if self.limit is None else self.limit.to_dict()
@@ -100,7 +101,7 @@ class Rebuilds:
             return rebuild.whole_drive_s
         return rebuild.hours * 3600
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         each = [r.to_dict() | {"whole_drive_s": self.whole_drive_s(r)} for r in self.rebuilds]
         return {**vars(self), "rebuilds": each}

@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,8 @@ import numpy.typing as npt
 from raidlab.calibration.fitting.bench.bench import Effort
 from raidlab.calibration.fitting.certainty.fitted_file import with_fitted
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
-from raidlab.calibration.fitting.comparison.baseline import against_lines
-from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
+from raidlab.calibration.fitting.comparison.baseline import BesideLines, against_lines
+from raidlab.calibration.fitting.comparison.compare import Compared, Summary, compare, summary
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.stages import (
@@ -58,7 +58,7 @@ from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import possible
 from raidlab.devices.faults import SpecError
 from raidlab.devices.spec_writer import device_toml
-from raidlab.devices.trees import Tree, Value
+from raidlab.devices.trees import Document, Tree, Value
 
 Array = npt.NDArray[np.float64]
 _SAMPLES: Final = 40
@@ -114,6 +114,17 @@ class Part:
     def own(self, at: Array) -> Array:
         """The member's place of a place of all; shape (parameters of the model,)."""
         return at[list(self.indices)]
+
+
+class MemberErrors(TypedDict):
+    """How well a member of a joint fit is met: points seen, unseen, and lines between the seen."""
+
+    measurement: str
+    drive: str
+    host: str
+    train: Summary
+    test: Summary
+    baseline: BesideLines
 
 
 @dataclass(frozen=True)
@@ -194,7 +205,21 @@ class JointFit:
         drives = name_of("-".join(self.drives)).removesuffix("-fitted")
         return f"{self._of(host)[0][0].model.host['name']}-of-{drives}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def members(self) -> list[MemberErrors]:
+        """How well each member is met."""
+        return [
+            {
+                "measurement": part.member.measurement.name,
+                "drive": part.member.drive,
+                "host": part.member.host,
+                "train": summary([row for row in rows if row.part == "train"]),
+                "test": summary([row for row in rows if row.part == "test"]),
+                "baseline": against_lines(rows),
+            }
+            for part, rows in zip(self.parts, self.rows, strict=True)
+        ]
+
+    def to_dict(self) -> Document:
         """The parameters by owner with errors, and for each member how well it is met."""
         return {
             "parameters": [
@@ -209,17 +234,7 @@ class JointFit:
                 }
                 for estimate in self.fit.estimates
             ],
-            "members": [
-                {
-                    "measurement": part.member.measurement.name,
-                    "drive": part.member.drive,
-                    "host": part.member.host,
-                    "train": summary([row for row in rows if row.part == "train"]),
-                    "test": summary([row for row in rows if row.part == "test"]),
-                    "baseline": against_lines(rows),
-                }
-                for part, rows in zip(self.parts, self.rows, strict=True)
-            ],
+            "members": self.members(),
             "evaluations": self.fit.evaluations,
             "wall_s": round(self.wall_s, 3),
         }
