@@ -74,7 +74,7 @@ def risk(
     Without --rebuild the time of a rebuild is simulated under the scenario's load.
     """
     from raidlab.devices.faults import Faults, SpecError
-    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.planning.scenario import scenario_tree
     from raidlab.scenarios.results.goals import goals_of
     from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
@@ -106,7 +106,7 @@ def risk(
     )
     faults.extend(question.faults())
     faults.raise_if_any()
-    tree = read_toml(scenario)
+    tree = scenario_tree(scenario)
     with resumable(f"{scenario.stem}: rebuild") as (tell, store):
         found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -19,8 +19,10 @@ from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Power, Share, form_of
 from raidlab.scenarios.planning.monitored import expanded
+from raidlab.scenarios.planning.scenario import scenario_tree
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.scenarios.spec.trees import RunTree, WorkloadTree
 from raidlab.scenarios.studies.present import System
 from raidlab.scenarios.studies.vary import axes_of
 
@@ -154,8 +156,12 @@ class GrowthTable(Table):
                 yield Fault(f"{key}_to", high, f"at least {key}, {middle:g}")
 
 
-_BOUGHT: Final = ("size", "iops", "throughput")
-"""Keys of `drives` that say what is bought of a cloud volume."""
+class Bought(TypedDict, total=False):
+    """What is bought of a cloud volume, as keys of `drives`."""
+
+    size: str
+    iops: float
+    throughput: str
 
 
 class CandidatesTable(Table):
@@ -200,14 +206,21 @@ class CandidatesTable(Table):
             if not known:
                 yield Fault(f"used.{at}", used, 'a size above 0, such as "3500 GiB"')
 
-    def volumes(self) -> list[dict[str, Any]]:
+    def volumes(self) -> list[Bought]:
         """What is bought of each volume, as keys of `drives`: every combination."""
         every = itertools.product(self.sizes or (None,), self.iops or (None,),
                                   self.throughput or (None,))  # fmt: skip
-        return [
-            {key: value for key, value in zip(_BOUGHT, each, strict=True) if value is not None}
-            for each in every
-        ]
+        found: list[Bought] = []
+        for size, iops, throughput in every:
+            bought: Bought = {}
+            if size is not None:
+                bought["size"] = size
+            if iops is not None:
+                bought["iops"] = iops
+            if throughput is not None:
+                bought["throughput"] = throughput
+            found.append(bought)
+        return found
 
 
 _MOST_COST = 1e12
@@ -309,6 +322,16 @@ class QuestionTable(Table):
     replace_hours: float = Field(default=24.0, ge=0)
 
     @property
+    def loads(self) -> list[WorkloadTree]:
+        """`load`, whose keys the candidates' scenarios check."""
+        return cast(list[WorkloadTree], list(self.load))
+
+    @property
+    def run_table(self) -> RunTree:
+        """`run`, whose keys the candidates' scenarios check."""
+        return cast(RunTree, self.run)
+
+    @property
     def racked(self) -> bool:
         """Whether anything states the rack units that it takes."""
         stated = [self.base.rack_units, *(price.rack_units for price in self.price)]
@@ -316,7 +339,7 @@ class QuestionTable(Table):
 
     def faults(self) -> Iterator[Fault]:
         """Growth of what does not come at a rate, lists of rates."""
-        if self.growth.rate and any(_is_closed(load) for load in self.load):
+        if self.growth.rate and any(_is_closed(load) for load in self.loads):
             allowed = "0, or a `rate` or a `trace` for every load"
             yield Fault("growth.rate", self.growth.rate, allowed)
         if self.present is None and any(price.trend for price in self.price):
@@ -340,7 +363,7 @@ class Question:
     prices: dict[str, PriceTable]
     """By the names that candidates call devices by."""
     path: Path | None = None
-    tree: Mapping[str, Any] = field(default_factory=dict)
+    tree: Mapping[str, object] = field(default_factory=dict)
     """As it was written, before monitored loads became plain ones."""
     monitored: tuple[MonitoredLoad, ...] = ()
     """The files of its monitored loads."""
@@ -401,12 +424,12 @@ class Question:
     @property
     def closed(self) -> bool:
         """Whether a load's rate is what the system makes of it."""
-        return any(_is_closed(load) for load in self.table.load)
+        return any(_is_closed(load) for load in self.table.loads)
 
     @property
     def traced(self) -> bool:
         """Whether a load is a recorded trace, of which a part says little of the rest."""
-        return any("trace" in load for load in self.table.load)
+        return any("trace" in load for load in self.table.loads)
 
     def device(self, name: str) -> Device:
         """A device by the name that the question calls it by.
@@ -429,7 +452,7 @@ class Question:
         """A copy of the question with another choice of what monitoring leaves open."""
         loads = [
             {**load, "monitoring_member": number} if "monitoring" in load else load
-            for load in self.tree["load"]
+            for load in _loads(self.tree)
         ]
         return question_of({**self.tree, "load": loads}, self.path)
 
@@ -438,7 +461,7 @@ class Question:
         return "–" if value is None else f"{value:,.0f} {self.table.currency}".rstrip()
 
 
-def _is_closed(load: Mapping[str, Any]) -> bool:
+def _is_closed(load: WorkloadTree) -> bool:
     timed = "trace" in load and load.get("trace_timing", "trace") == "trace"
     return "rate" not in load and not timed
 
@@ -452,7 +475,7 @@ def load_question(path: Path) -> Question:
     return question_of(read_toml(path), path)
 
 
-def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
+def question_of(tree: Mapping[str, object], path: Path | None = None) -> Question:
     """A question from the tree of its file.
 
     Raises:
@@ -465,9 +488,10 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     tree, own_growth = _own_growth(tree, faults)
     table = check(QuestionTable, tree, faults)
     goals: list[Goal] = []
-    if isinstance(tree.get("goals"), list):
+    wanted = tree.get("goals")
+    if isinstance(wanted, list):
         try:
-            goals = goals_of([str(each) for each in tree["goals"]], "goals", file)
+            goals = goals_of([str(each) for each in wanted], "goals", file)
         except SpecError as error:
             faults.extend(error.faults)
     if table is None:
@@ -479,15 +503,22 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     faults.raise_if_any()
     monitored = tuple(
         read_monitored(folder / load["monitoring"])
-        for load in written["load"]
+        for load in _loads(written)
         if "monitoring" in load
     )
     return Question(table, tuple(goals), prices, path, written, monitored, present, own_growth)
 
 
+def _loads(tree: Mapping[str, object]) -> list[WorkloadTree]:
+    """The loads of a question as it was written; none if they are no list of tables."""
+    loads = tree.get("load")
+    tables = isinstance(loads, list) and all(isinstance(each, Mapping) for each in loads)
+    return cast(list[WorkloadTree], loads) if tables else []
+
+
 def _own_growth(
-    tree: Mapping[str, Any], faults: Faults
-) -> tuple[dict[str, Any], tuple[float | None, ...]]:
+    tree: Mapping[str, object], faults: Faults
+) -> tuple[Mapping[str, object], tuple[float | None, ...]]:
     """The tree without `growth` of its loads, and what each says."""
     loads = tree.get("load")
     if not isinstance(loads, list) or not all(isinstance(each, Mapping) for each in loads):
@@ -512,7 +543,7 @@ def _present(table: PresentTable, folder: Path, faults: Faults) -> System | None
     """The present system, if its file can be read."""
     file = folder / table.scenario
     try:
-        return System(read_toml(file), file)
+        return System(scenario_tree(file), file)
     except SpecError as error:
         faults.extend(error.faults)
         return None

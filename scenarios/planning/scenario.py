@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
@@ -59,6 +59,7 @@ from raidlab.scenarios.spec.caching import settled
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.spec.unsupported import not_yet
 
 _LARGEST_FILE = 1 << 43
@@ -105,7 +106,7 @@ class Scenario:
     """Warnings of drives that nobody replaces, by array, for arrays that bear their failure."""
     base: Plan
     """The plan of the first point of the first replication."""
-    written: Mapping[str, Any]
+    written: ScenarioTree
     """The scenario as it was written."""
     usable_bytes: int = 0
     """What all arrays offer to hosts."""
@@ -201,6 +202,15 @@ def _snapshot_digest(devices: Sequence[DeviceParams]) -> str:
         return ""
 
 
+def scenario_tree(path: Path) -> ScenarioTree:
+    """What a scenario's file holds, as it is written: `build_scenario` checks it.
+
+    Raises:
+        SpecError: The file cannot be read, or is not TOML.
+    """
+    return cast(ScenarioTree, read_toml(path))
+
+
 def load_scenario(path: str | Path) -> Scenario:
     """Reads a scenario file and everything it names.
 
@@ -211,7 +221,7 @@ def load_scenario(path: str | Path) -> Scenario:
     return build_scenario(read_toml(path), path)
 
 
-def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario:
     """A scenario that is loaded, or given by the path of its file or by what such a file holds.
 
     Raises:
@@ -228,7 +238,7 @@ def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
 
 
 def build_scenario(
-    tree: Mapping[str, Any],
+    tree: Mapping[str, object],
     path: str | Path | None = None,
     own: Mapping[str, Device] | None = None,
     sections: Sequence[Section] | None = None,
@@ -295,7 +305,7 @@ def build_scenario(
         ),
         unrebuilt=parts.unrebuilt,
         base=plan,
-        written=dict(tree),
+        written=cast(ScenarioTree, dict(tree)),
         usable_bytes=sum(len(arrays) * (usable or 0) for arrays, usable in parts.offered.values()),
         path="" if path is None else str(path),
         snapshot=_snapshot_digest(plan["devices"]),

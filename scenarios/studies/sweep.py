@@ -15,13 +15,12 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
-from raidlab.devices.schema import read_toml
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario, scenario_tree
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, latency_at
@@ -31,6 +30,7 @@ from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.sweep_picture import picture
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
@@ -124,7 +124,7 @@ class Sweep:
 class Experiment:
     """What a sweep is to simulate: a scenario's tree, what varies in it, and how."""
 
-    tree: Mapping[str, Any]
+    tree: ScenarioTree
     axes: Sequence[Axis]
     path: Path | None = None
     """Of the scenario's file."""
@@ -139,7 +139,7 @@ class Experiment:
     @classmethod
     def of(
         cls,
-        scenario: str | Path | Mapping[str, Any],
+        scenario: str | Path | Mapping[str, object],
         vary: Mapping[str, str | Sequence[Any]],
         **settings: Any,
     ) -> Self:
@@ -160,8 +160,8 @@ class Experiment:
             for path, values in vary.items()
         ]
         if isinstance(scenario, Mapping):
-            return cls(in_form_of_a_file(scenario), axes, **settings)
-        return cls(read_toml(Path(scenario)), axes, Path(scenario), **settings)
+            return cls(cast(ScenarioTree, in_form_of_a_file(scenario)), axes, **settings)
+        return cls(scenario_tree(Path(scenario)), axes, Path(scenario), **settings)
 
 
 @dataclass

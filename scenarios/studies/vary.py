@@ -23,10 +23,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, get, put
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 MOST_POINTS = 100_000
 """Points of a design at most."""
@@ -270,13 +271,13 @@ def _settings(axes: Sequence[Axis], values: Sequence[Any]) -> dict[str, Any]:
     return found
 
 
-def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def with_values(tree: ScenarioTree, values: Mapping[str, Any]) -> ScenarioTree:
     """The tree of a scenario with other values.
 
     Raises:
         SpecError: A path leads nowhere: an index beyond a list, a value that has no parts.
     """
-    changed = copy.deepcopy(dict(tree))
+    changed = cast(Tree, copy.deepcopy(tree))
     faults = []
     for path, value in values.items():
         factor = _TIMES.fullmatch(value) if isinstance(value, str) else None
@@ -293,7 +294,7 @@ def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str,
             faults.append(Fault(path, value, allowed))
     if faults:
         raise SpecError(faults)
-    return changed
+    return cast(ScenarioTree, changed)
 
 
 def _multiple(stands: Any, factor: float) -> Any:

@@ -1,0 +1,21 @@
+"""Parts of scenarios as they are written."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import cast
+
+from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
+
+
+def kept_run(tree: ScenarioTree, keys: Container[str]) -> RunTree:
+    """A copy of `[run]` with these of its keys alone; empty where there is no such table."""
+    run = tree.get("run")
+    found = {key: value for key, value in run.items() if key in keys} if run else {}
+    return cast(RunTree, found)
+
+
+def without_hot_spot(load: WorkloadTree) -> WorkloadTree:
+    """A load that spreads its accesses evenly."""
+    found = {key: value for key, value in load.items() if not key.startswith("hot_")}
+    return cast(WorkloadTree, found)
