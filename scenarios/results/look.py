@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -265,7 +265,25 @@ def tick(value: float) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
-def log_axis(values: Iterable[float], title: str) -> dict[str, Any]:
+class Axis(TypedDict):
+    """A logarithmic axis, as plotly takes it."""
+
+    title_text: str | None
+    type: Literal["log"]
+    tickvals: list[float]
+    ticktext: list[str]
+    range: list[float]
+    tickangle: NotRequired[int]
+
+
+class Look(TypedDict):
+    """Colour and marker of a line, as plotly takes them."""
+
+    line: dict[str, str | float]
+    marker: dict[str, str | float]
+
+
+def log_axis(values: Iterable[float], title: str) -> Axis:
     """A logarithmic axis from tick to tick around the values, its numbers written out."""
     known = [value for value in values if value and value > 0]
     low = max((each for each in TICKS if each < min(known, default=1) / 1.05), default=TICKS[0])
@@ -282,7 +300,7 @@ def log_axis(values: Iterable[float], title: str) -> dict[str, Any]:
     }
 
 
-def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> dict[str, Any]:
+def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> Axis:
     """The axis of queue depths: logarithmic, each depth written if there is room for it."""
     places = sorted(set(depths))
     low, high = math.log10(places[0]), math.log10(places[-1])
@@ -348,7 +366,7 @@ def apart(heights: Sequence[float], least: float, top: float = math.inf) -> list
     return placed
 
 
-def line(at: int) -> dict[str, Any]:
+def line(at: int) -> Look:
     """Colour and marker of the line that is drawn as number `at`."""
     return {
         "line": {"color": LINES[at % len(LINES)], "width": 2.5},
@@ -356,7 +374,7 @@ def line(at: int) -> dict[str, Any]:
     }
 
 
-def part_marker(part: str, outline: float = 0.3) -> dict[str, Any]:
+def part_marker(part: str, outline: float = 0.3) -> dict[str, object]:
     """How bars of a part of the latency are filled; `outline` in pixels."""
     colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
     fill = {"shape": pattern, "fgcolor": stripes, "bgcolor": colour, "solidity": 0.3}

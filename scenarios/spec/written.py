@@ -15,6 +15,13 @@ def kept_run(tree: ScenarioTree, keys: Container[str]) -> RunTree:
     return cast(RunTree, found)
 
 
+def run_without(tree: ScenarioTree, keys: Container[str]) -> RunTree:
+    """A copy of `[run]` without these keys; empty where there is no such table."""
+    run = tree.get("run")
+    found = {key: value for key, value in run.items() if key not in keys} if run else {}
+    return cast(RunTree, found)
+
+
 def without_hot_spot(load: WorkloadTree) -> WorkloadTree:
     """A load that spreads its accesses evenly."""
     found = {key: value for key, value in load.items() if not key.startswith("hot_")}
