@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,6 +26,7 @@ from raidlab.devices.units import SIZE
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.rows import Row
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DATA: Final = ROOT / "calibration" / "published" / "data" / "public-reports.toml"
@@ -139,7 +140,7 @@ def simulated(report: Report) -> float:
     return _of_latency(row, name) / {"us": 1, "ms": 1e3}[unit]
 
 
-def _rebuild_rate(tree: dict[str, Any]) -> float:
+def _rebuild_rate(tree: ScenarioTree) -> float:
     """Megabytes a second of a member that a rebuild makes."""
     at = {event["kind"]: event["t_s"] for event in simulate(build_scenario(tree)).events}
     (array,) = tree["array"]

@@ -257,7 +257,8 @@ def _case(
     try:
         tree = scenario_tree(configuration)
         if depths is not None and configuration.outstanding == "max":
-            tree["workload"] = [load | {"outstanding": list(depths)} for load in tree["workload"]]
+            for load in tree["workload"]:
+                load["outstanding"] = list(depths)
         scenario = build_scenario(tree)
     except SpecError as error:
         return _refused(error.faults)

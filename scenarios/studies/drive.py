@@ -17,7 +17,7 @@ from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.trees import Document
-from raidlab.devices.units import DURATION, IO_RATE, RATE
+from raidlab.devices.units import DURATION, IO_RATE, RATE, Dimension
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row, figures_of, measured, side_of
@@ -52,7 +52,7 @@ _THREADS = 32
 _MIXED_DEPTH = 32
 _READ_SHARE = 0.7
 """Reads of the load whose reads' latencies are shown beside its writes."""
-_RATES: Mapping[str, Any] = {
+_RATES: Mapping[str, Dimension] = {
     "random_read": IO_RATE,
     "random_write": IO_RATE,
     "mixed_random": IO_RATE,

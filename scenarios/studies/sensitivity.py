@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.draws import bounds, open_numbers, placed
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import Document, get
+from raidlab.devices.trees import Document, Tree, get
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Source, of_load, workload_faults
@@ -319,7 +319,7 @@ def _built(
 
 
 def _placed(scenario: Scenario, factors: Sequence[Factor], shares: Sequence[float]) -> Scenario:
-    fields: dict[str, object] = {}
+    fields: Tree = {}
     numbers: dict[str, dict[str, float]] = {}
     for factor, share in zip(factors, shares, strict=True):
         if factor.axis is not None:

@@ -18,7 +18,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
-from raidlab.devices.trees import Document
+from raidlab.devices.trees import Document, Value
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario, scenario_tree
 from raidlab.scenarios.results.bottleneck import limits
@@ -168,7 +168,7 @@ class Experiment:
 class _Point:
     """A point under way."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
     scenario: Scenario | None
     faults: list[Fault]
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -267,7 +267,7 @@ def _counted(count: int, of: int, warning: str) -> str:
 class _Built:
     """Scenarios of the points, made when they are wanted and forgotten when they are done."""
 
-    def __init__(self, experiment: Experiment, placed: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, experiment: Experiment, placed: Sequence[Mapping[str, Value]]) -> None:
         self._experiment = experiment
         self._placed = placed
         self.points: dict[int, _Point] = {}
@@ -298,7 +298,7 @@ class _Built:
                 self._made += 1
                 yield json.dumps(point.scenario.plan(*run, self._experiment.seed))
 
-    def _point(self, values: Mapping[str, Any]) -> _Point:
+    def _point(self, values: Mapping[str, Value]) -> _Point:
         more = {}
         if self._experiment.replications is not None:
             more = {"run.replications": self._experiment.replications}

@@ -26,7 +26,7 @@ from enum import StrEnum
 from typing import Any, cast
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import Tree, get, put
+from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.scenarios.spec.trees import ScenarioTree
 
 MOST_POINTS = 100_000
@@ -79,7 +79,7 @@ class Axis:
     tied: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
     """Other paths that move with it, each with its own values; None for the same ones."""
 
-    def settings(self, value: Any) -> dict[str, Any]:
+    def settings(self, value: Any) -> Tree:
         """The value of each of its paths where its own is this one."""
         found = {self.path: value}
         for path, values in self.tied:
@@ -216,7 +216,7 @@ def _with_unit(number: float, unit: str) -> Any:
 
 def points(
     axes: Sequence[Axis], design: Design = Design.GRID, count: int | None = None, seed: int = 1
-) -> list[dict[str, Any]]:
+) -> list[Tree]:
     """The points of a design: the value of each path.
 
     Args:
@@ -263,15 +263,15 @@ def points(
     ]
 
 
-def _settings(axes: Sequence[Axis], values: Sequence[Any]) -> dict[str, Any]:
+def _settings(axes: Sequence[Axis], values: Sequence[Any]) -> Tree:
     """The value of each path at a point, those of tied ones behind their own."""
-    found: dict[str, Any] = {}
+    found: Tree = {}
     for axis, value in zip(axes, values, strict=True):
         found |= axis.settings(value)
     return found
 
 
-def with_values(tree: ScenarioTree, values: Mapping[str, Any]) -> ScenarioTree:
+def with_values(tree: ScenarioTree, values: Mapping[str, Value]) -> ScenarioTree:
     """The tree of a scenario with other values.
 
     Raises:
