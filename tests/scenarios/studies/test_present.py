@@ -15,6 +15,7 @@ from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.planning.monitored import playing
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.openness import doubts, fit_open
 from raidlab.scenarios.studies.present import Beside, System, Waits, Windows, as_monitored, beside
 from raidlab.scenarios.studies.present_report import answer, doubt
@@ -24,7 +25,7 @@ RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 30.0)
 ONE = Running(1, None, None)
 
 
-def system(model: str = "generic-7200rpm", **load: Any) -> dict[str, Any]:
+def system(model: str = "generic-7200rpm", **load: Any) -> ScenarioTree:
     return {
         "title": f"one {model}",
         "array": [{"name": "a", "drives": [{"model": model}]}],
