@@ -12,7 +12,7 @@ from raidlab.scenarios.capacity.pictures import pictures
 from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
-from raidlab.scenarios.results.goals import Judged, Source
+from raidlab.scenarios.results.goals import NO_WEAR, Judged, Source
 from raidlab.scenarios.results.look import (
     Cell,
     Column,
@@ -59,8 +59,7 @@ def recommendation(found: Answer) -> str:
     text += _ties(found, best)
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
-    met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
-    met = [text.replace("life no wear", "no wear") for text in met]
+    met = [_met(one) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
     return text + "."
@@ -173,6 +172,11 @@ def doubts(found: Answer) -> Table:
 
 def _says(one: Judged) -> bool:
     return one.goal.quantity not in ("cost", "survives") and one.measured.value is not None
+
+
+def _met(one: Judged) -> str:
+    value = _value(one)
+    return value if value == NO_WEAR else f"{one.goal.name} {value}"
 
 
 def _value(one: Judged) -> str:

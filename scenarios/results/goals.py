@@ -12,6 +12,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION, IO_RATE, PERCENT, POWER, RATE, SIZE
@@ -22,6 +23,8 @@ CLEAR = 0.95
 """Confidence from which on a comparison is clear."""
 _Z95 = 1.959964
 UNWORN_YEARS = 1000.0
+NO_WEAR: Final = "no wear"
+"""A life that nothing ends, in words."""
 """The life of drives that do not wear."""
 _STRIPES = 1e-4
 """Share of a capacity that whole stripes may lack."""
@@ -171,7 +174,7 @@ class Goal:
         if self.unit == "B/s":
             return "–" if value is None else figure(value / 1e6, "MB/s")
         if self.quantity == "life" and value is not None and value >= UNWORN_YEARS:
-            return "no wear"
+            return NO_WEAR
         return figure(value, self.unit)
 
 

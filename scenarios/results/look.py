@@ -111,21 +111,33 @@ def figure(value: float | None, unit: str = "") -> str:
     """A number with its unit for a sentence or a box: `4,107 IO/s`, `1.24 M IO/s`, `870 us`."""
     if value is None:
         return "–"
-    for scale, name in _SCALES.get(unit, ()):
-        if abs(value) >= 0.9995 * scale or scale == _SCALES[unit][-1][0] or value == 0:
-            value, unit = (value / scale, name) if value else (value, unit)
+    scale, unit = shown_unit(value, unit)
+    return f"{_number(value, scale)} {unit}".rstrip()
+
+
+def _number(value: float, scale: float) -> str:
+    """A number in a unit of which one is `scale`; whole ones stay whole."""
+    value = value if scale == 1 else value / scale
+    return f"{value:,}" if isinstance(value, int) else digits(value)
+
+
+def shown_unit(value: float, unit: str = "") -> tuple[float, str]:
+    """How many of `unit` the unit has in which `figure` shows a value, and its name."""
+    found, name = 1.0, unit
+    for scale, other in _SCALES.get(unit, ()) if value else ():
+        if abs(value) >= 0.9995 * scale or scale == _SCALES[unit][-1][0]:
+            found, name = scale, other
             break
-    if abs(value) >= _MILLION:
-        value, unit = value / 1e6, f"M {unit}".rstrip()
-    number = f"{value:,}" if isinstance(value, int) else digits(value)
-    return f"{number} {unit}".rstrip()
+    if abs(value / found) >= _MILLION:
+        found, name = found * 1e6, f"M {name}".rstrip()
+    return found, name
 
 
 def between(first: float, last: float, unit: str = "") -> str:
     """Two numbers with their unit: `49.6 to 167 ms`, `870 us to 1.20 ms`."""
-    one, other = figure(first, unit), figure(last, unit)
-    number, _, ends = one.partition(" ")
-    return f"{number} to {other}" if ends == other.partition(" ")[2] else f"{one} to {other}"
+    scale, name = shown_unit(first, unit)
+    one = _number(first, scale) if name == shown_unit(last, unit)[1] else figure(first, unit)
+    return f"{one} to {figure(last, unit)}"
 
 
 def percent(share: float) -> str:
