@@ -21,6 +21,7 @@ from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.certainty.replicates import scaled_by_replicates
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.estimation.model import FitModel, alone
+from raidlab.calibration.fitting.parameters.facts import Fact
 from raidlab.calibration.fitting.parameters.kinds import ALONE_AND_BESIDE, declared_for, that_apply
 from raidlab.calibration.fitting.parameters.parameter import (
     Choice,
@@ -106,6 +107,10 @@ class Settings:
     """Points that the fit may see; all if empty."""
     overrides: Mapping[str, Any] = field(default_factory=dict)
     """Values of the device file to replace before the fit, by dotted key."""
+    facts: tuple[Fact, ...] = ()
+    """What is known of the device: it binds, and tells kinds apart."""
+    known: frozenset[str] = frozenset()
+    """Keys of the device file that its system states: they bind, too."""
     choice: Choice = _NO_CHOICE
     budget: int = BUDGET
     """Evaluations that the search may take: places of the parameters that are simulated."""
@@ -175,6 +180,7 @@ class Task:
             if not (known_state and parameter.key.startswith("state."))
             and parameter.key not in set_by_modes
             and parameter.key not in self.settings.overrides
+            and parameter.key not in self.settings.known
         ]
         declared = [self.wide(parameter) for parameter in declared]
         if self.prior is not None:
@@ -395,7 +401,8 @@ def _is_open(mode: Mode, task: Task) -> bool:
     """True if nobody has said how the device works, and some point shows it."""
     named = {key for option in mode.options for key in option.values}
     settings = task.settings
-    said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
+    given = set(settings.overrides) | set(settings.choice.fix) | settings.choice.free
+    said = named & (given | settings.known)
     return not said and not settings.like and mode.side in task.sides
 
 
