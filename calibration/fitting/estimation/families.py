@@ -1,9 +1,11 @@
 """Which kind of device was measured, where nobody says: families are tried on points left out.
 
-Families are a disk, flash, a station, a volume (a law: a virtual disk or a table), and an array of
-disks behind a controller's cache. Facts exclude families, and so do times that no device of a
-family has. Each of the others is fitted roughly to a dozen training points that span the loads,
-then, from there, to all but a fourth of them, which it predicts. The error of a prediction is
+Families are a station, a volume (a law: a virtual disk, else a table), a disk and flash. Facts
+exclude families, and so do times that no device of a family has. Reads that take as long as a
+disk's, and more of them than a disk reaches, are those of an array: rates do not say of how many
+drives, so a scenario must. Each of the others is fitted roughly to a dozen training points that
+span the loads, then, from there, to all but a fourth of them, which it predicts. The error of a
+prediction is
 
     mean of |ln(predicted / measured)|       of the rate, and of p50 and p99 of each direction
 
@@ -21,14 +23,12 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.bench.bench import Bench, Simulated
-from raidlab.calibration.fitting.bench.system import System
+from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.estimation.by_law import (
     begun_with,
     capacity_of,
@@ -36,15 +36,15 @@ from raidlab.calibration.fitting.estimation.by_law import (
     measured_host,
     selection_of,
 )
-from raidlab.calibration.fitting.estimation.stages import ROUGH, Settings, Task, settle
+from raidlab.calibration.fitting.estimation.stages import Settings, Task, settle
 from raidlab.calibration.fitting.estimation.start import base_of, host_of, kind_for
 from raidlab.calibration.fitting.parameters.facts import (
     Fact,
-    FactName,
     bound,
     kinds_with,
 )
 from raidlab.calibration.fitting.parameters.kinds import TABLE, VIRTUAL_DISK, kind_of
+from raidlab.calibration.fitting.parameters.parameter import Kind
 from raidlab.calibration.fitting.search.loss import groups_of, total_percentile
 from raidlab.calibration.fitting.search.minimise import Budget, Search, descend
 from raidlab.calibration.measurements.distribution import percentile
@@ -61,24 +61,27 @@ class Family(StrEnum):
     VOLUME = "volume"
     DISK = "disk"
     FLASH = "flash"
-    CACHED_ARRAY = "array behind a cache"
 
 
 _ORDER: Final = tuple(Family)
-"""Those with fewer numbers first."""
-CACHED_ARRAY: Final = Path(__file__).parents[1] / "parameters" / "systems" / "cached-array.toml"
-"""The scenario that an array behind a cache is tried in."""
+"""Those with fewer numbers first; a table has the most."""
 _FEWEST: Final = 6
 """Loads below which nothing is left out."""
 _MOST_POINTS: Final = 12
+_DEEPEST_LOAD: Final = 64
+"""I/Os outstanding beyond which a load tells nothing more of a family, and takes long."""
 _PARTS: Final = 4
-_EVALUATIONS: Final = 350
+_GLANCE_EFFORT: Final = Effort(ios=800, ios_of_slow=300, rounds=1.5)
+"""Of a simulation: families differ by tens of percent."""
+_EVALUATIONS: Final = 400
 """Of the rough fit of a family, which decides how it works too."""
-_STEPS: Final = 3
+_DESCENT_STEPS: Final = 6
 _AS_WELL: Final = 1.1
 _LEAST_ERROR: Final = 0.01
 _LARGEST_ERROR: Final = math.log(4.0)
 _DRAWS: Final = 400
+_FASTER: Final = 10.0
+"""Times that a station's service may be below the least latency."""
 _PERCENTS: Final = (50.0, 99.0)
 _SMALL_BYTES: Final = 16 * 1024
 _FASTEST_DISK_US: Final = 1000.0
@@ -151,8 +154,7 @@ class FamilyChoice:
         """What to fit; empty where laws are to say it."""
         if self.taken is None:
             return "" if self.only == VIRTUAL_DISK else self.only
-        laws = self.taken.family in (Family.VOLUME, Family.CACHED_ARRAY)
-        return "" if laws else self.taken.kind
+        return "" if self.taken.family is Family.VOLUME else self.taken.kind
 
     def to_dict(self) -> dict[str, Any]:
         """The document's part."""
@@ -184,13 +186,8 @@ class FamilyChoice:
             f"no --kind: {self.taken.family} ({self.taken.kind}) predicts rates, p50 and p99 of"
             f" points left out {of} off on average"
         )
-        text += f", {others}; sure to {self.confidence:.0%}" if others else ""
+        text += f", {others}; sure to {100 * self.confidence:.0f} %" if others else ""
         yield text + (f" ({because})" if because else "")
-        if self.taken.family is Family.CACHED_ARRAY:
-            yield (
-                "an array behind a cache was measured: points do not say how many drives it has;"
-                " --system with its scenario fits drives and controller, here a law stands for all"
-            )
 
 
 def choose_family(
@@ -211,7 +208,7 @@ def choose_family(
     """
     kinds = {
         Family.STATION: "station", Family.VOLUME: VIRTUAL_DISK, Family.DISK: "hdd",
-        Family.FLASH: _flash(points, machine, facts), Family.CACHED_ARRAY: "hdd",
+        Family.FLASH: _flash(points, machine, facts),
     }  # fmt: skip
     why = {family: _impossible(family, kinds[family], points, machine, facts) for family in _ORDER}
     excluded = tuple(Excluded(family, text) for family, text in why.items() if text)
@@ -239,16 +236,19 @@ def choose_family(
 def _choice(tried: Sequence[Tried], excluded: tuple[Excluded, ...]) -> FamilyChoice:
     least = min(each.error for each in tried)
     near = [each for each in tried if each.error <= _AS_WELL * least + _LEAST_ERROR]
-    taken = min(near, key=lambda each: _ORDER.index(each.family))
+    taken = min(near, key=lambda each: (each.kind == TABLE, _ORDER.index(each.family)))
     ordered = tuple(sorted(tried, key=lambda each: each.error))
     return FamilyChoice(taken, ordered, excluded, _confidence(taken, ordered))
 
 
 def _confidence(taken: Tried, tried: Sequence[Tried]) -> float:
-    """Share of bootstrap samples of the points in which no other family is clearly better."""
+    """Share of bootstrap samples of the points in which no other family is clearly better.
+
+    A table is no kind of device, so it does not count against one.
+    """
     count = len(taken.errors)
     draws = np.random.default_rng(1).integers(0, count, (_DRAWS, count))
-    others = [each for each in tried if each is not taken]
+    others = [each for each in tried if each is not taken and each.kind != TABLE]
     if not others:
         return 1.0
     own, *rest = (
@@ -263,31 +263,30 @@ def _impossible(
 ) -> str:  # fmt: skip
     """Why a family cannot be what was measured; empty if it can."""
     for fact in facts:
-        if kind not in kinds_with(fact) or (
-            family is Family.CACHED_ARRAY and fact.name is not FactName.CAPACITY
-        ):
+        if kind not in kinds_with(fact):
             return f"{fact.name} = {str(fact.value).lower()} is known"
     device = (machine.device if machine is not None else None) or ""
     emulated = device.startswith(("vd", "xvd", "loop", "zram", "ram", "rbd", "nbd"))
     if emulated and family is not Family.VOLUME:
         return f"{device} is no drive of its own"
-    if device.startswith("nvme") and family in (Family.DISK, Family.CACHED_ARRAY):
+    if device.startswith("nvme") and family is Family.DISK:
         return f"{device} is behind NVMe"
     turning = None if machine is None else machine.rotational
-    if turning is False and family in (Family.DISK, Family.CACHED_ARRAY):
+    if turning is False and family is Family.DISK:
         return f"{device or 'the device'} does not turn, as the kernel says"
     alone = _alone_us(points)
     deep = max((p.iops for p in points if p.rw == "randread"), default=0.0)
     if alone is None:
         return ""
-    if family in (Family.DISK, Family.CACHED_ARRAY) and alone < _FASTEST_DISK_US:
+    if family is Family.DISK and alone < _FASTEST_DISK_US:
         return f"a random read alone takes {alone:.0f} us"
     if family is Family.FLASH and alone > _SLOWEST_FLASH_US:
         return f"a random read alone takes {alone / 1000.0:.1f} ms"
     if family is Family.DISK and deep > _FASTEST_DISK_RATE:
-        return f"{deep:,.0f} random reads a second are more than one disk reaches"
-    if family is Family.CACHED_ARRAY and not any(p.write for p in points):
-        return "no write shows a cache"
+        return (
+            f"reads alone are as long as a disk's, but {deep:,.0f} a second are more than one"
+            " reaches: an array, which --system with its scenario fits"
+        )
     return ""
 
 
@@ -315,6 +314,8 @@ def _flash(points: Sequence[Point], machine: Machine | None, facts: Sequence[Fac
 
 def _spanning(points: Sequence[Point]) -> list[Point]:
     """A dozen points that span the loads: each next one is the furthest from those taken."""
+    shallow = [point for point in points if point.outstanding <= _DEEPEST_LOAD]
+    points = shallow if len(shallow) >= _FEWEST else points
     if len(points) <= _MOST_POINTS:
         return list(points)
     rows = [
@@ -363,7 +364,7 @@ def _try(
     for part, bench in zip(parts, benches, strict=True):
         of = [points[at] for at in part]
         try:
-            results = bench.run_all(of, ROUGH, settings.workers)
+            results = bench.run_all(of, _GLANCE_EFFORT, settings.workers)
         except SpecError:
             errors[part], rates[part] = _LARGEST_ERROR, _LARGEST_ERROR
             continue
@@ -414,12 +415,10 @@ def _mechanical(
 ) -> Iterator[Bench]:
     """Benches fitted roughly to all points, then without each part from there on."""
     kind = kind_for(settings)
-    system = None
-    if family is Family.CACHED_ARRAY:
-        system = System.of(CACHED_ARRAY, kind)
-        kind = system.kind
-    tree, _ = base_of(kind, settings, "trial", system)
-    task = Task(kind, host_of(kind, settings, system), tuple(points), settings, system=system)
+    tree, _ = base_of(kind, settings, "trial", None)
+    if family is Family.STATION:
+        kind = _near_stations(kind, points)
+    task = Task(kind, host_of(kind, settings, None), tuple(points), settings, rough=_GLANCE_EFFORT)
     settled = settle(task, tree, Budget(_EVALUATIONS), lambda done, steps: None)
     model, groups = settled.model, groups_of(points)
     evaluate = task.evaluator(model)
@@ -432,7 +431,17 @@ def _mechanical(
         def residuals(at: Array, search: Search = search, seen: tuple[int, ...] = seen) -> Array:
             return search.residuals(at, seen, rough=True)
 
-        yield model.bench(descend(residuals, settled.place, model.parameters, _STEPS))
+        yield model.bench(descend(residuals, settled.place, model.parameters, _DESCENT_STEPS))
+
+
+def _near_stations(kind: Kind, points: Sequence[Point]) -> Kind:
+    """Stations that are not far faster than any I/O: a thousandfold rate takes long to simulate."""
+    fastest = min(point.latency_mean_us for point in points) / _FASTER
+    declared = tuple(
+        replace(each, low=max(each.low, fastest)) if each.key == "service" else each
+        for each in kind.declared
+    )
+    return replace(kind, declared=declared)
 
 
 def _without(points: Sequence[Point], part: Sequence[int]) -> list[Point]:

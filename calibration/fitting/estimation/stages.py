@@ -135,6 +135,8 @@ class Task:
     """What it stands in; None for a drive behind the host."""
     prior: Prior | None = None
     """What the device to start from knows; None for a template."""
+    rough: Effort = ROUGH
+    """Of rough looks."""
 
     @property
     def sides(self) -> frozenset[str]:
@@ -219,7 +221,9 @@ class Task:
             looked = [self.points[index] for index in indices]
             try:
                 bench = model.bench(at)
-                results = bench.run_all(looked, ROUGH if rough else fine, self.settings.workers)
+                results = bench.run_all(
+                    looked, self.rough if rough else fine, self.settings.workers
+                )
             except SpecError:
                 # Numbers that no drive can have are as far away as can be.
                 count = sum(1 for group in groups if group in set(indices))
