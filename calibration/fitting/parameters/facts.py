@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.parameters.kinds import TABLE, VIRTUAL_DISK
 from raidlab.devices.faults import Fault, SpecError
@@ -28,7 +28,7 @@ class FactName(StrEnum):
     VIRTUAL = "virtual"
 
 
-Value = str | int | bool
+Known = str | int | bool
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Fact:
     """Something known."""
 
     name: FactName
-    value: Value
+    value: Known
 
 
 DRIVES: Final = ("hdd", "ssd", "nvme")
@@ -95,7 +95,7 @@ def facts_of(texts: Sequence[str]) -> tuple[Fact, ...]:
     return tuple(found.values())
 
 
-def _value(name: FactName, text: str) -> Value | Fault:
+def _value(name: FactName, text: str) -> Known | Fault:
     """What a text says, in the form that device files have it."""
     where = f"--fact {name}"
     if name in (FactName.ROTATIONAL, FactName.VIRTUAL):
@@ -124,7 +124,7 @@ def kinds_with(fact: Fact) -> tuple[str, ...]:
     return KINDS_OF[fact.name]
 
 
-def bound(kind: str, facts: Sequence[Fact]) -> dict[str, Any]:
+def bound(kind: str, facts: Sequence[Fact]) -> dict[str, Known]:
     """Values of the device file that facts set, by dotted key.
 
     Raises:
