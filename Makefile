@@ -83,8 +83,9 @@ ADVICE := docs/evidence/advice.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
-	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
-	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --json > target/claims.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --csv $(EVIDENCE:.md=.csv) --json > target/validation.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --csv $(CLAIMS:.md=.csv) \
+		--json > target/claims.json || test $$? -eq 1
 	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md

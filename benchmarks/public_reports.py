@@ -172,10 +172,11 @@ def markdown(lines: Sequence[Line]) -> str:
             f"| {report.id}{mark} | {report.system} | {report.load} | {_unit(report)} |"
             f" {report.measured:g} | {line.simulated:.4g} | {before} | {line.faster:.2f} |"
         )
-    out += ["", STANDS, "| row | in its place |", "|---|---|"]
-    out += [
-        f"| {each.report.id} | {each.report.stands_in} |" for each in lines if each.report.stands_in
-    ]
+    out += ["", STANDS, "| rows | in their place |", "|---|---|"]
+    stands: dict[str, list[str]] = {}
+    for line in lines:
+        stands.setdefault(line.report.stands_in, []).append(line.report.id)
+    out += [f"| {', '.join(ids)} | {text} |" for text, ids in stands.items() if text]
     out += ["", MISSES, "| row | ratio | most likely cause |", "|---|---|---|"]
     out += [
         f"| {line.report.id} | {line.faster:.2f} | {line.report.cause or 'not known'} |"

@@ -31,6 +31,7 @@ from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
 
 PAGE = Path("docs/evidence/tails.md")
+LISTING = PAGE.with_suffix(".csv")
 _DRAWS = 10
 _DEPTHS = (1, 4, 16)
 _Z95 = 1.96
@@ -241,17 +242,19 @@ def page(tails: Sequence[Tail]) -> str:
         lines.append(
             f"| {name} | {len(each)} | {ratio:.2f} | {100 * (math.exp(error) - 1):.0f} % | {held} |"
         )
-    lines += [
-        "",
-        "| drive | host | load | depth | percentile | measured, us | predicted, us | draws |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for tail in wide:
+    lines += ["", f"Each percentile, one a row: [{LISTING.name}]({LISTING.name})."]
+    return "\n".join(lines) + "\n"
+
+
+def listing(tails: Sequence[Tail]) -> str:
+    """Each percentile as a row of CSV, with the ends of its widened draws, in microseconds."""
+    lines = ["drive,host,load,depth,percentile,measured_us,predicted_us,drawn_low_us,drawn_high_us"]
+    for tail in widened(tails):
         low, high = tail.drawn
         lines.append(
-            f"| {tail.of.drive} | {tail.of.host} | {tail.rw} | {tail.depth} |"
-            f" {tail.percentile.replace('_', '.')} | {tail.measured:,.0f} | {tail.predicted:,.0f} |"
-            f" {low:,.0f} to {high:,.0f} |"
+            f"{tail.of.drive},{tail.of.host},{tail.rw},{tail.depth},"
+            f"{tail.percentile.replace('_', '.')},{tail.measured:.0f},{tail.predicted:.0f},"
+            f"{low:.0f},{high:.0f}"
         )
     return "\n".join(lines) + "\n"
 
@@ -261,8 +264,9 @@ def main() -> int:
     if len(sys.argv) < 2:
         print("error: FOLDER: a folder of fio's results", file=sys.stderr)
         return 2
-    write_files({PAGE: page(predicted(Path(sys.argv[1])))})
-    print(f"wrote {PAGE}")
+    tails = predicted(Path(sys.argv[1]))
+    write_files({PAGE: page(tails), LISTING: listing(tails)})
+    print(f"wrote {PAGE}, {LISTING}")
     return 0
 
 

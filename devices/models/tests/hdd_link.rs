@@ -1,7 +1,8 @@
 //! A drive behind a link, against what can be computed by hand.
 
 use crate::common::{Rig, params};
-use raidlab_kernel::{Nanos, Op, Part, Time};
+use raidlab_io::{Op, Part};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Device, DeviceParams};
 use serde_json::{Value, json};
 
@@ -46,7 +47,7 @@ fn figure(rig: &Rig, name: &str) -> f64 {
     figures.iter().find(|figure| figure.0 == name).unwrap().1
 }
 
-fn parts(io: &raidlab_kernel::Io) -> [u64; 4] {
+fn parts(io: &raidlab_io::Io) -> [u64; 4] {
     [Part::Overhead, Part::Seek, Part::Rotation, Part::Transfer].map(|part| io.parts[part].0)
 }
 

@@ -17,6 +17,7 @@ pub use integrity::DataReport;
 pub use integrity::sectors::token as version_of;
 pub use layout::Layout;
 pub use plan::Plan;
+pub use raidlab_io as io;
 pub use raidlab_jobs as jobs;
 pub use raidlab_kernel as kernel;
 pub use raidlab_models::{Fault, ReadUnits, patiently};

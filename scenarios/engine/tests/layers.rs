@@ -42,11 +42,12 @@ const METHODS: usize = 70;
 /// Fields of a struct.
 const FIELDS: usize = 32;
 /// The crates of the workspace, from the engine.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     ".",
     "../binding",
     "../jobs",
     "../traces",
+    "../../devices/io",
     "../../devices/models",
     "../../sim/kernel",
     "../../calibration/collector",

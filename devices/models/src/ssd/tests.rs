@@ -18,7 +18,8 @@ use super::*;
 use crate::port::Port;
 use map::map_cache;
 use proptest::prelude::*;
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Op, Part, Stream, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::{Calendar, Nanos, Stream, Time};
 
 /// An engine of a few lines: a calendar and a list of records.
 struct Bench {

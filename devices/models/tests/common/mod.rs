@@ -2,7 +2,8 @@
 
 #![allow(dead_code)]
 
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Op, Slab, Stream, Time};
+use raidlab_io::{Io, IoId, Op};
+use raidlab_kernel::{Calendar, Nanos, Slab, Stream, Time};
 use raidlab_models::{Device, DeviceParams, Port};
 
 #[derive(Clone, Copy, Debug)]

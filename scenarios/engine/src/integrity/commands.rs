@@ -5,7 +5,8 @@ use crate::integrity::jobs::key;
 use crate::integrity::medium::Medium;
 use crate::integrity::sectors::sectors;
 use crate::layout::Role;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::Time;
 use raidlab_models::SECTOR;
 
 /// Where a command's data belong.

@@ -4,7 +4,7 @@ use crate::integrity::Integrity;
 use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Extent, Role, WriteStrategy, galois};
-use raidlab_kernel::IoId;
+use raidlab_io::IoId;
 use raidlab_models::SECTOR;
 
 /// The tokens of a job's stripe, by `key`.

@@ -6,7 +6,8 @@
 //! below it. The last call in is the first one out, so everything happens in the order of nested
 //! calls, at one depth.
 
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// What a handler passes to the layers above it.
 #[must_use]

@@ -5,7 +5,8 @@ use crate::path::agenda::Up;
 use crate::state::owner::job_of;
 use crate::state::records::Outcome;
 use crate::state::records::Outside;
-use raidlab_kernel::{Io, IoId, Op, Part, Stage, Time};
+use raidlab_io::{Io, IoId, Op, Part, Stage};
+use raidlab_kernel::Time;
 
 impl Path {
     /// A command returns to the host at once: its data cross no link.

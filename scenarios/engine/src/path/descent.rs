@@ -6,7 +6,8 @@ use crate::state::drive::DrivePort;
 use crate::state::event::Event;
 use crate::state::records::Outcome;
 use crate::state::records::Outside;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 use raidlab_models::{Device, Direction};
 
 impl Path {

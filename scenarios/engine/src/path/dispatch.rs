@@ -5,7 +5,8 @@ use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
 use crate::state::records::Array;
-use raidlab_kernel::{Io, IoId, Op, Stage, Time};
+use raidlab_io::{Io, IoId, Op, Stage};
+use raidlab_kernel::Time;
 
 impl Path {
     #[inline(always)]

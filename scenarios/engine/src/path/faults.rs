@@ -5,8 +5,8 @@ use crate::path::Path;
 use crate::state::drive::DrivePort;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
+use raidlab_io::{Io, IoId};
 use raidlab_kernel::Time;
-use raidlab_kernel::{Io, IoId};
 
 use crate::state::log::{EventKind, LogEntry};
 

@@ -3,7 +3,8 @@
 use crate::path::Path;
 use crate::plan::FlushCommand;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, IoId, Op, Part, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Path {
     /// True if a drive gets flushes at all.

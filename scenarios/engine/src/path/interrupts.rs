@@ -9,7 +9,8 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_io::{IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::CoalescingParams;
 
 /// What waits for the next interrupt, and when that comes.

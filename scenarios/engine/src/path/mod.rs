@@ -17,7 +17,8 @@ use crate::state::drive::Drive;
 use crate::state::event::Event;
 use crate::state::log::LogEntry;
 use crate::state::records::{Array, Controller, Outside, Slot};
-use raidlab_kernel::{Calendar, Io, IoId, Slab, Time, TimeWeighted};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::{Calendar, Slab, Time, TimeWeighted};
 use raidlab_models::Link;
 use std::collections::VecDeque;
 

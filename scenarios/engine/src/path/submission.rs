@@ -3,7 +3,8 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, IoId, Op, Part, Served, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::{Served, Time};
 use raidlab_models::Task;
 
 impl Path {

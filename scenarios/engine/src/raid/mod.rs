@@ -25,7 +25,8 @@ use crate::raid::cache::memory::Memories;
 use crate::raid::jobs::Stripes;
 use crate::raid::lines::Lines;
 use crate::raid::redirect::Redirect;
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// Everything of arrays whose data pass through memory or can be lost. Requests, faults and the
 /// power are its own; what goes on below them has owners of its own.

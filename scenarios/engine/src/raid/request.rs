@@ -9,7 +9,8 @@ use crate::raid::bitmap::updates;
 use crate::raid::volume::State;
 use crate::state::event::Event;
 use crate::state::owner::Owner;
-use raidlab_kernel::{IoId, Op, Part, Stage, Time};
+use raidlab_io::{IoId, Op, Part, Stage};
+use raidlab_kernel::Time;
 use raidlab_models::{Direction, Found, Path as FirmwarePath, Task};
 
 impl Raid {

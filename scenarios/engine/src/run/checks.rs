@@ -3,7 +3,8 @@
 
 use crate::run::single::stations;
 use crate::run::system::System;
-use raidlab_kernel::{Io, Time};
+use raidlab_io::Io;
+use raidlab_kernel::Time;
 
 /// Breaches found, in words.
 struct Breaches(Vec<String>);

@@ -8,9 +8,10 @@ use crate::run::report::{RunResult, WorkloadResult};
 use crate::run::simulation::Simulation;
 use crate::run::single::{RunError, save_state};
 use crate::state::records::{Outcome, Outside};
+use raidlab_io::Op;
 use raidlab_jobs::plan::{JobsPlan, Start};
 use raidlab_jobs::{Port, Request, Thread, Wait};
-use raidlab_kernel::{Nanos, Op, Time};
+use raidlab_kernel::{Nanos, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

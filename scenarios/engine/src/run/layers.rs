@@ -7,8 +7,8 @@ use crate::path::loads::Loads;
 use crate::raid::Raid;
 use crate::ssd_cache::SsdCaches;
 use crate::state::load::Request;
-use raidlab_kernel::Io;
-use raidlab_kernel::Mark;
+use raidlab_io::Io;
+use raidlab_io::Mark;
 use raidlab_kernel::Time;
 
 /// What stands below the page caches, each owner with its own data.

@@ -9,7 +9,8 @@
 use super::system::System;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{Io, IoId, prefetch};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::prefetch;
 
 impl System {
     /// Asks for the memory of the next three events.

@@ -18,7 +18,8 @@ use crate::state::load::Request;
 use crate::state::log::LogEntry;
 use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::state::records::Outside;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 use raidlab_models::{EraseBlocks, Fault, ReadUnits};
 
 /// A system and the caller's side of it.

@@ -20,7 +20,8 @@ use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{Io, Time};
+use raidlab_io::Io;
+use raidlab_kernel::Time;
 use raidlab_models::{About, Fault};
 
 /// A system and everything that is in flight in it.

@@ -8,7 +8,8 @@ use crate::raid::jobs::LineCopy;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::Work;
 use crate::ssd_cache::SsdCaches;
-use raidlab_kernel::{Io, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Time;
 use raidlab_models::CopyEnd;
 
 impl SsdCaches {

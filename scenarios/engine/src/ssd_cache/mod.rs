@@ -27,7 +27,8 @@ use crate::ssd_cache::sequential::Sequential;
 use crate::ssd_cache::shadow::{BATCH, Decisions};
 use crate::state::load::{Load, Request};
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{IoId, Nanos, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, Lookup, SsdCache, SsdCacheParams};
 
 /// Lines being written back to each of the array's drives at once. Assumed: enough to keep a

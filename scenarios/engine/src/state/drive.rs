@@ -1,7 +1,8 @@
 //! A drive in its slot: its device, the commands that wait before it, its path to the host.
 
 use crate::layout::Ranges;
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted, prefetch};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::{Calendar, Nanos, Slab, Time, TimeWeighted, prefetch};
 use raidlab_models::{Device, Pauses, Port};
 
 use crate::integrity::Integrity;

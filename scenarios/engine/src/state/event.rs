@@ -1,6 +1,6 @@
 //! What can happen next.
 
-use raidlab_kernel::IoId;
+use raidlab_io::IoId;
 
 /// What can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

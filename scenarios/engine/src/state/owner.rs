@@ -4,7 +4,7 @@
 //! begin with six zeros are places of loads. Results depend on these bits: an outside thread
 //! stands in for the thread of a job's commands, and is chosen by them.
 
-use raidlab_kernel::Mark;
+use raidlab_io::Mark;
 
 /// Bits of the number of an outside caller's I/O, of a job, of a cut-off place, of a page cache's
 /// command, of a step towards durability and of a load's place.
@@ -122,7 +122,7 @@ impl OwnerOf for Mark {
 
 /// The job that a record belongs to, if it is a job's.
 #[inline]
-pub(crate) fn job_of(io: &raidlab_kernel::Io) -> Option<u32> {
+pub(crate) fn job_of(io: &raidlab_io::Io) -> Option<u32> {
     io.owner.job()
 }
 

@@ -9,7 +9,8 @@ use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
-use raidlab_kernel::{IoId, Nanos, Op, Queue, Served, Station, Stream, Time, TimeWeighted};
+use raidlab_io::{IoId, Op, Queue};
+use raidlab_kernel::{Nanos, Served, Station, Stream, Time, TimeWeighted};
 use raidlab_models::{Chip, Limits, Path, Task};
 
 /// A controller in a run.

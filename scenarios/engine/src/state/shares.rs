@@ -8,7 +8,8 @@
 //! `SchedNumReqOutstanding` and `SchedCostUnit`).
 
 use crate::plan::{ArrayPlan, Plan};
-use raidlab_kernel::{Io, IoId, Queue, Slab};
+use raidlab_io::{Io, IoId, Queue};
+use raidlab_kernel::Slab;
 
 /// Bytes that cost one unit.
 const COST_BYTES: u64 = 32 * 1024;

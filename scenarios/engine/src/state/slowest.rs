@@ -1,6 +1,7 @@
 //! The slowest I/Os of a load, each with what its time was spent on.
 
-use raidlab_kernel::{Io, Nanos, Op, Parts, Time};
+use raidlab_io::{Io, Op, Parts};
+use raidlab_kernel::{Nanos, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -172,7 +173,7 @@ impl Slowest {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use raidlab_kernel::Part;
+    use raidlab_io::Part;
 
     proptest! {
         /// Against a sort of all.

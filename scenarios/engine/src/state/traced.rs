@@ -1,6 +1,7 @@
 //! A recorded trace as the load of a workload: its requests at its times, or in a closed loop.
 
-use raidlab_kernel::{Histogram, IoId, Nanos, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::{Histogram, Nanos, Time};
 use raidlab_traces::{Comparison, Fault, Options, Request, Requests, Scan, scan};
 use std::sync::{Mutex, PoisonError};
 

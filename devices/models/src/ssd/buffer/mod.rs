@@ -11,7 +11,8 @@ pub mod programs;
 pub mod read_buffer;
 
 use crate::ssd::nand::job::Work;
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 use std::collections::VecDeque;
 
 /// A write that waits for room.

@@ -13,7 +13,8 @@ use crate::path::loads::durable::{durable, set_sync_thread};
 use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 
 /// What a request of this package to an array is for.
 #[derive(Clone, Copy, Debug)]

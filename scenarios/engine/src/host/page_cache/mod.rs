@@ -20,7 +20,8 @@ use crate::plan::WorkloadPlan;
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
-use raidlab_kernel::{Io, IoId, Mark, Op, Part, Time};
+use raidlab_io::{Io, IoId, Mark, Op, Part};
+use raidlab_kernel::Time;
 use std::collections::VecDeque;
 
 /// Bytes of a page.

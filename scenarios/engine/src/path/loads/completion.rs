@@ -8,7 +8,8 @@ use crate::plan::Arrival;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
+use raidlab_io::{Io, IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
 /// without it an array that is offline would refuse without end in no time.

@@ -7,7 +7,8 @@ use crate::path::loads::Loads;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Loads {
     /// A place of a closed load asks for its next I/O.

@@ -18,7 +18,8 @@ use crate::state::measure::Meter;
 use crate::state::owner::Owner;
 use crate::state::records::{Tally, Workload};
 use crate::state::shares::Shares;
-use raidlab_kernel::{IoId, Mark, Nanos, Queue, Time};
+use raidlab_io::{IoId, Mark, Queue};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Fault, Host};
 
 /// Change of the requests in flight, as a share of those recorded, that matters to nobody.

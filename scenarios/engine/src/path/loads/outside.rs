@@ -4,7 +4,8 @@ use crate::path::loads::Loads;
 use crate::plan::Details;
 use crate::state::measure::Meter;
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{Io, Nanos, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::{Nanos, Time};
 
 /// A step of the timeline at first; it doubles whenever there is no space for a further one.
 const FIRST_STEP: Nanos = Nanos(1_000_000);

@@ -8,7 +8,8 @@ use crate::state::event::Event;
 use crate::state::load::Request;
 use crate::state::owner::Owner;
 use crate::state::records::Slot;
-use raidlab_kernel::{Io, IoId, Mark, Part, Time};
+use raidlab_io::{Io, IoId, Mark, Part};
+use raidlab_kernel::Time;
 
 impl Loads {
     pub(crate) fn issue(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {

@@ -15,7 +15,8 @@ use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::volume::State;
-use raidlab_kernel::{Io, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Time;
 use raidlab_models::DeviceParams;
 
 /// Bytes of a member in progress at once while the host wants nothing. Without an arm: half a MiB

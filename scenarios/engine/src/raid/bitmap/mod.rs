@@ -18,7 +18,8 @@ pub(crate) mod updates;
 
 use crate::layout::Layout;
 use crate::plan::BitmapPlan;
-use raidlab_kernel::{Io, Nanos, Queue, Slab, Time, TimeWeighted};
+use raidlab_io::{Io, Queue};
+use raidlab_kernel::{Nanos, Slab, Time, TimeWeighted};
 
 /// Between two sweeps: md's daemon_sleep.
 const SWEEP: Nanos = Nanos(5_000_000_000);

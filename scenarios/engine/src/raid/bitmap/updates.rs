@@ -6,7 +6,8 @@ use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
 use crate::raid::volume::State;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, IoId, Op, Part, Queue, Stage, Time};
+use raidlab_io::{Io, IoId, Op, Part, Queue, Stage};
+use raidlab_kernel::Time;
 
 /// Bytes of a page of bits, which an update writes to each member.
 const PAGE: u64 = 4096;

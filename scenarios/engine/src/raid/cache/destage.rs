@@ -10,7 +10,8 @@ use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Destage, Work};
 use crate::raid::lines::Lines;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, Time};
+use raidlab_io::Io;
+use raidlab_kernel::Time;
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
 impl ControllerCache {

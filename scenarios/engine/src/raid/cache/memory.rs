@@ -6,7 +6,8 @@ use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
 use crate::state::event::Event;
-use raidlab_kernel::{Nanos, Queue, Time};
+use raidlab_io::Queue;
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
 
 /// How the cache serves one array.

@@ -7,7 +7,8 @@ use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Fill, Phase, Work};
-use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
+use raidlab_io::{Io, Op, Part, Queue, Stage};
+use raidlab_kernel::Time;
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 use crate::raid::cache::readers::Readers;

@@ -1,6 +1,6 @@
 //! Requests that waited for what has come into the cache.
 
-use raidlab_kernel::Queue;
+use raidlab_io::Queue;
 
 /// Requests that waited for what has come into the cache, or was refused.
 #[derive(Debug)]

@@ -9,7 +9,8 @@ use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::prefetch_transfer;
 use crate::raid::lines::Lines;
-use raidlab_kernel::{IoId, Op, Part, Stage, Time};
+use raidlab_io::{IoId, Op, Part, Stage};
+use raidlab_kernel::Time;
 use raidlab_models::{Found, PAGE, SECTOR};
 
 /// Pages that a write of `bytes` bytes can touch.

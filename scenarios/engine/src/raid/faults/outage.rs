@@ -8,7 +8,8 @@ use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::volume::Volume;
 use crate::state::owner::job_of;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_io::{Io, Op, Part};
+use raidlab_kernel::Time;
 
 impl Raid {
     /// Writes in flight to a drive get there in part. A drive to which a spare is being copied

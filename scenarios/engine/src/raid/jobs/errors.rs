@@ -9,7 +9,8 @@ use crate::raid::jobs::Stripes;
 use crate::state::event::Event;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Time};
 
 impl Stripes {
     /// A command is at its drive's medium: data change hands. True if it comes back later.

@@ -11,7 +11,8 @@ use crate::raid::jobs::lock::pages;
 use crate::raid::jobs::table::Waiters;
 use crate::raid::jobs::work::Work;
 use crate::state::event::Event;
-use raidlab_kernel::{Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::Time;
 use raidlab_models::STRIPE_PAGE;
 
 /// The stripe cache of an array.

@@ -15,7 +15,8 @@ use crate::raid::jobs::lock::pages;
 use crate::raid::jobs::table::{Job, NO_JOB, Phase};
 use crate::raid::jobs::{Stripes, Work};
 use crate::raid::volume::Volume;
-use raidlab_kernel::{Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::Time;
 
 /// A write joins one that is about the same pages of its stripe; false if none takes it in.
 pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: u32) -> bool {

@@ -4,7 +4,8 @@ use crate::path::Path;
 use crate::raid::jobs::heads::Heads;
 use crate::raid::jobs::table::{Phase, Turns, Waiters};
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{Io, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// Jobs that are writing to arrays of which that is asked.

@@ -7,7 +7,8 @@
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// New data that would be cut at more places stay in one piece, and wait for all in their way: writes
 /// that lie across each other at random would be cut to pages.

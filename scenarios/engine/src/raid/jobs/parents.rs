@@ -4,7 +4,8 @@ use crate::path::Path;
 use crate::raid::jobs::Work;
 use crate::raid::jobs::table::Jobs;
 use crate::state::owner::job_of;
-use raidlab_kernel::{Io, IoId, Op, Slab};
+use raidlab_io::{Io, IoId, Op};
+use raidlab_kernel::Slab;
 
 impl Jobs {
     /// Who has the data of a write below `parent`: itself, or the request whose write to the SSD cache it is.

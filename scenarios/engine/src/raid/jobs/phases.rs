@@ -8,7 +8,8 @@ use crate::raid::jobs::plan::{bytes_of, compares, is_unwanted, is_whole};
 use crate::raid::jobs::table::{Job, Phase, Transfers};
 use crate::raid::jobs::{Stripes, Work, heads, joined, thread};
 use crate::raid::volume::Volume;
-use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
+use raidlab_io::{Io as IoRecord, IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// The job has its stripe for itself: choose the write strategy; firmware for all its commands.

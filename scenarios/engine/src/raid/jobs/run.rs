@@ -8,7 +8,8 @@ use crate::layout::Run;
 use crate::path::Path;
 use crate::raid::jobs::table::{Jobs, NO_JOB, Phase};
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{Io, IoId, Slab, Time};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::{Slab, Time};
 
 impl Stripes {
     /// Writes a run below `parent`.

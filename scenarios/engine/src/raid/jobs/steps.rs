@@ -6,7 +6,8 @@ use crate::raid::jobs::lock::{next_holder, works_in_pages};
 use crate::raid::jobs::{Phase, Stripes, Work, heads, joined, thread};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
-use raidlab_kernel::{Io, IoId, Op, Part, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::Time;
 
 use crate::state::owner::job_of;
 

@@ -3,7 +3,8 @@
 use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
 use crate::raid::jobs::work::Work;
 use crate::state::slowest::Beside;
-use raidlab_kernel::{Io, IoId, Op, Parts, Queue, Slab, Time};
+use raidlab_io::{Io, IoId, Op, Parts, Queue};
+use raidlab_kernel::{Slab, Time};
 use raidlab_models::STRIPE_PAGE;
 use std::ops::{Index, IndexMut};
 

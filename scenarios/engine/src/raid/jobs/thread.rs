@@ -10,7 +10,8 @@ use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::works_in_pages;
 use crate::raid::jobs::table::Phase;
 use crate::state::event::Event;
-use raidlab_kernel::{Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::Time;
 use raidlab_models::STRIPE_PAGE;
 
 /// Whether a job has to wait for its turn; it goes on then with the phase in which it is.

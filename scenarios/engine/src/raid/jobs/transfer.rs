@@ -4,7 +4,8 @@ use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run};
 use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work, pages};
-use raidlab_kernel::{Io, IoId, Op, Time};
+use raidlab_io::{Io, IoId, Op};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// A command of a job's, or of a request whose data pass through a memory, not sent yet.

@@ -5,7 +5,8 @@ use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Lines<'_> {
     /// Reads a piece (offset, bytes) of a line of the array below `parent`, from the line's slot.

@@ -7,7 +7,8 @@ use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
 use crate::raid::redirect::SlotPlace;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::Time;
 
 impl Lines<'_> {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and

@@ -6,7 +6,8 @@ use crate::path::loads::Loads;
 use crate::raid::volume::Volumes;
 use crate::run::io_trace::life::{Life, Role};
 use crate::run::system::System;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_io::{Io, Op, Part};
+use raidlab_kernel::Time;
 
 /// Where an I/O can be, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,8 @@
 //! One record from its claim to its release: what was charged, put in order.
 
 use crate::run::io_trace::component::{Component, Places};
-use raidlab_kernel::{Io, Mark, Nanos, Op, Part, Parts, Time};
+use raidlab_io::{Io, Mark, Op, Part, Parts};
+use raidlab_kernel::{Nanos, Time};
 
 /// What a record stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use crate::run::io_trace::life::{Below, Interval, Life, Role};
 use crate::run::system::System;
-use raidlab_kernel::{Op, Time};
+use raidlab_io::Op;
+use raidlab_kernel::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 

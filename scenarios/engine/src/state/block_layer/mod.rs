@@ -31,7 +31,8 @@ use crate::plan::{BlockLayerParams, Scheduler};
 use crate::state::block_layer::deadline::Deadline;
 use crate::state::block_layer::fair::Fair;
 use crate::state::block_layer::places::Places;
-use raidlab_kernel::{Io, IoId, Queue, Slab, Time};
+use raidlab_io::{Io, IoId, Queue};
+use raidlab_kernel::{Slab, Time};
 
 /// What waits before one drive.
 #[derive(Debug)]

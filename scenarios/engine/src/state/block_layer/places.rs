@@ -9,7 +9,8 @@
 //! Source: Linux's block layer, `nr_requests` and its batching processes (`BLK_BATCH_REQ`,
 //! `BLK_BATCH_TIME`); docs/explanation/host.md.
 
-use raidlab_kernel::{Io, IoId, Nanos, Queue, Slab, Time};
+use raidlab_io::{Io, IoId, Queue};
+use raidlab_kernel::{Nanos, Slab, Time};
 use std::collections::VecDeque;
 
 /// Requests that a thread which has waited for a place may send at once, and for how long.

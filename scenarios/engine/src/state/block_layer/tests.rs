@@ -1,5 +1,5 @@
 use crate::state::block_layer::*;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 struct Bench {
     ios: Slab<Io>,

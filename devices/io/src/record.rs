@@ -1,7 +1,7 @@
 //! The record of one I/O: what is asked, and where its time went.
 
-use crate::{Nanos, Time};
 use prefetch_index::prefetch_index;
+use raidlab_kernel::{Nanos, Time};
 use std::ops::{Index, IndexMut};
 
 /// What an I/O asks for.
@@ -271,7 +271,7 @@ impl Io {
 
     /// Accounts a stay at a first-come station: waiting, then service.
     #[inline]
-    pub fn charge_stay(&mut self, wait: Part, service: Part, served: crate::Served) {
+    pub fn charge_stay(&mut self, wait: Part, service: Part, served: raidlab_kernel::Served) {
         self.charge(wait, served.start);
         self.charge(service, served.end);
     }

@@ -1,7 +1,8 @@
 //! A first-in, first-out queue of I/Os, linked through their own records: it never allocates,
 //! however long it grows.
 
-use crate::{Io, IoId, Slab};
+use crate::{Io, IoId};
+use raidlab_kernel::Slab;
 
 /// I/Os that wait, the first one first. An I/O stands in one queue at a time.
 #[derive(Clone, Copy, Debug)]
