@@ -7,10 +7,11 @@ their standard errors, and how well it predicts the points that the fit has not 
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +49,7 @@ from raidlab.calibration.fitting.search.loss import groups_of
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Value
 from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
@@ -182,7 +184,7 @@ def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
         summary([row for row in rows if row.part == part])["median_abs_error_pct"]
         for part in ("train", "test")
     )
-    if off > _FAR_PCT:
+    if off is not None and off > _FAR_PCT:
         yield (
             f"the best fit is still {off:.0f} % off in the median:"
             f" another kind of device than {kind.name}{_OTHERWISE}"
@@ -194,7 +196,7 @@ def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
         )
 
 
-def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
+def _of_its_size(task: Task, tree: Mapping[str, Value]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
     point = min(task.points, key=lambda each: each.outstanding)
@@ -255,5 +257,5 @@ def _leave_out(
             rows = compare(model.bench(place), of, FINE, workers=settings.workers)
         except SpecError:
             continue
-        left.append(LeftOut(curve, len(of), float(summary(rows)["median_abs_error_pct"])))
+        left.append(LeftOut(curve, len(of), statistics.median(abs(row.error_pct) for row in rows)))
     return left

@@ -40,6 +40,7 @@ from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.report.calibration import Calibration
+    from raidlab.calibration.fitting.report.posterior import Posterior
 
 
 @command
@@ -225,20 +226,21 @@ def calibrate(
     with resumable("steps of the fit") as (tell, store):
         result = fit_device(measured, settings, store, tell)
         document = result.to_dict(tolerance)
-        if posterior:
-            document["posterior"] = posterior_of(result, posterior, settings.workers)
+        bands = posterior_of(result, posterior, settings.workers) if posterior else None
+        if bands is not None:
+            document["posterior"] = bands
         drawn = [] if draws is None else list(device_files(result, posterior))
 
     def page() -> str:
         from raidlab.calibration.fitting.report.report import html_calibration
 
-        return html_calibration(result, again("calibrate"), _bands(document))
+        return html_calibration(result, again("calibrate"), _bands(bands))
 
     def show() -> None:
         if json:
             echo(json_module.dumps(document, indent=2))
         else:
-            _show(result, document, Output.of(json=False, wide=wide))
+            _show(result, bands, Output.of(json=False, wide=wide))
 
     files: list[Texts] = [
         {out: result.to_toml, host_out: result.host_toml},
@@ -250,7 +252,7 @@ def calibrate(
     deliver(files, show)
     for warning in grouped_warnings(result):
         say(f"warning: {warning}")
-    end_by_tolerance(document["agreement"])
+    end_by_tolerance(result.agreement(tolerance))
 
 
 @dataclass(frozen=True)
@@ -319,27 +321,26 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
     return "nvme" if link is not None and link.family == "pcie" else spec.kind
 
 
-def _show(result: Calibration, document: dict[str, Any], output: Output) -> None:
+def _show(result: Calibration, bands: Posterior | None, output: Output) -> None:
     from raidlab.calibration.fitting.report import report
 
-    tables = [report.parameters_table(result.fit.estimates), report.parts_table(document)]
+    tables = [report.parameters_table(result.fit.estimates), report.parts_table(result)]
     shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)
     print_shown(shown, output)
     if result.pauses is not None:
         print_notes([result.pauses.said()])
-    if "posterior" in document:
-        found = document["posterior"]
+    if bands is not None:
         print_notes(
             [
-                f"{found['draws']} devices drawn: {100 * found['share_inside']:.0f} % of the"
+                f"{bands['draws']} devices drawn: {100 * bands['share_inside']:.0f} % of the"
                 " measured rates lie in the 95 % intervals of the drawn ones."
             ]
         )
 
 
-def _bands(document: dict[str, Any]) -> list[tuple[float, float]]:
+def _bands(drawn: Posterior | None) -> list[tuple[float, float]]:
     """Where the rates of drawn devices lie, for each point; empty if none were drawn."""
-    points = document["posterior"]["points"] if "posterior" in document else []
+    points = [] if drawn is None else drawn["points"]
     return [(each["iops_low"], each["iops_high"]) for each in points]
 
 

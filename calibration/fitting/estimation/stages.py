@@ -11,7 +11,7 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -54,7 +54,7 @@ from raidlab.calibration.fitting.search.minimise import (
 from raidlab.calibration.fitting.search.prior import Prior
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.running.simulate import Progress
 
@@ -104,7 +104,7 @@ class Settings:
     """Of the fitted device."""
     train: str = ""
     """Points that the fit may see; all if empty."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict)
     """Values of the device file to replace before the fit, by dotted key."""
     choice: Choice = _NO_CHOICE
     budget: int = BUDGET
@@ -121,7 +121,7 @@ class Task:
     """What is to be fitted, to what."""
 
     kind: Kind
-    host: Mapping[str, Any]
+    host: Mapping[str, Value]
     points: tuple[Point, ...]
     settings: Settings
     checkpoint: Checkpoint | None = None
@@ -163,7 +163,7 @@ class Task:
         longest = longest_us * float(DURATION.units["us"] / DURATION.units[parameter.unit])
         return replace(parameter, high=max(parameter.high, longest))
 
-    def model(self, tree: Mapping[str, Any], set_by_modes: frozenset[str]) -> FitModel:
+    def model(self, tree: Mapping[str, Value], set_by_modes: frozenset[str]) -> FitModel:
         """The model of a device file, varying what applies to it."""
         kind, choice = self.kind, self.settings.choice
         has = self.has
@@ -281,7 +281,7 @@ class Settled:
     """How many there were."""
 
 
-def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progress) -> Settled:
+def settle(task: Task, tree: Mapping[str, Value], budget: Budget, progress: Progress) -> Settled:
     """Decides the modes of operation and finds a place to begin at.
 
     Args:
@@ -295,7 +295,7 @@ def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progre
         SpecError: A parameter that the user names does not exist.
     """
     tree = _as_said(task, tree)
-    chosen: dict[str, Any] = {}
+    chosen: Tree = {}
     current = _at(task, tree, chosen, {})
     steps = _steps(task, current.model.parameters)
     for number, (mode, side, points) in enumerate(steps):
@@ -311,7 +311,7 @@ def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progre
     return current
 
 
-def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
+def _as_said(task: Task, tree: Mapping[str, Value]) -> Tree:
     """The tree with what is usual for the modes of operation that the user has said."""
     changed = copy.deepcopy(dict(tree))
     for mode in task.kind.modes:
@@ -321,7 +321,7 @@ def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _put_usual(task: Task, tree: dict[str, Any], option: Option) -> None:
+def _put_usual(task: Task, tree: Tree, option: Option) -> None:
     settings = task.settings
     for key, value in option.usual.items():
         if key not in settings.overrides and key not in settings.choice.fix:
@@ -401,15 +401,15 @@ def _is_open(mode: Mode, task: Task) -> bool:
 
 def _decide(
     task: Task,
-    tree: Mapping[str, Any],
-    chosen: dict[str, Any],
+    tree: Mapping[str, Value],
+    chosen: Tree,
     current: Settled,
     mode: Mode,
     points: tuple[int, ...],
     budget: Budget,
-) -> tuple[Settled, dict[str, Any]]:
+) -> tuple[Settled, Tree]:
     """The option under which the points are met best, and the tree to go on with."""
-    tried: list[tuple[float, Settled, dict[str, Any]]] = []
+    tried: list[tuple[float, Settled, Tree]] = []
     known, spent = _places(current), 0
     for number, option in enumerate(mode.options):
         usual = copy.deepcopy(dict(tree))
@@ -456,7 +456,7 @@ def _said(option: Option) -> str:
 
 
 def _at(
-    task: Task, tree: Mapping[str, Any], chosen: Mapping[str, Any], known: Mapping[str, float]
+    task: Task, tree: Mapping[str, Value], chosen: Mapping[str, Value], known: Mapping[str, float]
 ) -> Settled:
     """The model of a tree with some values replaced; places are those known so far."""
     changed = copy.deepcopy(dict(tree))

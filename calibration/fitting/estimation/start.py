@@ -18,7 +18,7 @@ from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import check
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.devices.units import is_quantity
 
 FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
@@ -44,14 +44,14 @@ def system_of(kind: Kind, settings: Settings) -> System | None:
     return None
 
 
-def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[dict[str, Any]]:
+def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[Tree]:
     """The trees of the hosts to try: the named one, or the usual one and others of its kind."""
     if system is not None or settings.host:
         return [host_of(kind, settings, system)]
     return [host_of(kind, replace(settings, host=name), None) for name in (kind.host, *kind.hosts)]
 
 
-def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, Any]:
+def host_of(kind: Kind, settings: Settings, system: System | None) -> Tree:
     """The host's tree."""
     name = settings.host or kind.host
     behind = system.host if system else find_for("--host", name, HostSpec)
@@ -63,7 +63,7 @@ def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, 
 
 def base_of(
     kind: Kind, settings: Settings, measured: str, system: System | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Tree, Tree]:
     """The tree to start from, and the sources of what is not fitted."""
     if system is not None:
         device = system.device
@@ -75,9 +75,9 @@ def base_of(
     tree = copy.deepcopy(dict(device.written))
     for own in ("aliases", "fitted_behind"):
         tree.pop(own, None)
-    sources: dict[str, Any] = {}
+    sources: Tree = {}
     for key, source in device.sources.items():
-        stated: dict[str, Any] = {"source": source.source}
+        stated: Tree = {"source": source.source}
         if source.source == "fitted":
             stated |= {"stderr": source.stderr, "measurement": source.measurement}
         if source.note:
@@ -108,7 +108,7 @@ def prior_of(settings: Settings) -> Prior | None:
     return Prior(device.written, device.sources)
 
 
-def _override(tree: dict[str, Any], key: str, value: Any) -> None:
+def _override(tree: Tree, key: str, value: Any) -> None:
     """Sets what `--set` says, where the device file has a place for it."""
     allowed = _OWN.get(key)
     path = key.split(".")
@@ -126,7 +126,7 @@ def _override(tree: dict[str, Any], key: str, value: Any) -> None:
     put(tree, key, value)
 
 
-def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
+def _check(kind: Kind, tree: Mapping[str, Value], settings: Settings) -> None:
     """The file to start from was in order: what is wrong now is what options say."""
     faults = Faults()
     alone = {key: value for key, value in tree.items() if key != CONTROLLER_TABLE}
