@@ -26,7 +26,8 @@ from raidlab.scenarios.capacity.question import Question, load_question
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies.size import Running, meets, size
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import meets, size
 from raidlab.scenarios.studies.vary import axes_of
 
 HERE = Path(__file__).parent / "plans"

@@ -31,7 +31,7 @@ from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.report import plan_page
 from raidlab.scenarios.results.page import Fragment
 from raidlab.scenarios.running.store import Store, StoreError, default_limit, default_path
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 QUESTION_FILE: Final = "question.toml"
 SCENARIO_FILE: Final = "scenario.toml"

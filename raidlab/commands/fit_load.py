@@ -55,7 +55,7 @@ def fit_load(
     from raidlab.scenarios.studies import present_report as report
     from raidlab.scenarios.studies.openness import fit_open
     from raidlab.scenarios.studies.present import System
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     tree, monitored = scenario_tree(scenario), read_monitored(load)
     with resumable(f"{scenario.stem}: fit-load", store) as (tell, opened):

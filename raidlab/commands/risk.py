@@ -79,7 +79,7 @@ def risk(
     from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
     from raidlab.scenarios.risk.histories import Batch
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     faults, texts = Faults(""), dict[str, Any]()
     for key, given, read in (

@@ -67,7 +67,7 @@ def size(
     from raidlab.scenarios.studies import size_report as report
     from raidlab.scenarios.studies.present import as_monitored
     from raidlab.scenarios.studies.present_report import doubt, hours_table
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
     from raidlab.scenarios.studies.size import size as search
     from raidlab.scenarios.studies.vary import axes_of
 

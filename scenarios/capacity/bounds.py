@@ -26,7 +26,7 @@ from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.loads import Rw
 from raidlab.scenarios.spec.schema import WorkloadTable
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 SLACK = 2.0
 """Times the drives' time from which on a load is beyond them."""

@@ -11,7 +11,8 @@ from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.spec.trees import ScenarioTree
-from raidlab.scenarios.studies.size import Running, Search, Tried, searched
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import Search, Tried, searched
 
 DURATION_DEFAULT = "10 s"
 """Of a run that says nothing of it."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from raidlab.scenarios.capacity.candidates import Bill, Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.until import MONTHS, lasting
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 
 @dataclass(frozen=True)

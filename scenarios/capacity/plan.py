@@ -44,8 +44,8 @@ from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import (
-    Running,
     falls_behind,
     is_backlog,
     judged_by_run,

@@ -27,7 +27,8 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN, Source
 from raidlab.scenarios.spec.trees import ScenarioTree
-from raidlab.scenarios.studies.size import Running, Search, Tried, searched
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import Search, Tried, searched
 
 MONTHS = 120
 """That are searched."""

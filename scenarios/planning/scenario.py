@@ -28,7 +28,7 @@ from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
-from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.builder import Builder
 from raidlab.scenarios.planning.caching import (
     cache_faults,
     controller_plan,
@@ -50,6 +50,7 @@ from raidlab.scenarios.planning.link_tree import unused_links
 from raidlab.scenarios.planning.load_warnings import no_whole_sectors, straddles
 from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -261,7 +262,7 @@ def build_scenario(
     if table is None:
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
-    parts = Parts(table, faults, None if path is None else path.parent, own or {})
+    parts = Builder(table, faults, None if path is None else path.parent, own or {})
     parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.take_host(host)
@@ -314,7 +315,7 @@ def build_scenario(
     )
 
 
-def _add_arrays(table: ScenarioTable, parts: Parts, controller: ControllerSpec | None) -> None:
+def _add_arrays(table: ScenarioTable, parts: Builder, controller: ControllerSpec | None) -> None:
     """Lays out the arrays, each with its own settings of the controller's cache."""
     behind = table.controller is not None
     for at, array in enumerate(table.array):

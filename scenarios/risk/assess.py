@@ -31,7 +31,8 @@ from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
 from raidlab.scenarios.spec.copies import layout_of
 from raidlab.scenarios.spec.trees import ArrayTree
-from raidlab.scenarios.studies.size import Running, rebuilt
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import rebuilt
 
 _LEAST_SHAPE, _MOST_SHAPE = 0.1, 20.0
 _LEAST_AFR = 1e-9

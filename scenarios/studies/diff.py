@@ -21,7 +21,7 @@ from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import means_of
 from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.simulate import simulate
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 _LARGEST_FILE = 512 * MIB
 _LATENCIES = ("mean", "p50", "p99", "p99_9")

@@ -24,7 +24,7 @@ from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, Openness, Steps, read_monitored
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
 from raidlab.scenarios.spec.written import kept_run
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 HOURS = 24
 """Windows at most: a day's hours, or as many equal parts of the file."""

@@ -29,7 +29,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Source, of_load, workload_faults
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.vary import Axis, with_values
 
 if TYPE_CHECKING:

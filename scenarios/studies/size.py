@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.devices.trees import Document
@@ -39,14 +39,12 @@ from raidlab.scenarios.results.goals import (
 )
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.running.simulate import Progress, results_of
-from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies import rebuild
+from raidlab.scenarios.studies.present import Present
+from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.studies.present import Present
 
 _COARSE = 5
 """Values that are tried first."""
@@ -257,15 +255,6 @@ def size(
         warnings=() if answer is None else search.warnings[answer],
         breaches=tuple(sorted(search.breaches)),
     )
-
-
-@dataclass(frozen=True)
-class Running:
-    """How runs are made: none of it changes a result."""
-
-    workers: int | None = None
-    progress: Progress | None = None
-    store: Store | None = None
 
 
 def _candidates(

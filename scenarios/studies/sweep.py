@@ -31,15 +31,13 @@ from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.trees import ScenarioTree
-from raidlab.scenarios.studies.sweep_picture import picture
+from raidlab.scenarios.studies.sweep_picture import Line, picture
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-Line = dict[str, Any]
-"""A row of a sweep: what varies by its path, figures by `COLUMNS`."""
 LATENCIES = ("mean", "p50", "p95", "p99", "p99_9")
 """Of which a row has columns."""
 
@@ -80,7 +78,8 @@ class Sweep:
         """
         if all(row["why_not"] is not None for row in self.rows):
             raise ValueError("no point of the sweep could be run: there is nothing to draw")
-        return picture(self, "latency_p99_us" if self.open else "iops")
+        what = "latency_p99_us" if self.open else "iops"
+        return picture(self.rows, self.vary, what, grid=self.design is Design.GRID)
 
     def to_pandas(self) -> Any:
         """`table` as a pandas data frame; pandas must be installed.

@@ -15,7 +15,7 @@ from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.until import MODEL_ERROR, months_of, until
 from raidlab.scenarios.capacity.until_report import answer, until_report
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 STATION = """
 kind = "station"

@@ -19,7 +19,7 @@ from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.openness import doubts, fit_open
 from raidlab.scenarios.studies.present import Beside, System, Waits, Windows, as_monitored, beside
 from raidlab.scenarios.studies.present_report import answer, doubt
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 30.0)
 ONE = Running(1, None, None)
