@@ -65,6 +65,7 @@ lint: setup ## Check format, lints and types; warnings are errors
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 
 format: setup ## Format all sources

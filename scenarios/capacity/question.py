@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypedDict, cast
@@ -549,22 +549,19 @@ def _present(table: PresentTable, folder: Path, faults: Faults) -> System | None
         return None
 
 
-def _check_devices(
-    table: QuestionTable,
-    prices: dict[str, PriceTable],
-    goals: list[Goal],
-    faults: Faults,
-    path: Path | None,
-) -> None:
+def _used_devices(table: QuestionTable) -> dict[str, str]:
+    """The devices of all candidates, each with the key that names it first."""
     used: dict[str, str] = {}
     for at, each in enumerate(table.candidates):
         for key in ("drives", "controllers", "hosts", "ssd_cache"):
             for name in getattr(each, key):
                 if name != "none":
                     used.setdefault(name, f"candidates.{at}.{key}")
-    for name, key in used.items():
-        if not name.endswith(".toml"):
-            _known(key, name, faults)
+    return used
+
+
+def _check_prices(table: QuestionTable, used: Collection[str], faults: Faults) -> None:
+    """Prices of devices that there are, each once."""
     first: dict[str, int] = {}
     for at, price in enumerate(table.price):
         before = first.setdefault(price.device, at)
@@ -573,6 +570,31 @@ def _check_devices(
             faults.add(f"price.{at}.device", price.device, allowed)
         if price.device not in used and not price.device.endswith(".toml"):
             _known(f"price.{at}.device", price.device, faults)
+
+
+def _unpowered(
+    used: Collection[str], prices: Mapping[str, PriceTable], folder: Path | None
+) -> list[str]:
+    """Devices of which nothing says what they draw."""
+    return [
+        name
+        for name in used
+        if name in prices and prices[name].power is None and not _draws(name, folder)
+    ]
+
+
+def _check_devices(
+    table: QuestionTable,
+    prices: dict[str, PriceTable],
+    goals: list[Goal],
+    faults: Faults,
+    path: Path | None,
+) -> None:
+    used = _used_devices(table)
+    for name, key in used.items():
+        if not name.endswith(".toml"):
+            _known(key, name, faults)
+    _check_prices(table, used, faults)
     if prices:
         for name, key in used.items():
             if name not in prices and not key.endswith("hosts"):
@@ -582,12 +604,7 @@ def _check_devices(
         faults.add(
             "price", None, "prices of the candidates' devices, as a goal or `prefer` is about cost"
         )
-    folder = None if path is None else path.parent
-    unpowered = [
-        name
-        for name in used
-        if name in prices and prices[name].power is None and not _draws(name, folder)
-    ]
+    unpowered = _unpowered(used, prices, None if path is None else path.parent)
     if any(goal.quantity == "power" for goal in goals) and (unpowered or not prices):
         names = ", ".join(unpowered) or "every device"
         faults.add("price", None, f"the power of {names}, as a goal is about power")

@@ -35,10 +35,7 @@ class Builder(Parts):
         if name in self.offered:
             self.faults.add(f"{key}.name", name, "a name that no other array has")
             return
-        for other, above in enumerate(self.scenario.array):
-            if above.has_ssd_cache and name == tier_name(self.scenario.array_name(other)):
-                allowed = f"a name that no other array has: the tier of array.{other} is called so"
-                self.faults.add(f"{key}.name", name, allowed)
+        self._check_name(key, name)
         if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):
             # What stands in for a level or a count that cannot be read is no fault.
             self.choose_drives(key, name, table, controller[1])
@@ -47,24 +44,10 @@ class Builder(Parts):
         self._check_level(key, table, controller[0], behind=controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
         self._check_mixture(key, table, chosen)
-        wanted = wrong_count(table.level, table.count, table.copies, table.spans)
-        if wanted is not None:
-            of = table.level if table.layout is None else f"{table.level} in {table.layout}"
-            of += f" of {table.spans} spans" if table.spans else ""
-            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{of} of {wanted}")
-        usable, capacities = None, []
-        if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
-            capacities = self._used(key, table, chosen)
-            usable = self._offers(table, capacities) or None
+        usable, capacities = self._sized(key, table, chosen)
         if usable is not None:
             chosen = self.with_history(key, table, capacities, chosen, name)
-        elif capacities and table.used is None:
-            allowed = (
-                f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
-            )
-            self.faults.add(f"{key}.stripe_unit", format_size(table.stripe_unit), allowed)
-        volatile = any(drive.spec.volatile(options) for drive, options in chosen)
-        if volatile:
+        if any(drive.spec.volatile(options) for drive, options in chosen):
             self.volatile.append(name)
         members = self.attach(chosen)
         spares = self._add_spares(key, name, table, chosen)
@@ -106,6 +89,34 @@ class Builder(Parts):
         add_host_cache(self, key, name, table, indices)
         if table.host_cache is None and table.cache_tier is not None:
             self.arrays[indices[0]]["tier"] = tier_or_stand_in(self, key, name, table, controller)
+
+    def _check_name(self, key: str, name: str) -> None:
+        """A name that the tier of another array has."""
+        for other, above in enumerate(self.scenario.array):
+            if above.has_ssd_cache and name == tier_name(self.scenario.array_name(other)):
+                allowed = f"a name that no other array has: the tier of array.{other} is called so"
+                self.faults.add(f"{key}.name", name, allowed)
+
+    def _sized(
+        self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
+    ) -> tuple[int | None, list[int]]:
+        """Bytes that an array offers, and what it uses of each drive; None where it cannot be."""
+        wanted = wrong_count(table.level, table.count, table.copies, table.spans)
+        if wanted is not None:
+            of = table.level if table.layout is None else f"{table.level} in {table.layout}"
+            of += f" of {table.spans} spans" if table.spans else ""
+            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{of} of {wanted}")
+            return None, []
+        if len(chosen) != table.count or table.stripe_unit <= 0:
+            return None, []
+        capacities = self._used(key, table, chosen)
+        usable = self._offers(table, capacities) or None
+        if usable is None and capacities and table.used is None:
+            allowed = (
+                f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
+            )
+            self.faults.add(f"{key}.stripe_unit", format_size(table.stripe_unit), allowed)
+        return usable, capacities
 
     def _takes_short_path(
         self,
