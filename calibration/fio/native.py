@@ -19,7 +19,7 @@ from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import KNOWN
 from raidlab.scenarios.fio.report import About, FioDocument, JobSlowIo, fio_json
-from raidlab.scenarios.planning.scenario import build_scenario, scenario_tree
+from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.slow_ios import cause
@@ -28,7 +28,7 @@ from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
 from raidlab.scenarios.running.simulate import rows_of, run_plans
 from raidlab.scenarios.spec.run_result import RunResult, WorkloadResult
 from raidlab.scenarios.spec.trees import DrivesTree, ScenarioTree
-from raidlab.scenarios.spec.written import run_without
+from raidlab.scenarios.spec.written import run_without, scenario_tree
 
 FORMATS = ("json", "json+")
 SLOWEST = 100

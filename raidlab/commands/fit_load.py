@@ -50,8 +50,8 @@ def fit_load(
 
     Exits with 1 if nothing that is open gives the monitored waits.
     """
-    from raidlab.scenarios.planning.scenario import scenario_tree
     from raidlab.scenarios.spec.monitored import read_monitored
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies import present_report as report
     from raidlab.scenarios.studies.openness import fit_open
     from raidlab.scenarios.studies.present import System

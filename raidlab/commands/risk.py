@@ -74,11 +74,11 @@ def risk(
     Without --rebuild the time of a rebuild is simulated under the scenario's load.
     """
     from raidlab.devices.faults import Faults, SpecError
-    from raidlab.scenarios.planning.scenario import scenario_tree
     from raidlab.scenarios.results.goals import goals_of
     from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
     from raidlab.scenarios.risk.histories import Batch
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies.running import Running
 
     faults, texts = Faults(""), dict[str, Any]()

@@ -62,8 +62,8 @@ def size(
     """
     from dataclasses import replace
 
-    from raidlab.scenarios.planning.scenario import scenario_tree
     from raidlab.scenarios.results.goals import goals_of, without_effect
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies import size_report as report
     from raidlab.scenarios.studies.present import as_monitored
     from raidlab.scenarios.studies.present_report import doubt, hours_table

@@ -203,15 +203,6 @@ def _snapshot_digest(devices: Sequence[DeviceParams]) -> str:
         return ""
 
 
-def scenario_tree(path: Path) -> ScenarioTree:
-    """What a scenario's file holds, as it is written: `build_scenario` checks it.
-
-    Raises:
-        SpecError: The file cannot be read, or is not TOML.
-    """
-    return cast(ScenarioTree, read_toml(path))
-
-
 def load_scenario(path: str | Path) -> Scenario:
     """Reads a scenario file and everything it names.
 

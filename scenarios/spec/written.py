@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from pathlib import Path
 from typing import cast
 
+from raidlab.devices.schema import read_toml
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
+
+
+def scenario_tree(path: Path) -> ScenarioTree:
+    """What a scenario's file holds, as it is written: `planning.scenario.build_scenario` checks it.
+
+    Raises:
+        SpecError: The file cannot be read, or is not TOML.
+    """
+    return cast(ScenarioTree, read_toml(path))
 
 
 def kept_run(tree: ScenarioTree, keys: Container[str]) -> RunTree:

@@ -12,13 +12,14 @@ from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec
 from raidlab.devices.trees import Document
-from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario, scenario_tree
+from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import Leader, leader
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
+from raidlab.scenarios.spec.written import scenario_tree
 
 SHARES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 """Compressibilities that are drawn if none are asked for."""

@@ -16,11 +16,12 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_json
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.scenario import build_scenario, scenario_tree
+from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import means_of
 from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies.running import Running
 
 _LARGEST_FILE = 512 * MIB

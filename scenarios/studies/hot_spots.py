@@ -12,7 +12,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import facts
 from raidlab.devices.trees import Document
 from raidlab.devices.units import SIZE
-from raidlab.scenarios.planning.scenario import Scenario, build_scenario, scenario_tree
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.engine_faults import capacities
@@ -20,7 +20,7 @@ from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.schema import SECTOR
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree
-from raidlab.scenarios.spec.written import kept_run, without_hot_spot
+from raidlab.scenarios.spec.written import kept_run, scenario_tree, without_hot_spot
 
 HOT_SPOTS = ("32 GB", "64 GB", "128 GB")
 """Sizes that are drawn if none are asked for: those of the 2013 report."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.plan_types import ArrayPlan
 from raidlab.devices.trees import Document
-from raidlab.scenarios.planning.scenario import Scenario, build_scenario, scenario_tree
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result
@@ -20,6 +20,7 @@ from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.spec.trees import EventTree, ScenarioTree
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
 from raidlab.scenarios.studies.rebuild_samples import Degraded, Lengths, Sample

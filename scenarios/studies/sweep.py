@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.trees import Document, Value
 from raidlab.scenarios import _engine
-from raidlab.scenarios.planning.scenario import Scenario, build_scenario, scenario_tree
+from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, latency_at
@@ -31,6 +31,7 @@ from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.trees import ScenarioTree
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies.sweep_picture import Line, picture
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
