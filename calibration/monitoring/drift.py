@@ -22,7 +22,7 @@ from scipy.stats import theilslopes
 
 _FEWEST: Final = 5
 """Windows below which no trend can be said."""
-_LEAST: Final = 0.05
+_LEAST_CHANGE: Final = 0.05
 """Change over the whole time below which a trend does not matter."""
 
 
@@ -42,7 +42,7 @@ class Drift:
     @property
     def sure(self) -> bool:
         """True if waits change and chance does not explain it."""
-        return self.low * self.high > 0.0 and abs(self.change) > _LEAST
+        return self.low * self.high > 0.0 and abs(self.change) > _LEAST_CHANGE
 
     def said(self) -> str:
         """In a sentence."""
