@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench.bench import Effort
-from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
+from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law, raise_of_law
 from raidlab.calibration.fitting.certainty.contradictions import (
     left_at_start,
     other_cpus,
@@ -27,6 +27,7 @@ from raidlab.calibration.fitting.certainty.contradictions import (
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
 from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
 from raidlab.calibration.fitting.estimation.by_law import BY_LAW
+from raidlab.calibration.fitting.estimation.families import choose_family
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import fit_behind_each_host
 from raidlab.calibration.fitting.estimation.measured_pauses import measured_pauses
@@ -39,9 +40,17 @@ from raidlab.calibration.fitting.estimation.stages import (
     Settled,
     Task,
 )
-from raidlab.calibration.fitting.estimation.start import base_of, hosts_of, prior_of, system_of
+from raidlab.calibration.fitting.estimation.start import (
+    base_of,
+    hosts_of,
+    kind_for,
+    known_of,
+    prior_of,
+    system_of,
+)
 from raidlab.calibration.fitting.estimation.training_points import seen_of
-from raidlab.calibration.fitting.parameters.kinds import kind_of
+from raidlab.calibration.fitting.parameters.facts import bound
+from raidlab.calibration.fitting.parameters.kinds import VIRTUAL_DISK
 from raidlab.calibration.fitting.parameters.parameter import Kind
 from raidlab.calibration.fitting.report.calibration import Calibration, LeftOut
 from raidlab.calibration.fitting.search.checkpoint import Checkpoint
@@ -82,14 +91,34 @@ def calibrate(
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
+    choice = None
+    if not settings.kind and not settings.system:
+        raise_of_law(settings)
+        points = seen_of(measurement, settings.train).points
+        choice = choose_family(points, measurement.machine, settings.facts, settings)
+        settings = replace(settings, kind=choice.kind)
+    said = bound(settings.kind or VIRTUAL_DISK, settings.facts)
+    settings = replace(settings, overrides={**settings.overrides, **said})
     if (not settings.kind or settings.kind in BY_LAW) and not settings.system:
-        return calibrate_by_law(measurement, settings, progress)
-    kind = kind_of(settings.kind)
+        found = calibrate_by_law(measurement, settings, progress)
+    else:
+        found = _with_mechanics(measurement, settings, store, progress)
+    if choice is None:
+        return found
+    return replace(found, families=choice, warnings=(*choice.said(), *found.warnings))
+
+
+def _with_mechanics(
+    measurement: Measurement, settings: Settings, store: Store | None, progress: Progress
+) -> Calibration:
+    """The fit of a kind whose parts are simulated."""
+    kind = kind_for(settings)
     seen = seen_of(measurement, settings.train, over_time=kind.over_time)
     measurement, points = seen.measurement, seen.points
     warnings = [*seen.warnings, *_unsaid(kind, points)]
     system = system_of(kind, settings)
     kind = kind if system is None else system.kind
+    settings = replace(settings, known=known_of(system))
     tree, sources = base_of(kind, settings, measurement.name, system)
     if system is None:
         stated = bool(settings.like) or "interface" in settings.overrides

@@ -51,7 +51,7 @@ def calibrate_by_law(
         SpecError: Names that do not exist, options that a law has no use for.
     """
     asked, kind = settings.kind, kind_of(settings.kind or VIRTUAL_DISK)
-    _raise_of_law(settings)
+    raise_of_law(settings)
     seen = seen_of(measurement, settings.train, train=train)
     measurement, points = seen.measurement, seen.points
     machine = measurement.machine
@@ -78,7 +78,7 @@ def calibrate_by_law(
     )  # fmt: skip
 
 
-def _raise_of_law(settings: Settings) -> None:
+def raise_of_law(settings: Settings) -> None:
     """Options that a fit by a law has no use for."""
     of = f"with --kind {settings.kind}" if settings.kind else "without --kind"
     allowed = f"left out {of}: a law finds all numbers"

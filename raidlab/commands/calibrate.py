@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from raidlab.calibration.fitting.estimation.stages import BUDGET
+from raidlab.calibration.fitting.estimation.start import kind_in, kind_of_device
+from raidlab.calibration.fitting.parameters.facts import facts_of
 from raidlab.calibration.fitting.parameters.kinds import KINDS
 from raidlab.calibration.fitting.parameters.parameter import Choice
 from raidlab.calibration.measurements.measurement import load_measurement
@@ -34,7 +36,6 @@ from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.catalogue import find_for, names
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.units import DURATION
 from raidlab.output import echo
 
@@ -58,8 +59,8 @@ def calibrate(
         str,
         typer.Option(
             "--kind",
-            help=f"One of {', '.join(KINDS)}; if left out, that of --like, or a virtual disk or a"
-            " table by how well laws predict points left out.",
+            help=f"One of {', '.join(KINDS)}; if left out, that of --like, of --system's drives, or"
+            " the one that predicts points left out best.",
         ),
     ] = "",
     host: Annotated[
@@ -102,6 +103,14 @@ def calibrate(
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help='A value of the device file: capacity="100 GB".'),
+    ] = None,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fact",
+            help="What is known: rpm=7200, capacity=4TB, queue_depth=32, link=sata-6g, virtual=yes,"
+            " rotational=no.",
+        ),
     ] = None,
     fix: Annotated[
         list[str] | None, typer.Option("--fix", help="Keep a parameter: firmware.read=4.")
@@ -192,6 +201,7 @@ def calibrate(
         name=name,
         train=train,
         overrides={key: _value(text) for key, text in _pairs("--set", set_)},
+        facts=facts_of(fact or ()),
         choice=_choice(fix, free, tie),
         budget=budget,
         time_limit_s=_seconds(time_limit) if time_limit else None,
@@ -210,6 +220,7 @@ def calibrate(
             "--host-out": host_out,
             "--controller-out": controller_out,
             "--report": report,
+            "--fact": fact,
             "--fix": fix,
             "--tie": tie,
         }
@@ -313,12 +324,12 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
     """
     if not like and not system and len(measurements) == 1:
         return ""
+    if system and not like and len(measurements) == 1:
+        return kind_in(system)
     if not like:
         allowed = f"one of {', '.join(KINDS)}, or --like DEVICE, which says it"
         raise SpecError([Fault("--kind", None, allowed)])
-    spec = find_for("--like", like).spec
-    link = spec.link() if isinstance(spec, SsdSpec) else None
-    return "nvme" if link is not None and link.family == "pcie" else spec.kind
+    return kind_of_device(find_for("--like", like).spec)
 
 
 def _show(result: Calibration, bands: Posterior | None, output: Output) -> None:

@@ -21,6 +21,7 @@ from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.certainty.replicates import scaled_by_replicates
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.estimation.model import FitModel, alone
+from raidlab.calibration.fitting.parameters.facts import Fact
 from raidlab.calibration.fitting.parameters.kinds import ALONE_AND_BESIDE, declared_for, that_apply
 from raidlab.calibration.fitting.parameters.parameter import (
     Choice,
@@ -106,6 +107,10 @@ class Settings:
     """Points that the fit may see; all if empty."""
     overrides: Mapping[str, Value] = field(default_factory=dict)
     """Values of the device file to replace before the fit, by dotted key."""
+    facts: tuple[Fact, ...] = ()
+    """What is known of the device: it binds, and tells kinds apart."""
+    known: frozenset[str] = frozenset()
+    """Keys of the device file that its system states: they bind, too."""
     choice: Choice = _NO_CHOICE
     budget: int = BUDGET
     """Evaluations that the search may take: places of the parameters that are simulated."""
@@ -130,6 +135,8 @@ class Task:
     """What it stands in; None for a drive behind the host."""
     prior: Prior | None = None
     """What the device to start from knows; None for a template."""
+    rough: Effort = ROUGH
+    """Of rough looks."""
 
     @property
     def sides(self) -> frozenset[str]:
@@ -175,6 +182,7 @@ class Task:
             if not (known_state and parameter.key.startswith("state."))
             and parameter.key not in set_by_modes
             and parameter.key not in self.settings.overrides
+            and parameter.key not in self.settings.known
         ]
         declared = [self.wide(parameter) for parameter in declared]
         if self.prior is not None:
@@ -213,7 +221,9 @@ class Task:
             looked = [self.points[index] for index in indices]
             try:
                 bench = model.bench(at)
-                results = bench.run_all(looked, ROUGH if rough else fine, self.settings.workers)
+                results = bench.run_all(
+                    looked, self.rough if rough else fine, self.settings.workers
+                )
             except SpecError:
                 # Numbers that no drive can have are as far away as can be.
                 count = sum(1 for group in groups if group in set(indices))
@@ -395,7 +405,8 @@ def _is_open(mode: Mode, task: Task) -> bool:
     """True if nobody has said how the device works, and some point shows it."""
     named = {key for option in mode.options for key in option.values}
     settings = task.settings
-    said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
+    given = set(settings.overrides) | set(settings.choice.fix) | settings.choice.free
+    said = named & (given | settings.known)
     return not said and not settings.like and mode.side in task.sides
 
 

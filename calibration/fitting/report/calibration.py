@@ -21,6 +21,7 @@ from raidlab.calibration.fitting.comparison.compare import (
     within,
 )
 from raidlab.calibration.fitting.comparison.regions import by_region
+from raidlab.calibration.fitting.estimation.families import FamilyChoice
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import Tried
 from raidlab.calibration.fitting.estimation.measured_pauses import MeasuredPauses
@@ -66,6 +67,8 @@ class Calibration:
     """What laws make of the training points."""
     host_was_measured: bool = False
     """True if the host's file has CPU times or threads of the machine that was measured."""
+    families: FamilyChoice | None = None
+    """What families of devices come to at points left out, where no kind was named."""
     pauses: MeasuredPauses | None = None
     """Of the drive, from the tails of the training points; None if they say nothing."""
 
@@ -121,6 +124,7 @@ class Calibration:
             "baseline": against_lines(self.rows),
             "regions": by_region(self.rows),
             "kind": self.settings.kind,
+            "families": None if self.families is None else self.families.to_dict(),
             "laws": None if self.selection is None else self.selection.to_dict(),
             "agreement": self.agreement(tolerance_pct),
             "goodness": self.goodness,
