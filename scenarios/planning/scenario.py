@@ -17,7 +17,6 @@ from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.plan_types import (
     Arrival,
     BlockLayerParams,
-    DeviceParams,
     DrivePlan,
     HotSpotPlan,
     PageCacheParams,
@@ -51,6 +50,7 @@ from raidlab.scenarios.planning.load_warnings import no_whole_sectors, straddles
 from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
 from raidlab.scenarios.planning.parts import Parts
+from raidlab.scenarios.planning.preconditioning import snapshot_digest
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -193,16 +193,6 @@ def _goals(
     )
 
 
-def _snapshot_digest(devices: Sequence[DeviceParams]) -> str:
-    """Of the file with the state of the drives; empty if it cannot be read."""
-    flash = (plan for plan in devices if plan["kind"] == "ssd")
-    file = next((plan["snapshot"] for plan in flash if "snapshot" in plan), None)
-    try:
-        return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
 def load_scenario(path: str | Path) -> Scenario:
     """Reads a scenario file and everything it names.
 
@@ -300,7 +290,7 @@ def build_scenario(
         written=cast(ScenarioTree, dict(tree)),
         usable_bytes=sum(len(arrays) * (usable or 0) for arrays, usable in parts.offered.values()),
         path="" if path is None else str(path),
-        snapshot=_snapshot_digest(plan["devices"]),
+        snapshot=snapshot_digest(plan["devices"]),
         jobs=tuple(workload.jobs for workload in fio),
         goals=_goals(table, fio),
     )
