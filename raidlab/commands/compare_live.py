@@ -48,9 +48,9 @@ def compare_live(watch: Watch) -> None:
     from raidlab.calibration.monitoring import record as recording
     from raidlab.calibration.monitoring.live import watched
     from raidlab.calibration.monitoring.nvme_log import read_logs
-    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies.present import System
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     if not watch.scenario:
         allowed = "the scenario of the twin, which --live simulates under the observed load"
@@ -60,7 +60,7 @@ def compare_live(watch: Watch) -> None:
         allowed = f"at least {_LEAST_STEPS} intervals of {watch.interval}"
         raise SpecError([Fault("--for", watch.length, allowed)])
     path = Path(watch.scenario)
-    system = System(read_toml(path), path)
+    system = System(scenario_tree(path), path)
     # What cannot be built is refused before an hour of recording.
     system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {})
     also_writes("--load", {watch.load: FileKind.LOAD}, say)
