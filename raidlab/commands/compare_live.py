@@ -9,13 +9,12 @@ from pathlib import Path
 import typer
 
 from raidlab.commands.again import again
-from raidlab.commands.common import INTERRUPTED, progress, say
+from raidlab.commands.common import INTERRUPTED, progress, say, seconds_of
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import also_writes
 from raidlab.commands.outputs import deliver, give
 from raidlab.commands.tables import Output, Shown
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.units import DURATION
 
 LOAD = Path("live.json")
 _LEAST_STEPS = 2
@@ -55,7 +54,7 @@ def compare_live(watch: Watch) -> None:
     if not watch.scenario:
         allowed = "the scenario of the twin, which --live simulates under the observed load"
         raise SpecError([Fault("--scenario", None, allowed)])
-    seconds, step = _seconds("--for", watch.length), _seconds("--interval", watch.interval)
+    seconds, step = seconds_of("--for", watch.length), seconds_of("--interval", watch.interval)
     if seconds < _LEAST_STEPS * step:
         allowed = f"at least {_LEAST_STEPS} intervals of {watch.interval}"
         raise SpecError([Fault("--for", watch.length, allowed)])
@@ -88,13 +87,3 @@ def compare_live(watch: Watch) -> None:
         say("interrupted: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)
     journal.unlink(missing_ok=True)
-
-
-def _seconds(option: str, text: str) -> float:
-    try:
-        seconds = DURATION.convert(text) / 1e9
-    except ValueError as error:
-        raise SpecError([Fault(option, text, str(error))]) from None
-    if seconds < 0.1:
-        raise SpecError([Fault(option, text, "at least 0.1 s")])
-    return seconds
