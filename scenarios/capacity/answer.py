@@ -130,6 +130,7 @@ class Answer:
             "life_years": each.life_years,
             "limit": each.limit,
             "rung": each.rung,
+            "spared": each.spared,
             "dominated_by": each.dominated_by,
         }
 

@@ -16,8 +16,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.capacity.answer import Answer, confirmed, price
 from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE
-from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
-from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill, refusal
+from raidlab.scenarios.capacity.bounds import Drive, busy, drives_alone, prune
+from raidlab.scenarios.capacity.candidates import Candidate, expand, is_flash, judge_bill, refusal
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
 from raidlab.scenarios.capacity.later import Later, later_of
@@ -27,6 +27,7 @@ from raidlab.scenarios.capacity.monitoring import (
     present_of,
 )
 from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.capacity.search import Judge, cheapest
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -124,7 +125,7 @@ class _Planning:
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             alive = [each for each in alive if not each.why_not]
             for each in alive:
-                each.rung = rung
+                each.rung = max(each.rung, rung)
             if rung == len(RUNGS) - 1:
                 return alive
             may = [each for each in alive if not _hopeless(each, slack)]
@@ -153,14 +154,51 @@ class _Planning:
         return few and 0 < self.asked * seconds <= _SHORT_RUN_IOS
 
     def thin(self, alive: list[Candidate]) -> list[Candidate]:
+        """Of very many candidates those that may be the cheapest of their kind; see `search`."""
+        if len(alive) <= MANY_CANDIDATES:
+            return alive
+        if self.question.table.prefer != "cost" or Source.REBUILD in self.sources:
+            # What has the lowest latency, or is rebuilt soonest, may be any number of drives.
+            return self.every_nth(alive)
+        tried: list[Candidate] = []
+
+        def simulate(which: list[Candidate]) -> None:
+            for rung in (0, len(RUNGS) - 1):
+                own = [each for each in which if self.first_rung(each) == rung]
+                self.simulate(own, RUNGS[rung][0], 1)
+                for each in own:
+                    each.rung = -1 if each.why_not else rung
+            tried.extend(each for each in which if not each.why_not)
+
+        def busy_of(each: Candidate) -> float:
+            return busy(self.question, each, self.drives[each.drive]) or 0.0
+
+        judge = Judge(
+            price=price,
+            hopeless=lambda each: _hopeless(each, RUNGS[each.rung][1]),
+            busy=busy_of,
+            surely=lambda each: _surely(each, RUNGS[each.rung][1]),
+        )
+        found = cheapest(alive, judge, simulate)
+        return found or sorted(tried, key=misses)[:_NEAREST]
+
+    def first_rung(self, each: Candidate) -> int:
+        """How long a candidate is simulated first: that of flash costs its past, not its run."""
+        whole = self.question.traced or is_flash(each.drive, self.question)
+        return len(RUNGS) - 1 if whole else 0
+
+    @property
+    def sources(self) -> set[Source]:
+        """Where the goals' quantities are found."""
+        return {goal.source for goal in self.question.goals}
+
+    def every_nth(self, alive: list[Candidate]) -> list[Candidate]:
         """Of very many candidates every nth number of drives of a family, in a short run each.
 
         Those between one that fails and the next one that fits, which could be the cheapest, are
         added: more drives of the same family do not make it worse.
         """
         stride = -(-len(alive) // MANY_CANDIDATES)
-        if stride == 1:
-            return alive
         families: dict[tuple[str, ...], list[Candidate]] = {}
         for each in alive:
             families.setdefault(each.family, []).append(each)
@@ -240,8 +278,8 @@ class _Planning:
     def clear(self, finals: Sequence[Candidate]) -> None:
         """Simulates the cheapest ones again until it is clear whether they fit."""
         for replications in _REPLICATIONS:
-            cheapest = [each for each in sorted(finals, key=price) if not _clearly_out(each)]
-            unclear = [each for each in cheapest[:_CLEARED] if not _clear(each)]
+            first = [each for each in sorted(finals, key=price) if not _clearly_out(each)]
+            unclear = [each for each in first[:_CLEARED] if not _clear(each)]
             if not unclear:
                 return
             self.simulate(unclear, 1.0, replications)
@@ -261,9 +299,8 @@ class _Planning:
 
     def failures_of(self, candidate: Candidate) -> None:
         """Judges goals about rebuilds and losses of a candidate."""
-        goals = {goal.source for goal in self.question.goals}
         hours = None
-        if Source.REBUILD in goals:
+        if Source.REBUILD in self.sources:
             found = rebuilt(candidate.tree, self.question.path, self.running, self.seed)
             hours = found["rebuild"].value
             for goal in self.question.goals:
@@ -279,7 +316,7 @@ class _Planning:
         every, running = self.candidates, self.running
         changes = upgrades(self.question, best, headroom, every, running, self.seed)
         by_name = {each.name: each for each in every}
-        failures = {Source.REBUILD, Source.RISK} & {goal.source for goal in self.question.goals}
+        failures = {Source.REBUILD, Source.RISK} & self.sources
         found = []
         for change in changes:
             changed = by_name[change.candidate]
@@ -455,7 +492,9 @@ def plan(
         drawn = draws_of(question, first, draws, own, seed) if draws else []
     opened = None if recommended is None else open_parts(question, recommended, running, seed)
     months, ended_by = ended(question, recommended, headroom)
-    last = min(planning.candidates, key=misses, default=None) if recommended is None else None
+    # Of what was not simulated it is not known how far it is from its goals.
+    known = [each for each in planning.candidates if each.rung >= 0 or each.out]
+    last = min(known, key=misses, default=None) if recommended is None else None
     shown = recommended or last
     return Answer(
         question=question,

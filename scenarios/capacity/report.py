@@ -210,6 +210,8 @@ def why(each: Candidate) -> str:
     if not parts and each.dominated_by:
         return f"{each.dominated_by} is as good in everything"
     rest = "between numbers of drives that were simulated" if each.rung < 0 else ""
+    if each.spared is not None:
+        rest = f"not simulated: {each.spared}"
     return "; ".join(parts) or rest or "not among the cheapest after a short run"
 
 
