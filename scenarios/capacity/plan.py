@@ -21,6 +21,7 @@ from raidlab.scenarios.capacity.candidates import Candidate, expand, is_flash, j
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
 from raidlab.scenarios.capacity.later import Later, later_of
+from raidlab.scenarios.capacity.migration import migration_of
 from raidlab.scenarios.capacity.monitoring import (
     doubts_of,
     open_parts,
@@ -183,7 +184,7 @@ class _Planning:
         return found or sorted(tried, key=misses)[:_NEAREST]
 
     def first_rung(self, each: Candidate) -> int:
-        """How long a candidate is simulated first: that of flash costs its past, not its run."""
+        """How long a candidate is simulated first: flash costs its preconditioning, not its run."""
         whole = self.question.traced or is_flash(each.drive, self.question)
         return len(RUNGS) - 1 if whole else 0
 
@@ -490,6 +491,9 @@ def plan(
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
         drawn = draws_of(question, first, draws, own, seed) if draws else []
+    moved = (
+        None if recommended is None else migration_of(question, recommended, planning.running, seed)
+    )
     opened = None if recommended is None else open_parts(question, recommended, running, seed)
     months, ended_by = ended(question, recommended, headroom)
     # Of what was not simulated it is not known how far it is from its goals.
@@ -512,6 +516,7 @@ def plan(
         drawn=tuple(drawn),
         present=present,
         later=later,
+        migration=moved,
         open_parts=opened,
         warnings=(
             *doubts_of(question, present),
