@@ -60,6 +60,8 @@ RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 """Shares of the run, and by how much a goal may be missed there and be met at the end."""
 MANY_CANDIDATES = 400
 """Candidates that closed forms leave, beyond which not every number of drives is simulated."""
+MANY_OF_FLASH = 12
+"""Candidates of SSDs beyond which it is the same: each costs the preconditioning of its drives."""
 _LEAST_CANDIDATES = 12
 """Candidates that go on, if at least that number may fit."""
 _NEAREST = 3
@@ -156,11 +158,12 @@ class _Planning:
 
     def thin(self, alive: list[Candidate]) -> list[Candidate]:
         """Of very many candidates those that may be the cheapest of their kind; see `search`."""
-        if len(alive) <= MANY_CANDIDATES:
+        flash = sum(is_flash(each.drive, self.question) for each in alive)
+        if len(alive) <= MANY_CANDIDATES and flash <= MANY_OF_FLASH:
             return alive
         if self.question.table.prefer != "cost" or Source.REBUILD in self.sources:
             # What has the lowest latency, or is rebuilt soonest, may be any number of drives.
-            return self.every_nth(alive)
+            return self.every_nth(alive) if len(alive) > MANY_CANDIDATES else alive
         tried: list[Candidate] = []
 
         def simulate(which: list[Candidate]) -> None:
