@@ -426,8 +426,11 @@ def of_load(goal: Goal, rows: Sequence[Row]) -> Measured:
     about = goal.loads(names)
     found = [_of_row(goal, row) for row in rows if row["workload"] in about]
     if goal.is_sum:
-        ends = ((each.value, each.low, each.high) for each in found)
-        return Measured(*(_sum(every) for every in zip(*ends, strict=True)))
+        return Measured(
+            _sum([each.value for each in found]),
+            _sum([each.low for each in found]),
+            _sum([each.high for each in found]),
+        )
     worst = math.inf if goal.at_most else -math.inf
     return (max if goal.at_most else min)(
         found, key=lambda each: worst if each.value is None else each.value
