@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.fitting.estimation.pauses import Kind, pauses_of, typical
@@ -25,6 +24,7 @@ from raidlab.devices.datasheet.tail_spread import TailSpread, learned
 from raidlab.devices.files import write_file, write_files
 from raidlab.devices.schema import read_toml
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import table_at
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import simulate
@@ -147,7 +147,8 @@ def _of_set(of: Set, measurement: Measurement, kinds: Sequence[Kind]) -> list[Ta
 def with_pauses(model: str, kinds: Sequence[Kind]) -> str:
     """The device file of a class with the typical one of `kinds` for its pauses."""
     tree = read_toml(SPECS / "ssd" / f"{model}.toml")
-    sources: dict[str, Any] = tree.pop("sources")
+    sources = dict(table_at(tree, "sources"))
+    del tree["sources"]
     usual = typical(kinds)
     assert usual is not None
     tree["pause"] = [

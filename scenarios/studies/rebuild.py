@@ -10,15 +10,16 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, Coded
+from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
 from raidlab.scenarios.studies.rebuild_samples import Degraded, Lengths, Sample
@@ -72,7 +73,7 @@ class Rebuild:
     lost_writes: int = 0
     """In that run."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         phases = {name: vars(phase) for name, phase in self.phases.items()}
         limit = None if self.limit is None else self.limit.to_dict()
@@ -107,7 +108,7 @@ class Rebuilds:
             return rebuild.whole_drive_s
         return rebuild.hours * 3600
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         each = [r.to_dict() | {"whole_drive_s": self.whole_drive_s(r)} for r in self.rebuilds]
         return {**vars(self), "rebuilds": each}

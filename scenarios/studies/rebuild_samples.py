@@ -27,8 +27,8 @@ from raidlab.devices.levels import facts
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Recorded, Result
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.results.student import t_975
+from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
 PACE = "background_bytes_per_s"

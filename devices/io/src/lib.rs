@@ -7,4 +7,4 @@ mod queue;
 mod record;
 
 pub use queue::Queue;
-pub use record::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
+pub use record::{ArrayId, DriveId, Io, IoId, Ios, Mark, Op, PART_COUNT, Part, Parts, Stage};

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 /// 1000 cylinders, 1 ms plus 1 us a cylinder, head switch 0.5 ms, tracks skewed by 10 sectors.
 fn plain() -> Value {
     json!({
-        "kind": "hdd",
-        "rpm": 6000,
+        "kind": "hdd", "rpm": 6000,
         "initial_angle": 0.0,
         "geometry": {"heads": 2, "zones": [{
             "first_cylinder": 0, "last_cylinder": 999, "sectors_per_track": 100,

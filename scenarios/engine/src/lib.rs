@@ -4,6 +4,7 @@
 //! - [`Simulation`] lets an outside caller (SimPy, fio) drive the same system.
 
 mod host;
+pub mod ids;
 mod integrity;
 pub mod layout;
 mod path;

@@ -2,7 +2,7 @@
 
 #![allow(dead_code)]
 
-use raidlab_io::{Io, IoId, Op};
+use raidlab_io::{Io, IoId, Ios, Op};
 use raidlab_kernel::{Calendar, Nanos, Slab, Stream, Time};
 use raidlab_models::{Device, DeviceParams, Port};
 
@@ -15,7 +15,7 @@ enum Event {
 /// The engine's side, without links.
 pub struct Desk {
     calendar: Calendar<Event>,
-    ios: Slab<Io>,
+    ios: Ios,
 }
 
 impl Port for Desk {

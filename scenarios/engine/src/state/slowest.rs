@@ -1,5 +1,6 @@
 //! The slowest I/Os of a load, each with what its time was spent on.
 
+use crate::ids::DriveId;
 use raidlab_io::{Io, Op, Parts};
 use raidlab_kernel::{Nanos, Time};
 use std::cmp::Reverse;
@@ -21,7 +22,7 @@ pub struct Slow {
     /// Where its time went.
     pub parts: Parts,
     /// The drive of the last of its commands, if it had any.
-    pub drive: u32,
+    pub drive: DriveId,
     /// What else was in work between its issue and its completion: bits of [`Beside`].
     pub beside: u8,
     /// How many were taken up before it.

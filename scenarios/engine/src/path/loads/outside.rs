@@ -1,5 +1,6 @@
 //! What is recorded of I/Os that an outside caller issues.
 
+use crate::ids::ArrayId;
 use crate::path::loads::Loads;
 use crate::plan::Details;
 use crate::state::measure::Meter;
@@ -54,9 +55,9 @@ impl OutsideRecord {
     }
 
     /// Which of the records takes an I/O with this number on an array.
-    pub(crate) fn place(&self, number: u32, array: u32) -> usize {
+    pub(crate) fn place(&self, number: u32, array: ArrayId) -> usize {
         match self.load_of_thread.len() {
-            0 => array as usize,
+            0 => array.index(),
             threads => self.load_of_thread[number as usize % threads] as usize,
         }
     }

@@ -1,5 +1,6 @@
 //! Dirty data in flight to the drives: when, which, how many at once.
 
+use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::{Extent, join};
 use crate::path::Path;
 use crate::path::agenda::Call;
@@ -21,7 +22,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         path.agenda.must_be_open();
@@ -67,7 +68,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        (controller, array): (u32, u32),
+        (controller, array): (ControllerId, ArrayId),
         (group, number): (u32, u64),
         now: Time,
     ) {
@@ -112,7 +113,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         destage: Destage,
         now: Time,
     ) {
@@ -138,12 +139,12 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         group: u32,
         full: bool,
         now: Time,
     ) {
-        let Some(controller) = path.arrays[array as usize].controller else {
+        let Some(controller) = path.arrays[array].controller else {
             return;
         };
         let destaged = !path.can_fail || !stripes.volume(array).is_offline();
@@ -178,7 +179,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         self.memories.arm_flush(path, controller, now);
@@ -190,7 +191,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         if let Some(memory) = self.memories.get_mut(controller) {

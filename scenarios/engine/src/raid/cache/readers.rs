@@ -1,5 +1,6 @@
 //! Requests that waited for what has come into the cache.
 
+use crate::ids::ControllerId;
 use raidlab_io::Queue;
 
 /// Requests that waited for what has come into the cache, or was refused.
@@ -7,5 +8,5 @@ use raidlab_io::Queue;
 pub(super) struct Readers {
     pub(super) readers: Queue,
     pub(super) refused: bool,
-    pub(super) controller: Option<u32>,
+    pub(super) controller: Option<ControllerId>,
 }

@@ -36,7 +36,7 @@ pub(crate) struct Observer {
     ended: Vec<Life>,
     /// Complete requests in the order of their completion.
     done: Vec<Life>,
-    changes: Vec<Change<Io>>,
+    changes: Vec<Change<IoId, Io>>,
 }
 
 impl Observer {

@@ -132,7 +132,7 @@ impl Command {
             Role::Command => ("command", true),
         };
         let drives = &system.layers.path.drives;
-        let drive = at_drive.then(|| drives[below.drive as usize].name.clone());
+        let drive = at_drive.then(|| drives[below.drive].name.clone());
         Command {
             number: below.number,
             parent: below.parent,
