@@ -16,7 +16,7 @@ from typing import Any, Final, TypeGuard
 from raidlab.devices.faults import Fault, Faults
 from raidlab.scenarios.planning.monitored import Expanded, expanded
 
-MOST: Final = 256
+_MOST_ARRAYS: Final = 256
 """Arrays that one stands for, as many as a scenario may have."""
 _PLACED: Final = re.compile(r"(array|workload)\.(\d+)(.*)")
 
@@ -86,7 +86,7 @@ def _are_tables(values: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:
 def _count(array: Mapping[str, Any]) -> int:
     """How many there are; 1 where what is written is no such number."""
     count = array.get("count", 1)
-    return count if type(count) is int and 1 <= count <= MOST else 1
+    return count if type(count) is int and 1 <= count <= _MOST_ARRAYS else 1
 
 
 def _single(array: Mapping[str, Any]) -> dict[str, Any]:

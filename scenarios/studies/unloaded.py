@@ -18,7 +18,7 @@ from raidlab.scenarios.results.goals import Goal, Measured, of_load
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import results_of
 
-_APART: Final = "20 ms"
+_THINK_TIME: Final = "20 ms"
 """Between the end of an I/O and the next one: longer than an access of a disk."""
 _RUN: Final = {"warm_up": "1 s", "duration": "8 s"}
 _OF_LOADS: Final = frozenset({
@@ -76,7 +76,7 @@ def _alone(load: Mapping[str, Any], goal: Goal, file: str) -> dict[str, Any]:
             )
             raise SpecError([Fault("goals", goal.text, f"{allowed} has its own", (), file)])
     kept = {key: value for key, value in load.items() if key not in _OF_LOADS}
-    return kept | {"outstanding": 1, "think_time": _APART}
+    return kept | {"outstanding": 1, "think_time": _THINK_TIME}
 
 
 @lru_cache(maxsize=256)
