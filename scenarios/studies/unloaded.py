@@ -49,9 +49,18 @@ def slowdown(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
         if name not in goal.loads([name]) or not alone.get(name):
             continue
         mean = of_load(Goal(goal.text, "mean", True, goal.bound, goal.side, name), [row])
-        ends = (mean.value, mean.low, mean.high)
-        found.append(Measured(*(None if each is None else each / alone[name] for each in ends)))
+        found.append(
+            Measured(
+                _over(mean.value, alone[name]),
+                _over(mean.low, alone[name]),
+                _over(mean.high, alone[name]),
+            )
+        )
     return max(found, key=lambda each: each.value or 0.0, default=Measured(None))
+
+
+def _over(value: float | None, alone: float) -> float | None:
+    return None if value is None else value / alone
 
 
 def unloaded_us(scenario: Scenario, goal: Goal) -> dict[str, float]:
