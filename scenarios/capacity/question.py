@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypedDict, cast
+from typing import Annotated, Any, Final, Literal, TypedDict, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -199,6 +199,9 @@ class CandidatesTable(Table):
         return found
 
 
+_OF_LATENCY: Final = (Source.LATENCY, Source.BUSY, Source.SLOWDOWN)
+
+
 class PresentTable(Table):
     """`[present]`: the system that is there today."""
 
@@ -325,7 +328,7 @@ class Question:
     @property
     def latency_goals(self) -> tuple[Goal, ...]:
         """Those about latencies of the loads, and how busy they make a system."""
-        return tuple(g for g in self.goals if g.source in (Source.LATENCY, Source.BUSY))
+        return tuple(goal for goal in self.goals if goal.source in _OF_LATENCY)
 
     @property
     def growth(self) -> float:

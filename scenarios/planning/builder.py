@@ -101,13 +101,13 @@ class Builder(Parts):
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
     ) -> tuple[int | None, list[int]]:
         """Bytes that an array offers, and what it uses of each drive; None where it cannot be."""
-        wanted = wrong_count(table.level, table.count, table.copies, table.spans)
+        wanted = wrong_count(table.level, table.drive_count, table.copies, table.spans)
         if wanted is not None:
             of = table.level if table.layout is None else f"{table.level} in {table.layout}"
             of += f" of {table.spans} spans" if table.spans else ""
-            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{of} of {wanted}")
+            self.faults.add(f"{key}.drives", f"{table.drive_count} drives", f"{of} of {wanted}")
             return None, []
-        if len(chosen) != table.count or table.stripe_unit <= 0:
+        if len(chosen) != table.drive_count or table.stripe_unit <= 0:
             return None, []
         capacities = self._used(key, table, chosen)
         usable = self._offers(table, capacities) or None
@@ -261,6 +261,6 @@ class Builder(Parts):
             self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
         elif controller is not None and table.level == "raid10":
             most = controller.raid10_drives_max
-            if most is not None and table.count > most:
+            if most is not None and table.drive_count > most:
                 allowed = f"at most {most} in a RAID 10, as {controller.name} has it"
-                self.faults.add(f"{key}.drives", f"{table.count} drives", allowed)
+                self.faults.add(f"{key}.drives", f"{table.drive_count} drives", allowed)

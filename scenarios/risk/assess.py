@@ -6,12 +6,14 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.trees import Document
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.equal_arrays import with_copies
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Measured, judged, workload_faults
 from raidlab.scenarios.risk.histories import Batch, Estimate, Model, estimate
@@ -30,7 +32,7 @@ from raidlab.scenarios.risk.lifetime import (
 from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
 from raidlab.scenarios.spec.copies import layout_of
-from raidlab.scenarios.spec.trees import ArrayTree
+from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import rebuilt
 
@@ -242,8 +244,9 @@ def assess(
     own_seed = scenario.seed if seed is None else seed
     hours, p99, notes = _rebuild(path, scenario, question, running or Running(), seed)
     arrays, assumptions = [], notes
-    for at in range(len(scenario.written["array"])):
-        array, assumed = _array(scenario, at, question, hours.value or 0.0, own_seed)
+    tree, _ = with_copies(scenario.written, "")
+    for at, each in enumerate(cast(ScenarioTree, tree)["array"]):
+        array, assumed = _array((at, each), scenario, question, hours.value or 0.0, own_seed)
         arrays.append(array)
         assumptions += [each for each in assumed if each not in assumptions]
     missed = None
@@ -318,13 +321,13 @@ def _redundancy(array: ArrayTree) -> Redundancy:
 
 
 def _array(
+    numbered: tuple[int, ArrayTree],
     scenario: Scenario,
-    at: int,
     question: Question,
     rebuild_h: float,
     seed: int,
 ) -> tuple[ArrayRisk, list[Assumption]]:
-    array = scenario.written["array"][at]
+    at, array = numbered
     bears = _redundancy(array)
     device = scenario.models[array["drives"][0]["model"]].spec
     life, assumptions = _lifetime(question, device)

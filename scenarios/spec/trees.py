@@ -295,6 +295,7 @@ class ArrayTree(TypedDict):
     io_cache: NotRequired[Literal["direct", "cached"]]
     disk_cache: NotRequired[bool]
     name: NotRequired[str]
+    count: NotRequired[int]
     level: NotRequired[
         Literal[
             "independent",

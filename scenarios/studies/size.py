@@ -44,6 +44,7 @@ from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies import rebuild
 from raidlab.scenarios.studies.present import Present
 from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.unloaded import slowdown
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
 
 _COARSE = 5
@@ -55,7 +56,7 @@ _REPLICATIONS = (1, 4, 16)
 _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
 """Last words of paths of which one asks for the most."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99",
-    "rebuild p99.9", "life", "utilization",
+    "rebuild p99.9", "life", "utilization", "slowdown",
 )  # fmt: skip
 
 
@@ -413,6 +414,8 @@ def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
 
 def _of_run(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
     """A latency or rate; that of an open load which is served is what it asks for."""
+    if goal.source is Source.SLOWDOWN:
+        return slowdown(goal, scenario, rows)
     asked = asked_rate(goal, scenario)
     if asked is not None and not falls_behind(scenario, rows):
         return Measured(asked, certain=True)
