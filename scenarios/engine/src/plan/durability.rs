@@ -14,6 +14,9 @@ pub struct SyncPlan {
     pub times: bool,
     /// True if each write lengthens the file or has blocks allocated.
     pub allocates: bool,
+    /// True if each write carries FUA: the drives answer once the medium has its data.
+    #[serde(default)]
+    pub fua: bool,
 }
 
 /// How a file system makes its metadata durable.
@@ -53,6 +56,9 @@ pub struct FileSystemPlan {
     pub tick_ns: Nanos,
     /// True if it flushes the drives' caches, as far as the drives have volatile ones.
     pub flushes: bool,
+    /// True if the drives take FUA: the commit block carries it, and no flush follows.
+    #[serde(default)]
+    pub fua: bool,
     /// True if the commit block goes out beside the blocks of the transaction.
     pub async_commit: bool,
     /// CPU time of a thread that wakes up when its transaction is durable.

@@ -170,6 +170,9 @@ pub struct BitmapPlan {
     pub chunk_bytes: u64,
     /// True if members have volatile caches, which are flushed before and behind each update.
     pub flushes: bool,
+    /// True if the members take FUA: an update carries it, and no flush follows.
+    #[serde(default)]
+    pub fua: bool,
 }
 
 /// A controller: a queue, cores, firmware time.

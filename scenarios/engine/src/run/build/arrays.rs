@@ -213,7 +213,7 @@ pub(crate) fn build_volumes(
         for &drive in array.drives.iter().chain(&array.spares) {
             let drive = &mut drives[drive as usize];
             if link.is_some() && drive.path.last().copied() == link {
-                drive.own_hops = drive.path.len() as u16 - 1;
+                drive.own_hops = drive.path.len() as u8 - 1;
                 if !built.straight {
                     drive.path.pop();
                 }

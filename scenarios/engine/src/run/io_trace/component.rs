@@ -116,7 +116,7 @@ impl Places<'_> {
     }
 
     /// The link that a command's data cross as number `hop`.
-    pub(crate) fn link(&self, io: &Io, hop: u16) -> Option<u32> {
+    pub(crate) fn link(&self, io: &Io, hop: u8) -> Option<u32> {
         let path = &self.path.drives[io.drive as usize].path;
         let at = match io.op {
             Op::Write => io.hops.checked_sub(1 + hop)?,
