@@ -139,7 +139,7 @@ class Firmware(Table):
     """What a flush takes behind the programs of what was written since the last one: a drive
     without power-loss protection writes the changes of its map and its own records."""
     fua: Duration | None = None
-    """The same of a write with FUA; as `flush` if left out."""
+    """What a write with FUA takes behind its program; as `flush` if left out."""
     spread: Share = 0.0
     """Share of a command's core time that varies exponentially from one to the next."""
     finish: Duration = 0

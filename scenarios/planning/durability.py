@@ -67,13 +67,21 @@ def takes_fua(spec: DriveSpec, options: DriveOptions) -> bool:
     return spec.kind == "ssd" and family in ("pcie", "sas") and spec.volatile(options)
 
 
-def forced_writes(plan: Plan, parts: Parts) -> None:
-    """Says which writes of the plan carry FUA.
+def durable_writes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
+    """Says how drives take flushes and which writes carry FUA.
 
     Args:
-        plan: The plan, with its arrays, loads and jobs; their `sync` says which writes ask for it.
+        plan: The plan, with its drives, arrays, loads and jobs; `sync` of a load says whether its
+            writes ask for FUA.
+        table: The scenario; one without loads is driven from outside, by whatever asks.
         parts: Its arrays.
     """
+    _drive_flushes(plan, table, parts)
+    _forced_writes(plan, parts)
+
+
+def _forced_writes(plan: Plan, parts: Parts) -> None:
+    """Says which writes of the plan carry FUA."""
     drives = zip(parts.drives, parts.options_of_drive, strict=True)
     takers = [takes_fua(drive.spec, options) for drive, options in drives]
     flushes = _flushes_of_drives(parts)
@@ -112,14 +120,8 @@ def _passes_fua(array: ArrayPlan, flushes: list[FlushCommand], takers: list[bool
     return array["software"] and array["level"] in _FORCED_LEVELS
 
 
-def drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
-    """Says of each drive of the plan how it takes flushes, if anything sends it some.
-
-    Args:
-        plan: The plan, with its drives and jobs.
-        table: The scenario; one without loads is driven from outside, by whatever asks.
-        parts: Its arrays.
-    """
+def _drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
+    """Says of each drive of the plan how it takes flushes, if anything sends it some."""
     jobs = plan.get("jobs")
     syncs = [] if jobs is None else [thread["syncs"] for thread in jobs["threads"]]
     asked = (

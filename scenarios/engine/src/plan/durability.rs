@@ -1,4 +1,4 @@
-//! What makes writes durable: calls of loads behind their writes, file systems on arrays.
+//! What makes writes durable: calls of loads behind their writes, file systems and bitmaps.
 
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
@@ -63,4 +63,17 @@ pub struct FileSystemPlan {
     pub async_commit: bool,
     /// CPU time of a thread that wakes up when its transaction is durable.
     pub wake_ns: Nanos,
+}
+
+/// The write-intent bitmap of an array in the host.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitmapPlan {
+    /// Bytes that a bit stands for: of each member where there is parity, else of the array.
+    pub chunk_bytes: u64,
+    /// True if members have volatile caches, which are flushed before and behind each update.
+    pub flushes: bool,
+    /// True if the members take FUA: an update carries it, and no flush follows.
+    #[serde(default)]
+    pub fua: bool,
 }

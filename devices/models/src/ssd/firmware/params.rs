@@ -46,7 +46,7 @@ pub struct FirmwareParams {
     /// `buffer::flushes`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flush_ns: Nanos,
-    /// The same of a write with FUA; as a flush if it is not said.
+    /// What a write with FUA takes behind its program; as a flush if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fua_ns: Option<Nanos>,
     /// Share of a command's core time that varies from one to the next, exponentially; the mean
