@@ -83,8 +83,9 @@ ADVICE := docs/evidence/advice.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
-	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
-	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --json > target/claims.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --csv $(EVIDENCE:.md=.csv) --json > target/validation.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --csv $(CLAIMS:.md=.csv) \
+		--json > target/claims.json || test $$? -eq 1
 	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
@@ -96,12 +97,19 @@ SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenar
 PLAN_TYPES := --use-title-as-name --no-collapse-root-models --no-use-closed-typed-dict \
 	--custom-file-header '"""A plan, as the engine takes it: made from its types by `make schema`."""'
 
+# A scenario as it is written: a class a table of the file.
+TREE_TYPES := --no-use-closed-typed-dict \
+	--custom-file-header '"""A scenario as its file has it: made from its schema by `make schema`."""'
+
 schema: setup ## Make the JSON Schema of files, and the types of what crosses to the engine
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
-		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
+		$(BIN)/datamodel-codegen --output scenarios/spec/run_result.py
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.plan_schema())" | \
 		$(BIN)/datamodel-codegen $(PLAN_TYPES) --output devices/plan_types.py
+	@sed -e '/^ "title"/d' -e 's/Table"/Tree"/g' scenarios/schemas/scenario.json | \
+		$(BIN)/datamodel-codegen $(TREE_TYPES) | sed -e '/^Model: /d' -e 's/, TypeAlias//' | \
+		$(BIN)/ruff format - > scenarios/spec/trees.py
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -8,7 +8,8 @@
 //! each core has a run queue and time slices (`run_queues`). See docs/explanation/host.md.
 
 use crate::run_queues::RunQueues;
-use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
+use raidlab_io::Op;
+use raidlab_kernel::{Nanos, Served, Station, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -9,7 +9,7 @@ impl Bench {
         let mut io = Io::new(Op::Write, offset, bytes, Time(at));
         io.fua = true;
         self.ios.push(io);
-        let id = self.ios.len() as u32 - 1;
+        let id = IoId::new(self.ios.len() as u32 - 1);
         ssd.submit(self, id);
         id
     }

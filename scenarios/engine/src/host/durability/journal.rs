@@ -11,7 +11,8 @@
 //! docs/explanation/sync-writes.md.
 
 use crate::plan::{FileSystemPlan, JournalKind};
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// Bytes of a block of the file system.
 pub(crate) const BLOCK: u64 = 4096;

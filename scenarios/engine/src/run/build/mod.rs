@@ -7,6 +7,7 @@ mod memory;
 
 use crate::host::durability::{Durability, own_threads};
 use crate::host::page_cache::{PageCache, PageCaches};
+use crate::ids::{ArrayId, DriveId, LinkId};
 use crate::integrity::Integrity;
 use crate::layout::Layout;
 use crate::path::Path;
@@ -43,7 +44,8 @@ use crate::state::records::Slot;
 use crate::state::records::Workload;
 use crate::state::shares::Shares;
 use crate::state::traced::Traced;
-use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_io::{Io, Op, Queue};
+use raidlab_kernel::{Calendar, Slab, Stream, Table, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link, Pauses};
 use raidlab_traces::Options;
 use std::collections::VecDeque;
@@ -66,11 +68,12 @@ impl System {
         faults.none()?;
         let mut needs = Needs::of_drives(plan);
         needs.check(&mut faults)?;
-        let mut drives = build_drives(plan, &mut faults);
+        let drives = build_drives(plan, &mut faults);
         if drives.len() < plan.drives.len() {
             return Err(faults.0);
         }
         let arrays = build_arrays(plan, &drives, &mut faults);
+        let mut drives: Table<DriveId, Drive> = drives.into();
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
             check_bitmaps(plan, &arrays, &mut faults);
@@ -93,7 +96,11 @@ impl System {
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, all_threads, ios);
         }
-        let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
+        let stripes = Stripes::new(
+            Volumes::new(volumes.into()),
+            Redirects::new(redirects.into()),
+            ios,
+        );
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
@@ -101,9 +108,9 @@ impl System {
             agenda: Agenda::with_capacity(64),
             handed_in: Io::NONE,
             interrupts: plan.host.coalescing.as_ref().map(Interrupts::new),
-            links,
+            links: links.into(),
             controllers: plan.controllers.iter().map(build_controller).collect(),
-            arrays,
+            arrays: arrays.into(),
             slots,
             outside_thread: threads,
             outside_threads,
@@ -281,7 +288,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
             Ok(device) => drives.push(Drive {
                 name: name.clone(),
                 device,
-                path: path.clone(),
+                path: path.iter().copied().map(LinkId::new).collect(),
                 own_hops: path.len() as u8,
                 queue_depth: drive.queue_depth,
                 in_flight: 0,
@@ -413,7 +420,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
         let ends = matches!(workload.arrival, Arrival::Traced { .. });
         workloads.push(Workload {
             name: workload.name.clone(),
-            array: workload.array,
+            array: ArrayId::new(workload.array),
             meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
             arrival: workload.arrival.clone(),
