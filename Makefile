@@ -10,7 +10,7 @@ CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
+.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint lint-rust lint-python format bench docs schema site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence \
 	lab-numbers lab-jupyter lab-gallery lab-start plan-questions examples pictures lock clean
 
@@ -58,10 +58,14 @@ FUZZ_SEED ?= 1
 fuzz: setup ## Try changed inputs of every kind: FUZZ_SECONDS each, 3600 by default, from FUZZ_SEED
 	RAIDLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) RAIDLAB_FUZZ_SEED=$(FUZZ_SEED) $(BIN)/pytest -s tests/fuzz tests/devices/test_mutations.py
 
-lint: setup ## Check format, lints and types; warnings are errors
+lint: lint-rust lint-python ## Check format, lints and types; warnings are errors
+
+lint-rust: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
+
+lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell

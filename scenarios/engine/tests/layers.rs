@@ -10,7 +10,7 @@ const PACKAGES: [(&str, &[&str]); 10] = [
     ("ids", &[]),
     ("plan", &[]),
     ("layout", &["ids", "plan"]),
-    ("integrity", &["layout"]),
+    ("integrity", &["ids", "layout"]),
     ("state", &["ids", "plan", "layout", "integrity"]),
     ("path", &["ids", "plan", "layout", "integrity", "state"]),
     (
@@ -23,11 +23,20 @@ const PACKAGES: [(&str, &[&str]); 10] = [
     ),
     (
         "ssd_cache",
-        &["plan", "layout", "integrity", "state", "path", "raid"],
+        &[
+            "ids",
+            "plan",
+            "layout",
+            "integrity",
+            "state",
+            "path",
+            "raid",
+        ],
     ),
     (
         "run",
         &[
+            "ids",
             "plan",
             "layout",
             "integrity",

@@ -12,6 +12,7 @@ pub(crate) mod cache;
 pub(crate) mod faults;
 pub(crate) mod jobs;
 pub(crate) mod lines;
+pub(crate) mod member;
 pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod resume;

@@ -247,7 +247,8 @@ pub(crate) struct Redirects {
 }
 
 impl Redirects {
-    pub fn new(of_array: Table<ArrayId, Option<Redirect>>) -> Redirects {
+    pub fn new(of_array: Vec<Option<Redirect>>) -> Redirects {
+        let of_array: Table<ArrayId, _> = of_array.into();
         let mut above: Table<ArrayId, _> = vec![None; of_array.len()].into();
         for (array, redirect) in of_array.entries() {
             if let Some(redirect) = redirect {

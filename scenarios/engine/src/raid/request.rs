@@ -7,7 +7,7 @@ use crate::path::agenda::{Call, Up};
 use crate::path::submission::moved_by;
 use crate::raid::Raid;
 use crate::raid::bitmap::updates;
-use crate::raid::volume::State;
+use crate::raid::member::State;
 use crate::state::event::Event;
 use crate::state::owner::Owner;
 use raidlab_io::{IoId, Op, Part, Stage};

@@ -5,7 +5,7 @@ use crate::ids::{ArrayId, DriveId};
 use crate::path::Path;
 use crate::raid::background::{Background, Task};
 use crate::raid::jobs::Stripes;
-use crate::raid::volume::{Member, State};
+use crate::raid::member::{Member, State};
 use raidlab_kernel::Time;
 
 impl Background {

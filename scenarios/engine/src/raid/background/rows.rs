@@ -15,7 +15,7 @@ use crate::path::agenda::Call;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
-use crate::raid::volume::State;
+use crate::raid::member::State;
 use raidlab_io::{Io, Op};
 use raidlab_kernel::Time;
 use raidlab_models::DeviceParams;

@@ -5,7 +5,7 @@ use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
-use crate::raid::volume::State;
+use crate::raid::member::State;
 use crate::state::event::Event;
 use raidlab_io::{Io, IoId, Op, Part, Queue, Stage};
 use raidlab_kernel::Time;

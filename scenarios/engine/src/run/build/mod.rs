@@ -68,12 +68,11 @@ impl System {
         faults.none()?;
         let mut needs = Needs::of_drives(plan);
         needs.check(&mut faults)?;
-        let drives = build_drives(plan, &mut faults);
+        let mut drives = build_drives(plan, &mut faults);
         if drives.len() < plan.drives.len() {
             return Err(faults.0);
         }
-        let arrays = build_arrays(plan, &drives, &mut faults);
-        let mut drives: Table<DriveId, Drive> = drives.into();
+        let arrays = build_arrays(plan, drives.as_slice(), &mut faults);
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
             check_bitmaps(plan, &arrays, &mut faults);
@@ -96,11 +95,7 @@ impl System {
         for (drive, plan) in drives.iter_mut().zip(&plan.drives) {
             drive.waiting = BlockLayer::new(plan.block_layer, all_threads, ios);
         }
-        let stripes = Stripes::new(
-            Volumes::new(volumes.into()),
-            Redirects::new(redirects.into()),
-            ios,
-        );
+        let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
         let background = Background::new(plan);
         let path = Path {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
@@ -278,30 +273,32 @@ fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {
     links
 }
 
-fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
-    let mut drives = Vec::new();
+fn build_drives(plan: &Plan, faults: &mut Faults) -> Table<DriveId, Drive> {
+    let mut drives = Table::default();
     for drive in &plan.drives {
         let DrivePlan {
             name, device, path, ..
         } = drive;
         match Device::new(&plan.devices[*device as usize], plan.seed, name) {
-            Ok(device) => drives.push(Drive {
-                name: name.clone(),
-                device,
-                path: path.iter().copied().map(LinkId::new).collect(),
-                own_hops: path.len() as u8,
-                queue_depth: drive.queue_depth,
-                in_flight: 0,
-                ahead: 0,
-                pauses: Pauses::of(&drive.pauses, plan.seed, name),
-                waiting: BlockLayer::new(drive.block_layer, 0, 0),
-                load: TimeWeighted::default(),
-                position: 0,
-                read_to: 0,
-                head: 0,
-                health: Health::default(),
-                flushes: Flushes::new(drive.flush),
-            }),
+            Ok(device) => {
+                _ = drives.push(Drive {
+                    name: name.clone(),
+                    device,
+                    path: path.iter().copied().map(LinkId::new).collect(),
+                    own_hops: path.len() as u8,
+                    queue_depth: drive.queue_depth,
+                    in_flight: 0,
+                    ahead: 0,
+                    pauses: Pauses::of(&drive.pauses, plan.seed, name),
+                    waiting: BlockLayer::new(drive.block_layer, 0, 0),
+                    load: TimeWeighted::default(),
+                    position: 0,
+                    read_to: 0,
+                    head: 0,
+                    health: Health::default(),
+                    flushes: Flushes::new(drive.flush),
+                })
+            }
             Err(found) => faults.under(&format!("devices.{device}"), found),
         }
     }
