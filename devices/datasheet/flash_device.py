@@ -266,9 +266,7 @@ def _fua(draft: Draft, flash: Flash, flush: Prior, program: float) -> None:
         draft.put("firmware.fua", quantity(time, "us"), Origin("derived", note))
         return
     over = priors.FUA_OVER_FLUSH
-    usual = Prior(
-        flush.low * over.low, flush.best * over.best, flush.high * over.high, over.source
-    )
+    usual = Prior(flush.low * over.low, flush.best * over.best, flush.high * over.high, over.source)
     times = _behind(usual, program, "a write with FUA over a flush, less its program")
     draft.put("firmware.fua", quantity(times.best, "us"), assumed(times, "us"))
 
