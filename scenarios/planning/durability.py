@@ -110,8 +110,10 @@ def _forced_writes(plan: Plan, parts: Parts) -> None:
 
 
 def _passes_fua(array: ArrayPlan, flushes: list[FlushCommand], takers: list[bool]) -> bool:
-    """Whether writes with FUA to an array reach its drives so: one drive, or a mirror or stripes
-    in the host, if all drives that are flushed take it."""
+    """Whether writes with FUA to an array reach its drives so.
+
+    They do on one drive, a mirror or stripes in the host, if all drives that are flushed take FUA.
+    """
     flushed = [drive for drive in array["drives"] if flushes[drive] != "dropped"]
     if not flushed or not all(takers[drive] for drive in flushed):
         return False

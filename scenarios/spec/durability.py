@@ -96,8 +96,10 @@ class Durable(Table):
 
     @property
     def sync_plan(self) -> SyncPlan | None:
-        """The plan's `sync`; none without calls. Where the array does not take FUA the planner takes
-        that out again."""
+        """The plan's `sync`; none without calls.
+
+        It asks for FUA; where the array does not take that the planner removes it.
+        """
         if not self.makes_durable:
             return None
         plan: SyncPlan = {
