@@ -4,7 +4,8 @@
 
 FOLDER has the simulator's sources, built: MQSim by `make`; SimpleSSD-Standalone, with SimpleSSD as
 `simplessd` and McPAT as `simplessd/lib/mcpat`, by cmake in its folder `build`. Without a folder the
-simulator is left out. The work is one NVMe SSD with 32 random 4 KiB I/Os outstanding; the cost of
+simulator is left out. SimpleSSD needs `-DCMAKE_CXX_FLAGS="-include limits"` with today's
+compilers. The work is one NVMe SSD with 32 random 4 KiB I/Os outstanding; the cost of
 an I/O is the difference of a long and a short run, so that start and preconditioning do not count.
 Rounds alternate between simulators; the median counts. What each simulates: docs/evidence/speed.md.
 """
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 
 from raidlab.scenarios import _engine
@@ -32,13 +34,21 @@ SHORT, LONG = 20_000, 200_000
 """I/Os of the two runs of another simulator."""
 OWN_SHORT, OWN_LONG = 200_000, 2_000_000
 
-Cost = Callable[[bool, int], float]
-"""CPU seconds of a run: whether it reads, and how many I/Os it has."""
+
+class Work(StrEnum):
+    """What is asked of the drive."""
+
+    READS = "random reads"
+    WRITES = "random writes"
 
 
-def of_raidlab(reads: bool, ios: int) -> float:
+Cost = Callable[[Work, int], float]
+"""CPU seconds of a run: the work, and how many I/Os it has."""
+
+
+def of_raidlab(work: Work, ios: int) -> float:
     """One thread of the engine."""
-    system = "ssd-random-read.toml" if reads else "ssd-random-write.toml"
+    system = "ssd-random-read.toml" if work is Work.READS else "ssd-random-write.toml"
     plan = load_scenario(SYSTEMS / system).plan(0, 0)
     plan.update(max_ios=ios, timeline_step_ns=0)
     begun = time.process_time()
@@ -63,7 +73,7 @@ def _child(command: list[str], folder: Path) -> float:
 def of_mqsim(sources: Path) -> Cost:
     """MQSim with its own drive; 75 % of it are in use, reads pass by its cache."""
 
-    def cost(reads: bool, ios: int) -> float:
+    def cost(work: Work, ios: int) -> float:
         text = (sources / "workload.xml").read_text()
         tag = "IO_Flow_Parameter_Set_Synthetic"
         found = re.search(f"<{tag}>.*?</{tag}>", text, re.DOTALL)
@@ -71,8 +81,8 @@ def of_mqsim(sources: Path) -> Cost:
             raise SystemExit(f"{sources / 'workload.xml'}: no {tag}")
         flow = found[0]
         for key, value in {
-            "Device_Level_Data_Caching_Mode": "TURNED_OFF" if reads else "WRITE_CACHE",
-            "Read_Percentage": 100 * reads,
+            "Device_Level_Data_Caching_Mode": "TURNED_OFF" if work is Work.READS else "WRITE_CACHE",
+            "Read_Percentage": 100 * (work is Work.READS),
             "Working_Set_Percentage": 75,
             "Address_Alignment_Unit": 8,
             "Average_No_of_Reqs_in_Queue": OUTSTANDING,
@@ -94,13 +104,13 @@ def of_mqsim(sources: Path) -> Cost:
 def of_simplessd(sources: Path) -> Cost:
     """SimpleSSD with its own drive behind NVMe, filled before the load."""
 
-    def cost(reads: bool, ios: int) -> float:
+    def cost(work: Work, ios: int) -> float:
         host = (sources / "config" / "sample.cfg").read_text()
         drive = (sources / "simplessd" / "config" / "sample.cfg").read_text()
         host = _set(
             host,
             Interface=1, LogPeriod=0, io_size=4096 * ios, iodepth=OUTSTANDING,
-            readwrite="randread" if reads else "randwrite",
+            readwrite="randread" if work is Work.READS else "randwrite",
         )  # fmt: skip
         drive = _set(drive, FillingMode=1, FillRatio=0.75, EnableReadCache=0)
         with tempfile.TemporaryDirectory() as name:
@@ -120,9 +130,9 @@ def _set(text: str, **values: object) -> str:
     return text
 
 
-def rate(cost: Cost, reads: bool, short: int, long: int) -> float:
+def rate(cost: Cost, work: Work, short: int, long: int) -> float:
     """I/Os a second of CPU time."""
-    return (long - short) / (cost(reads, long) - cost(reads, short))
+    return (long - short) / (cost(work, long) - cost(work, short))
 
 
 def main() -> int:
@@ -139,10 +149,10 @@ def main() -> int:
         others["SimpleSSD"] = of_simplessd(asked.simplessd.resolve())
     print("| simulator | work | I/Os a CPU second | raidlab beside it | ratio |")
     print("|---|---|---|---|---|")
-    for reads, work in ((True, "random reads"), (False, "random writes")):
+    for work in Work:
         for name, cost in others.items():
             pairs = [
-                (rate(cost, reads, SHORT, LONG), rate(of_raidlab, reads, OWN_SHORT, OWN_LONG))
+                (rate(cost, work, SHORT, LONG), rate(of_raidlab, work, OWN_SHORT, OWN_LONG))
                 for _ in range(asked.rounds)
             ]
             theirs, own = (statistics.median(each) for each in zip(*pairs, strict=True))
