@@ -114,6 +114,8 @@ class Stated(Table):
     write_latency: _Duration | None = None
     flush_latency: _Duration | None = None
     """Of an SSD: a flush behind a write of 4 KiB at depth 1."""
+    fua_latency: _Duration | None = None
+    """Of an SSD: a write of 4 KiB with FUA at depth 1."""
     power_loss_protection: bool | None = None
     """Of an SSD: whether its buffer outlives an outage; as drives for servers unless `burst`."""
     cell: Literal["slc", "mlc", "tlc", "qlc", "plc", "3d-xpoint"] | None = None
