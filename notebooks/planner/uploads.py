@@ -147,8 +147,9 @@ def _system(name: str, path: Path) -> Upload:
         for key, value in _devices_of(tree)
         if value not in names()
     ]
-    if "snapshot" in tree.get("run", {}):
-        faults.append(Fault("run.snapshot", tree["run"]["snapshot"], "left out here", (), name))
+    run = tree.get("run")
+    if isinstance(run, Mapping) and "snapshot" in run:
+        faults.append(Fault("run.snapshot", run["snapshot"], "left out here", (), name))
     if faults:
         raise SpecError(faults)
     system = System(tree, path)
