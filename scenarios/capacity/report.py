@@ -60,7 +60,8 @@ def recommendation(found: Answer) -> str:
     text += _ties(found, best)
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
-    met = [_met(one) for one in best.judged.values() if _says(one)]
+    grows = found.question.grown_capacity != 1
+    met = [_met(one, grows=grows) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
     return text + "."
@@ -177,9 +178,13 @@ def _says(one: Judged) -> bool:
     return one.goal.quantity not in ("cost", "survives") and one.measured.value is not None
 
 
-def _met(one: Judged) -> str:
+def _met(one: Judged, *, grows: bool) -> str:
     value = _value(one)
-    return value if value == NO_WEAR else f"{one.goal.name} {value}"
+    if value == NO_WEAR:
+        return value
+    # Of data that grows, the goal is about today's.
+    today = " for today's data" if grows and one.goal.quantity == "usable" else ""
+    return f"{one.goal.name} {value}{today}"
 
 
 def _value(one: Judged) -> str:
