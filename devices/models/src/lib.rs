@@ -3,6 +3,7 @@
 //! A device never sees the engine: it is handed a [`Port`] while it handles a command or one of
 //! its own events, and is dispatched statically through [`Device`].
 
+mod c_states;
 mod controller;
 mod device;
 mod fault;
@@ -26,6 +27,7 @@ mod volume;
 mod xpoint;
 
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
+pub use c_states::CStateParams;
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
     PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,
