@@ -10,7 +10,7 @@ CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint format bench docs schema site wheel sdist \
+.PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint lint-rust lint-python format bench docs schema site wheel sdist \
 	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence \
 	lab-numbers lab-jupyter lab-gallery lab-start plan-questions examples pictures lock clean
 
@@ -58,10 +58,14 @@ FUZZ_SEED ?= 1
 fuzz: setup ## Try changed inputs of every kind: FUZZ_SECONDS each, 3600 by default, from FUZZ_SEED
 	RAIDLAB_FUZZ_SECONDS=$(FUZZ_SECONDS) RAIDLAB_FUZZ_SEED=$(FUZZ_SEED) $(BIN)/pytest -s tests/fuzz tests/devices/test_mutations.py
 
-lint: setup ## Check format, lints and types; warnings are errors
+lint: lint-rust lint-python ## Check format, lints and types; warnings are errors
+
+lint-rust: setup
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets --quiet -- -D warnings
 	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
+
+lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell
@@ -83,8 +87,9 @@ ADVICE := docs/evidence/advice.md
 PICTURE := docs/pictures/published-and-simulated.svg
 
 docs: setup ## Make the pages and pictures that commands make
-	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --json > target/validation.json || test $$? -eq 1
-	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --json > target/claims.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --markdown $(EVIDENCE) --csv $(EVIDENCE:.md=.csv) --json > target/validation.json || test $$? -eq 1
+	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --csv $(CLAIMS:.md=.csv) \
+		--json > target/claims.json || test $$? -eq 1
 	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
 	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
@@ -96,12 +101,19 @@ SCHEMAS := devices/schemas/device devices/schemas/sheet scenarios/schemas/scenar
 PLAN_TYPES := --use-title-as-name --no-collapse-root-models --no-use-closed-typed-dict \
 	--custom-file-header '"""A plan, as the engine takes it: made from its types by `make schema`."""'
 
+# A scenario as it is written: a class a table of the file.
+TREE_TYPES := --no-use-closed-typed-dict \
+	--custom-file-header '"""A scenario as its file has it: made from its schema by `make schema`."""'
+
 schema: setup ## Make the JSON Schema of files, and the types of what crosses to the engine
 	@for each in $(SCHEMAS); do $(BIN)/raidlab schema $${each##*/} > $$each.json; done
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
-		$(BIN)/datamodel-codegen --output scenarios/results/run_result.py
+		$(BIN)/datamodel-codegen --output scenarios/spec/run_result.py
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.plan_schema())" | \
 		$(BIN)/datamodel-codegen $(PLAN_TYPES) --output devices/plan_types.py
+	@sed -e '/^ "title"/d' -e 's/Table"/Tree"/g' scenarios/schemas/scenario.json | \
+		$(BIN)/datamodel-codegen $(TREE_TYPES) | sed -e '/^Model: /d' -e 's/, TypeAlias//' | \
+		$(BIN)/ruff format - > scenarios/spec/trees.py
 
 site: $(VENV)/.docs ## Make the documentation as a site in site/: it needs nothing from outside
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict

@@ -63,22 +63,21 @@ def exported(name: str, folder: Path) -> Any:
 
 def page(rooms: list[Ran], result: Ran) -> str:
     """The page of evidence."""
-    rows = "\n".join(
-        f"| `{each.name}` | {each.seconds:.1f} | {'yes' if WIDGET in each.kinds else 'no'} |"
-        f" {each.fault or 'none'} |"
-        for each in rooms
+    failed = [each for each in rooms if each.fault or WIDGET not in each.kinds]
+    seconds = [each.seconds for each in rooms]
+    said = (
+        f"{len(rooms) - len(failed)} of {len(rooms)} rooms run to their end and show their widget,"
+        f" in {min(seconds):.1f} to {max(seconds):.1f} s."
     )
+    said += "".join(f"\n`{each.name}`: {each.fault or 'no widget'}." for each in failed)
     html = "its answer and picture as HTML" if "text/html" in result.kinds else "text alone"
     return f"""# The lab in Jupyter
 
 Do the rooms of the lab run in Jupyter? `make lab-jupyter` makes this page: each room is exported by
 `marimo export ipynb` and run from its first cell to its last, without a browser.
 
+{said}
 A `Result` as the last line of a cell shows {html}.
-
-| room | run, s | shows its widget | error |
-|---|---|---|---|
-{rows}
 """
 
 

@@ -162,20 +162,20 @@ def markdown(lines: Sequence[Line]) -> str:
         "|---|---|---|---|---|",
     ]
     out += list(_summaries(lines))
-    out += ["", ROWS, "| row | system | load | unit | measured | simulated | before | ratio |"]
-    out += ["|---|---|---|---|---|---|---|---|"]
+    heads = "| row | system | load | unit | measured | simulated | before | ratio | in its place |"
+    out += ["", ROWS, heads, "|---|---|---|---|---|---|---|---|---|"]
+    last = ""
     for line in lines:
         report = line.report
         before = "-" if report.before is None else f"{report.before:g}"
         mark = "" if report.basis == "nothing fitted" else " \\*"
+        stands = "as above" if report.stands_in and report.stands_in == last else report.stands_in
+        last = report.stands_in
         out.append(
             f"| {report.id}{mark} | {report.system} | {report.load} | {_unit(report)} |"
             f" {report.measured:g} | {line.simulated:.4g} | {before} | {line.faster:.2f} |"
+            f" {stands} |"
         )
-    out += ["", STANDS, "| row | in its place |", "|---|---|"]
-    out += [
-        f"| {each.report.id} | {each.report.stands_in} |" for each in lines if each.report.stands_in
-    ]
     out += ["", MISSES, "| row | ratio | most likely cause |", "|---|---|---|"]
     out += [
         f"| {line.report.id} | {line.faster:.2f} | {line.report.cause or 'not known'} |"
@@ -224,11 +224,8 @@ first rebuilt. "Data sheets" is the arithmetic of a planner without a simulator.
 """
 ROWS: Final = """## Row by row
 
-\\* a choice of the model was made in view of this row; nothing was fitted to the others.
-"""
-STANDS: Final = """## What stands in
-
-A drive or a setting that the report has or leaves open, and what the scenario has.
+\\* a choice of the model was made in view of this row; nothing was fitted to the others. "In its
+place" is what the scenario has for a drive or a setting that the report has or leaves open.
 """
 MISSES: Final = """## Misses
 

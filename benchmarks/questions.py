@@ -80,26 +80,17 @@ def page(answers: Sequence[Answered], load: float) -> str:
         width=98,
         break_on_hyphens=False,
     )
-    words = "\n\n".join(
-        f"`{each.name}`: {each.title}\n\n"
-        + textwrap.indent(textwrap.fill(each.answer, 96, break_on_hyphens=False), "> ")
-        for each in answers
-    )
     return f"""# Evidence: ten questions of a planner
 
 How long does `raidlab plan` take? `make plan-questions` makes this page: each question of
 `scenarios/library/plans` by its one command, with nothing simulated before.
-[Choose a system](../how-to/choose-a-system.md) checks each answer by hand.
+[Choose a system](../how-to/choose-a-system.md) quotes each answer and checks it by hand.
 
 {said}
 
 | question | min | s |
 |---|---|---|
 {rows}
-
-## Answers
-
-{words}
 """
 
 

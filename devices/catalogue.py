@@ -32,7 +32,7 @@ from raidlab.devices.schema import DeviceSpec, DriveSpec, check, read_toml
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
 from raidlab.devices.table import TableSpec
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Tree, Value, get
 from raidlab.devices.volume import VolumeSpec
 from raidlab.devices.words import device_meant, of_one_model
 from raidlab.devices.xpoint import XpointSpec
@@ -67,7 +67,7 @@ class Device:
     spec: DeviceSpec
     sources: Mapping[str, Source]
     """Source of every number, by dotted key."""
-    written: Mapping[str, Any]
+    written: Mapping[str, Value]
     """The file's values as they were written, units and all."""
     path: Path
 
@@ -165,7 +165,8 @@ def names() -> Mapping[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(SPECS.rglob("*.toml")):
         tree = read_toml(path)
-        for name in (tree.get("name"), *tree.get("aliases", [])):
+        aliases = tree.get("aliases", [])
+        for name in (tree.get("name"), *(aliases if isinstance(aliases, list) else ())):
             if name in found:
                 allowed = f"is also a name of {found[name]}"
                 raise SpecError([Fault("name", name, allowed, (), str(path))])
@@ -188,7 +189,7 @@ def _of_catalogue(path: Path) -> Device:
     return load_device(path)
 
 
-def _values(path: Path, faults: Faults, depth: int) -> tuple[dict[str, Any], dict[str, Source]]:
+def _values(path: Path, faults: Faults, depth: int) -> tuple[Tree, dict[str, Source]]:
     """A file's values over those of the device that it is `like`, with the sources stated."""
     tree = read_toml(path)
     values, stated = take_sources(tree, faults)
@@ -235,11 +236,12 @@ def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:
     return known
 
 
-def _merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: Mapping[str, Value], over: Mapping[str, Value]) -> Tree:
     merged = copy.deepcopy(dict(base))
     for key, value in over.items():
-        if isinstance(value, dict) and isinstance(merged.get(key), dict):
-            merged[key] = _merged(merged[key], value)
+        below = merged.get(key)
+        if isinstance(value, Mapping) and isinstance(below, Mapping):
+            merged[key] = _merged(below, value)
         else:
             merged[key] = value
     return merged

@@ -26,7 +26,7 @@ from typing import Any
 from raidlab.devices.catalogue import KINDS, Device
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.schema import check
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, get, put
 from raidlab.devices.units import DURATION, RATE, SIZE
 
 _QUANTITY = re.compile(r"([\d.]+(?:[eE][+-]?\d+)?)\s*(.*)")
@@ -182,7 +182,7 @@ def placed(device: Device, share: Callable[[str], float]) -> Device:
     Raises:
         SpecError: That is no device that can be.
     """
-    values: dict[str, Any] = copy.deepcopy(dict(device.written))
+    values: Tree = copy.deepcopy(dict(device.written))
     for key in open_numbers(device):
         stated, value = device.sources[key].range, get(values, key)
         if stated is None:
@@ -201,7 +201,7 @@ def placed(device: Device, share: Callable[[str], float]) -> Device:
     return replace(device, spec=spec, written=values)
 
 
-def _limit(values: dict[str, Any], key: str, bound: str) -> None:
+def _limit(values: Tree, key: str, bound: str) -> None:
     """Puts the longest time of `bound` in the place of a longer one at `key`."""
     own, others = get(values, key), get(values, bound)
     if own is None or not others:

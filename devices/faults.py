@@ -85,7 +85,7 @@ class Faults:
 
     file: str = ""
     found: list[Fault] = field(default_factory=list)
-    written: Mapping[str, Any] = field(default_factory=dict)
+    written: Mapping[str, object] = field(default_factory=dict)
     """The file's tree: a value is reported as it is written there, units and all."""
 
     def add(self, key: str, value: Any, allowed: str, choices: Iterable[str] = ()) -> None:

@@ -24,6 +24,7 @@ from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Faults, faults_of
 from raidlab.devices.forms import also
+from raidlab.devices.trees import Tree, Value
 from raidlab.devices.units import is_quantity
 
 SOURCES = "sources"
@@ -65,9 +66,7 @@ class Source(BaseModel):
         return f"{self.source}{bounds}{error}{measurement}{note}"
 
 
-def take_sources(
-    tree: Mapping[str, Any], faults: Faults
-) -> tuple[dict[str, Any], dict[str, Source]]:
+def take_sources(tree: Mapping[str, Value], faults: Faults) -> tuple[Tree, dict[str, Source]]:
     """Parts a device file into its plain values and the sources stated for its keys.
 
     Returns:
@@ -89,18 +88,18 @@ def take_sources(
     return values, stated
 
 
-def unstated(values: Mapping[str, Any], stated: Mapping[str, Source]) -> list[str]:
+def unstated(values: Mapping[str, Value], stated: Mapping[str, Source]) -> list[str]:
     """Keys of the numbers in `values` of which `stated` says no source."""
     return [key for key, _ in _numbers(values, ()) if _key_of(key, stated) is None]
 
 
-def needed(values: Mapping[str, Any], stated: Mapping[str, Source]) -> set[str | None]:
+def needed(values: Mapping[str, Value], stated: Mapping[str, Source]) -> set[str | None]:
     """The keys in `stated` that name the source of a number in `values`; None for no source."""
     return {_key_of(key, stated) for key, _ in _numbers(values, ())}
 
 
 def check_sources(
-    values: Mapping[str, Any], stated: Mapping[str, Source], faults: Faults
+    values: Mapping[str, Value], stated: Mapping[str, Source], faults: Faults
 ) -> dict[str, Source]:
     """The source of every number in `values`, by its dotted key.
 

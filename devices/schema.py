@@ -30,6 +30,7 @@ from raidlab.devices.reading import (
     read_text,
     unreadable,
 )
+from raidlab.devices.trees import Tree
 from raidlab.devices.units import Duration, Share
 
 _LARGEST_FILE = 16 * MIB
@@ -123,7 +124,7 @@ class DriveOptions:
     clock: float | None = None
     """Clock of the host's CPU in hertz: the map of some drives is kept there."""
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Tree:
         """The options that are asked for."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
@@ -210,7 +211,7 @@ class DriveSpec(DeviceSpec):
         raise NotImplementedError
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> Tree:
     """The tree of a TOML file.
 
     Raises:
@@ -254,7 +255,7 @@ def _table_twice(text: str) -> str | None:
     return None
 
 
-def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> TableT | None:
+def check(model: type[TableT], values: Mapping[str, object], faults: Faults) -> TableT | None:
     """`values` as a `model`, with everything that is wrong with it in `faults`.
 
     Keys at fault are left out, as far as the rest can stand without them, so that further checks
@@ -285,12 +286,12 @@ def check(model: type[TableT], values: Mapping[str, Any], faults: Faults) -> Tab
     return checked
 
 
-def _parse(model: type[TableT], values: Mapping[str, Any]) -> TableT:
+def _parse(model: type[TableT], values: Mapping[str, object]) -> TableT:
     # Through JSON: pydantic's strict mode then takes what TOML can say and nothing else.
     return model.model_validate_json(json.dumps(values, default=str, skipkeys=True))
 
 
-def _rest(model: type[TableT], values: dict[str, Any]) -> tuple[TableT | None, set[str]]:
+def _rest(model: type[TableT], values: dict[str, object]) -> tuple[TableT | None, set[str]]:
     """What can be read of `values`, and the keys of tables that then lack a list.
 
     A list of tables is left out whole if one of them cannot stand without its faulty keys.

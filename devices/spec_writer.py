@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from raidlab.devices.trees import Value
+
 DEVICE_SCHEMA = Path(__file__).parent / "schemas" / "device.json"
 SHEET_SCHEMA = Path(__file__).parent / "schemas" / "sheet.json"
 """JSON Schema of files of the catalogue, as `raidlab schema` prints it."""
@@ -20,7 +22,9 @@ def with_schema(text: str, file: Path, schema: Path) -> str:
     return f"#:schema {os.path.relpath(schema, file.parent)}\n{text}"
 
 
-def device_toml(values: Mapping[str, Any], sources: Mapping[str, Any], head: Sequence[str]) -> str:
+def device_toml(
+    values: Mapping[str, Value], sources: Mapping[str, Value], head: Sequence[str]
+) -> str:
     """A device file.
 
     Args:
@@ -35,7 +39,7 @@ def device_toml(values: Mapping[str, Any], sources: Mapping[str, Any], head: Seq
     return "\n".join(lines) + "\n"
 
 
-def _table(table: Mapping[str, Any], path: tuple[str, ...], lines: list[str]) -> None:
+def _table(table: Mapping[str, Value], path: tuple[str, ...], lines: list[str]) -> None:
     tables: list[tuple[str, Any]] = []
     for key, value in table.items():
         if isinstance(value, Mapping) or _is_tables(value):

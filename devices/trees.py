@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import datetime
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+Scalar: TypeAlias = str | bool | int | float | datetime.date | datetime.time | None
+"""What TOML and JSON hold besides tables and lists."""
+Value: TypeAlias = "Scalar | Sequence[Value] | Mapping[str, Value]"
+"""A value of a file: nothing else can be written to one."""
+Tree: TypeAlias = dict[str, Value]
+"""A file's tree, quantities as text with units, which a fit or an import fills in."""
+
+Document: TypeAlias = dict[str, object]
+"""An answer as `--json` prints it, to be written alone: what code reads has a type of its own."""
 
 
-def put(tree: dict[str, Any], key: str, value: Any) -> None:
+def put(tree: Tree, key: str, value: Value) -> None:
     """Sets a dotted key of a tree, lists by index."""
     *path, last = key.split(".")
     at: Any = tree
@@ -25,7 +36,13 @@ def _place(part: str) -> int:
     return int(part)
 
 
-def get(tree: Mapping[str, Any], key: str) -> Any:
+def table_at(tree: Mapping[str, Value], key: str) -> Mapping[str, Value]:
+    """The table at a dotted key; empty if there is none."""
+    found = get(tree, key)
+    return found if isinstance(found, Mapping) else {}
+
+
+def get(tree: Mapping[str, object], key: str) -> Any:
     """The value at a dotted key; None if there is none."""
     at: Any = tree
     for part in key.split("."):

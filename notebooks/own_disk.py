@@ -117,11 +117,11 @@ def fitted(text, kind, train):
     measurement = calibration.Measurement.model_validate_json(text)
     found = calibration.calibrate(measurement, settings, progress=progress)
     document = json.loads(json.dumps(found.to_dict()))
-    document["warnings"].insert(
-        0,
+    text = (
         f"This is a quick fit of {BUDGET} places of its parameters; raidlab calibrate searches"
-        " longer, and gives every warning.",
+        " longer, and gives every warning."
     )
+    document["warnings_typed"].insert(0, {"code": "note", "subject": "", "text": text})
     return document, found.to_toml(), found.host_toml()
 
 
@@ -280,8 +280,7 @@ def answer(values, seed):
     if skill is not None:
         better = "better" if skill > 0 else "no better"
         said += f" It is {better} than straight lines between the points that it saw."
-    names = tuple(f"{each['name']} " for each in found)
-    doubts = [each for each in document["warnings"] if not each.startswith(names)]
+    doubts = [each["text"] for each in document["warnings_typed"] if each["code"] != "undetermined"]
     boxes = [
         Box(f"{digits(train['median_abs_error_pct'])} %", "median error of points seen"),
         Box(f"{known} of {len(found)}", "parameters determined"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.datasheets.adjust import Tell, adjust, adjust_disk, silent
 from raidlab.calibration.datasheets.points import OF_BURSTS, Bench, quantities, stated
@@ -16,6 +15,7 @@ from raidlab.devices.datasheet.priors import BLOCK
 from raidlab.devices.datasheet.sheet import Read, Sheet, read_sheet
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios.spec.findings import Code, Coded
 
 WITHIN_PCT = 5.0
@@ -54,9 +54,9 @@ class Point:
         """One of its two values for people, with the unit."""
         return f"{value:,.0f} {self.unit}" if value >= 1000 else f"{value:.6g} {self.unit}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """For `--json`."""
-        entry: dict[str, Any] = {
+        entry: Document = {
             "quantity": self.quantity,
             "stated": self.stated,
             "simulated": float(f"{self.simulated:.6g}"),
@@ -93,7 +93,7 @@ class Imported:
         """Of the device: `ssd`, `hdd`, `controller`."""
         return str(self.draft.values["kind"])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """For `--json`, but for the device's path."""
         return {
             "name": self.name,

@@ -17,7 +17,7 @@ from raidlab.calibration.datasheets import few_points
 from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
 from raidlab.calibration.datasheets.few_points import Fitted, fit_few
 from raidlab.calibration.datasheets.generic import generic_sheets
-from raidlab.calibration.datasheets.measured import DRAWS, Compared, compare, table
+from raidlab.calibration.datasheets.measured import DRAWS, Compared, compare, listing, table
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
@@ -120,7 +120,9 @@ def main() -> int:
     try:
         made = make(sys.argv[1:])
         if not sys.argv[1:]:
-            write_files({PAGE: page(made, compare(count=DRAWS), fit_few())})
+            compared = compare(count=DRAWS)
+            listed = {PAGE.with_suffix(".csv"): listing(compared)}
+            write_files({PAGE: page(made, compared, fit_few()), **listed})
             print(f"wrote {PAGE}")
     except SpecError as error:
         for fault in error.faults:

@@ -168,18 +168,19 @@ def table(compared: Sequence[Compared]) -> list[str]:
             f"| {name} | {len(group)} | {statistics.median(errors):.0f} % | {max(errors):.0f} % |"
             f" {sum(each.is_within_draws for each in group)} |"
         )
-    lines += [
-        "",
-        "| drive | load | figure | measured | simulated | error | draws |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    return [*lines, "", "Each figure, one a row: [datasheets.csv](datasheets.csv)."]
+
+
+def listing(compared: Sequence[Compared]) -> str:
+    """Each measured figure as a row of CSV, with the ends of its draws."""
+    lines = ["drive,load,figure,measured,simulated,error_pct,drawn_low,drawn_high"]
     for each in compared:
-        ends = " to ".join(f"{end:,.0f}" for end in each.drawn or ())
+        low, high = (f"{end:.0f}" for end in each.drawn) if each.drawn else ("", "")
         lines.append(
-            f"| {each.load.device} | {_words(each.load)} | {_WHAT[each.metric]} |"
-            f" {each.measured:,.0f} | {each.simulated:,.0f} | {each.error_pct:+.0f} % | {ends} |"
+            f'{each.load.device},"{_words(each.load)}","{_WHAT[each.metric]}",'
+            f"{each.measured:.0f},{each.simulated:.0f},{each.error_pct:.0f},{low},{high}"
         )
-    return lines
+    return "\n".join(lines) + "\n"
 
 
 _WHAT = {

@@ -15,6 +15,7 @@ from raidlab.devices.datasheet.sheet import Sheet
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.links import Interface
+from raidlab.devices.trees import table_at
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
@@ -180,7 +181,7 @@ def measure(sheet: Sheet, draft: Draft, quantity: str) -> float:
     load = load_of(sheet, quantity)
     if quantity == "average_seek_write":
         # A write cache would hide the seeks of most writes.
-        cache = draft.values["write_cache"] | {"enabled": False}
+        cache = {**table_at(draft.values, "write_cache"), "enabled": False}
         draft = replace(draft, values=draft.values | {"write_cache": cache})
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"{sheet.name}.toml"

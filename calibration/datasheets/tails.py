@@ -14,7 +14,6 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.fitting.estimation.pauses import Kind, pauses_of, typical
@@ -25,12 +24,14 @@ from raidlab.devices.datasheet.tail_spread import TailSpread, learned
 from raidlab.devices.files import write_file, write_files
 from raidlab.devices.schema import read_toml
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import table_at
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
 
 PAGE = Path("docs/evidence/tails.md")
+LISTING = PAGE.with_suffix(".csv")
 _DRAWS = 10
 _DEPTHS = (1, 4, 16)
 _Z95 = 1.96
@@ -146,7 +147,8 @@ def _of_set(of: Set, measurement: Measurement, kinds: Sequence[Kind]) -> list[Ta
 def with_pauses(model: str, kinds: Sequence[Kind]) -> str:
     """The device file of a class with the typical one of `kinds` for its pauses."""
     tree = read_toml(SPECS / "ssd" / f"{model}.toml")
-    sources: dict[str, Any] = tree.pop("sources")
+    sources = dict(table_at(tree, "sources"))
+    del tree["sources"]
     usual = typical(kinds)
     assert usual is not None
     tree["pause"] = [
@@ -241,17 +243,19 @@ def page(tails: Sequence[Tail]) -> str:
         lines.append(
             f"| {name} | {len(each)} | {ratio:.2f} | {100 * (math.exp(error) - 1):.0f} % | {held} |"
         )
-    lines += [
-        "",
-        "| drive | host | load | depth | percentile | measured, us | predicted, us | draws |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
-    for tail in wide:
+    lines += ["", f"Each percentile, one a row: [{LISTING.name}]({LISTING.name})."]
+    return "\n".join(lines) + "\n"
+
+
+def listing(tails: Sequence[Tail]) -> str:
+    """Each percentile as a row of CSV, with the ends of its widened draws, in microseconds."""
+    lines = ["drive,host,load,depth,percentile,measured_us,predicted_us,drawn_low_us,drawn_high_us"]
+    for tail in widened(tails):
         low, high = tail.drawn
         lines.append(
-            f"| {tail.of.drive} | {tail.of.host} | {tail.rw} | {tail.depth} |"
-            f" {tail.percentile.replace('_', '.')} | {tail.measured:,.0f} | {tail.predicted:,.0f} |"
-            f" {low:,.0f} to {high:,.0f} |"
+            f"{tail.of.drive},{tail.of.host},{tail.rw},{tail.depth},"
+            f"{tail.percentile.replace('_', '.')},{tail.measured:.0f},{tail.predicted:.0f},"
+            f"{low:.0f},{high:.0f}"
         )
     return "\n".join(lines) + "\n"
 
@@ -261,8 +265,9 @@ def main() -> int:
     if len(sys.argv) < 2:
         print("error: FOLDER: a folder of fio's results", file=sys.stderr)
         return 2
-    write_files({PAGE: page(predicted(Path(sys.argv[1])))})
-    print(f"wrote {PAGE}")
+    tails = predicted(Path(sys.argv[1]))
+    write_files({PAGE: page(tails), LISTING: listing(tails)})
+    print(f"wrote {PAGE}, {LISTING}")
     return 0
 
 

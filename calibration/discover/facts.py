@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from raidlab.devices.trees import Document
+
 
 @dataclass
 class Link:
@@ -319,7 +321,7 @@ def plain(part: Any) -> Any:
     return found | {name: plain(value) for name, value in known(part)}
 
 
-def to_dict(facts: Facts) -> dict[str, Any]:
+def to_dict(facts: Facts) -> Document:
     """The facts as `raidlab discover --json` has them (docs/how-to/discover-a-machine.md)."""
     found = {
         "source": facts.source,

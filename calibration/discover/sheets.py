@@ -16,9 +16,8 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.trees import Tree, Value, table_at
 from raidlab.devices.units import is_quantity
-
-Values = dict[str, "str | int | bool | list[str] | Mapping[str, object]"]
 
 
 @dataclass
@@ -26,23 +25,17 @@ class Sheet:
     """A device file to write beside a scenario."""
 
     name: str
-    values: Values
+    values: Tree
     sources: dict[str, Mapping[str, str]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
     own: bool = False
     """True if it has texts of its own."""
 
-    def put(self, key: str, value: object, file: str | None, source: str = "measured") -> None:
+    def put(self, key: str, value: Value, file: str | None, source: str = "measured") -> None:
         """Sets a value, `cache.size` too, with the file that it was read from."""
         table, _, name = key.rpartition(".")
-        at: dict[str, object] = dict(self.values)
-        if table:
-            inner = dict(at.get(table) or {})  # type: ignore[call-overload]
-            inner[name] = value
-            at[table] = inner
-        else:
-            at[name] = value
-        self.values = at  # type: ignore[assignment]
+        changed = {**table_at(self.values, table), name: value} if table else value
+        self.values = {**self.values, table or name: changed}
         if not isinstance(value, int) and not is_quantity(str(value)):
             # Texts have no source in device files: a remark says where they come from.
             self.remarks.append(f"{key}: read from {file}.")

@@ -12,7 +12,6 @@ import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.disksim.entries import Entries, Range, milliseconds, number_of
 from raidlab.calibration.disksim.geometry import geometry_of
@@ -26,6 +25,7 @@ from raidlab.calibration.disksim.syntax import (
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_text
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import Tree, table_at
 
 _SECTOR = 512
 _SHORT_MS: Range = (0, 1000)
@@ -38,7 +38,7 @@ _POLICY = {1: "first-come", 3: "c-look", 4: "c-look", 6: "shortest-access"}
 class Imported:
     """A device made of a DiskSim parameter file."""
 
-    values: dict[str, Any]
+    values: Tree
     """The device file's tree, units and sources included."""
     notes: list[str] = field(default_factory=list)
     """What the file holds that is not supported or left out, for people."""
@@ -47,7 +47,7 @@ class Imported:
         """The device file."""
         head = [f"{self.values['title']}: made by `raidlab import disksim`."]
         tree = {key: value for key, value in self.values.items() if key != "sources"}
-        return device_toml(tree, self.values["sources"], head)
+        return device_toml(tree, table_at(self.values, "sources"), head)
 
 
 def import_disksim(path: Path) -> Imported:
@@ -63,7 +63,7 @@ def import_disksim(path: Path) -> Imported:
     mechanics = disk.child("Model", "dm_disk")
     bus = _bus(parameters)
     geometry = geometry_of(mechanics, notes)
-    values: dict[str, Any] = {
+    values: Tree = {
         "kind": "hdd",
         "name": re.sub(r"[^a-z0-9.+-]+", "-", path.stem.lower()).strip("-") or "disk",
         "title": f"{disk.block.name.replace('_', ' ')}, from DiskSim's {path.name}",
@@ -119,7 +119,7 @@ def _bus(parameters: Parameters) -> Entries | None:
     return None
 
 
-def _seek(mechanical: Entries) -> dict[str, Any]:
+def _seek(mechanical: Entries) -> Tree:
     return {
         "read": _curve(mechanical),
         "write_settle": milliseconds(
@@ -129,7 +129,7 @@ def _seek(mechanical: Entries) -> dict[str, Any]:
     }
 
 
-def _curve(mechanical: Entries) -> dict[str, Any]:
+def _curve(mechanical: Entries) -> Tree:
     word = mechanical.word("Seek type")
     kind = word.text.lower()
     if kind == "extracted":
@@ -161,7 +161,7 @@ def _curve(mechanical: Entries) -> dict[str, Any]:
     raise fault(word, "Seek type", word.text, allowed)
 
 
-def _read_seek(name: Word) -> dict[str, Any]:
+def _read_seek(name: Word) -> Tree:
     """A `.seek` file: a header with a count, then `distance, ms` and perhaps a deviation."""
     path = name.file.parent / name.text
     try:
@@ -189,7 +189,7 @@ def _read_seek(name: Word) -> dict[str, Any]:
     return {"distances": distances, "times": times}
 
 
-def _buffer(disk: Entries, notes: list[str]) -> dict[str, Any]:
+def _buffer(disk: Entries, notes: list[str]) -> Tree:
     sectors = disk.whole("Segment size (in blks)", None, (1, 2**24))
     ahead = disk.whole("Buffer continuous read", 0)
     if ahead not in _READ_AHEAD:
@@ -207,7 +207,7 @@ def _buffer(disk: Entries, notes: list[str]) -> dict[str, Any]:
     limit = min(disk.whole("Maximum read-ahead (blks)", 0, (0, 2**40)), sectors)
     if policy in ("fixed", "track-end") and limit == 0:
         policy = "none"
-    values: dict[str, Any] = {
+    values: Tree = {
         "segments": disk.whole("Number of buffer segments", None, (1 + own, 4096)),
         "segment": f"{sectors * _SECTOR} B",
         "read_ahead": policy,
@@ -227,7 +227,7 @@ def _buffer(disk: Entries, notes: list[str]) -> dict[str, Any]:
     return values
 
 
-def _scheduler(disk: Entries, notes: list[str]) -> dict[str, Any]:
+def _scheduler(disk: Entries, notes: list[str]) -> Tree:
     if not disk.has("Scheduler"):
         return {"policy": "first-come"}
     scheduler = disk.child("Scheduler", "disksim_ioqueue")
@@ -237,7 +237,7 @@ def _scheduler(disk: Entries, notes: list[str]) -> dict[str, Any]:
     return {"policy": _POLICY.get(policy, "first-come")}
 
 
-def _scsi_bus(disk: Entries, bus: Entries | None) -> dict[str, Any]:
+def _scsi_bus(disk: Entries, bus: Entries | None) -> Tree:
     bulk = disk.number("Bulk sector transfer time", 0.0, _SHORT_MS)
     scale = disk.number("Time scale for overheads", 1.0, (0, 1000))
 
@@ -255,7 +255,7 @@ def _scsi_bus(disk: Entries, bus: Entries | None) -> dict[str, Any]:
     # A drive with fast writes takes the "hit" pair whatever its buffer holds, one without the
     # other pair.
     write = "Write hit over." if fast else "Write miss over."
-    values: dict[str, Any] = {
+    values: Tree = {
         "read_sector": sector("Read block transfer time"),
         "write_sector": sector("Write block transfer time"),
         "read_hit": after("Read hit over. after read", "Read hit over. after write"),

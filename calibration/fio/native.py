@@ -20,8 +20,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.options import KNOWN
-from raidlab.scenarios.fio.report import fio_json
-from raidlab.scenarios.planning.fio import jobs_of
+from raidlab.scenarios.fio.report import About, FioDocument, JobSlowIo, fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
 from raidlab.scenarios.results.diagnostics.observed import Observed
@@ -29,6 +28,7 @@ from raidlab.scenarios.results.slow_ios import cause
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
 from raidlab.scenarios.running.simulate import rows_of, run_plans
+from raidlab.scenarios.spec.run_result import RunResult, WorkloadResult
 
 FORMATS = ("json", "json+")
 SLOWEST = 100
@@ -44,7 +44,7 @@ def run_native(
     array: str | None = None,
     seed: int | None = None,
     bins: bool = True,
-) -> dict[str, Any]:
+) -> FioDocument:
     """Fio's JSON of the jobs of one file.
 
     Args:
@@ -80,27 +80,24 @@ def run_native(
         run_plans([json.dumps(plan)], finished)
     except RefusedError as refused:
         raise SpecError(plan_faults(refused.error, checked)) from None
-    outcome = json.loads(finished[0])
-    threads = outcome["threads"]
-    for thread, asked in zip(threads, jobs_of(plan)["threads"], strict=True):
-        thread["depth"] = asked["depth"]["depth"]
+    outcome: RunResult = json.loads(finished[0])
     rows = rows_of(checked, 0, 0, outcome)
-    about = {
+    about: About = {
         "name": checked.title,
         "seed": plan["seed"],
         "notes": [*checked.warnings, *warnings_of(Observed(rows, checked), DRIVES)],
         "version": _engine.version(),
         "slowest": _slowest(checked.jobs[0].loads, outcome["workloads"]),
     }
-    return fio_json(checked.jobs[0], threads, about, bins=bins)
+    return fio_json(checked.jobs[0], outcome["threads"], about, bins=bins)
 
 
-def _slowest(jobs: Sequence[str], workloads: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The slowest I/Os of all jobs, each with its job and what it waited for, the slowest first."""
-    found = [
+def _slowest(jobs: Sequence[str], workloads: Sequence[WorkloadResult]) -> list[JobSlowIo]:
+    """The slowest I/Os of all jobs, the slowest first."""
+    found: list[JobSlowIo] = [
         {"job": name, **slow, "waited_for": cause(slow)}
         for name, workload in zip(jobs, workloads, strict=True)
-        for slow in workload["slowest"]
+        for slow in workload["slowest"] or ()
     ]
     return sorted(found, key=lambda slow: -slow["latency_us"])[:SLOWEST]
 

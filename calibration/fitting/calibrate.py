@@ -7,16 +7,17 @@ their standard errors, and how well it predicts the points that the fit has not 
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench.bench import Effort
-from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law
+from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law, raise_of_law
 from raidlab.calibration.fitting.certainty.contradictions import (
     left_at_start,
     other_cpus,
@@ -26,6 +27,7 @@ from raidlab.calibration.fitting.certainty.contradictions import (
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
 from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
 from raidlab.calibration.fitting.estimation.by_law import BY_LAW
+from raidlab.calibration.fitting.estimation.families import choose_family
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import fit_behind_each_host
 from raidlab.calibration.fitting.estimation.measured_pauses import measured_pauses
@@ -38,9 +40,17 @@ from raidlab.calibration.fitting.estimation.stages import (
     Settled,
     Task,
 )
-from raidlab.calibration.fitting.estimation.start import base_of, hosts_of, prior_of, system_of
+from raidlab.calibration.fitting.estimation.start import (
+    base_of,
+    hosts_of,
+    kind_for,
+    known_of,
+    prior_of,
+    system_of,
+)
 from raidlab.calibration.fitting.estimation.training_points import seen_of
-from raidlab.calibration.fitting.parameters.kinds import kind_of
+from raidlab.calibration.fitting.parameters.facts import bound
+from raidlab.calibration.fitting.parameters.kinds import VIRTUAL_DISK
 from raidlab.calibration.fitting.parameters.parameter import Kind
 from raidlab.calibration.fitting.report.calibration import Calibration, LeftOut
 from raidlab.calibration.fitting.search.checkpoint import Checkpoint
@@ -48,6 +58,7 @@ from raidlab.calibration.fitting.search.loss import groups_of
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Value
 from raidlab.scenarios.running.simulate import Progress
 from raidlab.scenarios.running.store import Store
 
@@ -80,14 +91,34 @@ def calibrate(
     Raises:
         SpecError: Names that do not exist, points that say nothing of the kind.
     """
+    choice = None
+    if not settings.kind and not settings.system:
+        raise_of_law(settings)
+        points = seen_of(measurement, settings.train).points
+        choice = choose_family(points, measurement.machine, settings.facts, settings)
+        settings = replace(settings, kind=choice.kind)
+    said = bound(settings.kind or VIRTUAL_DISK, settings.facts)
+    settings = replace(settings, overrides={**settings.overrides, **said})
     if (not settings.kind or settings.kind in BY_LAW) and not settings.system:
-        return calibrate_by_law(measurement, settings, progress)
-    kind = kind_of(settings.kind)
+        found = calibrate_by_law(measurement, settings, progress)
+    else:
+        found = _with_mechanics(measurement, settings, store, progress)
+    if choice is None:
+        return found
+    return replace(found, families=choice, warnings=(*choice.said(), *found.warnings))
+
+
+def _with_mechanics(
+    measurement: Measurement, settings: Settings, store: Store | None, progress: Progress
+) -> Calibration:
+    """The fit of a kind whose parts are simulated."""
+    kind = kind_for(settings)
     seen = seen_of(measurement, settings.train, over_time=kind.over_time)
     measurement, points = seen.measurement, seen.points
     warnings = [*seen.warnings, *_unsaid(kind, points)]
     system = system_of(kind, settings)
     kind = kind if system is None else system.kind
+    settings = replace(settings, known=known_of(system))
     tree, sources = base_of(kind, settings, measurement.name, system)
     if system is None:
         stated = bool(settings.like) or "interface" in settings.overrides
@@ -182,7 +213,7 @@ def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
         summary([row for row in rows if row.part == part])["median_abs_error_pct"]
         for part in ("train", "test")
     )
-    if off > _FAR_PCT:
+    if off is not None and off > _FAR_PCT:
         yield (
             f"the best fit is still {off:.0f} % off in the median:"
             f" another kind of device than {kind.name}{_OTHERWISE}"
@@ -194,7 +225,7 @@ def _far(kind: Kind, rows: Sequence[Compared]) -> Iterator[str]:
         )
 
 
-def _of_its_size(task: Task, tree: Mapping[str, Any]) -> None:
+def _of_its_size(task: Task, tree: Mapping[str, Value]) -> None:
     """A system whose rates are hundreds of times the measured ones is not what was measured."""
     model = task.model(tree, frozenset())
     point = min(task.points, key=lambda each: each.outstanding)
@@ -255,5 +286,5 @@ def _leave_out(
             rows = compare(model.bench(place), of, FINE, workers=settings.workers)
         except SpecError:
             continue
-        left.append(LeftOut(curve, len(of), float(summary(rows)["median_abs_error_pct"])))
+        left.append(LeftOut(curve, len(of), statistics.median(abs(row.error_pct) for row in rows)))
     return left

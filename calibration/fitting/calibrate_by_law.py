@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.estimation.by_law import (
     LawFit,
@@ -24,6 +24,7 @@ from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import extrapolated
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Tree, Value
 from raidlab.scenarios.running.simulate import Progress
 
 _DISK_US: Final = (2500.0, 25_000.0)
@@ -50,7 +51,7 @@ def calibrate_by_law(
         SpecError: Names that do not exist, options that a law has no use for.
     """
     asked, kind = settings.kind, kind_of(settings.kind or VIRTUAL_DISK)
-    _raise_of_law(settings)
+    raise_of_law(settings)
     seen = seen_of(measurement, settings.train, train=train)
     measurement, points = seen.measurement, seen.points
     machine = measurement.machine
@@ -77,7 +78,7 @@ def calibrate_by_law(
     )  # fmt: skip
 
 
-def _raise_of_law(settings: Settings) -> None:
+def raise_of_law(settings: Settings) -> None:
     """Options that a fit by a law has no use for."""
     of = f"with --kind {settings.kind}" if settings.kind else "without --kind"
     allowed = f"left out {of}: a law finds all numbers"
@@ -112,7 +113,7 @@ def _instead(points: Sequence[Point]) -> Iterator[str]:
         )
 
 
-def _sources_of_law(sources: Mapping[str, Any], found: LawFit, measured: str) -> dict[str, Any]:
+def _sources_of_law(sources: Mapping[str, Value], found: LawFit, measured: str) -> Tree:
     """Of a table every row is measured; of a virtual disk the law's form is, too."""
     note = f"by law: {(found.selection.chosen or found.selection.best_device_law).form.name}"
     if not found.fit.estimates:

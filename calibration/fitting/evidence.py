@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.fitting.bench.scenario_bench import bench_of_scenario
@@ -129,9 +128,9 @@ def line(given: Set, rows: Sequence[Compared], spent_s: float) -> str:
         given.folder,
         seen or f"none: from {given.of}",
         test["points"],
-        _pair(test, "median_abs_error_pct", "p90_abs_error_pct"),
-        _pair(lines, "median_abs_error_pct", "p90_abs_error_pct"),
-        _pair(lines, "skill", "skill_p90", "{:+.2f}"),
+        _pair(test["median_abs_error_pct"], test["p90_abs_error_pct"]),
+        _pair(lines["median_abs_error_pct"], lines["p90_abs_error_pct"]),
+        _pair(lines["skill"], lines["skill_p90"], "{:+.2f}"),
         _number(test["mean_latency_median_abs_error_pct"]),
         _number(test["p99_latency_median_abs_error_pct"]),
         f"{spent_s:.0f} s" if spent_s else "-",
@@ -143,8 +142,8 @@ def _number(value: float | None, form: str = "{:.1f}") -> str:
     return "-" if value is None else form.format(value)
 
 
-def _pair(found: dict[str, Any], one: str, other: str, form: str = "{:.1f}") -> str:
-    return f"{_number(found[one], form)}, {_number(found[other], form)}"
+def _pair(one: float | None, other: float | None, form: str = "{:.1f}") -> str:
+    return f"{_number(one, form)}, {_number(other, form)}"
 
 
 HEADING = "## Measured drives and arrays\n"

@@ -13,18 +13,17 @@ from __future__ import annotations
 import argparse
 import copy
 import os
+import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
-from raidlab.calibration.fitting.comparison.compare import summary
 from raidlab.calibration.fitting.estimation.stages import Decision, Settings, Task
 from raidlab.calibration.fitting.estimation.start import base_of, host_of, system_of
 from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
@@ -41,7 +40,7 @@ from raidlab.calibration.measurements.measurement import (
     seconds_of,
 )
 from raidlab.devices.faults import SpecError
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put
 
 _MIDDLE = (0.15, 0.85)
 _MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
@@ -68,7 +67,7 @@ class Case:
     """How long each load lasts, where rates over time are compared."""
     system: str = ""
     """File in `SYSTEMS`, for kinds that need a system."""
-    known: Mapping[str, Any] = field(default_factory=dict)
+    known: Mapping[str, Value] = field(default_factory=dict)
     """Values of the device file that are given to the fit."""
     choice: Choice = _NO_CHOICE
     around: Mapping[str, float] = field(default_factory=dict)
@@ -261,7 +260,7 @@ def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -
     else:
         measurement = measure(bench, loads, name)
     result = calibrate(measurement, settings)
-    off = float(summary(result.rows)["median_abs_error_pct"])
+    off = statistics.median(abs(row.error_pct) for row in result.rows)
     found = [
         *(_of_mode(case, trial, decision, tree) for decision in result.decisions),
         *(
@@ -293,16 +292,16 @@ def _of_estimate(
     )
 
 
-def _of_mode(case: Case, trial: int, decision: Decision, tree: Mapping[str, Any]) -> Recovered:
+def _of_mode(case: Case, trial: int, decision: Decision, tree: Mapping[str, Value]) -> Recovered:
     """A mode of operation: called identifiable if no other option meets the points as well."""
     key = decision.mode.name
     true_value, found = get(tree, key), decision.option.values[key]
     return Recovered(
-        case.name, trial, key, true_value, found, not decision.rivals, true_value == found
+        case.name, trial, key, str(true_value), str(found), not decision.rivals, true_value == found
     )
 
 
-def _put_all(tree: dict[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
+def _put_all(tree: Tree, option: Mapping[str, Value]) -> Tree:
     changed = copy.deepcopy(tree)
     for key, value in option.items():
         if get(changed, key) is not None:

@@ -12,11 +12,12 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fio.results import import_fio
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import Value
 
 _SECONDS = {"hdd": 120, "ssd": 2}
 """Simulated time that is recorded of a load: some thousand I/Os at least. Half as long before."""
@@ -37,8 +38,8 @@ seed = {seed}
 
 
 def measure_by_fio(
-    device: Mapping[str, Any],
-    host: Mapping[str, Any],
+    device: Mapping[str, Value],
+    host: Mapping[str, Value],
     loads: Sequence[Point],
     name: str,
     seed: int,

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from raidlab.calibration.monitoring.samples import Array, DiskHistograms, Quantity, Series
+from raidlab.devices.trees import Document
 
 Q = Quantity
 
@@ -45,7 +46,7 @@ class Figures:
     guest_await_ms: float | None
     queue_limit: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return asdict(self)
 

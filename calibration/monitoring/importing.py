@@ -19,6 +19,7 @@ from raidlab.calibration.monitoring.samples import Array, Capture, Quantity, Ref
 from raidlab.calibration.monitoring.source import Source
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import unreadable
+from raidlab.devices.trees import Document
 
 _HOLE = 1.5
 """Intervals between two samples from which on something lacks."""
@@ -46,7 +47,7 @@ class Imported:
         """What a user should know."""
         return tuple(str(note) for note in self.capture.notes)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab import monitoring --json`."""
         capture = self.capture
         devices: dict[str, Any] = {

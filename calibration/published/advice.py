@@ -26,7 +26,6 @@ from raidlab.calibration.published.figures import (
     read_published,
     shared,
 )
-from raidlab.calibration.published.report import configured
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.schema import Table, check, read_toml
@@ -60,7 +59,6 @@ class Run(BaseModel):
     simulated: float | None
     unit: str
     held: bool
-    sides_iops: tuple[float, float] | None
 
 
 def advice() -> Sequence[Advice]:
@@ -121,54 +119,44 @@ def page(pieces: Sequence[Advice], runs: Mapping[str, Run]) -> str:
         "",
         *textwrap.wrap(
             f"{holding} of {len(pieces)} pieces of advice hold in every run that shows them. The"
-            " words are ours. Each run follows from the columns of a published"
-            " [figure](../reference/formats/published.md) or [claim](claims.md): a rate, or the"
-            " ratio of two rates. `make docs` writes this page.",
+            " words are ours. Each run is a published figure or claim, a rate or the ratio of two:"
+            " [validation.csv](validation.csv) and [claims.csv](claims.csv) have its systems and"
+            " rates. `make docs` writes this page.",
             _LINE,
             break_on_hyphens=False,
         ),
     ]
     reasons, figures = causes(), _figures()
     for source in dict.fromkeys(piece.source for piece in pieces):
-        lines += ["", f"## {source}", "", *textwrap.wrap(f"{shared()[source].title}.", _LINE)]
-        for piece in (piece for piece in pieces if piece.source == source):
-            missed = [id for id in piece.shown_by if not runs[id].held]
-            count = len(piece.shown_by)
-            word = f"{count - len(missed)} of {count} runs show it." if missed else "Holds."
-            lines += ["", *textwrap.wrap(f"**{piece.says.strip()}** {word}", _LINE), ""]
-            lines += [
-                "| run | load | queue depth | stated | simulated | |",
-                "|---|---|---|---|---|---|",
-            ]
-            lines += [_row(figures[id], runs[id]) for id in piece.shown_by]
-            why = list(dict.fromkeys(reasons[id] for id in missed if id in reasons))
-            for reason in why:
-                lines += ["", *textwrap.wrap(f"Why not: {reason}.", _LINE)]
+        lines += ["", f"## {source}", "", *textwrap.wrap(f"{shared()[source].title}.", _LINE), ""]
+        lines += ["| advice | runs that show it: stated, simulated | |", "|---|---|---|"]
+        own = [piece for piece in pieces if piece.source == source]
+        lines += [_row(piece, figures, runs) for piece in own]
+        missed = [id for piece in own for id in piece.shown_by if not runs[id].held]
+        why = list(dict.fromkeys(reasons[id] for id in missed if id in reasons))
+        for reason in why:
+            of = ", ".join(f"`{id}`" for id in missed if reasons.get(id) == reason)
+            lines += ["", *textwrap.wrap(f"Why not {of}: {reason}.", _LINE)]
     return "\n".join(lines) + "\n"
 
 
-def _row(figure: Figure, run: Run) -> str:
-    configuration = figure.configuration
-    against = ""
-    if figure.baseline is not None:
-        against = f", against {configured(figure.baseline)}"
-        if figure.baseline.load != configuration.load:
-            against += f" under {figure.baseline.load}"
+def _row(piece: Advice, figures: Mapping[str, Figure], runs: Mapping[str, Run]) -> str:
+    """A piece of advice, and each run that shows it."""
+    missed = sum(not runs[id].held for id in piece.shown_by)
+    count = len(piece.shown_by)
+    shown = "; ".join(_run(figures[id], runs[id]) for id in piece.shown_by)
+    outcome = f"{count - missed} of {count} hold" if missed else "holds"
+    cells = (" ".join(piece.says.split()), shown, outcome)
+    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
+
+
+def _run(figure: Figure, run: Run) -> str:
     relation = figure.relation if figure.relation not in ("=", "range") else ""
     high = "" if figure.high is None else f" to {digits(figure.high)}"
     unit = "" if run.unit == "1" else f" {run.unit}"
+    stated = f"{relation} {digits(figure.value)}{high}{unit}".strip()
     simulated = "–" if run.simulated is None else digits(run.simulated)
-    if run.sides_iops is not None:
-        simulated += f" ({digits(run.sides_iops[0])} / {digits(run.sides_iops[1])} IO/s)"
-    cells = (
-        f"{configured(configuration)}{against}",
-        configuration.load,
-        configuration.outstanding,
-        f"{relation} {digits(figure.value)}{high}{unit}".strip(),
-        simulated,
-        "holds" if run.held else "does not hold",
-    )
-    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
+    return f"`{figure.id}`: {stated}, {simulated}{'' if run.held else ' (does not hold)'}"
 
 
 def main() -> int:

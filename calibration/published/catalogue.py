@@ -28,11 +28,13 @@ from raidlab.calibration.published.fit import Array, Bench, Fitted, least_loss, 
 from raidlab.calibration.published.usage import fits
 from raidlab.calibration.published.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
-from raidlab.devices.files import write_file
+from raidlab.devices.files import write_file, write_files
 from raidlab.devices.reading import whole_number
 from raidlab.scenarios.running.store import Store, default_limit, default_path
 
 PAGE = Path("docs/evidence/fits.md")
+LISTING = PAGE.with_suffix(".csv")
+"""Each group of figures that was left out, one a row."""
 GROUPS: Mapping[str, Callable[[Configuration], str]] = {
     "profile": lambda configuration: configuration.load,
     "format": lambda configuration: configuration.format or "-",
@@ -133,8 +135,8 @@ def arrays_of(device: str, sheet: str) -> tuple[Compared, ...]:
         return validate(moved).rows
 
 
-def page(found: Sequence[Fitted]) -> str:
-    """The page of all fits."""
+def pages(found: Sequence[Fitted]) -> dict[Path, str]:
+    """The page of all fits, and the groups left out as CSV."""
     lines = [
         "# The catalogue's fits to published figures",
         "",
@@ -160,19 +162,13 @@ def page(found: Sequence[Fitted]) -> str:
         lines.append(_row(cells))
     lines += ["", "## Arrays", "", *_arrays(found)]
     lines += ["", "## Parameters", "", *_parameters(found)]
-    lines += [
-        "",
-        "## Groups left out",
-        "",
-        "By lines: straight in the logarithms of rate and depth, between the other depths of the",
-        "same load. Skill is 1 less the model's median error over theirs.",
-        "",
-        "| device | left out | figures | median if fitted | median predicted | largest | by lines |"
-        " skill |",
-        "|---|---|---|---|---|---|---|---|",
-        *details,
-    ]
-    return "\n".join(lines) + "\n"
+    lines += ["", "## Groups left out", ""]
+    lines += [f"[{LISTING.name}]({LISTING.name}) has each, one a row. By lines: straight in the"]
+    lines += ["logarithms of rate and depth, between the other depths of the same load. Skill is 1"]
+    lines += ["less the model's median error over theirs. Errors are in percent."]
+    head = "device,left_out,figures,median_if_fitted,median_predicted,largest,by_lines,skill"
+    text = "\n".join(lines) + "\n" + measured_sets(PAGE)
+    return {PAGE: text, LISTING: "\n".join([head, *details]) + "\n"}
 
 
 def measured_sets(path: Path) -> str:
@@ -188,8 +184,8 @@ def _detail(device: str, name: str, one: LeftOut) -> str:
     lines = statistics.median(one.by_lines) if one.by_lines else None
     gained = skill(predicted, lines)
     cells += [_of(fitted), _of(predicted), _of(max(one.predicted))]
-    cells += ["-" if lines is None else _of(lines), "-" if gained is None else f"{gained:+.2f}"]
-    return _row(cells)
+    cells += ["" if lines is None else _of(lines), "" if gained is None else f"{gained:+.2f}"]
+    return ",".join(cells)
 
 
 def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
@@ -207,15 +203,24 @@ def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
 
 
 def _parameters(found: Sequence[Fitted]) -> Iterator[str]:
-    yield "| device | parameter | standard error | determined | hardly distinguished from |"
-    yield "|---|---|---|---|---|"
+    """Each device's parameters with their standard errors, and the pairs that stand in."""
+    yield "Standard errors in brackets; *alike* are parameters that figures hardly distinguish."
+    yield ""
+    yield "| device | determined | not determined | alike |"
+    yield "|---|---|---|---|"
     for each in found:
+        cells: dict[bool, list[str]] = {True: [], False: []}
         for at, name in enumerate(each.bench.names):
-            determined = "yes" if each.is_determined(at) else "no"
-            error = f"{100 * each.stderr[at]:.0f} %"
-            yield _row(
-                [each.bench.device, f"`{name}`", error, determined, ", ".join(each.alike(at))]
-            )
+            text = f"`{name}` ({100 * each.stderr[at]:.0f} %)"
+            cells[bool(each.is_determined(at))].append(text)
+        alike = [
+            f"`{name}` and {', '.join(each.alike(at))}"
+            for at, name in enumerate(each.bench.names)
+            if each.alike(at)
+        ]
+        yield _row(
+            [each.bench.device, ", ".join(cells[True]), ", ".join(cells[False]), "; ".join(alike)]
+        )
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -262,7 +267,7 @@ def _page(wanted: Sequence[str]) -> None:
         for name in wanted or known:
             found.append(reassess(name, known[name], store))
             print(f"{name}: {len(found[-1].errors)} figures", flush=True)
-        write_file(PAGE, page(found) + measured_sets(PAGE))
+        write_files(pages(found))
         families_as_they_are(store)
 
 
@@ -278,7 +283,7 @@ def _fit(wanted: Sequence[str]) -> None:
             found.append(fitted)
         if not wanted:
             fit_families(store)
-            write_file(PAGE, page(found) + measured_sets(PAGE))
+            write_files(pages(found))
             print(f"wrote {PAGE}")
 
 

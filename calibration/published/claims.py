@@ -107,9 +107,14 @@ def table(rows: Sequence[Compared]) -> Table:
     return Table("Claims", columns, found)
 
 
-def markdown_claims(validation: Validation) -> str:
-    """The table of all claims as a Markdown page, by report, with the causes of those not held."""
-    reasons = causes()
+def markdown_claims(validation: Validation, listing: str = "") -> str:
+    """The table of claims as a Markdown page, by report, with the causes of those not held.
+
+    Args:
+        validation: The claims, compared.
+        listing: The file beside the page that lists every claim; the page then has those that are
+            not held alone. Without one the page has all.
+    """
     depths = ", ".join(map(str, DEPTHS))
     lines = [
         "# Claims of the reports",
@@ -121,28 +126,34 @@ def markdown_claims(validation: Validation) -> str:
         "",
         *textwrap.wrap(answer(validation), _LINE),
     ]
+    if listing:
+        lines += ["", f"All {len(validation.rows)} claims, one a row: [{listing}]({listing}); here"]
+        lines[-1] += " are those that are not held."
     for source, own in _by_source(validation.rows).items():
-        lines += [
-            "",
-            f"## {source}",
-            "",
-            *textwrap.wrap(f"{shared()[source].title}.", _LINE),
-            "",
-            "| claim | configuration | load | queue depth | stated | simulated | IO/s, this and"
-            " compared | |",
-            "|---|---|---|---|---|---|---|---|",
-            *map(_markdown_row, own),
-        ]
         missed = [row for row in own if not row.held]
-        if missed:
-            lines += ["", "Not held:", ""]
-        for why in dict.fromkeys(reasons.get(row.figure.id, "") for row in missed):
-            names = [
-                f"`{row.figure.id}`" for row in missed if reasons.get(row.figure.id, "") == why
-            ]
-            text = f"- {', '.join(names)}: {why or 'no cause is known'}"
-            lines += textwrap.wrap(text, _LINE, subsequent_indent="  ", break_on_hyphens=False)
+        if missed or not listing:
+            title = textwrap.wrap(f"{shared()[source].title}.", _LINE)
+            lines += ["", f"## {source}", "", *title, ""]
+            lines += _of_report(missed if listing else own, missed)
     return "\n".join(lines) + "\n"
+
+
+def _of_report(rows: Sequence[Compared], missed: Sequence[Compared]) -> list[str]:
+    """The claims of one report as a table, and why those are not held that are not."""
+    lines = [
+        "| claim | configuration | load | queue depth | stated | simulated | IO/s, this and"
+        " compared | |",
+        "|---|---|---|---|---|---|---|---|",
+        *map(_markdown_row, rows),
+    ]
+    if missed:
+        lines += ["", "Not held:", ""]
+    reasons = causes()
+    for why in dict.fromkeys(reasons.get(row.figure.id, "") for row in missed):
+        names = [f"`{row.figure.id}`" for row in missed if reasons.get(row.figure.id, "") == why]
+        text = f"- {', '.join(names)}: {why or 'no cause is known'}"
+        lines += textwrap.wrap(text, _LINE, subsequent_indent="  ", break_on_hyphens=False)
+    return lines
 
 
 def _by_source(rows: Sequence[Compared]) -> dict[str, list[Compared]]:

@@ -24,7 +24,6 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +36,7 @@ from raidlab.calibration.published.validate import judge, validate
 from raidlab.devices.catalogue import find
 from raidlab.devices.files import write_file
 from raidlab.devices.spec_text import with_source, with_value
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Value, get, table_at
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.running.store import Store, default_limit, default_path
 
@@ -107,7 +106,7 @@ class FamilyBench:
                 return configuration
             folder.mkdir(exist_ok=True)
             path = folder / f"{configuration.controller}.toml"
-            own = find(configuration.controller).written["firmware"]
+            own = table_at(find(configuration.controller).written, "firmware")
             lines = [
                 f'{key} = "{time}"' for key, time in self.times(chip, place).items() if key in own
             ]
@@ -212,7 +211,7 @@ def written(bench: FamilyBench, found: Found) -> dict[Path, str]:
                     continue
                 key = keys[at]
                 stderr = f"{max(1, math.ceil(100 * found.stderr[at]))} %"
-                source: Mapping[str, Any] = {"source": "assumed", "note": _JOINT_FIT}
+                source: Mapping[str, Value] = {"source": "assumed", "note": _JOINT_FIT}
                 if found.is_determined(at):
                     fitted = {"source": "fitted", "stderr": stderr}
                     source = {**fitted, "measurement": bench.fit.measurement, "note": count}
@@ -260,8 +259,10 @@ def families_as_they_are(store: Store) -> None:
     """Prints the errors of every family with the terms that its sheets have."""
     for name, fit in fits().family.items():
         bench = FamilyBench(fit, store)
-        own = find(fit.chip[fit.reference].controllers[0]).written["firmware"]
-        moves = [DURATION.parse(own[term]) / DURATION.parse(fit.start[term]) for term in fit.start]
+        own = table_at(find(fit.chip[fit.reference].controllers[0]).written, "firmware")
+        moves = [
+            DURATION.parse(str(own[term])) / DURATION.parse(fit.start[term]) for term in fit.start
+        ]
         found = assessed(bench, np.log(np.array(moves, dtype=np.float64)))
         print(f"{name}: {len(bench.figures)} figures\n\n{table(bench, found)}", flush=True)
 

@@ -163,7 +163,7 @@ def _table(title: str, rows: Sequence[Compared], words: Kind = Kind.PROSE) -> Ta
             row.simulated,
             row.unit,
             None if row.error_pct is None else _signed(row.error_pct),
-            _outcome(row),
+            outcome(row),
             row.why_not or "",
             row.figure.id,
         ]
@@ -182,7 +182,8 @@ def _published(row: Compared) -> str:
     return f"{relation} {digits(row.figure.value)}{end}".lstrip()
 
 
-def _outcome(row: Compared) -> str:
+def outcome(row: Compared) -> str:
+    """Whether a figure lies within its tolerance."""
     if row.simulated is None:
         return "not run"
     return "within" if row.held else "outside"
@@ -216,8 +217,14 @@ def uses_table(rows: Sequence[Compared]) -> Table:
     )
 
 
-def markdown_validation(validation: Validation) -> str:
-    """The table of `validation` as a Markdown page, by source."""
+def markdown_validation(validation: Validation, listing: str = "") -> str:
+    """The table of `validation` as a Markdown page, by source.
+
+    Args:
+        validation: The figures, compared.
+        listing: The file beside the page that lists every figure; the page then has those outside
+            the tolerance alone. Without one the page has all.
+    """
     lines = [
         "# Published and simulated figures",
         "",
@@ -230,29 +237,47 @@ def markdown_validation(validation: Validation) -> str:
         "",
         *_markdown_table(uses_table(validation.rows)),
     ]
-    for source in dict.fromkeys(row.figure.configuration.source for row in validation.rows):
-        own = [row for row in validation.rows if row.figure.configuration.source == source]
-        found = summarise(own)
-        report = shared().get(source, shared()["default"])
-        median = found["median_abs_error_pct"]
+    if listing:
+        outside = by_use([row for row in validation.rows if not row.held])
         lines += [
             "",
-            f"## {source}",
+            f"All {len(validation.rows)} figures, one a row: [{listing}]({listing}).",
             "",
-            *textwrap.wrap(
-                f"{report.title or _OWN}."
-                f" {found['held']} of {found['rows']} within tolerance, {found['ran']} ran, median"
-                f" error {'–' if median is None else digits(median)} %.",
-                _LINE,
-            ),
+            f"## The {len(outside)} outside the tolerance",
             "",
-            *_paragraph(in_words(source, _ids(own))),
-            "| figure | configuration | load | queue depth | published | simulated | error, % | |"
-            " used |",
-            "|---|---|---|---|---|---|---|---|---|",
+            *_markdown_rows(outside),
+            "",
+            "## By report",
         ]
-        lines += [_markdown_row(row) for row in by_use(own)]
+    for source in dict.fromkeys(row.figure.configuration.source for row in validation.rows):
+        own = [row for row in validation.rows if row.figure.configuration.source == source]
+        said, missing = _of_report(source, own), in_words(source, _ids(own))
+        if listing:
+            words = f"**{source}.** {said} {missing}".rstrip()
+            lines += ["", *textwrap.wrap(words, _LINE)]
+        else:
+            lines += ["", f"## {source}", "", *textwrap.wrap(said, _LINE), ""]
+            lines += [*_paragraph(missing), *_markdown_rows(by_use(own))]
     return "\n".join(lines) + "\n"
+
+
+def _of_report(source: str, rows: Sequence[Compared]) -> str:
+    """A report's title, and how many of its figures are within tolerance."""
+    found, report = summarise(rows), shared().get(source, shared()["default"])
+    median = found["median_abs_error_pct"]
+    return (
+        f"{report.title or _OWN}. {found['held']} of {found['rows']} within tolerance,"
+        f" {found['ran']} ran, median error {'–' if median is None else digits(median)} %."
+    )
+
+
+def _markdown_rows(rows: Sequence[Compared]) -> list[str]:
+    return [
+        "| figure | configuration | load | queue depth | published | simulated | error, % | |"
+        " used |",
+        "|---|---|---|---|---|---|---|---|---|",
+        *map(_markdown_row, rows),
+    ]
 
 
 def _paragraph(text: str) -> list[str]:
@@ -287,7 +312,7 @@ def _markdown_row(row: Compared) -> str:
         + f" {row.unit}",
         "–" if row.simulated is None else digits(row.simulated),
         "" if row.error_pct is None else _signed(row.error_pct),
-        row.why_not or _outcome(row),
+        row.why_not or outcome(row),
         use_of(row.figure),
     )
     return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"

@@ -17,6 +17,7 @@ from raidlab.calibration.published.figures import Configuration, Figure
 from raidlab.calibration.published.rules import scenario_tree
 from raidlab.calibration.published.usage import USES, use_of
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
@@ -42,7 +43,7 @@ class Compared:
     sides: tuple[float, float] | None = None
     """Of a ratio: IO/s of this row's configuration and of the baseline."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """A row of the document."""
         configuration = self.figure.configuration
         return {
@@ -91,7 +92,7 @@ class Validation:
             "bounds": summaries_by_use(bounds),
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document that `raidlab validate --json` prints."""
         return {
             "rows": [row.to_dict() for row in self.rows],

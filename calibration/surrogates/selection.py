@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from raidlab.calibration.surrogates.kriging import krige
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
 from raidlab.calibration.surrogates.loads import Array, Loads, Measured
 from raidlab.calibration.surrogates.stacking import left_out_of, weights_of
+from raidlab.devices.trees import Document
 
 _SINGLY: Final = 20
 """Points up to which each is left out by itself."""
@@ -68,7 +69,7 @@ class Scored:
         """Error of a rate in percent that nine points of ten are within."""
         return percent_of(self.left_out, 90.0)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """An entry of the document."""
         return {
             "form": self.form.name,
@@ -136,7 +137,7 @@ class Selection:
         """Of what was taken."""
         return self.average.name if self.chosen is None else self.chosen.form.name
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document's part: forms by their error on points left out, the best first."""
         known = bool(len(self.average_left_out))
         return {

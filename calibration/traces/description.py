@@ -7,19 +7,110 @@ hash of their address where there are more; docs/explanation/trace-statistics.md
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final, TypedDict
 
 from raidlab.calibration.traces.formats import watching
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.trace_files import TraceFile, faults_of, notes, opened
 from raidlab.scenarios.running.simulate import Progress
+from raidlab.scenarios.spec.run_result import Latency, Scan, Unit
 
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Shares of the hits that any cache can have at which sizes are given."""
 WORTH = 0.02
 """Accesses that a cache must serve to be worth anything, as a share."""
+
+
+class _Mix(TypedDict):
+    """By kind: read, write, trim, flush."""
+
+    requests: list[int]
+    bytes: list[int]
+
+
+class _OverTime(TypedDict):
+    """Rates in steps, which end at these seconds."""
+
+    t_s: list[float]
+    iops: list[float]
+    mb_per_s: list[float]
+
+
+class _Arrivals(_OverTime):
+    """Arrivals over time."""
+
+    seconds: float
+    rate_per_s: float
+    peak_per_s: float
+    gap_cv2: float | None
+    dispersion: float | None
+    dispersion_by_window: list[list[float]]
+    hurst: float | None
+
+
+class _Statistics(TypedDict):
+    """What the engine says, and the document besides."""
+
+    requests: int
+    read_share: float | None
+    sizes: list[tuple[int, int, int]]
+    sequential_share: float
+    sampled_share: float
+    hot_spot: list[list[float]]
+    miss_ratio: list[list[float]]
+    first_access_share: float
+    measured_latency_us: Latency | None
+
+
+class _Described(_Statistics):
+    """What the engine says of a trace."""
+
+    scan: Scan
+    mix: _Mix
+    footprint_bytes: float
+    written_footprint_bytes: float
+    arrivals: _Arrivals | None
+
+
+class CacheSize(TypedDict):
+    """A size of a cache, with its share of all possible hits."""
+
+    of_hits: float
+    bytes: float
+    miss_ratio: float
+
+
+class DescriptionData(_Statistics):
+    """The document of `raidlab trace describe --json`; no rates of a closed trace."""
+
+    trace: str
+    format: str
+    columns: str
+    reads: int
+    writes: int
+    trims: int
+    flushes: int
+    read_bytes: int
+    written_bytes: int
+    units: list[Unit]
+    extent_bytes: int
+    footprint_bytes: int
+    written_footprint_bytes: int
+    seconds: float | None
+    rate_per_s: float | None
+    peak_per_s: float | None
+    gap_cv2: float | None
+    dispersion: float | None
+    dispersion_by_window: list[list[float]]
+    hurst: float | None
+    over_time: _OverTime
+    cache_sizes: list[CacheSize]
+    warnings: list[str]
+
+
+_CLOSED: Final[_OverTime] = {"t_s": [], "iops": [], "mb_per_s": []}
 
 
 @dataclass(frozen=True)
@@ -30,15 +121,14 @@ class Description:
     form: str
     columns: str
     """What its columns mean, as `--columns` has it; empty where the format settles it."""
-    found: Mapping[str, Any]
+    found: _Described
     """What the engine gives."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> DescriptionData:
         """The document of `raidlab trace describe --json`."""
-        found = self.found
-        arrivals = found["arrivals"] or {}
+        found, arrivals = self.found, self.found["arrivals"]
+        times = _CLOSED if arrivals is None else arrivals
         reads, writes, trims, flushes = found["mix"]["requests"]
-        over_time = {name: arrivals.get(name, []) for name in ("t_s", "iops", "mb_per_s")}
         return {
             "trace": self.name,
             "format": self.form,
@@ -58,14 +148,18 @@ class Description:
             "footprint_bytes": round(found["footprint_bytes"]),
             "written_footprint_bytes": round(found["written_footprint_bytes"]),
             "sampled_share": found["sampled_share"],
-            "seconds": arrivals.get("seconds"),
-            "rate_per_s": arrivals.get("rate_per_s"),
-            "peak_per_s": arrivals.get("peak_per_s"),
-            "gap_cv2": arrivals.get("gap_cv2"),
-            "dispersion": arrivals.get("dispersion"),
-            "dispersion_by_window": arrivals.get("dispersion_by_window", []),
-            "hurst": arrivals.get("hurst"),
-            "over_time": over_time,
+            "seconds": None if arrivals is None else arrivals["seconds"],
+            "rate_per_s": None if arrivals is None else arrivals["rate_per_s"],
+            "peak_per_s": None if arrivals is None else arrivals["peak_per_s"],
+            "gap_cv2": None if arrivals is None else arrivals["gap_cv2"],
+            "dispersion": None if arrivals is None else arrivals["dispersion"],
+            "dispersion_by_window": [] if arrivals is None else arrivals["dispersion_by_window"],
+            "hurst": None if arrivals is None else arrivals["hurst"],
+            "over_time": {
+                "t_s": times["t_s"],
+                "iops": times["iops"],
+                "mb_per_s": times["mb_per_s"],
+            },
             "hot_spot": found["hot_spot"],
             "miss_ratio": found["miss_ratio"],
             "first_access_share": found["first_access_share"],
@@ -120,26 +214,20 @@ def sized(size: float, digits: int = 3) -> str:
 
 def cache_sizes(
     miss_ratio: Sequence[Sequence[float]], first_access_share: float
-) -> list[dict[str, float]]:
+) -> list[CacheSize]:
     """The least sizes that have given shares of the hits that any cache can have.
 
     Args:
         miss_ratio: Bytes of a cache and share of the accesses that miss it, ascending in bytes.
         first_access_share: Share of the accesses that every cache misses.
-
-    Returns:
-        For each share: `of_hits` (of all possible hits), `bytes`, `miss_ratio`.
     """
     possible = 1 - first_access_share
-    found = []
-    for share in _SHARES:
-        enough = (
-            {"of_hits": share, "bytes": size, "miss_ratio": ratio}
-            for size, ratio in miss_ratio
-            if 1 - ratio >= share * possible * (1 - 1e-9)
-        )
-        first = next(enough, None)
-        found += [] if first is None or possible <= 0 else [first]
+    found: list[CacheSize] = []
+    for share in _SHARES if possible > 0 else ():
+        least = share * possible * (1 - 1e-9)
+        first = next(((size, ratio) for size, ratio in miss_ratio if 1 - ratio >= least), None)
+        if first is not None:
+            found.append({"of_hits": share, "bytes": first[0], "miss_ratio": first[1]})
     return found
 
 

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from raidlab.calibration.traces.description import SPACES, WORTH, Description, sized
+from raidlab.calibration.traces.description import (
+    SPACES,
+    WORTH,
+    Description,
+    DescriptionData,
+    sized,
+)
 from raidlab.scenarios.results.look import Column, Kind, Table, dress, figure, line, log_axis
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ def tables(described: Description) -> list[Table]:
     return [_overview(document), _sizes(document), *_hot(document), *_caches(document)]
 
 
-def _overview(document: dict[str, Any]) -> Table:
+def _overview(document: DescriptionData) -> Table:
     rows: list[list[str | float | None]] = [
         ["reads", f"{document['reads']:,}, {sized(document['read_bytes'], 4)}"],
         ["writes", f"{document['writes']:,}, {sized(document['written_bytes'], 4)}"],
@@ -52,7 +58,7 @@ def _number(value: float | None) -> str:
     return "too short to say" if value is None else f"{value:.3g}"
 
 
-def _sizes(document: dict[str, Any]) -> Table:
+def _sizes(document: DescriptionData) -> Table:
     frequent = sorted(document["sizes"], key=lambda each: -each[1] - each[2])[:_SIZES]
     both = max(1, document["reads"] + document["writes"])
     return Table(
@@ -65,13 +71,13 @@ def _sizes(document: dict[str, Any]) -> Table:
     )
 
 
-def _hot(document: dict[str, Any]) -> list[Table]:
+def _hot(document: DescriptionData) -> list[Table]:
     columns = [Column("of the footprint", "%"), Column("of the accesses", "%")]
     rows = [[100 * space, 100 * share] for space, share in document["hot_spot"]]
     return [Table("Hot spots: the busiest blocks", columns, rows)] if rows else []
 
 
-def _caches(document: dict[str, Any]) -> list[Table]:
+def _caches(document: DescriptionData) -> list[Table]:
     if 1 - document["first_access_share"] < WORTH:
         return []
     most = max((each["bytes"] for each in document["cache_sizes"]), default=0)
@@ -115,15 +121,16 @@ def pictures(described: Mapping[str, Description]) -> list[Picture]:
 
     documents = {name: each.to_dict() for name, each in described.items()}
 
-    def points(of: Callable[[dict[str, Any]], Points]) -> Curves:
+    def points(of: Callable[[DescriptionData], Points]) -> Curves:
         found = {name: of(document) for name, document in documents.items()}
         return {name: each for name, each in found.items() if each}
 
-    def over_time(t_s: Sequence[float], iops: Sequence[float], **_: object) -> Points:
-        return list(zip(t_s, iops, strict=True))
+    def over_time(document: DescriptionData) -> Points:
+        times = document["over_time"]
+        return list(zip(times["t_s"], times["iops"], strict=True))
 
     drawn = []
-    if rates := points(lambda each: over_time(**each["over_time"])):
+    if rates := points(over_time):
         rate = _curves(rates, "IO/s", "time, s", "IO/s")
         drawn.append(Picture("Rate over time", "requests a second", rate))
     if windows := points(lambda each: each["dispersion_by_window"]):

@@ -7,15 +7,15 @@ memory does not grow with its length.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.plan_types import DeviceParams, Plan
 from raidlab.devices.schema import DriveOptions, DriveSpec, PreconditioningLoad
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, opened
@@ -27,6 +27,7 @@ from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.pool import Progress
 from raidlab.scenarios.running.simulate import Interrupted, simulate
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.run_result import Latency, TraceReport
 
 if TYPE_CHECKING:
     import numpy as np
@@ -158,6 +159,19 @@ class Target:
 AS_TIMED = Timing()
 
 
+class ReplayComparison(TypedDict):
+    """Response times of a replay beside measured ones; `rms` is between the distributions."""
+
+    requests: int
+    measured_requests: int
+    measured_mean_us: float | None
+    simulated_mean_us: float
+    rms_ms: float | None
+    rms_pct_of_mean: float | None
+    latency_us: Latency | None
+    measured_latency_us: Latency | None
+
+
 @dataclass(frozen=True)
 class Replayed:
     """What a replay gave, with what was measured beside it."""
@@ -166,7 +180,7 @@ class Replayed:
     """What a run gives."""
 
     @property
-    def found(self) -> Mapping[str, Any]:
+    def found(self) -> TraceReport:
         """What the engine gives besides."""
         return self.result.traces[0]
 
@@ -175,15 +189,15 @@ class Replayed:
         """Response time of each request, shape (requests,), if it was asked for."""
         import numpy as np
 
-        return np.array(self.found.get("each_ns", ()), dtype=np.float64) / 1000.0
+        return np.array(self.found.get("each_ns") or (), dtype=np.float64) / 1000.0
 
-    def to_dict(self) -> dict[str, Any]:
-        """The document of `raidlab replay --json`; measured fields are null without a measurement.
+    def comparison(self) -> ReplayComparison:
+        """Simulated beside measured; measured fields are None without a measurement.
 
         Where only some requests were measured, those alone are compared.
         """
         requests = self.found["requests"]
-        document: dict[str, Any] = {
+        document: ReplayComparison = {
             "requests": requests,
             "measured_requests": 0,
             "measured_mean_us": None,
@@ -200,13 +214,15 @@ class Replayed:
 
             rms = rms_distance_of_counts_ms(both["simulated"], both["measured"])
             mean = both["measured_sum_us"] / both["requests"]
-            document |= {
-                "measured_requests": both["requests"],
-                "measured_mean_us": mean,
-                "rms_ms": rms,
-                "rms_pct_of_mean": 100 * rms * 1000 / mean if mean > 0 else None,
-            }
-        return document | {"errors": []} | self.result.to_dict()
+            document["measured_requests"] = both["requests"]
+            document["measured_mean_us"] = mean
+            document["rms_ms"] = rms
+            document["rms_pct_of_mean"] = 100 * rms * 1000 / mean if mean > 0 else None
+        return document
+
+    def to_dict(self) -> Document:
+        """The document of `raidlab replay --json`."""
+        return {**self.comparison(), "errors": [], **self.result.to_dict()}
 
 
 def replay(

@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from raidlab.calibration.traces.description import Description, describe
+from raidlab.calibration.traces.description import Description, DescriptionData, describe
 from raidlab.calibration.traces.formats import watching
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import whole
+from raidlab.devices.trees import Document
 from raidlab.devices.units import format_size
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.trace_files import TraceFile, faults_of, opened
@@ -62,7 +63,7 @@ class Synthesized:
         """What is compared."""
         return tuple(_statistics(self.original.to_dict(), self.synthetic.to_dict()))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab trace synthesize --json`."""
         return {
             "out": str(self.out),
@@ -111,8 +112,23 @@ def synthesize(
     return Synthesized(out, original, describe(TraceFile(out, FORM), progress=progress))
 
 
-def _statistics(original: dict[str, Any], synthetic: dict[str, Any]) -> Iterator[Statistic]:
-    def of(key: str, name: str, unit: str, *, share: bool = False) -> Statistic:
+_Compared = Literal[
+    "requests",
+    "read_share",
+    "sequential_share",
+    "read_bytes",
+    "written_bytes",
+    "footprint_bytes",
+    "rate_per_s",
+    "peak_per_s",
+    "hurst",
+    "first_access_share",
+]
+"""Statistics that are compared as they are."""
+
+
+def _statistics(original: DescriptionData, synthetic: DescriptionData) -> Iterator[Statistic]:
+    def of(key: _Compared, name: str, unit: str, *, share: bool = False) -> Statistic:
         return Statistic(name, unit, original[key], synthetic[key], share)
 
     yield of("requests", "requests", "")

@@ -142,7 +142,7 @@ def result_of(of: Set, folder: Path) -> Result:
     return Result(
         of, fit, Errors.of([row.error_pct for row in fit.part("train")]),
         Errors.of([row.error_pct for row in rows]), statistics.median(tails),
-        Errors(lines["median_abs_error_pct"], lines["p90_abs_error_pct"]),
+        Errors(lines["median_abs_error_pct"] or 0.0, lines["p90_abs_error_pct"] or 0.0),
         Errors.of(six.tolist()), cpu,
     )  # fmt: skip
 

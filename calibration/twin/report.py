@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.comparison.compare import summary
 from raidlab.calibration.fitting.parameters.kinds import TABLE
@@ -12,6 +12,7 @@ from raidlab.calibration.fitting.report.report import html_calibration
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.calibration.twin.loop import Twin
 from raidlab.devices.spec_writer import toml_value
+from raidlab.devices.trees import Document
 
 DEVICE, HOST, SCENARIO = "device.toml", "host.toml", "scenario.toml"
 MEASUREMENT, PAGE = "measurement.json", "twin.html"
@@ -77,12 +78,15 @@ def warnings(twin: Twin) -> list[str]:
     return found
 
 
-def document(twin: Twin, folder: Path) -> dict[str, Any]:
+def document(twin: Twin, folder: Path) -> Document:
     """The document of `raidlab twin --json`."""
-    result, written = twin.result, result_document(twin.result)
-    test = written["test"]
-    kept = {key: test[key] for key in ("points", "median_abs_error_pct", "p90_abs_error_pct")} | {
-        "p99_median_abs_error_pct": test["p99_latency_median_abs_error_pct"]
+    result = twin.result
+    written, test = result.to_dict(), result.errors("test")
+    kept = {
+        "points": test["points"],
+        "median_abs_error_pct": test["median_abs_error_pct"],
+        "p90_abs_error_pct": test["p90_abs_error_pct"],
+        "p99_median_abs_error_pct": test["p99_latency_median_abs_error_pct"],
     }
     return {
         "kind": result.settings.kind,
@@ -103,11 +107,6 @@ def document(twin: Twin, folder: Path) -> dict[str, Any]:
         "limits": limits(twin),
         "warnings": warnings(twin),
     }
-
-
-def result_document(result: Calibration) -> dict[str, Any]:
-    """The calibration's own document."""
-    return result.to_dict()
 
 
 def files(twin: Twin, command: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -21,6 +21,7 @@ from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.levels import Level
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.schema import Table, check, read_toml
+from raidlab.devices.trees import Tree, Value
 from raidlab.devices.units import Frequency, IoRate, Rate, Size
 
 CACHED, PLAIN = "lsi2208-1g-3.0", "lsi2008"
@@ -89,7 +90,7 @@ class ControllerSheet(Table):
             yield Fault("protection", self.protection, 'cache = "2 GiB" or such that it protects')
 
 
-def read_controller(path: Path) -> tuple[ControllerSheet, dict[str, Any]]:
+def read_controller(path: Path) -> tuple[ControllerSheet, Tree]:
     """Reads and checks a controller's sheet.
 
     Returns:
@@ -107,7 +108,7 @@ def read_controller(path: Path) -> tuple[ControllerSheet, dict[str, Any]]:
     return sheet, tree
 
 
-def controller_draft(sheet: ControllerSheet, written: Mapping[str, Any]) -> Draft:
+def controller_draft(sheet: ControllerSheet, written: Mapping[str, Value]) -> Draft:
     """The device file of a controller, every number with its origin."""
     draft = Draft()
     stated = Origin("data-sheet", sheet.source)
@@ -207,7 +208,7 @@ def _parity(draft: Draft, sheet: ControllerSheet) -> None:
 
 
 def _memory(
-    draft: Draft, sheet: ControllerSheet, written: Mapping[str, Any], stated: Origin
+    draft: Draft, sheet: ControllerSheet, written: Mapping[str, Value], stated: Origin
 ) -> None:
     base = fitted(sheet)
     draft.put("cache.size", written["cache"], _origin(sheet, "cache", stated))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from raidlab.devices.datasheet.priors import Prior
 from raidlab.devices.datasheet.sheet import Read
 from raidlab.devices.spec_writer import device_toml
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Tree, Value, get, put, table_at
 
 Word = Literal["data-sheet", "published", "derived", "assumed"]
 
@@ -26,9 +26,9 @@ class Origin:
     high: str = ""
     """Bounds of what is assumed, or of a class of drives, as quantities."""
 
-    def to_toml(self) -> dict[str, Any]:
+    def to_toml(self) -> Tree:
         """For the table `[sources]`."""
-        entry: dict[str, Any] = {"source": self.word}
+        entry: Tree = {"source": self.word}
         if self.note:
             entry["note"] = self.note
         if self.low:
@@ -46,16 +46,12 @@ def assumed(prior: Prior, unit: str = "") -> Origin:
 class Draft:
     """The tree of a device file."""
 
-    values: dict[str, Any] = field(default_factory=dict)
+    values: Tree = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
 
-    def put(self, key: str, value: Any, origin: Origin | None = None) -> None:
+    def put(self, key: str, value: Value, origin: Origin | None = None) -> None:
         """Sets a value by its dotted key, with its origin if it is a number."""
-        table = self.values
-        *path, name = key.split(".")
-        for part in path:
-            table = table.setdefault(part, {})
-        table[name] = value
+        put(self.values, key, value)
         if origin is not None:
             self.origins[key] = origin
 
@@ -72,7 +68,7 @@ class Draft:
         words = [f"{key}: {note}" for key, note in sheet.sources.items() if key in _WORDS]
         origin = Origin("data-sheet", "; ".join(filter(None, (sheet.source, *words))))
         self.put("capacity", f"{sheet.capacity} B", origin)
-        if self.values.get("data_sheet"):
+        if table_at(self.values, "data_sheet"):
             self.origins["data_sheet"] = origin
         if sheet.year is not None:
             self.origins["data_sheet.year"] = Origin("published", "when it was announced")
@@ -81,7 +77,7 @@ class Draft:
                 continue
             where = key if key == "capacity" else f"data_sheet.{key}"
             self.origins[where] = Origin("data-sheet", note)
-        numbers = [key for key in self.values.get("data_sheet", {}) if key not in _OTHER_KEYS]
+        numbers = [key for key in table_at(self.values, "data_sheet") if key not in _OTHER_KEYS]
         if not numbers:
             self.origins.pop("data_sheet", None)
 
@@ -94,7 +90,7 @@ class Draft:
         ]
         return device_toml(self.values, sources, lines)
 
-    def of(self, word: Word) -> Mapping[str, Any]:
+    def of(self, word: Word) -> Mapping[str, Value]:
         """The values of one origin, by dotted key."""
         return {
             key: get(self.values, key)

@@ -10,7 +10,6 @@ example.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.draft import Draft, Origin, quantity
@@ -20,6 +19,7 @@ from raidlab.devices.datasheet.priors import Watts
 from raidlab.devices.datasheet.sheet import Sheet
 from raidlab.devices.links import Interface
 from raidlab.devices.power import PowerState
+from raidlab.devices.trees import Tree
 
 _LEAST_AT_WORK = 1.05
 """Power at work over that of the idle drive, at least, where only this is stated."""
@@ -116,7 +116,7 @@ def put_flash_power(draft: Draft, flash: Flash) -> None:
         draft.put("power.states", states, Origin("data-sheet"))
 
 
-def _state(state: PowerState) -> dict[str, Any]:
+def _state(state: PowerState) -> Tree:
     """A state as files hold it."""
     times = {"entry": state.entry, "exit": state.exit, "after": state.after}
     return {

@@ -21,6 +21,7 @@ from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.links import Interface, InterfaceName
 from raidlab.devices.power import PowerState, state_faults
 from raidlab.devices.schema import Table, check, read_toml
+from raidlab.devices.trees import Tree, Value
 from raidlab.devices.units import (
     DURATION,
     IO_RATE,
@@ -393,7 +394,7 @@ class Read:
     """A sheet that was read."""
 
     sheet: Sheet
-    written: Mapping[str, Any]
+    written: Mapping[str, Value]
     """Its values as they were written."""
     path: Path
 
@@ -416,14 +417,14 @@ def read_sheet(path: Path) -> Read:
     return Read(sheet, tree, path)
 
 
-def _besides(tree: Mapping[str, Any], faults: Faults) -> Iterator[Fault]:
+def _besides(tree: Mapping[str, Value], faults: Faults) -> Iterator[Fault]:
     """Faults that several keys show together, of a sheet of which other keys are at fault."""
     bad = {fault.key.partition(".")[0] for fault in faults.found}
     if "kind" in bad:
         if not any(key in tree for key in RATES):
             yield Fault("", None, f"one rate at least: {', '.join(RATES)}")
         return
-    fillers = {"name": "x", "interface": _WIDEST_LINK, "capacity": "1 TB"}
+    fillers: Tree = {"name": "x", "interface": _WIDEST_LINK, "capacity": "1 TB"}
     kept = {key: value for key, value in tree.items() if key not in bad}
     sheet = check(Sheet, fillers | kept, Faults())
     for fault in [] if sheet is None else sheet.faults():
@@ -432,16 +433,19 @@ def _besides(tree: Mapping[str, Any], faults: Faults) -> Iterator[Fault]:
             yield fault
 
 
-def _mixed(tree: Mapping[str, Any]) -> Iterator[Fault]:
+def _mixed(tree: Mapping[str, Value]) -> Iterator[Fault]:
     """Rates and capacity of which some are in binary and some in decimal units."""
-    keys = [key for key in ("capacity", *RATES) if isinstance(tree.get(key), str)]
-    keys = [key for key in keys if "random" not in key]
-    binary = [key for key in keys if re.search(r"[KMGTP]iB", tree[key])]
-    decimal = [key for key in keys if re.search(r"\d\s*[kMGTP]?B", tree[key])]
+    said = {
+        key: value
+        for key in ("capacity", *RATES)
+        if "random" not in key and isinstance(value := tree.get(key), str)
+    }
+    binary = [key for key, text in said.items() if re.search(r"[KMGTP]iB", text)]
+    decimal = [key for key, text in said.items() if re.search(r"\d\s*[kMGTP]?B", text)]
     if binary and decimal:
         for key in binary:
             allowed = (
-                f'the units of {decimal[0]} ("{tree[decimal[0]]}"): makers state powers of 1000'
+                f'the units of {decimal[0]} ("{said[decimal[0]]}"): makers state powers of 1000'
                 " (MB, GB), and MiB beside MB is mostly a slip"
             )
-            yield Fault(key, tree[key], allowed)
+            yield Fault(key, said[key], allowed)

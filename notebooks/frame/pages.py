@@ -235,8 +235,15 @@ def index(
         lessons=lessons,
         style=style(),
         script=_render("predict.js"),
+        signs={room.name: sign(room.name) for room in rooms},
         version=raidlab.__version__,
     )
+
+
+def sign(name: str) -> str:
+    """The drawing that stands for a room in the list, as SVG; it shows no result. Empty without."""
+    drawn = files("raidlab.notebooks.frame").joinpath("signs", f"{name}.svg")
+    return drawn.read_text("utf-8") if drawn.is_file() else ""
 
 
 def widget_script() -> str:

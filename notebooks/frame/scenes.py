@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from raidlab.devices.trees import Document
+
 _DIGITS = 2
 
 
@@ -86,7 +88,7 @@ class Scene:
     at: int = 0
     """The step that is shown first."""
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> Document:
         """For the page's script, with as many digits as a screen shows."""
         found: dict[str, Any] = _rounded(asdict(self))
         # What is not said has the page's defaults.

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from raidlab.devices.faults import SpecError
+from raidlab.devices.trees import Document
 from raidlab.notebooks.frame.room import scenario_toml
 from raidlab.notebooks.planner.form import (
     Said,
@@ -72,7 +73,7 @@ class Asked:
     """Texts to download, by their names."""
     stopped: threading.Event = field(default_factory=threading.Event)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """What the page is sent."""
         return {
             "number": self.number,

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from raidlab.calibration.fitting.estimation.stages import BUDGET
+from raidlab.calibration.fitting.estimation.start import kind_in, kind_of_device, name_of
+from raidlab.calibration.fitting.parameters.facts import facts_of
 from raidlab.calibration.fitting.parameters.kinds import KINDS
 from raidlab.calibration.fitting.parameters.parameter import Choice
 from raidlab.calibration.measurements.measurement import load_measurement
@@ -34,12 +36,12 @@ from raidlab.commands.outputs import Texts, deliver
 from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
 from raidlab.devices.catalogue import find_for, names
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.units import DURATION
 from raidlab.output import echo
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.report.calibration import Calibration
+    from raidlab.calibration.fitting.report.posterior import Posterior
 
 
 @command
@@ -57,8 +59,8 @@ def calibrate(
         str,
         typer.Option(
             "--kind",
-            help=f"One of {', '.join(KINDS)}; if left out, that of --like, or a virtual disk or a"
-            " table by how well laws predict points left out.",
+            help=f"One of {', '.join(KINDS)}; if left out, that of --like, of --system's drives, or"
+            " the one that predicts points left out best.",
         ),
     ] = "",
     host: Annotated[
@@ -101,6 +103,14 @@ def calibrate(
     set_: Annotated[
         list[str] | None,
         typer.Option("--set", help='A value of the device file: capacity="100 GB".'),
+    ] = None,
+    fact: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fact",
+            help="What is known: rpm=7200, capacity=4TB, queue_depth=32, link=sata-6g, virtual=yes,"
+            " rotational=no.",
+        ),
     ] = None,
     fix: Annotated[
         list[str] | None, typer.Option("--fix", help="Keep a parameter: firmware.read=4.")
@@ -178,7 +188,6 @@ def calibrate(
 
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
     from raidlab.calibration.fitting.estimation.stages import Settings
-    from raidlab.calibration.fitting.estimation.start import name_of
     from raidlab.calibration.fitting.report.posterior import device_files
     from raidlab.calibration.fitting.report.posterior import document as posterior_of
     from raidlab.calibration.fitting.report.report import grouped_warnings
@@ -191,6 +200,7 @@ def calibrate(
         name=name,
         train=train,
         overrides={key: _value(text) for key, text in _pairs("--set", set_)},
+        facts=facts_of(fact or ()),
         choice=_choice(fix, free, tie),
         budget=budget,
         time_limit_s=_seconds(time_limit) if time_limit else None,
@@ -209,6 +219,7 @@ def calibrate(
             "--host-out": host_out,
             "--controller-out": controller_out,
             "--report": report,
+            "--fact": fact,
             "--fix": fix,
             "--tie": tie,
         }
@@ -216,8 +227,8 @@ def calibrate(
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
     _refuse({"--drive": drive}, "only with several measurements")
-    if draws is not None and posterior == 0:
-        raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
+    if posterior == 0:
+        _refuse({"--draws": draws}, "only with --posterior N")
     measured = load_measurement(measurement[0])
     own = name or name_of(measured.name)
     files_of = _Files(out, host_out, controller_out, draws, own, posterior)
@@ -225,20 +236,21 @@ def calibrate(
     with resumable("steps of the fit") as (tell, store):
         result = fit_device(measured, settings, store, tell)
         document = result.to_dict(tolerance)
-        if posterior:
-            document["posterior"] = posterior_of(result, posterior, settings.workers)
+        bands = posterior_of(result, posterior, settings.workers) if posterior else None
+        if bands is not None:
+            document["posterior"] = bands
         drawn = [] if draws is None else list(device_files(result, posterior))
 
     def page() -> str:
         from raidlab.calibration.fitting.report.report import html_calibration
 
-        return html_calibration(result, again("calibrate"), _bands(document))
+        return html_calibration(result, again("calibrate"), _bands(bands))
 
     def show() -> None:
         if json:
             echo(json_module.dumps(document, indent=2))
         else:
-            _show(result, document, Output.of(json=False, wide=wide))
+            _show(result, bands, Output.of(json=False, wide=wide))
 
     files: list[Texts] = [
         {out: result.to_toml, host_out: result.host_toml},
@@ -250,7 +262,7 @@ def calibrate(
     deliver(files, show)
     for warning in grouped_warnings(result):
         say(f"warning: {warning}")
-    end_by_tolerance(document["agreement"])
+    end_by_tolerance(result.agreement(tolerance))
 
 
 @dataclass(frozen=True)
@@ -311,35 +323,34 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
     """
     if not like and not system and len(measurements) == 1:
         return ""
+    if system and not like and len(measurements) == 1:
+        return kind_in(system)
     if not like:
         allowed = f"one of {', '.join(KINDS)}, or --like DEVICE, which says it"
         raise SpecError([Fault("--kind", None, allowed)])
-    spec = find_for("--like", like).spec
-    link = spec.link() if isinstance(spec, SsdSpec) else None
-    return "nvme" if link is not None and link.family == "pcie" else spec.kind
+    return kind_of_device(find_for("--like", like).spec)
 
 
-def _show(result: Calibration, document: dict[str, Any], output: Output) -> None:
+def _show(result: Calibration, bands: Posterior | None, output: Output) -> None:
     from raidlab.calibration.fitting.report import report
 
-    tables = [report.parameters_table(result.fit.estimates), report.parts_table(document)]
+    tables = [report.parameters_table(result.fit.estimates), report.parts_table(result)]
     shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)
     print_shown(shown, output)
     if result.pauses is not None:
         print_notes([result.pauses.said()])
-    if "posterior" in document:
-        found = document["posterior"]
+    if bands is not None:
         print_notes(
             [
-                f"{found['draws']} devices drawn: {100 * found['share_inside']:.0f} % of the"
+                f"{bands['draws']} devices drawn: {100 * bands['share_inside']:.0f} % of the"
                 " measured rates lie in the 95 % intervals of the drawn ones."
             ]
         )
 
 
-def _bands(document: dict[str, Any]) -> list[tuple[float, float]]:
+def _bands(drawn: Posterior | None) -> list[tuple[float, float]]:
     """Where the rates of drawn devices lie, for each point; empty if none were drawn."""
-    points = document["posterior"]["points"] if "posterior" in document else []
+    points = [] if drawn is None else drawn["points"]
     return [(each["iops_low"], each["iops_high"]) for each in points]
 
 

@@ -19,7 +19,7 @@ from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
-from raidlab.scenarios.results.look import Column, Kind, Table, digits
+from raidlab.scenarios.results.look import Cell, Column, Kind, Table, digits
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.estimation.joint import JointFit, Member
@@ -90,11 +90,10 @@ def fit_together(given: Together, said: Settings) -> None:
             files[given.out / f"{result.host_name(host)}.toml"] = partial(result.host_toml, host)
 
     def show() -> None:
-        document = result.to_dict()
         if given.json:
-            echo(json_module.dumps(document, indent=2))
+            echo(json_module.dumps(result.to_dict(), indent=2))
         else:
-            print_shown(_shown(result, document), Output.of(json=False, wide=given.wide))
+            print_shown(_shown(result), Output.of(json=False, wide=given.wide))
 
     deliver([files], show)
 
@@ -119,7 +118,7 @@ def _decide(out: Path | None, members: Sequence[Member]) -> None:
         own_device("--out", path, name)
 
 
-def _shown(result: JointFit, document: dict[str, Any]) -> Shown:
+def _shown(result: JointFit) -> Shown:
     from raidlab.calibration.fitting.report.report import parameters_table
 
     columns = [
@@ -131,14 +130,16 @@ def _shown(result: JointFit, document: dict[str, Any]) -> Shown:
         Column("nine in ten within,", "%"),
         Column("by lines,", "%", priority=2),
     ]
-    rows = []
-    for member in document["members"]:
+    rows: list[list[Cell]] = []
+    medians = []
+    for member in result.members():
         of = member["test"] if member["test"]["points"] else member["train"]
         errors = of["median_abs_error_pct"], of["p90_abs_error_pct"]
+        medians.append(errors[0] or 0.0)
         names = member["measurement"], member["drive"], member["host"]
         lines = member["baseline"]["median_abs_error_pct"]
         rows.append([*names, member["test"]["points"], *errors, lines])
-    worst = max(float(row[4]) for row in rows)
+    worst = max(medians)
     answer = (
         f"{len(result.drives)} drives and {len(result.hosts)} hosts meet {len(rows)} measurements"
         f" within {digits(worst)} % in the median, each of them."

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Annotated, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
 
@@ -27,6 +27,9 @@ from raidlab.scenarios.running.store import (
     default_path,
 )
 
+if TYPE_CHECKING:
+    from raidlab.calibration.fitting.comparison.compare import Agreement
+
 DONE, DOES_NOT_HOLD, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 SEED_MAX = 2**63 - 1
@@ -38,7 +41,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def end_by_tolerance(agreement: Mapping[str, Any] | None) -> None:
+def end_by_tolerance(agreement: Agreement | None) -> None:
     """Says whether a stated tolerance holds; `agreement` is that of `fitting.compare.within`.
 
     Raises:

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -203,22 +203,39 @@ def _line(device: Device) -> dict[str, Any]:
     }
 
 
+_TITLED: Final = ("controller", "host", "station")
+"""Kinds whose devices differ in more than their class and capacity."""
+
+
 def _markdown(lines: list[dict[str, Any]]) -> str:
+    """The page of the catalogue: drives by class, all others by their titles."""
     head = [
         "# The catalogue",
         "",
-        "Made by `make docs`; `raidlab devices NAME` shows a device with its sources.",
+        "Made by `make docs`. `raidlab devices` lists all with title and year, and finds by class,",
+        "capacity or interface; `raidlab devices NAME` shows a device with its sources.",
         "",
-        "| kind | name | class | capacity | year | aliases | |",
-        "|---|---|---|---|---|---|---|",
+        "## Drives",
+        "",
+        "| kind | class | devices |",
+        "|---|---|---|",
     ]
-    rows = [
-        f"| {line['kind']} | `{line['name']}` | "
-        + " | ".join(shown(line[key]) for _, key, shown in _COLUMNS)
-        + f" | {', '.join(line['aliases'])} | {line['title']} |"
+    classes: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        if line["kind"] not in _TITLED:
+            aliases = "".join(f", `{alias}`" for alias in line["aliases"])
+            text = f"`{line['name']}`{aliases} ({_size(line['capacity_bytes'])})"
+            classes.setdefault((line["kind"], line["class"] or "-"), []).append(text)
+    drives = [f"| {kind} | {of} | {', '.join(found)} |" for (kind, of), found in classes.items()]
+    titled = ["", "## Controllers, hosts, stations", "", "| kind | name | class | aliases | |"]
+    titled += ["|---|---|---|---|---|"]
+    titled += [
+        f"| {line['kind']} | `{line['name']}` | {line['class'] or '-'} |"
+        f" {', '.join(line['aliases'])} | {line['title']} |"
         for line in lines
+        if line["kind"] in _TITLED
     ]
-    return "\n".join(head + rows)
+    return "\n".join([*head, *drives, *titled])
 
 
 def _document(device: Device) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _STATE = b"raidlab state"
 _PAGE = re.compile(rb"\s*<(!doctype html|html)\b", re.IGNORECASE)
 _MEASUREMENT = re.compile(rb'"format"\s*:\s*"raidlab-measurement-')
 _FIO = re.compile(rb'"fio version"|\(groupid=\d+, jobs=|^\d;fio-\d', re.MULTILINE)
-_MARKDOWN = b"# Published and simulated figures"
+_MARKDOWN = (b"# Published and simulated figures", b"# Claims of the reports")
 
 
 def _starts(*begins: bytes) -> Callable[[bytes], bool]:
@@ -85,7 +85,8 @@ class FileKind(Enum):
     TABLE = _Kind("a table of results (CSV)", _is_table)
     PARQUET = _Kind("a table (Parquet)", _starts(b"PAR1"))
     STATE = _Kind("a state of flash drives", _starts(_STATE))
-    MARKDOWN = _Kind("a page of published figures (Markdown)", _starts(_MARKDOWN.strip()))
+    MARKDOWN = _Kind("a page of published figures (Markdown)", _starts(*_MARKDOWN))
+    FIGURES = _Kind("published figures, one a row (CSV)", _starts(b"figure,report,"))
     FIO = _Kind("results of fio", lambda head: _FIO.search(head) is not None)
     TEACHING = _Kind("teaching material", _is_teaching)
     STORE = _Kind("a store of finished runs", _is_store)

@@ -6,7 +6,7 @@ import json as json_module
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
@@ -15,6 +15,7 @@ from raidlab.commands.files_written import check_decided
 from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import partial_name, write_files
+from raidlab.devices.trees import Document
 from raidlab.output import echo
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Answer(Protocol):
     def breaches(self) -> tuple[str, ...]:
         """Checks of the engine that failed."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data, as docs/reference/result.md has it."""
 
 

@@ -6,7 +6,7 @@ import json as json_module
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -58,7 +58,7 @@ from raidlab.scenarios.results.slow_ios import table as slow_ios
 from raidlab.scenarios.results.within import goals_of_run, with_goals
 
 if TYPE_CHECKING:
-    from raidlab.calibration.traces.replay import Replayed, Target
+    from raidlab.calibration.traces.replay import ReplayComparison, Replayed, Target
     from raidlab.scenarios.planning.trace_files import Timing
 
 BEYOND = ("refuse", "wrap", "skip", "scale")
@@ -170,7 +170,7 @@ def _show(found: Replayed, output: Output, slowest: int) -> None:
             say(f"warning: {note}")
         echo(_document(found))
         return
-    document = found.to_dict()
+    document = found.comparison()
     requests = document["requests"]
     answer = f"{requests:,} request{'s' * (requests != 1)}. {answers.answer(result)}"
     opening(result.title, answer, list(result.warnings))
@@ -186,10 +186,13 @@ def _show(found: Replayed, output: Output, slowest: int) -> None:
             print_table(table, output)
 
 
-_NAMES = {"p99_9": "p99.9", "p99_99": "p99.99"}
+_TIMES: Final = (
+    "min", "mean", "stddev", "p50", "p90", "p95", "p99", "p99_9", "p99_99", "max",
+)  # fmt: skip
+_NAMES: Final = {"p99_9": "p99.9", "p99_99": "p99.99"}
 
 
-def _times(row: Row, document: dict[str, Any]) -> Table:
+def _times(row: Row, document: ReplayComparison) -> Table:
     """Response times of all requests, of reads and writes, and those that were measured."""
     sides = {
         "simulated": document["latency_us"],
@@ -205,14 +208,11 @@ def _times(row: Row, document: dict[str, Any]) -> Table:
             Column("", kind=Kind.TEXT),
             *(Column(name, "us", priority=priorities.get(name, 1)) for name in known),
         ],
-        [
-            [_NAMES.get(name, name), *(side.get(name) for side in known.values())]
-            for name in document["latency_us"]
-        ],
+        [[_NAMES.get(name, name), *(side[name] for side in known.values())] for name in _TIMES],
     )
 
 
-def _distance(document: dict[str, Any]) -> str:
+def _distance(document: ReplayComparison) -> str:
     if document["rms_ms"] is None:
         return ""
     text = f"The distributions differ by {figure(document['rms_ms'], 'ms')} (rms)"

@@ -169,6 +169,6 @@ def _show(found: Twin, said: dict[str, Any], output: Output) -> None:
 
     result = found.result
     tables = [report.parameters_table(result.fit.estimates)] if result.fit.estimates else []
-    tables.append(report.parts_table(result.to_dict()))
+    tables.append(report.parts_table(result))
     print_shown(Shown(str(result.tree["title"]), said["verdict"], tables), output)
     print_notes(["Do not ask it about: " + "; ".join(said["limits"]) + ".", *said["warnings"]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_module
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -71,6 +72,15 @@ def validate(
         typer.Option("--markdown", help="Write the table as a Markdown page.", parser=path),
         Writes(FileKind.MARKDOWN),
     ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            help="Write each figure as a row; the Markdown page then links it.",
+            parser=path,
+        ),
+        Writes(FileKind.FIGURES),
+    ] = None,
     wide: Wide = False,
     workers: Workers = None,
 ) -> None:
@@ -100,7 +110,14 @@ def validate(
     def as_markdown() -> str:
         from raidlab.calibration.published.report import markdown_validation
 
-        return markdown_claims(validation) if claims else markdown_validation(validation)
+        made = markdown_claims if claims else markdown_validation
+        beside = (markdown or Path()).parent
+        return made(validation, "" if csv is None else os.path.relpath(csv, beside))
+
+    def as_csv() -> str:
+        from raidlab.calibration.published.listing import listed
+
+        return listed(validation)
 
     def show() -> None:
         if json:
@@ -108,7 +125,7 @@ def validate(
         else:
             _show(validation, Output.of(json=False, wide=wide), claims=claims)
 
-    deliver([{html: page}, {markdown: as_markdown}], show)
+    deliver([{html: page}, {markdown: as_markdown, csv: as_csv}], show)
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
 

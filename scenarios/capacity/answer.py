@@ -6,6 +6,7 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.assumptions import WHOLE_RUN, assumptions
 from raidlab.scenarios.capacity.candidates import Candidate
@@ -52,7 +53,7 @@ class Answer:
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab plan --json`."""
         return {
             "title": self.question.title,

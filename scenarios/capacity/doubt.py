@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from raidlab.devices.draws import drawn, undrawn
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -39,7 +39,7 @@ class Drawn:
         """Of draws in which it meets the goals."""
         return sum(self.fits) / len(self.fits)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {
             "name": self.candidate.name,

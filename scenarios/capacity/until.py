@@ -19,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.candidates import Candidate, expand, refusal
 from raidlab.scenarios.capacity.headroom import at_rates
@@ -94,7 +95,7 @@ class Until:
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab until --json`."""
         return {
             "title": self.question.title,

@@ -12,6 +12,7 @@ from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
 T = TypeVar("T")
+Word = TypeVar("Word", bound=str)
 
 
 @dataclass
@@ -126,14 +127,13 @@ class Reader:
             self.findings.note(self.name, f"{key}: {taken}")
         return values.duration(text, unit)
 
-    def choice(self, key: str, default: str, choices: Iterable[str]) -> str:
+    def choice(self, key: str, default: Word, choices: Iterable[Word]) -> Word:
         """One of some words."""
         found = self.text(key, default)
-        allowed = list(choices)
+        allowed = {str(choice): choice for choice in choices}
         if found not in allowed:
             self.fault(key, f"one of {', '.join(allowed)}", allowed)
-            return default
-        return found
+        return allowed.get(found, default)
 
     def check_engine(self) -> None:
         """An engine that is not simulated."""

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Final, get_args
 
+from raidlab.devices import plan_types
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.plan_types import Direction, FilePlan, JobPlan, Sizes
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio import engines, options, sizes, values
 from raidlab.scenarios.fio.jobfile import Section, jobs_of
@@ -18,7 +20,7 @@ from raidlab.scenarios.fio.reader import Findings, Reader
 from raidlab.scenarios.fio.start_delay import start_delay_ns
 from raidlab.scenarios.fio.values import OptionValueError, Share
 
-DIRECTIONS = {
+DIRECTIONS: Final[Mapping[str, tuple[Direction, bool]]] = {
     "read": ("read", False),
     "write": ("write", False),
     "trim": ("trim", False),
@@ -35,6 +37,8 @@ DIRECTIONS = {
 
 _TRIMS = ("trim", "trim_write")
 _DEFAULT_SEED = 0x89
+UNSEEDED: Final = -1
+"""Of a thread that draws its seed from the run's; no seed of the engine's, which are natural."""
 _MOST_THREADS = 4096
 _MOST_DEPTH = 1 << 16
 _MOST_FILES = 10_000
@@ -68,7 +72,7 @@ class Report:
 class Jobs:
     """All jobs of a file, as the engine runs them."""
 
-    threads: tuple[Mapping[str, Any], ...]
+    threads: tuple[JobPlan, ...]
     """Entries of the plan."""
     reports: tuple[Report, ...]
     """Of each thread."""
@@ -137,7 +141,7 @@ def resolve(
             f" holds; these have {format_size(places.total)}"
         )
         findings.faults.append(Fault("size", None, allowed, (), file))
-    threads: list[dict[str, Any]] = []
+    threads: list[JobPlan] = []
     reports: list[Report] = []
     order = _Order()
     for load, job in enumerate(jobs):
@@ -145,16 +149,14 @@ def resolve(
         after = _after(job.reader, jobs[:load])
         for clone in range(job.clones):
             number = len(threads) + 1
-            start = {
+            start: plan_types.Start = {
                 "after": after,
                 "file": 0,
                 "phase": phase,
                 "delay_ns": start_delay_ns(job.reader, number, _seed(job.reader)),
                 "ends_others": job.reader.flag("exitall"),
             }
-            threads.append(
-                _thread(job, clone, places) | {"load": load, "number": number, "start": start}
-            )
+            threads.append(_thread(job, clone, places, load, number, start))
             reports.append(_report(job, group))
     if findings.faults:
         raise SpecError(findings.faults)
@@ -315,13 +317,16 @@ def _offset(reader: Reader, clone: int, whole: int) -> int:
     return -(-offset // align) * align
 
 
-def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
+def _thread(
+    job: _Job, clone: int, places: Places, load: int, number: int, start: plan_types.Start
+) -> JobPlan:
     reader = job.reader
     direction, random, sequence = _direction(reader)
     of_directions = sizes.of_directions(reader)
     law = sizes.distribution(reader)
     if not random:
-        of_directions = [each | {"align": each["min"]} for each in of_directions]
+        for each in of_directions:
+            each["align"] = each["min"]
     mapped = law["kind"] == "uniform" and not reader.flag("norandommap")
     mapped = mapped and all(each["align"] == each["min"] for each in of_directions)
     files, size, array = _files(job, clone, places, of_directions)
@@ -329,11 +334,16 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         sizes.check_zones(reader, of_directions, min(file["io_bytes"] for file in files))
     if direction in _TRIMS and not places.takes_trim(array):
         reader.fault("rw", "reads and writes: the array has hard disks, which have no TRIM")
-    ran = reader.choice("random_generator", "tausworthe", ("tausworthe", "tausworthe64", "lfsr"))
+    ran = reader.choice("random_generator", "tausworthe", get_args(plan_types.RandomGenerator))
     seeded = "randseed" in reader
     seed = _seed(reader)
     repeats = reader.flag("randrepeat", default=True)
-    return {
+    service = sizes.file_service(reader)
+    synchronous, depth = _depth(reader)
+    thread: JobPlan = {
+        "load": load,
+        "number": number,
+        "start": start,
         "array": array,
         "extent": _extent(reader, size),
         "direction": direction,
@@ -347,7 +357,7 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "random_map": mapped,
         "generator": ran,
         "seeds": {
-            "seed": seed if seeded or repeats else None,
+            "seed": seed if seeded or repeats else UNSEEDED,
             "repeat_offsets": repeats,
             # fio 3.33 seeds offsets before it reads that a randseed is given.
             "repeat_passes": repeats and not seeded,
@@ -355,9 +365,11 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
             "same_sizes": _is_verified(reader),
         },
         "files": files,
-        **sizes.file_service(reader),
+        "file_service": service.kind,
+        "file_service_ios": service.ios,
         "strides": _strides(reader),
-        **_depth(reader),
+        "synchronous": synchronous,
+        "depth": depth,
         "caps": _caps(reader, of_directions),
         "think": _think(reader),
         "syncs": _syncs(reader, direction),
@@ -366,21 +378,24 @@ def _thread(job: _Job, clone: int, places: Places) -> dict[str, Any]:
         "max_latency_ns": reader.time("max_latency"),
         "sample_ns": reader.whole("bwavgtime", 500) * _MSEC,
     }
+    if service.law is not None:
+        thread["file_distribution"] = service.law
+    return thread
 
 
 def _seed(reader: Reader) -> int:
     return reader.read("randseed", lambda text: values.size(text), _DEFAULT_SEED)
 
 
-def _direction(reader: Reader) -> tuple[str, bool, dict[str, Any]]:
+def _direction(reader: Reader) -> tuple[Direction, bool, plan_types.Sequence]:
     """What is asked for, whether in random order, and fio's number behind `rw`."""
     word, _, number = reader.text("rw", "read").partition(":")
     if word not in DIRECTIONS:
         reader.fault("rw", f"one of {', '.join(DIRECTIONS)}", list(DIRECTIONS))
         word = "read"
     direction, random = DIRECTIONS[word]
-    between = reader.choice("rw_sequencer", "sequential", ("sequential", "identical"))
-    sequence = {"every": 1, "step_bytes": 0, "between": between}
+    between = reader.choice("rw_sequencer", "sequential", get_args(plan_types.Sequencer))
+    sequence: plan_types.Sequence = {"every": 1, "step_bytes": 0, "between": between}
     try:
         if number and random:
             sequence["every"] = values.whole(number, 1)
@@ -400,7 +415,7 @@ def _read_percent(reader: Reader) -> int:
     return 100 - reader.read("rwmixwrite", percent, 50)
 
 
-def _extent(reader: Reader, size: int) -> dict[str, Any]:
+def _extent(reader: Reader, size: int) -> plan_types.Extent:
     io_size = reader.bytes_or_share("io_size")
     runtime = reader.time("runtime")
     time_based = reader.flag("time_based")
@@ -421,8 +436,8 @@ def _files(
     job: _Job,
     clone: int,
     places: Places,
-    of_directions: Sequence[Mapping[str, Any]],
-) -> tuple[list[dict[str, Any]], int, int]:
+    of_directions: Sequence[Sizes],
+) -> tuple[list[FilePlan], int, int]:
     """The files of a clone, the bytes that it uses of all of them, and their array."""
     reader = job.reader
     names = job.files[clone]
@@ -432,7 +447,8 @@ def _files(
     if not isinstance(size, Share) and "filesize" not in reader:
         each_size = size // len(names)
         extra = (size - each_size * len(names)) // least
-    files, total, arrays = [], 0, set()
+    files: list[FilePlan] = []
+    total, arrays = 0, set()
     for name in names:
         target = places.device(name)
         place = places.place(name) if target is None else Place(target, 0, target.size_bytes)
@@ -469,7 +485,7 @@ def _files(
     return files, total, min(arrays)
 
 
-def _strides(reader: Reader) -> dict[str, Any] | None:
+def _strides(reader: Reader) -> plan_types.Strides | None:
     mode = reader.choice("zonemode", "none", ("none", "strided"))
     size = reader.bytes("zonesize")
     if mode == "none" and ("zonemode" in reader or not size):
@@ -482,7 +498,8 @@ def _strides(reader: Reader) -> dict[str, Any] | None:
     return {"size": size, "range": given or size, "skip": skip}
 
 
-def _depth(reader: Reader) -> dict[str, Any]:
+def _depth(reader: Reader) -> tuple[bool, plan_types.Depth]:
+    """Whether a thread waits for each I/O, and how many it has."""
     engine = engines.name_of(reader.text("ioengine", "psync"))
     synchronous = engines.SIMULATED_AS.get(engine) not in ("libaio", "posixaio")
     asked = reader.read("iodepth", lambda text: values.whole(text, 1, _MOST_DEPTH), 1)
@@ -494,19 +511,16 @@ def _depth(reader: Reader) -> dict[str, Any]:
     batch = reader.whole("iodepth_batch", 1)
     low = reader.whole("iodepth_low", 0)
     least = reader.whole("iodepth_batch_complete_min", 1)
-    return {
-        "synchronous": synchronous,
-        "depth": {
-            "depth": depth,
-            "batch": batch if 0 < batch <= depth else depth,
-            "complete_min": least,
-            "complete_max": max(least, reader.whole("iodepth_batch_complete_max", 0)),
-            "low": low if 0 < low <= depth else depth,
-        },
+    return synchronous, {
+        "depth": depth,
+        "batch": batch if 0 < batch <= depth else depth,
+        "complete_min": least,
+        "complete_max": max(least, reader.whole("iodepth_batch_complete_max", 0)),
+        "low": low if 0 < low <= depth else depth,
     }
 
 
-def _caps(reader: Reader, of_directions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _caps(reader: Reader, of_directions: Sequence[Sizes]) -> list[plan_types.Cap]:
     """Bytes a second of each direction; 0 without a cap."""
     kind = reader.choice("rate_process", "linear", ("linear", "poisson"))
 
@@ -527,7 +541,7 @@ def _caps(reader: Reader, of_directions: Sequence[Mapping[str, Any]]) -> list[di
     return [{"bytes_per_s": cap, "poisson": kind == "poisson"} for cap in caps]
 
 
-def _think(reader: Reader) -> dict[str, Any] | None:
+def _think(reader: Reader) -> plan_types.Think | None:
     pause = reader.time("thinktime")
     if not pause:
         return None
@@ -542,23 +556,25 @@ def _think(reader: Reader) -> dict[str, Any] | None:
     }
 
 
-def _syncs(reader: Reader, direction: str) -> dict[str, Any]:
+def _syncs(reader: Reader, direction: str) -> plan_types.Syncs:
     word = reader.choice("sync", "none", ("none", "0", "sync", "1", "dsync"))
-    return {
+    syncs: plan_types.Syncs = {
         "fsync": reader.whole("fsync", 0),
         "fdatasync": reader.whole("fdatasync", 0),
         "at_end": reader.flag("end_fsync"),
         "each_write": word not in ("none", "0"),
-        **({"data_only": True} if word == "dsync" else {}),
         "allocates": direction in ("write", "randwrite") and not reader.flag("overwrite"),
     }
+    if word == "dsync":
+        syncs["data_only"] = True
+    return syncs
 
 
 def _is_verified(reader: Reader) -> bool:
     return reader.choice("verify", "none", options.CHECKSUMS) not in ("none", "0")
 
 
-def _verify(reader: Reader, direction: str, *, in_order: bool) -> dict[str, Any] | None:
+def _verify(reader: Reader, direction: str, *, in_order: bool) -> plan_types.Verify | None:
     """Reads of what a job has written; `in_order`: in the order of offsets, each block once."""
     backlog = reader.whole("verify_backlog", 0)
     batch = reader.whole("verify_backlog_batch", 0)
@@ -570,7 +586,7 @@ def _verify(reader: Reader, direction: str, *, in_order: bool) -> dict[str, Any]
     return {"by_offset": in_order, "backlog": backlog, "batch": batch or backlog}
 
 
-def _latency_target(reader: Reader) -> dict[str, Any] | None:
+def _latency_target(reader: Reader) -> plan_types.LatencyTarget | None:
     target = reader.time("latency_target")
     if not target:
         return None

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Final, Literal, NamedTuple, TypeAlias
 
+from raidlab.devices.plan_types import Distribution, FileService, Sizes
 from raidlab.scenarios.fio import values
 from raidlab.scenarios.fio.reader import Reader
 from raidlab.scenarios.fio.values import OptionValueError
+
+_Law: TypeAlias = Literal["zipf", "pareto", "normal"]
 
 _MOST_BLOCK = 1 << 30
 _SECTOR = 512
 _ZIPF, _PARETO = 1.1, 0.2
 """What fio takes where a distribution has no number."""
-_LAWS = {"zipf": "zipf", "pareto": "pareto", "normal": "normal", "gauss": "normal"}
+_LAWS: Final[Mapping[str, _Law]] = {
+    "zipf": "zipf",
+    "pareto": "pareto",
+    "normal": "normal",
+    "gauss": "normal",
+}
 """Skewed services of files, and the law of each."""
 _KINDS = ("random", "zipf", "pareto", "normal", "zoned", "zoned_abs")
 
 
-def of_directions(reader: Reader) -> list[dict[str, Any]]:
+def of_directions(reader: Reader) -> list[Sizes]:
     """Sizes of reads, writes and trims."""
 
     def size(text: str) -> int:
@@ -44,9 +52,9 @@ def of_directions(reader: Reader) -> list[dict[str, Any]]:
     unsplit: list[list[tuple[int, int]]] = [[], [], []]
     splitting = reader.read("bssplit", splits, unsplit)
     random = reader.read("percentage_random", _percents, [100] * 3)
-    zones = _zones(reader, size)
+    zones = _zones(reader)
     aligned = reader.read("ba", lambda text: _aligned(text, size), [0] * 3)
-    found = []
+    found: list[Sizes] = []
     for at in range(3):
         split = splitting[at]
         low, high = least_most[at]
@@ -65,7 +73,7 @@ def of_directions(reader: Reader) -> list[dict[str, Any]]:
     return found
 
 
-def _aligned(text: str, size: Any) -> list[int]:
+def _aligned(text: str, size: Callable[[str], int]) -> list[int]:
     return [size(part) for part in values.by_direction(text, ("4k", "4k", "4k"))]
 
 
@@ -106,7 +114,7 @@ def _percents(text: str) -> list[int]:
     return [values.whole(part, 0, 100) for part in parts]
 
 
-def distribution(reader: Reader) -> dict[str, Any]:
+def distribution(reader: Reader) -> Distribution:
     """Which blocks are asked for."""
     text = reader.text("random_distribution", "random")
     kind, _, rest = text.partition(":")
@@ -115,16 +123,30 @@ def distribution(reader: Reader) -> dict[str, Any]:
         return {"kind": "uniform"}
     if kind == "random":
         return {"kind": "uniform"}
-    if kind in ("zoned", "zoned_abs"):
-        return {"kind": kind}
-    return _law(reader, "random_distribution", kind, rest)
+    if kind == "zoned":
+        return {"kind": "zoned"}
+    if kind == "zoned_abs":
+        return {"kind": "zoned_abs"}
+    return _law(reader, "random_distribution", _LAWS[kind], rest)
 
 
-def file_service(reader: Reader) -> dict[str, Any]:
+class Service(NamedTuple):
     """Which file comes next, how many I/Os it has at once, and which files have more of them."""
-    kinds = {"roundrobin": "round_robin", "sequential": "sequential", "random": "random"}
+
+    kind: FileService
+    ios: int
+    law: Distribution | None
+
+
+def file_service(reader: Reader) -> Service:
+    """How a job's I/Os go to its files: `file_service_type`."""
+    kinds: Mapping[str, FileService] = {
+        "roundrobin": "round_robin",
+        "sequential": "sequential",
+        "random": "random",
+    }
     word, _, rest = reader.text("file_service_type", "roundrobin").partition(":")
-    law: dict[str, Any] | None = None
+    law: Distribution | None = None
     at_once = 1
     if word in _LAWS:
         law = _law(reader, "file_service_type", _LAWS[word], rest)
@@ -135,11 +157,10 @@ def file_service(reader: Reader) -> dict[str, Any]:
         word = "roundrobin"
     elif rest.isdecimal():
         at_once = int(rest[:18])
-    found: dict[str, Any] = {"file_service": kinds[word], "file_service_ios": at_once}
-    return found if law is None else found | {"file_distribution": law}
+    return Service(kinds[word], at_once, law)
 
 
-def _law(reader: Reader, key: str, kind: str, rest: str) -> dict[str, Any]:
+def _law(reader: Reader, key: str, kind: _Law, rest: str) -> Distribution:
     """Zipf's law, Pareto's or a normal one, with its number and its center."""
     first, _, second = rest.partition(":")
     try:
@@ -165,7 +186,7 @@ def _law(reader: Reader, key: str, kind: str, rest: str) -> dict[str, Any]:
     return {"kind": "normal", "deviation": value or 0.0, "center": center}
 
 
-def _zones(reader: Reader, size: Any) -> list[list[tuple[int, int]]]:
+def _zones(reader: Reader) -> list[list[tuple[int, int]]]:
     """Of each direction: percent of the accesses, end of the zone in percent or bytes."""
     text = reader.text("random_distribution", "random")
     kind, _, rest = text.partition(":")
@@ -217,7 +238,7 @@ def check_places(reader: Reader) -> None:
         reader.fault("bs_unaligned", f"left out: blocks are multiples of {_SECTOR} B")
 
 
-def check_zones(reader: Reader, of_directions: Sequence[Mapping[str, Any]], used: int) -> None:
+def check_zones(reader: Reader, of_directions: Sequence[Sizes], used: int) -> None:
     """Zones in bytes that end beyond what is used of a file, where fio stops at the first draw."""
     ends = [end for each in of_directions for share, end in each["zones"] if share]
     if max(ends, default=0) > used:

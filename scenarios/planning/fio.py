@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.plan_types import JobPlan, JobsPlan, LimitParams, Plan, SharePlan, TenantPlan
+from raidlab.devices.plan_types import (
+    Cap,
+    Extent,
+    JobPlan,
+    JobsPlan,
+    LimitParams,
+    Plan,
+    SharePlan,
+    Start,
+    TenantPlan,
+)
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
-from raidlab.scenarios.fio.resolve import Jobs, resolve
+from raidlab.scenarios.fio.resolve import UNSEEDED, Jobs, resolve
 from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.job_writes import variables_of
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.spec.findings import Code, Coded
+from raidlab.scenarios.spec.run_result import ThreadResult
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 _HELD = frozenset({"limit", "burst", "weight", "priority"})
@@ -143,9 +153,9 @@ def _uncompressed(workload: WorkloadTable, target: str, jobs: Jobs, parts: Parts
 
 def _on_files(jobs: Jobs, parts: Parts) -> Jobs:
     """These jobs: whether writes allocate blocks is said on file systems alone."""
-    threads = []
+    threads: list[JobPlan] = []
     for each in jobs.threads:
-        syncs = dict(each["syncs"])
+        syncs = each["syncs"].copy()
         if "file_system" not in parts.arrays[each["array"]]:
             del syncs["allocates"]
         threads.append({**each, "syncs": syncs})
@@ -165,16 +175,18 @@ def _area(at: int, workload: WorkloadTable, target: Target, parts: Parts) -> Tar
 
 def _without_end(jobs: Jobs, warm_up_ns: int) -> Jobs:
     """These jobs for as long as the run lasts, recorded behind its warm-up, at exact rates."""
-    own = {"time_based": True, "runtime_ns": 0, "ramp_ns": warm_up_ns}
-    threads = (
-        {
-            **each,
-            "extent": {**each["extent"], **own},
-            "caps": [{**cap, "exact": True} for cap in each["caps"]],
+
+    def without_end(thread: JobPlan) -> JobPlan:
+        extent: Extent = {
+            **thread["extent"],
+            "time_based": True,
+            "runtime_ns": 0,
+            "ramp_ns": warm_up_ns,
         }
-        for each in jobs.threads
-    )
-    return replace(jobs, threads=tuple(threads))
+        caps: list[Cap] = [{**cap, "exact": True} for cap in thread["caps"]]
+        return {**thread, "extent": extent, "caps": caps}
+
+    return replace(jobs, threads=tuple(without_end(thread) for thread in jobs.threads))
 
 
 def run_faults(table: ScenarioTable) -> Iterator[Fault]:
@@ -185,7 +197,7 @@ def run_faults(table: ScenarioTable) -> Iterator[Fault]:
             yield Fault(f"run.{key}", getattr(table.run, key), allowed)
 
 
-def failed_jobs(plan: Plan, threads: Sequence[Mapping[str, Any]]) -> list[str]:
+def failed_jobs(plan: Plan, threads: Sequence[ThreadResult]) -> list[str]:
     """A warning for each job that an error ended."""
     jobs = jobs_of(plan)
     found = {}
@@ -209,11 +221,10 @@ def put_jobs(plan: Plan, workloads: Sequence[FioWorkload], until_ns: int) -> Non
         if workload.limits or workload.share is not None:
             tenants.append(_tenant(workload, len(threads)))
         for thread in workload.jobs.threads:
-            start = {**thread["start"], "file": file}
+            start: Start = {**thread["start"], "file": file}
             if start["after"] is not None:
                 start["after"] += len(loads)
-            own = {**thread, "load": len(loads) + thread["load"], "start": start}
-            threads.append(cast(JobPlan, own))
+            threads.append({**thread, "load": len(loads) + thread["load"], "start": start})
         loads += workload.names()
     plan["outside_threads"] = len(threads)
     plan["jobs"] = {"threads": threads, "loads": loads, "until_ns": until_ns}
@@ -246,7 +257,7 @@ def seeded(jobs: JobsPlan, seed: int, replication: int) -> JobsPlan:
     threads: list[JobPlan] = []
     for at, thread in enumerate(jobs["threads"]):
         seeds = thread["seeds"]
-        if seeds["seed"] is None or replication:
+        if seeds["seed"] == UNSEEDED or replication:
             digest = hashlib.sha256(f"{seed} fio {replication} {at}".encode()).digest()
             seeds = {
                 "seed": int.from_bytes(digest[:8], "little"),

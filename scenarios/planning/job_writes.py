@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.faults import SpecError
+from raidlab.devices.plan_types import JobPlan, Sizes
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
@@ -80,7 +80,7 @@ def job_writes(
     return [writes for thread in jobs.threads for writes in _of_thread(thread)]
 
 
-def _of_thread(thread: Mapping[str, Any]) -> Iterator[Writes]:
+def _of_thread(thread: JobPlan) -> Iterator[Writes]:
     share = _SHARES.get(thread["direction"], 0.0)
     if thread["direction"] == "read_write":
         share = 1 - thread["read_percent"] / 100
@@ -97,7 +97,7 @@ def _of_thread(thread: Mapping[str, Any]) -> Iterator[Writes]:
     yield Writes("random" if random else "sequential", places, block, share * block, None, depth)
 
 
-def _block(sizes: Mapping[str, Any]) -> int:
+def _block(sizes: Sizes) -> int:
     """The mean size of a block, in whole units of its alignment."""
     mean: float = (sizes["min"] + sizes["max"]) / 2
     if sizes["split"]:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, TypedDict, Unpack, cast, get_args
+from typing import Literal, TypedDict, Unpack, cast, get_args
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.plan_types import Column, Columns, Options
 from raidlab.devices.reading import MIB, read_bytes
 from raidlab.scenarios import _engine
+from raidlab.scenarios.spec.run_result import Scan
 from raidlab.scenarios.spec.schema import TraceFormat
 from raidlab.scenarios.spec.trace_columns import columns_of
 
@@ -136,7 +137,16 @@ def faults_of(trace: TraceFile) -> Iterator[None]:
         raise SpecError(_fault(trace.path, each) for each in json.loads(error.args[0])) from None
 
 
-def _fault(path: Path, found: Mapping[str, Any]) -> Fault:
+class _TraceFault(TypedDict):
+    """What the engine finds wrong with a trace."""
+
+    key: str
+    value: str | None
+    allowed: str
+    choices: list[str]
+
+
+def _fault(path: Path, found: _TraceFault) -> Fault:
     return Fault(found["key"], found["value"], found["allowed"], found["choices"], str(path))
 
 
@@ -164,16 +174,15 @@ def opened(trace: TraceFile) -> Iterator[TraceFile]:
         yield file
 
 
-def scan(
-    trace: TraceFile, watch: Watch | None = None, **placement: Unpack[Placement]
-) -> dict[str, Any]:
+def scan(trace: TraceFile, watch: Watch | None = None, **placement: Unpack[Placement]) -> Scan:
     """What a trace holds: requests, disks, first and last time; every line is checked.
 
     Raises:
         SpecError: Lines are at fault: all of them, up to twenty; or none is a request.
     """
     with faults_of(trace):
-        return dict(json.loads(_engine.scan_trace(json.dumps(trace.options(**placement)), watch)))
+        found: Scan = json.loads(_engine.scan_trace(json.dumps(trace.options(**placement)), watch))
+    return found
 
 
 _SHARE_OF_ODD = 0.1
@@ -188,7 +197,7 @@ _OF_ONE_UNIT = ("disksim-ascii", "mqsim", "csv")
 """Formats whose files are written in other units, too."""
 
 
-def _implausible(held: Mapping[str, Any]) -> Iterator[str]:
+def _implausible(held: Scan) -> Iterator[str]:
     """Rates and sizes that no device has, with the unit that is likely instead."""
     requests, length_s = held["requests"], held["length_ns"] / 1e9
     if requests >= _FEW_REQUESTS and not held["closed"] and length_s:
@@ -209,9 +218,7 @@ def _implausible(held: Mapping[str, Any]) -> Iterator[str]:
         yield f"{odd}: sizes are likely in sectors or KiB, not in bytes"
 
 
-def notes(
-    held: Mapping[str, Any], beyond: Beyond = "refuse", chosen_by: str = "--unit"
-) -> tuple[str, ...]:
+def notes(held: Scan, beyond: Beyond = "refuse", chosen_by: str = "--unit") -> tuple[str, ...]:
     """What a user should know of where a trace's requests lie.
 
     Args:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import AroundEvents, RateThen
-from raidlab.scenarios.results.run_result import LogEntry, PeriodResult
+from raidlab.scenarios.spec.run_result import LogEntry, PeriodResult
 
 
 def around(

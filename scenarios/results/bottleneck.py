@@ -11,8 +11,8 @@ from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.look import figure, part_name
 from raidlab.scenarios.results.over_time import changes, spells
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.results.run_result import Component
 from raidlab.scenarios.spec.findings import Limit
+from raidlab.scenarios.spec.run_result import Component
 
 _QUEUES = ("queue", "bitmap")
 """Kinds where I/Os wait for what else works: full, they rank behind what is busy all the time."""

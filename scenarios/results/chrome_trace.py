@@ -14,7 +14,7 @@ from raidlab.devices.printable import printable
 from raidlab.scenarios.results.io_lanes import WAITS, in_path_order, lanes
 from raidlab.scenarios.results.look import part_name
 from raidlab.scenarios.results.row import IoRow
-from raidlab.scenarios.results.run_result import Stage
+from raidlab.scenarios.spec.run_result import Stage
 
 Event = dict[str, Any]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypedDict, cast
 
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.run_result import CacheReport
+from raidlab.scenarios.spec.run_result import CacheReport
 from raidlab.scenarios.spec.sustained import GATHERED
 
 Figures = Mapping[str, float]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.run_result import Latency
+from raidlab.scenarios.spec.run_result import Latency
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.row import IoRow
-from raidlab.scenarios.results.run_result import Stage
+from raidlab.scenarios.spec.run_result import Stage
 
 DRAWN = 200
 """I/Os that a picture has at most."""

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 
-from raidlab.scenarios.results.run_result import MapReport
+from raidlab.scenarios.spec.run_result import MapReport
 
 Column = Sequence[Sequence[int]]
 

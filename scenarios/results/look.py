@@ -92,8 +92,10 @@ _SCALES: dict[str, Sequence[tuple[float, str]]] = {
 _MILLION = 999_999.5
 
 
-def digits(value: float) -> str:
-    """Three significant digits; from 1,000 on whole, with thousands set apart."""
+def digits(value: float | None) -> str:
+    """Three significant digits; from 1,000 on whole, with thousands set apart; - for none."""
+    if value is None:
+        return "-"
     if value == 0 or not math.isfinite(value):
         return f"{value:.0f}"
     size = abs(value)

@@ -14,7 +14,7 @@ from raidlab.scenarios.results.latency_map import (
     with_columns,
 )
 from raidlab.scenarios.results.look import ORANGE, VERMILLION, Column, Table, dress, log_axis
-from raidlab.scenarios.results.run_result import MapReport
+from raidlab.scenarios.spec.run_result import MapReport
 
 _SHADES = (
     (0.2, "over 20 %", 1.0),

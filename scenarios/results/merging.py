@@ -9,7 +9,7 @@ from raidlab.scenarios.results.intervals import PERCENTILES, Interval, of_latenc
 from raidlab.scenarios.results.latency_map import merge_maps
 from raidlab.scenarios.results.row import DIRECTIONS, figures_of, latency_of
 from raidlab.scenarios.results.row import Side as RowSide
-from raidlab.scenarios.results.run_result import (
+from raidlab.scenarios.spec.run_result import (
     Arrived,
     Latency,
     MapReport,

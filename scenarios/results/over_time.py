@@ -12,8 +12,8 @@ from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import Row, RunEvent
-from raidlab.scenarios.results.run_result import Component
 from raidlab.scenarios.spec.findings import TIMED, Event, Limit
+from raidlab.scenarios.spec.run_result import Component
 
 _LEAST_SHARE = 0.01
 """Share of what was recorded below which nobody sees that something held."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from raidlab.devices.trees import Document
 from raidlab.scenarios.results import around_events
 from raidlab.scenarios.results.around_events import around
 from raidlab.scenarios.results.bottleneck import behind, busiest, felt, limits_of
@@ -40,15 +41,15 @@ from raidlab.scenarios.results.row import (
     figures_of,
     latency_of,
 )
-from raidlab.scenarios.results.run_result import (
+from raidlab.scenarios.spec.findings import Event, Warning, typed_warnings
+from raidlab.scenarios.spec.run_result import (
     CacheReport,
     Component,
     Latency,
     RunResult,
     WorkloadResult,
 )
-from raidlab.scenarios.results.run_result import Side as EngineSide
-from raidlab.scenarios.spec.findings import Event, Warning, typed_warnings
+from raidlab.scenarios.spec.run_result import Side as EngineSide
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -122,7 +123,7 @@ class Result:
     recorded: tuple[Recorded, ...] = ()
     """Of each run; not in the document."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document that `raidlab run --json` prints."""
         writes = sum(row["write"]["ios"] for row in self.results)
         return {

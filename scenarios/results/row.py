@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Final, Literal, NotRequired, TypedDict, cast
 
 from raidlab.scenarios.results.intervals import Interval
-from raidlab.scenarios.results.run_result import (
+from raidlab.scenarios.spec.findings import LimitData
+from raidlab.scenarios.spec.run_result import (
     Arrived,
     CacheReport,
     Component,
@@ -19,7 +20,6 @@ from raidlab.scenarios.results.run_result import (
     TracedIo,
     TraceReport,
 )
-from raidlab.scenarios.spec.findings import LimitData
 
 DIRECTIONS: Final[tuple[Literal["read"], Literal["write"]]] = ("read", "write")
 """Keys of a row's sides."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from raidlab.devices.printable import label
 from raidlab.scenarios.results.look import (
@@ -16,6 +16,7 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.spec.run_result import SlowIo
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -43,7 +44,7 @@ _CAUSES = {
 }
 
 
-def cause(slow: Mapping[str, Any]) -> str:
+def cause(slow: SlowIo) -> str:
     """What an I/O waited for: its longest parts, where, and what was in work beside it."""
     parts = slow["breakdown_us"]
     total = sum(parts.values()) or 1.0
@@ -110,7 +111,7 @@ def figure(row: Row) -> go.Figure:
     return drawn
 
 
-def _groups(slowest: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[str]]]:
+def _groups(slowest: Sequence[SlowIo]) -> list[tuple[str, list[str]]]:
     """The parts that are drawn by themselves, and those too small in every bar as `other`."""
 
     def share(part: str) -> float:

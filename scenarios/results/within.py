@@ -11,7 +11,7 @@ from raidlab.scenarios.results.latency_map import mean_us, percentile_us, share_
 from raidlab.scenarios.results.merging import merged_maps
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import DIRECTIONS, GoalRow, Row, side_of
-from raidlab.scenarios.results.run_result import MapReport
+from raidlab.scenarios.spec.run_result import MapReport
 
 _LEAST_IOS = 100
 """I/Os that a step of time has at least: fewer say nothing of a p99."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
+from raidlab.devices.trees import Document
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -117,7 +118,7 @@ class ArrayRisk:
     closed_form: float | None
     """Of failures of drives alone by the Markov chain, where there is one."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         found = self.found
         return {
@@ -186,7 +187,7 @@ class Risk:
         failures = sum(array.found.failures_per_year for array in self.arrays)
         return -math.expm1(-failures) if self.missed else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab risk --json`."""
         return {
             "title": self.title,

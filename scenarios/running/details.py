@@ -10,7 +10,7 @@ from raidlab.devices.faults import Faults
 from raidlab.devices.plan_types import Details as DetailsPlan
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.row import IoRow, TraceFound
-from raidlab.scenarios.results.run_result import RunResult
+from raidlab.scenarios.spec.run_result import RunResult
 
 MOST_IOS = 10_000
 """I/Os whose stages a run records at most; slow ones of a workload that it lists."""

@@ -12,9 +12,9 @@ from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.statements import add_doubts
 from raidlab.scenarios.results.result import Result, make_row
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.results.run_result import RunResult, WorkloadResult
 from raidlab.scenarios.running.details import counts_of
 from raidlab.scenarios.running.simulate import rows_of
+from raidlab.scenarios.spec.run_result import RunResult, WorkloadResult
 
 
 def live_result(

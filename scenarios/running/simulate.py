@@ -20,7 +20,6 @@ from raidlab.scenarios.results.diagnostics.overload import of_rate, with_traces
 from raidlab.scenarios.results.diagnostics.statements import add_doubts
 from raidlab.scenarios.results.result import Recorded, Result, make_row
 from raidlab.scenarios.results.row import IoRow, Row, RunEvent, TraceFound
-from raidlab.scenarios.results.run_result import RunResult
 from raidlab.scenarios.results.within import goals_of_loads, with_goals
 from raidlab.scenarios.running.details import (
     Details,
@@ -34,6 +33,7 @@ from raidlab.scenarios.running.engine_faults import RefusedError, other_engine, 
 from raidlab.scenarios.running.pool import Progress as Progress
 from raidlab.scenarios.running.pool import outcomes
 from raidlab.scenarios.running.store import Store, run_key
+from raidlab.scenarios.spec.run_result import RunResult
 
 HEEDS_PAST = {"heeds_past": True}
 """Of plans whose intervals hold what the one past of flash drives adds: they take longer."""

@@ -31,6 +31,7 @@ from typing import Any, NewType, Self, TypeVar
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import reason
+from raidlab.devices.trees import Document
 from raidlab.devices.units import SIZE
 from raidlab.scenarios import _engine
 
@@ -101,7 +102,7 @@ class Overview:
         """Number of results."""
         return sum(each.entries for each in self.engines)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data, as `raidlab store list --json` prints it."""
         return {
             "store": str(self.path),

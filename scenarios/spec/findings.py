@@ -45,6 +45,7 @@ class Code(StrEnum):
     FEW_IOS = "few-ios"
     MONITORING_NOTE = "monitoring-note"
     EVENT_AFTER_END = "event-after-end"
+    UNDETERMINED = "undetermined"
     NOTE = "note"
 
 

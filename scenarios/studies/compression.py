@@ -11,6 +11,7 @@ from typing import Any
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DriveSpec, read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import Leader, leader
 from raidlab.scenarios.results.result import Result
@@ -50,7 +51,7 @@ class Point:
     busiest: Leader | None = None
     """The component that it names."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         busiest = None if self.busiest is None else (self.busiest.name, self.busiest.share)
         return vars(self) | {"busiest": busiest}
@@ -74,7 +75,7 @@ class Compression:
         loads = dict.fromkeys(point.load for point in self.points)
         return {load: found[load] for load in loads}
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {
             "title": self.title,

@@ -15,6 +15,7 @@ from raidlab.devices.catalogue import catalogue, find_for
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.links import Interface
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limit_names, limits
@@ -89,7 +90,7 @@ class Curve:
         enough = 0.97 * self.iops[self.best]
         return next(self.outstanding[at] for at in self.places if self.iops[at] >= enough)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {**vars(self), "flat_from": self.flat_from}
 
@@ -109,7 +110,7 @@ class Comparison:
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab controllers --json`."""
         return {
             "title": f"Controllers with up to {self.drives} drives, RAID 0",

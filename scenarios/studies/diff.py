@@ -15,6 +15,7 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_json
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -118,7 +119,7 @@ class Diff:
         """Checks of the engine that failed."""
         return (*self.a.breaches, *self.b.breaches)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab diff --json`."""
         sides = {
             name: {"file": side.file, "title": side.title, "seed": side.seed,

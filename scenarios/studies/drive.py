@@ -16,6 +16,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.trees import Document
 from raidlab.devices.units import DURATION, IO_RATE, RATE
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -168,7 +169,7 @@ class Drive:
             return 1e3 * point.latency_us("read" if "read" in key else "write")
         return point.iops if unit == "IO/s" else 1e6 * point.mb_per_s
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data, for `--json`."""
         return {
             "seed": SEED,

@@ -11,6 +11,7 @@ from typing import Any
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.devices.units import SIZE
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.planning.ssd_cache import tier_name
@@ -47,7 +48,7 @@ class Warming:
         pairs = zip(self.t_s, self.iops, (*self.iops[1:], self.iops[-1]), strict=True)
         return next((t for t, now, then in pairs if min(now, then) >= iops), None)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         half_way = (self.disks_iops + self.ssds_iops) / 2
         return {**vars(self), "half_way_s": self.reaches(half_way)}
@@ -66,7 +67,7 @@ class Warmings:
     breaches: tuple[str, ...]
     seed: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {**vars(self), "warmings": [each.to_dict() for each in self.warmings]}
 

@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
@@ -54,7 +54,7 @@ class Fitted:
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab fit-load --json`."""
         return {
             "title": self.present.system,

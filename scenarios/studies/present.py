@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.monitored import playing
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
@@ -134,7 +135,7 @@ class Present:
         ]
         return math.expm1(math.sqrt(_mean_square(errors))) if errors else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {
             "system": self.system,

@@ -10,18 +10,19 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, Coded
+from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
-from raidlab.scenarios.studies.rebuild_samples import Lengths, Sample
+from raidlab.scenarios.studies.rebuild_samples import Degraded, Lengths, Sample
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rebuild rates that are drawn if none are asked for."""
@@ -60,6 +61,9 @@ class Rebuild:
     iops_during: float | None
     samples: int
     """Places of the drive that were measured."""
+    all_hours: float | None = None
+    """Hours until all drives are rebuilt that fail; those of one where one fails."""
+    all_hours_ci95: tuple[float, float] | None = None
     whole_drive_s: float | None = None
     """Seconds for all of a drive, as if the array used it; None if that was not asked."""
     rebuild_s: float | None = None
@@ -69,7 +73,7 @@ class Rebuild:
     lost_writes: int = 0
     """In that run."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         phases = {name: vars(phase) for name, phase in self.phases.items()}
         limit = None if self.limit is None else self.limit.to_dict()
@@ -91,6 +95,10 @@ class Rebuilds:
     seed: int
     idle: bool = False
     """There is no load: the rebuild rate limits nothing."""
+    failed: int = 1
+    """Drives that fail, and that are missing while the first of them is rebuilt."""
+    one_pass: bool = False
+    """Several drives are rebuilt in one pass, as md does; else one after the other."""
     interrupted: bool = False
     """Ctrl-C came: fewer places were measured than wanted."""
 
@@ -100,7 +108,7 @@ class Rebuilds:
             return rebuild.whole_drive_s
         return rebuild.hours * 3600
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         each = [r.to_dict() | {"whole_drive_s": self.whole_drive_s(r)} for r in self.rebuilds]
         return {**vars(self), "rebuilds": each}
@@ -191,7 +199,8 @@ def rebuilds_of(
     interrupted, found, own = False, {}, []
     try:
         before = None if idle else study.before()
-        found = study.measure(tree, used, before)
+        found = study.measure(used, before)
+        found = study.with_others(found, used, before)
         if whole and used < study.drive_bytes:
             found = study.with_whole(found, used, before)
             own = study.own_runs(found)
@@ -211,20 +220,22 @@ def rebuilds_of(
         breaches=tuple(sorted({breach for result in own for breach in result.breaches})),
         seed=study.seed,
         idle=idle,
+        failed=len(study.degraded.drives),
+        one_pass=study.one_pass,
         interrupted=interrupted,
     )
 
 
 def several_fail(scenario: Scenario) -> Iterator[Coded]:
-    """A warning of the array of which several drives fail: the study has the hours of one."""
+    """A warning of the array of which more drives fail than it survives, whichever they are."""
     array = _array(scenario)
     events = scenario.base["events"]
     gone = {event["drive"] for event in events if event["action"] == "fail_drive"}
     several = len(gone.intersection(array["drives"]))
-    if several > 1:
+    if several > 1 and len(sampling.missing(scenario).drives) == 1:
         text = (
-            f"array {array['name']}: {several} drives fail and are rebuilt one after the other; the"
-            " hours are those of one"
+            f"array {array['name']}: {several} drives fail, and {array['level']} survives fewer"
+            " at a time; the hours are those of one"
         )
         yield Coded(text, Code.REBUILDS_FOLLOW, array["name"])
 
@@ -235,6 +246,17 @@ class _Before:
 
     p99_us: float | None
     iops: float
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What is measured by samples: drives behind `begin`, a share of each."""
+
+    tree: Mapping[str, Any]
+    degraded: Degraded
+    size: int
+    """Bytes of the drive that the shares are of."""
+    begin: float = 0.0
 
 
 class _Study:
@@ -258,6 +280,8 @@ class _Study:
         arms = any(device["kind"] == "hdd" for device in devices)
         self.lengths = sampling.ARMS if arms else sampling.NO_ARMS
         self.pace = int(_array(whole).get(sampling.PACE, 0))
+        self.degraded = sampling.missing(whole)
+        self.one_pass = len(self.degraded.drives) > 1 and bool(_array(whole)["software"])
         self.load: _Before | None = None
         self.samples: dict[float, list[Sample]] = {rate: [] for rate in rates}
         self.done = 0
@@ -270,16 +294,45 @@ class _Study:
         self.load = _Before(max(p99s, default=None), sum(row["iops"] for row in rows))
         return self.load
 
-    def measure(
-        self, tree: Mapping[str, Any], used: int, before: _Before | None
-    ) -> dict[float, Rebuild]:
+    def measure(self, used: int, before: _Before | None) -> dict[float, Rebuild]:
         """The rebuild of what the array uses, at each rate."""
         lengths = sampling.lengths_for(self.lengths, used, before.iops if before else None)
-        if sampling.is_sampled(self.lengths, used):
-            self._sample(tree, used, lengths, 0.0, self.samples)
-        else:
-            self._simulate_whole(used)
+        self._measure(self.degraded, used, lengths, self.samples)
         return self.so_far(used)
+
+    def _measure(
+        self, degraded: Degraded, used: int, lengths: Lengths, into: Mapping[float, list[Sample]]
+    ) -> None:
+        """Measures the rebuild of the first of the missing drives."""
+        if sampling.is_sampled(self.lengths, used):
+            self._sample(_Part(self.tree, degraded, used), lengths, into)
+        else:
+            self._simulate_whole(degraded, used, into)
+
+    def with_others(
+        self, found: Mapping[float, Rebuild], used: int, before: _Before | None
+    ) -> dict[float, Rebuild]:
+        """As `_rebuild`, with hours until the other missing drives are rebuilt, too.
+
+        A controller rebuilds one drive after the other ("MegaRAID SAS Software User Guide", section
+        2.5.6), each with one drive fewer missing. md reads what is left once and writes all new
+        drives (`md_do_sync`; N. Brown, "md: restart recovery cleanly after device failure").
+        """
+        lengths = sampling.lengths_for(self.lengths, used, before.iops if before else None)
+        parts = [self.samples]
+        for at in range(1, 1 if self.one_pass else len(self.degraded.drives)):
+            left = replace(self.degraded, drives=self.degraded.drives[at:])
+            into: dict[float, list[Sample]] = {rate: [] for rate in self.rates}
+            self._measure(left, used, lengths, into)
+            parts.append(into)
+        return {
+            rate: replace(
+                each,
+                all_hours=sampling.hours_of_all([part[rate] for part in parts], used),
+                all_hours_ci95=sampling.ci95_of_all([part[rate] for part in parts], used),
+            )
+            for rate, each in found.items()
+        }
 
     def so_far(self, used: int) -> dict[float, Rebuild]:
         """What is known of the rebuild at each rate; nothing if at one of them nothing is."""
@@ -314,7 +367,8 @@ class _Study:
             iops = before.iops if before else None
             lengths = sampling.lengths_for(self.lengths, rest, iops)
             tree = sampling.whole(self.tree)
-            self._sample(tree, self.drive_bytes, lengths, used / self.drive_bytes, behind)
+            part = _Part(tree, self.degraded, self.drive_bytes, used / self.drive_bytes)
+            self._sample(part, lengths, behind)
             seconds = {rate: _seconds(sampling.hours(behind[rate], rest)) for rate in self.rates}
         for rate, rebuild in found.items():
             own, more = _seconds(rebuild.hours), seconds.get(rate)
@@ -342,15 +396,9 @@ class _Study:
             found[rate] = _with_own_run(found[rate], result)
         return results
 
-    def _sample(
-        self,
-        tree: Mapping[str, Any],
-        size: int,
-        lengths: Lengths,
-        begin: float,
-        into: Mapping[float, list[Sample]],
-    ) -> None:
-        """Measures places behind `begin` of what is rebuilt, as many as each rate needs."""
+    def _sample(self, part: _Part, lengths: Lengths, into: Mapping[float, list[Sample]]) -> None:
+        """Measures places in what is rebuilt, as many as each rate needs."""
+        begin = part.begin
         for at, place in sampling.places(self.seed, begin):
             left = [
                 rate for rate in self.rates if not sampling.is_enough(into[rate], lengths.places)
@@ -360,25 +408,30 @@ class _Study:
                 longer = replace(lengths, during=factor * lengths.during)
                 left = [rate for rate in left if rate not in found or not found[rate].rate]
                 scenarios = [
-                    sampling.sampled_scenario(tree, self.path, rate, place, longer) for rate in left
+                    sampling.sampled_scenario(
+                        part.tree, self.path, part.degraded, rate, place, longer
+                    )
+                    for rate in left
                 ]
                 results = self._run(scenarios, self.seed + at) if scenarios else []
                 for rate, scenario, result in zip(left, scenarios, results, strict=True):
-                    found[rate] = sampling.sample_of(result, scenario, place, size, self.pace)
+                    found[rate] = sampling.sample_of(result, scenario, place, part.size, self.pace)
             for rate, sample in found.items():
                 into[rate].append(replace(sample, place=(place - begin) / (1.0 - begin)))
 
-    def _simulate_whole(self, used: int) -> None:
+    def _simulate_whole(
+        self, degraded: Degraded, used: int, into: Mapping[float, list[Sample]]
+    ) -> None:
         """Rebuilds that are short, from their begin to their end, of other seeds each."""
         for number in range(_SEEDS):
             scenarios = [
-                sampling.whole_scenario(self.tree, self.path, rate, self.lengths)
+                sampling.whole_scenario(self.tree, self.path, degraded, rate, self.lengths)
                 for rate in self.rates
             ]
             results = self._run(scenarios, self.seed + number)
             for rate, scenario, result in zip(self.rates, scenarios, results, strict=True):
                 sample = sampling.sample_of(result, scenario, 0.0, used, self.pace)
-                self.samples[rate].append(sample)
+                into[rate].append(sample)
 
     def _run(self, scenarios: Sequence[Scenario], seed: int) -> list[Result]:
         progress, before = self.runs.progress, self.done

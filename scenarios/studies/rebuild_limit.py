@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import leading
 from raidlab.scenarios.results.look import percent
@@ -86,7 +87,7 @@ class Limit:
         _, _, name = self.component.rpartition("/")
         return f"{text} ({name}, {percent(self.share)})"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {**vars(self), "text": self.words}
 

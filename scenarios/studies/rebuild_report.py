@@ -153,7 +153,7 @@ def answer(found: Rebuilds) -> str:
     if whole is not None and found.used_bytes < found.drive_bytes:
         size = figure(found.drive_bytes, "B")
         text += f". All {size} of a drive would take {_time(whole / 3600)}"
-    return f"{text}.{_unserved(found)}"
+    return f"{text}.{_others(found, best)}{_unserved(found)}"
 
 
 def _where(found: Rebuilds, best: Rebuild) -> str:
@@ -172,6 +172,16 @@ def _why(best: Rebuild) -> str:
     if best.mb_per_s is None or best.limit is None:
         return ""
     return f" at {digits(best.mb_per_s)} MB/s, limited by {best.limit.words}"
+
+
+def _others(found: Rebuilds, best: Rebuild) -> str:
+    """When all drives that fail are rebuilt."""
+    if found.failed == 1 or best.all_hours is None:
+        return ""
+    drives = "Both failed drives" if found.failed == 2 else f"All {found.failed} failed drives"
+    if found.one_pass:
+        return f" {drives} are rebuilt in that pass."
+    return f" {drives} take {_time(best.all_hours)}, one after the other."
 
 
 def _unserved(found: Rebuilds) -> str:
@@ -211,6 +221,7 @@ def table(found: Rebuilds) -> Table:
         Column("rebuild rate", kind=Kind.TEXT),
         Column("rebuilt in,", unit),
         Column("95 % interval,", unit, kind=Kind.TEXT, priority=3),
+        *([Column("all drives in,", unit)] if found.failed > 1 else []),
         Column("rate,", "MB/s", priority=1),
         Column("limit", kind=Kind.TEXT, priority=4),
         *([Column("own run,", "minutes", priority=5)] if here else []),
@@ -229,6 +240,7 @@ def table(found: Rebuilds) -> Table:
                 "any" if found.idle else _rate(each),
                 None if each.hours is None else factor * each.hours,
                 None if ends is None else between(factor * ends[0], factor * ends[1]),
+                *([_times(factor, each.all_hours)] if found.failed > 1 else []),
                 each.mb_per_s,
                 None if each.limit is None else each.limit.cause.value,
                 *([None if each.rebuild_s is None else each.rebuild_s / 60] if here else []),
@@ -241,6 +253,10 @@ def table(found: Rebuilds) -> Table:
     marked = [at for at, each in enumerate(found.rebuilds) if each is best and not found.idle]
     title = "By rebuild rate: share of the time that the rebuild may have"
     return Table("Without a load" if found.idle else title, columns, rows, marked)
+
+
+def _times(factor: float, hours: float | None) -> float | None:
+    return None if hours is None else factor * hours
 
 
 def _iops(rebuild: Rebuild, phase: str) -> float | None:
@@ -287,6 +303,18 @@ def _notes(found: Rebuilds) -> list[str]:
     if _is_steady(found):
         rate = _iops(next(iter(found.rebuilds)), "before") or 0.0
         lines.append(f"The load is served at {digits(rate)} IO/s throughout.")
+    if found.failed > 1:
+        lines.append(
+            f"{found.failed} drives fail, and all are missing while the first one is rebuilt, as if"
+            " they had failed together; p99 is that of this time."
+        )
+        lines.append(
+            "md reads the remaining drives once and writes all new ones side by side; the hours are"
+            " those of a pass that writes one."
+            if found.one_pass
+            else "The controller rebuilds one drive after the other, the next with one fewer"
+            " missing."
+        )
     lines.append(
         "Until the rebuild ends one more failed drive may lose the array. Before: the array is"
         " whole. During: lost data are computed from the other drives, for users and for the"

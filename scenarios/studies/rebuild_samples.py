@@ -23,11 +23,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from raidlab.devices.levels import facts
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Recorded, Result
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.results.run_result import PeriodResult
 from raidlab.scenarios.results.student import t_975
+from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
 PACE = "background_bytes_per_s"
@@ -139,13 +140,67 @@ def before_scenario(tree: Mapping[str, Any], path: Path | None, lengths: Lengths
     return _without_versions(build_scenario(changed, path))
 
 
+@dataclass(frozen=True)
+class Degraded:
+    """Drives of an array that are missing while the first of them is rebuilt."""
+
+    array: str
+    """Name of the array."""
+    drives: tuple[int, ...]
+    """Their places in it."""
+
+    def events(self, tree: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Their failures and then what replaces them, of the events of a scenario."""
+        own = [each for each in tree["event"] if each.get("array") in (None, self.array)]
+        fail, replace_ = (
+            [
+                next((e for e in own if _is(e, action) and e.get("drive", 0) == drive), None)
+                for drive in self.drives
+            ]
+            for action in ("fail-drive", "replace-drive")
+        )
+        return [dict(each) for each in (*fail, *replace_) if each is not None]
+
+
+def _is(event: Mapping[str, Any], action: str) -> bool:
+    return event.get("action") == action
+
+
+def missing(scenario: Scenario) -> Degraded:
+    """The drives that fail in the array of which one fails first, in their order.
+
+    The first one alone where the level does not survive as many as fail.
+    """
+    array = scenario.base["arrays"][failing(scenario)]
+    gone = [e["drive"] for e in scenario.base["events"] if e["action"] == "fail_drive"]
+    first, *others = (
+        at for at in dict.fromkeys(gone) if at in [*array["drives"], *array["spares"]]
+    )
+    places = [first, *(each for each in others if each in array["drives"])]
+    if len(places) > survived(array["level"], len(array["drives"])):
+        places = [first]
+    every = [*array["drives"], *array["spares"]]
+    return Degraded(array["name"], tuple(every.index(each) for each in places))
+
+
+def survived(level: str, drives: int) -> int:
+    """Failed drives that cost no data, whichever they are."""
+    of = facts(level)
+    return of.parities or (of.copies or drives) - 1
+
+
 def sampled_scenario(
-    tree: Mapping[str, Any], path: Path | None, rate: float, place: float, lengths: Lengths
+    tree: Mapping[str, Any],
+    path: Path | None,
+    degraded: Degraded,
+    rate: float,
+    place: float,
+    lengths: Lengths,
 ) -> Scenario:
     """The scenario at a place of its rebuild, recorded once that has settled."""
     warm_up = lengths.warm_up + lengths.settles
     changed = _run(tree, warm_up, lengths.during)
-    changed["event"] = _first_failure(changed["event"])
+    changed["event"] = degraded.events(changed)
     for at, event in enumerate(changed["event"]):
         event["at"] = f"{lengths.warm_up + 1e-5 * at:.6f} s"
     for array in changed["array"]:
@@ -162,12 +217,12 @@ def sampled_scenario(
 
 
 def whole_scenario(
-    tree: Mapping[str, Any], path: Path | None, rate: float, lengths: Lengths
+    tree: Mapping[str, Any], path: Path | None, degraded: Degraded, rate: float, lengths: Lengths
 ) -> Scenario:
     """The scenario until its rebuild is done."""
     changed = _run(tree, 0.0, _LONGEST_S)
     changed["run"]["after_rebuild"] = "10 ms"
-    changed["event"] = _first_failure(changed["event"])
+    changed["event"] = degraded.events(changed)
     for at, event in enumerate(changed["event"]):
         event["at"] = f"{lengths.warm_up + 1e-5 * at:.6f} s"
     for array in changed["array"]:
@@ -209,17 +264,6 @@ def _without_versions(scenario: Scenario) -> Scenario:
     if isinstance(base, dict):
         base["data"] = False
     return scenario
-
-
-def _first_failure(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The first drive that fails and, where it is replaced, its replacement."""
-    first = next(event for event in events if event.get("action") == "fail-drive")
-    same = [
-        event
-        for event in events
-        if event.get("action") == "replace-drive" and event.get("drive") == first.get("drive")
-    ]
-    return [dict(event) for event in (first, *same[:1])]
 
 
 def sample_of(
@@ -307,6 +351,24 @@ def hours_ci95(samples: Sequence[Sample], bytes_used: int) -> tuple[float, float
     if found is None or not math.isfinite(found[1]):
         return None
     mean, half = (bytes_used * each / 3600 for each in found)
+    return max(0.0, mean - half), mean + half
+
+
+def hours_of_all(parts: Sequence[Sequence[Sample]], bytes_used: int) -> float | None:
+    """Hours of rebuilds that follow each other; None if one came no further."""
+    each = [hours(part, bytes_used) for part in parts]
+    known = [value for value in each if value is not None]
+    return math.fsum(known) if len(known) == len(each) else None
+
+
+def ci95_of_all(parts: Sequence[Sequence[Sample]], bytes_used: int) -> tuple[float, float] | None:
+    """Their 95 % interval: those of independent measurements add by their squares."""
+    found = [_inverse(part) for part in parts]
+    known = [each for each in found if each is not None and math.isfinite(each[1])]
+    if len(known) < len(found):
+        return None
+    mean = bytes_used * math.fsum(each[0] for each in known) / 3600
+    half = bytes_used * math.sqrt(math.fsum(each[1] ** 2 for each in known)) / 3600
     return max(0.0, mean - half), mean + half
 
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.draws import bounds, open_numbers, placed
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Document, get
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Source, of_load, workload_faults
@@ -87,7 +87,7 @@ class Effect:
     first_order: float | None
     """Sobol: share of the variance without interactions."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {
             "key": self.factor.key,
@@ -122,7 +122,7 @@ class Sensitivity:
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab sensitivity --json`."""
         return {
             "title": self.title,

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.faults import About, Fault, SpecError, few_of_each
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -102,7 +103,7 @@ class Tried:
             product *= each.confidence
         return product
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """Plain data."""
         return {
             "value": self.value,
@@ -153,7 +154,7 @@ class Sized:
         """What was found at a value that was tried."""
         return next(each for each in self.tried if each.value == value)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab size --json`."""
         number = self.answer
         if isinstance(number, str):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.schema import read_toml
+from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -90,7 +91,7 @@ class Sweep:
         table = self.table()
         return import_module("pandas").DataFrame(table.to_dict(as_series=False))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab sweep --json`."""
         return {
             "title": self.title,

@@ -11,9 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, latency_at, measured
@@ -82,7 +83,7 @@ class Diagnosis:
         first = self.causes[0]
         return f"{first.code}: {first.subject}. Without it {first.gain_pct:+.0f} %."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document of `raidlab why --json`."""
         return {
             "title": self.title,

@@ -13,9 +13,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Progress, results_of
@@ -98,10 +99,10 @@ class Explanation:
             f" several causes. The nearest, {name}, is {nearest.error_pct:.0f} % off."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """`measured` of the document of `raidlab why --json`."""
 
-        def plain(each: Compared) -> dict[str, Any]:
+        def plain(each: Compared) -> Document:
             return {
                 "code": each.code, "subject": each.subject, "at_work": each.at_work,
                 "iops": each.iops, "latency_us": each.latency_us, "error_pct": each.error_pct,

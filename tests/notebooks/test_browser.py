@@ -129,7 +129,7 @@ def test_nothing_of_the_answer_is_seen_before_a_prediction(browser, counted):
     page.close()
 
 
-def test_a_prediction_is_kept_and_compared(browser, counted):
+def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     context = browser.new_context()
     page = context.new_page()
     page.goto(counted)
@@ -148,6 +148,12 @@ def test_a_prediction_is_kept_and_compared(browser, counted):
     page.reload()
     page.wait_for_selector("main[data-answered='yes']")
     assert "Predicted: 5 %." in said.inner_text()
+    apart = page.locator("#apart")
+    assert apart.inner_text() == ""
+    lab.move(page, 0, 1)
+    assert apart.inner_text().startswith("The prediction was for ") and "; below is" in (
+        apart.inner_text()
+    )
     with page.expect_download() as download:
         page.click("#export")
     lines = Path(download.value.path()).read_text().splitlines()

@@ -11,6 +11,7 @@ import sys
 import urllib.error
 import urllib.request
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from typer.testing import CliRunner
@@ -32,7 +33,7 @@ from raidlab.notebooks.frame import (
     catalogue,
 )
 from raidlab.notebooks.frame.live import Live
-from raidlab.notebooks.frame.pages import Links
+from raidlab.notebooks.frame.pages import Links, sign
 from raidlab.notebooks.frame.static import page, site
 
 LARGEST_PAGE = 1_500_000
@@ -151,6 +152,13 @@ def test_a_static_page_has_every_answer_and_fetches_nothing():
     own = own.replace('<link rel="icon" href="data:,">', "", 1)
     assert 'src="' not in own and "<link" not in own and "http" not in own
     assert len(text.encode()) < LARGEST_PAGE
+
+
+@pytest.mark.parametrize("name", catalogue.names())
+def test_a_room_has_a_sign_that_shows_no_result(name):
+    drawn = ElementTree.fromstring(sign(name))
+    assert drawn.get("aria-hidden") == "true" and drawn.get("viewBox") == "0 0 96 56"
+    assert not "".join(drawn.itertext()).strip() and len(sign(name)) < 1000
 
 
 def test_a_site_has_an_index(tmp_path):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -25,6 +27,12 @@ def tracked(*patterns: str) -> list[Path]:
     names = listed.stdout.split("\n") if listed.returncode == 0 else []
     found = [ROOT / name for name in names if name]
     return [path for path in found if path.is_file()]
+
+
+@cache
+def syntax(path: Path) -> ast.Module:
+    """The syntax tree of a Python file."""
+    return ast.parse(path.read_text())
 
 
 def load_script(name: str) -> ModuleType:

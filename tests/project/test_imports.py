@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.sources import PACKAGES, ROOT, tracked
+from tests.project.sources import PACKAGES, ROOT, syntax, tracked
 
 ORDER = {
     "scenarios": [
@@ -78,7 +78,7 @@ class Imports(ast.NodeVisitor):
 
 def imports_of(path: Path) -> set[str]:
     seen = Imports()
-    seen.visit(ast.parse(path.read_text()))
+    seen.visit(syntax(path))
     return seen.found
 
 

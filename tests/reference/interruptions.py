@@ -88,7 +88,7 @@ CASES = (
          ("o/result.json", "o/table.csv", "o/report.html", "p.html")),
     Case("rebuild", ("rebuild", "r.toml", "--rates", "20,40,60,80,100", "--html", "p.html"),
          ("p.html",)),
-    Case("validate", ("validate", "--drive", "sas2-ssd", "--markdown", "v.md"), ("v.md",)),
+    Case("validate", ("validate", "--drive", "sas2-hdd", "--markdown", "v.md"), ("v.md",)),
     Case("calibrate", ("calibrate", "m.json", "--kind", "station", "--out", "d.toml",
                        "--seed", "3"), ("d.toml",)),
     Case("compare", ("compare", "m.json", "--device", "fixed.toml", "--html", "p.html"),

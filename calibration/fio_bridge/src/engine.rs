@@ -1,7 +1,8 @@
 //! The engine as fio's threads see it: I/Os go in at the present, completions come out.
 
 use crate::content::{Content, SECTOR};
-use raidlab_engine::kernel::{Op, Time};
+use raidlab_engine::io::Op;
+use raidlab_engine::kernel::Time;
 use raidlab_engine::{Outcome, Outside, Plan, ReadUnits, Simulation};
 use serde::Serialize;
 use std::collections::VecDeque;

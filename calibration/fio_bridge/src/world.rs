@@ -120,7 +120,7 @@ fn over(engine: Option<&Engine>, on: Waits) -> Option<u64> {
 mod tests {
     use super::*;
     use crate::engine::Request;
-    use raidlab_engine::kernel::Op;
+    use raidlab_engine::io::Op;
 
     const SECOND: u64 = 1_000_000_000;
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from raidlab.calibration.fitting.bench import ssd_state
 from raidlab.calibration.measurements.campaign import mapped_before
 from raidlab.calibration.measurements.measurement import Latency, Point
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
+from raidlab.devices.plan_types import DeviceParams, Plan, WorkloadPlan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
@@ -26,6 +26,8 @@ from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, run_stored
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec import run_result
+from raidlab.scenarios.spec.run_result import Component, RunResult
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ class Bench:
         store: Where finished runs are found again and stored, if anywhere.
     """
 
-    device: Mapping[str, Any]
+    device: DeviceParams
     drive: DriveSpec
     host: HostSpec
     capacity: int
@@ -123,7 +125,7 @@ class Bench:
         capacity = drive.capacity_bytes(options)
         return Bench(drive.to_plan(options), drive, host, capacity, mapped)
 
-    def plan(self, point: Point, effort: Effort) -> dict[str, Any]:
+    def plan(self, point: Point, effort: Effort) -> Plan:
         """The engine's plan for a measured point.
 
         Raises:
@@ -172,8 +174,13 @@ class Bench:
                     "software": False,
                 }
             ],
-            "workloads": [workload_of(point, area) | {"area_start_bytes": start}],
+            "workloads": [{**workload_of(point, area), "area_start_bytes": start}],
         }
+
+    @property
+    def has_unknown_past(self) -> bool:
+        """True if `mapped` decides what reads of the drive cost."""
+        return self.device["kind"] == "ssd"
 
     def doubts(self, points: Sequence[Point]) -> list[str]:
         """What a user should know of the bench beside these points."""
@@ -209,7 +216,7 @@ class Bench:
         return run_tasks(tasks, workers, progress)
 
 
-def warm_up_ns(point: Point, ios: int, devices: Iterable[Mapping[str, Any]]) -> int:
+def warm_up_ns(point: Point, ios: int, devices: Iterable[DeviceParams]) -> int:
     """Simulated time before anything is recorded.
 
     A fifth of what is recorded, some rounds of the queue, and as many I/Os as the buffers of
@@ -243,13 +250,13 @@ def run_tasks(
             raise
 
 
-def area_start(point: Point, devices: Iterable[Mapping[str, Any]]) -> int:
+def area_start(point: Point, devices: Iterable[DeviceParams]) -> int:
     """Where a point's load begins on these devices: on flash it makes no difference."""
     disks = any(device["kind"] == "hdd" for device in devices)
     return point.area_start_bytes // point.bs * point.bs if disks else 0
 
 
-def workload_of(point: Point, area: int) -> dict[str, Any]:
+def workload_of(point: Point, area: int) -> WorkloadPlan:
     """The closed load of a measured point over the first `area` bytes, as the plan has it."""
     return {
         "name": "load",
@@ -265,45 +272,51 @@ def workload_of(point: Point, area: int) -> dict[str, Any]:
     }
 
 
-def _simulated(result: Mapping[str, Any], plan: Mapping[str, Any]) -> Simulated:
+def _simulated(result: RunResult, plan: Plan) -> Simulated:
     begins_s = plan["warm_up_ns"] / 1e9
     workload = result["workloads"][0]
     line = workload["timeline"]
     steps = zip(line["t_s"], line["iops"], strict=True)
     latency = workload["latency_us"]
+    low, high = workload["iops_ci95"]
     work = [part for part in result["components"] if part["kind"] != "queue"]
-    busiest = max(work, key=lambda part: float(part["utilization"]), default=None)
+    busiest = max(work, key=lambda part: part["utilization"], default=None)
     return Simulated(
         iops=workload["iops"],
         latency_mean_us=latency["mean"] if latency else 0.0,
         read=_latency(workload["read"]),
         write=_latency(workload["write"]),
-        iops_ci95=tuple(workload["iops_ci95"]),
+        iops_ci95=(low, high),
         breakdown_us=workload["breakdown_us"],
-        cpu_us=_cpu_us(result["components"], float(workload["iops"])),
+        cpu_us=_cpu_us(result["components"], workload["iops"]),
         busiest=f"{busiest['name']} {percent(busiest['utilization'])}" if busiest else "",
-        busy=float(busiest["utilization"]) if busiest else 0.0,
+        busy=busiest["utilization"] if busiest else 0.0,
         # The step that ends when recording begins belongs to the warm-up.
         rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
         cores=plan["host"].get("cores", 1),
     )
 
 
-def _cpu_us(components: Sequence[Mapping[str, Any]], iops: float) -> float:
-    shares = sum(float(part["utilization"]) for part in components if part["kind"] == "host")
+def _cpu_us(components: Sequence[Component], iops: float) -> float:
+    shares = sum(part["utilization"] for part in components if part["kind"] == "host")
     return 1e6 * shares / iops if iops > 0 else 0.0
 
 
-def _latency(side: Mapping[str, Any]) -> Latency | None:
+def _latency(side: run_result.Side) -> Latency | None:
     summary = side["latency_us"]
     if summary is None:
         return None
-    percentiles = {"50": "p50", "90": "p90", "95": "p95", "99": "p99", "99.9": "p99_9"}
     return Latency(
         mean_us=summary["mean"],
         stddev_us=summary["stddev"],
         min_us=summary["min"],
         max_us=summary["max"],
-        percentiles_us={key: summary[name] for key, name in percentiles.items()},
+        percentiles_us={
+            "50": summary["p50"],
+            "90": summary["p90"],
+            "95": summary["p95"],
+            "99": summary["p99"],
+            "99.9": summary["p99_9"],
+        },
         bins_ns=tuple((at, count) for at, count in side["bins"]),
     )

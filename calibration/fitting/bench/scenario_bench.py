@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Final, cast
+from typing import Any, Final, NotRequired, TypedDict
 
 from raidlab.calibration.fitting.bench import ssd_state
 from raidlab.calibration.fitting.bench.bench import (
@@ -20,12 +20,23 @@ from raidlab.calibration.measurements.measurement import WINDOWS, Point, rates_o
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.devices.plan_types import DeviceParams, Plan
+from raidlab.devices.plan_types import DeviceParams, Plan, WorkloadPlan
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
 
 _MOST_IOS_RATIO: Final = 3.0
 """I/Os of a run over time, as a multiple of the measured ones: beyond it a model is wrong."""
+
+
+class _Length(TypedDict):
+    """How long a plan's run is."""
+
+    warm_up_ns: int
+    warm_up_most_ns: int
+    duration_ns: int
+    max_ios: int
+    timeline_step_ns: int
+    precision: NotRequired[float]
 
 
 @dataclass(frozen=True)
@@ -36,7 +47,7 @@ class ScenarioBench(Bench):
     over_time: bool = False
     """True if points that say how their rates went are simulated from the beginning on."""
 
-    def plan(self, point: Point, effort: Effort) -> dict[str, Any]:
+    def plan(self, point: Point, effort: Effort) -> Plan:
         """The scenario's plan with a measured point's load."""
         if self.scenario is None:
             raise AssertionError("a bench of a scenario has one")
@@ -47,8 +58,8 @@ class ScenarioBench(Bench):
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the scenario's load has {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
-        load = workload_of(point, area // point.bs * point.bs)
-        common = {
+        load: WorkloadPlan = {
+            **workload_of(point, area // point.bs * point.bs),
             "array": first["array"],
             "area_start_bytes": first["area_start_bytes"] + start,
             "hot_spot": first.get("hot_spot"),
@@ -57,10 +68,9 @@ class ScenarioBench(Bench):
         if over_time:
             length = self._whole(plan, point)
         else:
-            full = _with_full_buffers(plan, point, self._precondition)
-            plan["devices"] = cast(list[DeviceParams], full)
+            plan["devices"] = _with_full_buffers(plan, point, self._precondition)
             length = self._steady(plan, point, effort)
-        return {**plan, **length, "workloads": [load | common]}
+        return {**plan, **length, "workloads": [load]}
 
     def run(self, point: Point, effort: Effort) -> Simulated:
         """Simulates a point; a run over time that ends early would have gone on as before."""
@@ -70,7 +80,7 @@ class ScenarioBench(Bench):
             return found
         return replace(found, rates=(*found.rates, *[found.iops] * missing))
 
-    def _steady(self, plan: Plan, point: Point, effort: Effort) -> dict[str, Any]:
+    def _steady(self, plan: Plan, point: Point, effort: Effort) -> _Length:
         """As many I/Os as the rate needs, after what the scenario says of its warm-up.
 
         A cache that takes writes fills up before them in any case.
@@ -90,6 +100,11 @@ class ScenarioBench(Bench):
             "max_ios": ios,
             "timeline_step_ns": 0,
         }
+
+    @property
+    def has_unknown_past(self) -> bool:
+        """False: the scenario says what its drives have been through."""
+        return False
 
     def doubts(self, points: Sequence[Point]) -> list[str]:
         """What a user should know of the scenario beside these points."""
@@ -123,7 +138,7 @@ class ScenarioBench(Bench):
     def _names_warm_up(self) -> bool:
         return self.scenario is not None and "warm_up" in self.scenario.written.get("run", {})
 
-    def _whole(self, plan: Plan, point: Point) -> dict[str, Any]:
+    def _whole(self, plan: Plan, point: Point) -> _Length:
         """As long as it was measured, in a few steps, from the warm-up on that the file names.
 
         A search tries caches that take in a hundred times what was measured; such a run ends at
@@ -154,14 +169,14 @@ def _other_states(points: Sequence[Point], precondition: str) -> list[str]:
     ]
 
 
-def _ssds(plan: Mapping[str, Any]) -> list[int]:
+def _ssds(plan: Plan) -> list[int]:
     """The device of each solid-state drive of the loaded array, in the plan."""
     drives = plan["arrays"][plan["workloads"][0]["array"]]["drives"]
     found = [plan["drives"][drive]["device"] for drive in drives]
     return [device for device in found if plan["devices"][device]["kind"] == "ssd"]
 
 
-def _has_fresh_ssds(plan: Mapping[str, Any], array: int) -> bool:
+def _has_fresh_ssds(plan: Plan, array: int) -> bool:
     """True if an array of a plan has SSDs to which nothing was written before the run."""
     devices = (
         plan["devices"][plan["drives"][drive]["device"]]
@@ -173,9 +188,7 @@ def _has_fresh_ssds(plan: Mapping[str, Any], array: int) -> bool:
     )
 
 
-def _with_full_buffers(
-    plan: Mapping[str, Any], point: Point, precondition: str
-) -> list[dict[str, Any]]:
+def _with_full_buffers(plan: Plan, point: Point, precondition: str) -> list[DeviceParams]:
     """The plan's devices; the loaded SSDs have small buffers, full of what they hold already.
 
     A drive whose last load before the run goes on has a full buffer as it is. Where none does, as
@@ -183,7 +196,10 @@ def _with_full_buffers(
     """
     devices = list(plan["devices"])
     for at in set(_ssds(plan)) if point.read_share < 1.0 else ():
-        device = ssd_state.with_small_buffer(devices[at])
+        device = devices[at]
+        if device["kind"] != "ssd":
+            continue
+        device = ssd_state.with_small_buffer(device)
         history = list(device.get("history", ()))
         if "snapshot" not in device and not (history and history[-1].get("ongoing")):
             end = max((load["start_bytes"] + load["area_bytes"] for load in history), default=0)
@@ -237,5 +253,5 @@ def bench_of(scenario: Scenario, *, over_time: bool = False) -> ScenarioBench:
     drive, host = of(DriveSpec), of(HostSpec)
     area = int(scenario.base["workloads"][0]["area_bytes"])
     return ScenarioBench(
-        {"kind": "scenario"}, drive, host, area, scenario=scenario, over_time=over_time
+        scenario.base["devices"][0], drive, host, area, scenario=scenario, over_time=over_time
     )

@@ -7,10 +7,10 @@ that NAND cannot take waits for NAND.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.measurements.measurement import Point
+from raidlab.devices.plan_types import DeviceParams, HistoryAccess, HistoryLoad, SsdDeviceParams
 
 _SLICE_BLOCKS: Final = 64
 """Of each plane, for a load that writes."""
@@ -25,8 +25,8 @@ _FILLING_BLOCK: Final = 128 * 1024
 
 
 def prepared(
-    device: Mapping[str, Any], point: Point, mapped: float, ios: int
-) -> tuple[dict[str, Any], float]:
+    device: DeviceParams, point: Point, mapped: float, ios: int
+) -> tuple[DeviceParams, float]:
     """The device in the state before the measurement, and the share of it that is simulated.
 
     A solid-state drive whose state does not depend on its size is cut to some blocks of each die:
@@ -39,70 +39,68 @@ def prepared(
         ios: I/Os that are recorded.
     """
     if device["kind"] != "ssd":
-        return dict(device), 1.0
-    cut, share = dict(device), 1.0
+        return device, 1.0
+    cut, share = device, 1.0
     steady = point.state == "steady-state" and point.read_share < 1.0
     if not steady:
         cut = with_small_buffer(cut)
         written = int((1.2 * ios + ios_of_buffer(cut, point)) * point.bs * (1.0 - point.read_share))
         cut, share = _slice(cut, written)
-    capacity, unit = int(cut["capacity_bytes"]), int(cut["unit_bytes"])
+    capacity, unit = cut["capacity_bytes"], cut["unit_bytes"]
     filled = 0 if point.state == "fresh" else int(capacity * min(1.0, mapped)) // unit * unit
     history = [_load("sequential", filled, _FILLING_BLOCK, filled)] if filled else []
     if steady:
         area = min(point.area_bytes or capacity, capacity)
-        history.append(_load("random", area, point.bs, 0) | {"ongoing": True})
+        history.append({**_load("random", area, point.bs, 0), "ongoing": True})
     elif point.read_share < 1.0:
         area = min(int((point.area_bytes or device["capacity_bytes"]) * share), capacity)
         history.append(just_written(cut, point, 0, area))
-    return cut | {"history": history}, share
+    return {**cut, "history": history}, share
 
 
-def just_written(device: Mapping[str, Any], point: Point, start: int, area: int) -> dict[str, Any]:
+def just_written(device: SsdDeviceParams, point: Point, start: int, area: int) -> HistoryLoad:
     """A load before the run that leaves the buffer full of its writes, and nothing else."""
-    unit = int(device["unit_bytes"])
+    unit = device["unit_bytes"]
     area = max(unit, area // unit * unit)
     block = min(max(unit, point.bs // unit * unit), area)
-    access = "random" if point.rw.startswith("rand") else "sequential"
-    load = _load(access, area, block, block) | {"start_bytes": start}
-    return load | {"ongoing": True}
+    access: HistoryAccess = "random" if point.rw.startswith("rand") else "sequential"
+    return {**_load(access, area, block, block), "start_bytes": start, "ongoing": True}
 
 
-def with_small_buffer(device: Mapping[str, Any]) -> dict[str, Any]:
+def with_small_buffer(device: SsdDeviceParams) -> SsdDeviceParams:
     """The drive with a buffer of a few page sets for each die.
 
     What a buffer takes in once says nothing of a run that lasts.
     """
     few = _BUFFER_PAGE_SETS * _program_bytes(device)
-    buffer = dict(device["buffer"])
-    buffer["bytes"] = min(buffer["bytes"], few)
-    return dict(device) | {"buffer": buffer}
+    buffer = device["buffer"]
+    return {**device, "buffer": {**buffer, "bytes": min(buffer["bytes"], few)}}
 
 
-def ios_of_programs(device: Mapping[str, Any], point: Point) -> float:
+def ios_of_programs(device: DeviceParams, point: Point) -> float:
     """I/Os of a load that one program of every die takes in; 0 if it writes nothing to NAND."""
     if device["kind"] != "ssd" or point.read_share == 1.0:
         return 0.0
     return _program_bytes(device) / (point.bs * (1.0 - point.read_share))
 
 
-def ios_of_buffer(device: Mapping[str, Any], point: Point) -> float:
+def ios_of_buffer(device: DeviceParams, point: Point) -> float:
     """I/Os of a load whose writes fill the buffer once; 0 without a buffer or writes."""
     if device["kind"] != "ssd" or point.read_share == 1.0:
         return 0.0
     return float(device["buffer"]["bytes"] / (point.bs * (1.0 - point.read_share)))
 
 
-def _program_bytes(device: Mapping[str, Any]) -> int:
+def _program_bytes(device: SsdDeviceParams) -> int:
     """Bytes that all dies program at once."""
     nand = device["nand"]
     dies = nand["channels"] * nand["dies_per_channel"]
-    return int(dies * nand["planes"] * nand["page_bytes"])
+    return dies * nand["planes"] * nand["page_bytes"]
 
 
-def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]:
+def _slice(device: SsdDeviceParams, written: int) -> tuple[SsdDeviceParams, float]:
     """Some blocks of every die: enough that what the run writes does not set off collection."""
-    nand = dict(device["nand"])
+    nand = device["nand"].copy()
     whole = nand["blocks_per_plane"] * nand["pages_per_block"]
     reserved = device.get("reserved_blocks_per_plane", 0) / nand["blocks_per_plane"]
     nand["pages_per_block"] = min(nand["pages_per_block"], _SLICE_PAGES)
@@ -114,7 +112,8 @@ def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]
     nand["blocks_per_plane"] = min(nand["blocks_per_plane"], least)
     share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
     unit = device["unit_bytes"]
-    cut = device | {
+    cut: SsdDeviceParams = {
+        **device,
         "nand": nand,
         "capacity_bytes": max(1, int(device["capacity_bytes"] * share) // unit) * unit,
         "reserved_blocks_per_plane": int(reserved * nand["blocks_per_plane"]),
@@ -122,7 +121,7 @@ def _slice(device: dict[str, Any], written: int) -> tuple[dict[str, Any], float]
     return cut, cut["capacity_bytes"] / device["capacity_bytes"]
 
 
-def _load(access: str, area: int, block: int, written: int) -> dict[str, Any]:
+def _load(access: HistoryAccess, area: int, block: int, written: int) -> HistoryLoad:
     return {
         "access": access,
         "start_bytes": 0,

@@ -28,7 +28,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.levels import facts
 from raidlab.devices.schema import DeviceSpec, read_toml
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Value, get
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 
 _HOW: Mapping[str, str] = {
@@ -61,7 +61,7 @@ class System:
         path: str | Path,
         kind: Kind,
         like: str = "",
-        tree: Mapping[str, Any] | None = None,
+        tree: Mapping[str, Value] | None = None,
         own: Mapping[str, Device] | None = None,
     ) -> System:
         """The system of a scenario file.

@@ -12,7 +12,7 @@ carries 7.1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from raidlab.calibration.fitting.comparison.compare import Compared
 from raidlab.calibration.fitting.parameters.parameter import Parameter
 from raidlab.calibration.measurements.measurement import Machine, Point
 from raidlab.devices.links import Interface, faster
+from raidlab.devices.trees import Tree, Value
 
 _BUSY: Final = 0.9
 """Share of the time from which on a simulated thread is busy throughout."""
@@ -49,8 +50,8 @@ def moved_bytes(points: Sequence[Point], *, full_duplex: bool) -> tuple[float, P
 
 
 def with_fast_link(
-    tree: Mapping[str, Any], points: Sequence[Point], *, known: bool
-) -> tuple[dict[str, Any], list[str]]:
+    tree: Mapping[str, Value], points: Sequence[Point], *, known: bool
+) -> tuple[Tree, list[str]]:
     """A device's tree with a link that carries what was measured, and what is to be said of it.
 
     Args:

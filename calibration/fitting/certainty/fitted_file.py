@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
 from raidlab.calibration.fitting.parameters.system_kinds import CONTROLLER_TABLE
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Tree, Value, get
 
 Correlations = Sequence[Sequence[float]]
 _LEAST_CORRELATION: Final = 0.05
@@ -17,12 +17,12 @@ _ELSEWHERE = ("host.", "state.", f"{CONTROLLER_TABLE}.")
 
 
 def with_fitted(
-    base: Mapping[str, Any],
+    base: Mapping[str, Value],
     estimates: Sequence[Estimate],
-    tree: Mapping[str, Any],
+    tree: Mapping[str, Value],
     measured: str,
     correlations: Correlations = (),
-) -> dict[str, Any]:
+) -> Tree:
     """The sources of a device's file, those of its fitted numbers among them.
 
     Args:
@@ -33,13 +33,13 @@ def with_fitted(
         correlations: Of the estimates' errors, shape (estimates, estimates); empty if not known.
     """
     together = with_others([_source_key(e.parameter.key, tree) for e in estimates], correlations)
-    sources: dict[str, Any] = dict(base)
+    sources: Tree = dict(base)
     for estimate in estimates:
         parameter = estimate.parameter
         if parameter.key.startswith(_ELSEWHERE):
             continue
         error = float(f"{estimate.stderr:.3g}")
-        source = {
+        source: Tree = {
             "source": "fitted",
             "stderr": f"{error:g} {parameter.unit}" if parameter.unit else error,
             "measurement": measured,
@@ -51,9 +51,11 @@ def with_fitted(
             # Another number of the same list: the larger statement holds for all.
             note = "; ".join(part for part in (earlier.get("note", ""), note) if part)
             source["stderr"] = earlier["stderr"]
-        sources[key] = source | ({"note": note} if note else {})
+        if note:
+            source["note"] = note
         if together.get(key):
-            sources[key]["correlations"] = together[key]
+            source["correlations"] = together[key]
+        sources[key] = source
     return sources
 
 
@@ -70,7 +72,7 @@ def with_others(keys: Sequence[str], correlations: Correlations) -> dict[str, di
     return found
 
 
-def _source_key(key: str, tree: Mapping[str, Any]) -> str:
+def _source_key(key: str, tree: Mapping[str, Value]) -> str:
     head, _, last = key.rpartition(".")
     # A list has one source for all its numbers.
     return head if last.isdigit() and isinstance(get(tree, head), list | tuple) else key

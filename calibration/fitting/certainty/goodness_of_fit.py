@@ -15,12 +15,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final, TypedDict
 
 _LEAST_VARIANCE: Final = 1e-12
 
 
-def goodness(residuals: Sequence[float], parameters: int) -> dict[str, Any]:
+class Goodness(TypedDict):
+    """Statistics of a fit, as lmfit has them."""
+
+    residuals: int
+    parameters: int
+    chi_square: float
+    reduced_chi_square: float
+    aic: float
+    bic: float
+
+
+def goodness(residuals: Sequence[float], parameters: int) -> Goodness:
     """The statistics of a fit by name.
 
     Args:

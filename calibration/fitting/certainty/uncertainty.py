@@ -29,6 +29,7 @@ from raidlab.calibration.fitting.certainty.replicates import (
 from raidlab.calibration.fitting.parameters.parameter import DETERMINED_WITHIN, Parameter
 from raidlab.calibration.fitting.search.loss import robust
 from raidlab.calibration.fitting.search.minimise import Array, Evaluate, Search, looser, unit_step
+from raidlab.scenarios.spec.findings import Code, Coded
 
 _STEP: Final = 0.05
 """Wide, so that the scatter of two simulations is not taken for a slope."""
@@ -330,26 +331,30 @@ def _bootstrap(
 
 def doubts(estimates: Sequence[Estimate], residuals: int) -> list[str]:
     """What the points do not determine, in words."""
-    found = []
+    found: list[str] = []
     if residuals < len(estimates):
         found.append(
             f"{residuals} measured values for {len(estimates)} parameters: measure more depths,"
             " jobs and both directions (raidlab-collect --plan quick)"
         )
     for estimate in estimates:
-        parameter, key = estimate.parameter, estimate.parameter.key
-        if estimate.at_bound and (key.startswith("state.") or _is_absent(estimate)):
-            continue
-        if estimate.at_bound:
-            found.append(_of_bound(parameter, estimate.value))
-        elif estimate.like:
-            found.append(f"{key} cannot be distinguished from {estimate.like} by these points")
-        elif not estimate.identifiable:
-            found.append(
-                f"{key} is hardly determined by these points;"
-                f" {estimate.parameter.speaks} determine it"
-            )
+        text, key = _doubt(estimate), estimate.parameter.key
+        if text:
+            found.append(Coded(text, Code.UNDETERMINED, key))
     return found
+
+
+def _doubt(estimate: Estimate) -> str:
+    """Why the points do not determine a parameter; empty if they do."""
+    parameter, key = estimate.parameter, estimate.parameter.key
+    if estimate.at_bound:
+        known = key.startswith("state.") or _is_absent(estimate)
+        return "" if known else _of_bound(parameter, estimate.value)
+    if estimate.like:
+        return f"{key} cannot be distinguished from {estimate.like} by these points"
+    if not estimate.identifiable:
+        return f"{key} is hardly determined by these points; {parameter.speaks} determine it"
+    return ""
 
 
 def _is_absent(estimate: Estimate) -> bool:

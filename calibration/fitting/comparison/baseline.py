@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
@@ -48,16 +48,24 @@ def interpolated(training: Sequence[Point], point: Point) -> float | None:
     return math.exp(float(at))
 
 
-def against_lines(rows: Sequence[Compared]) -> dict[str, Any]:
+class BesideLines(TypedDict):
+    """Errors in percent of lines and of a model over the same points; None where none is unseen."""
+
+    points: int
+    median_abs_error_pct: float | None
+    p90_abs_error_pct: float | None
+    model_median_abs_error_pct: float | None
+    model_p90_abs_error_pct: float | None
+    skill: float | None
+    """By the median."""
+    skill_p90: float | None
+
+
+def against_lines(rows: Sequence[Compared]) -> BesideLines:
     """Errors of the lines beside those of a fit, over the unseen points that both predict.
 
     Args:
         rows: Points with their `part`: `train` is what lines go through.
-
-    Returns:
-        `points`; for the lines `median_abs_error_pct`, `p90_abs_error_pct`; the model's
-        `model_median_abs_error_pct`, `model_p90_abs_error_pct` over the same points; and of both
-        the `skill`, by the median, and `skill_p90`. None where nothing is unseen.
     """
     training = [row.point for row in rows if row.part == "train"]
     tested = [row for row in rows if row.part == "test"]

@@ -6,12 +6,13 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final, TypedDict
 
 from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.search.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
+from raidlab.devices.trees import Document
 from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.running.simulate import Progress
 
@@ -69,12 +70,12 @@ class Compared:
         """What the error most likely comes from."""
         return likely_cause(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """A row of the document of `raidlab compare --json`."""
         point = self.point
         first = {p: next(iter(self.percentiles(p)), ("", None, None)) for p in PERCENTS}
         names = {50.0: "p50", 90.0: "p90", 95.0: "p95", 99.0: "p99", 99.9: "p99_9"}
-        row: dict[str, Any] = {
+        row: Document = {
             "rw": point.rw,
             "bs": point.bs,
             "read_share": point.read_share,
@@ -126,7 +127,19 @@ def compare(
     return [Compared(*row) for row in zip(points, results, of, strict=True)]
 
 
-def summary(rows: Sequence[Compared]) -> dict[str, Any]:
+class Summary(TypedDict):
+    """How far off some points are: errors in percent without their signs; None without points."""
+
+    points: int
+    median_abs_error_pct: float | None
+    p90_abs_error_pct: float | None
+    mean_latency_median_abs_error_pct: float | None
+    p99_latency_median_abs_error_pct: float | None
+    p99_9_latency_median_abs_error_pct: float | None
+    median_kolmogorov: float | None
+
+
+def summary(rows: Sequence[Compared]) -> Summary:
     """How far off: rates, mean latencies, p99 and p99.9."""
     errors = [abs(row.error_pct) for row in rows]
     means = [abs(row.mean_error_pct) for row in rows]
@@ -150,15 +163,21 @@ HOLDS: Final = 0.9
 """Share of the points that must be within a stated tolerance."""
 
 
-def within(rows: Sequence[Compared], tolerance_pct: float) -> dict[str, Any]:
+class Agreement(TypedDict):
+    """Whether rates are within a tolerance: how many are, and if those are enough."""
+
+    tolerance_pct: float
+    points: int
+    within: int
+    holds: bool
+
+
+def within(rows: Sequence[Compared], tolerance_pct: float) -> Agreement:
     """Whether rates hold a tolerance that was stated before: nine points of ten are within it.
 
     Args:
         rows: The points that count: unseen ones, where a fit has seen others.
         tolerance_pct: Largest error of a rate, in percent.
-
-    Returns:
-        `tolerance_pct`, `points`, `within` (how many), `holds`.
     """
     inside = sum(abs(row.error_pct) <= tolerance_pct for row in rows)
     holds = bool(rows) and inside >= HOLDS * len(rows)
@@ -202,7 +221,7 @@ def estimate_mapped(bench: Bench, points: Sequence[Point], effort: Effort) -> Ma
     Returns:
         None if the drive is no SSD, the state is known, or no such point was measured.
     """
-    if bench.device["kind"] != "ssd":
+    if not bench.has_unknown_past:
         return None
     alone = [p for p in points if p.outstanding == 1 and p.read is not None and p.state is None]
     if not alone:

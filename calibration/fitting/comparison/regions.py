@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.comparison.baseline import against_lines
-from raidlab.calibration.fitting.comparison.compare import Compared, summary
+from raidlab.calibration.fitting.comparison.compare import Compared, Summary, summary
 from raidlab.calibration.measurements.measurement import Point
 
 _NEAR: Final = 0.97
@@ -57,26 +57,33 @@ def regions_of(points: Sequence[Point]) -> list[Region]:
     return found
 
 
-def by_region(rows: Sequence[Compared]) -> dict[str, dict[str, Any]]:
+class RegionSummary(Summary):
+    """Errors in a region, and how much better than lines they are."""
+
+    skill: float | None
+    skill_p90: float | None
+
+
+def by_region(rows: Sequence[Compared]) -> dict[str, RegionSummary]:
     """Errors by region, of unseen points where there are any; regions without points are left out.
 
     Args:
         rows: Points with their `part`; lines go through those of `train`.
-
-    Returns:
-        For each region its `summary`, and `skill`, `skill_p90` beside lines.
     """
     training = [row for row in rows if row.part == "train"]
     judged = [row for row in rows if row.part == "test"] or list(rows)
     places = {
         id(row): at for row, at in zip(rows, regions_of([r.point for r in rows]), strict=True)
     }
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, RegionSummary] = {}
     for region in Region:
         of = [row for row in judged if places[id(row)] is region]
         if of:
             unseen = [row for row in of if row.part == "test"]
             lines = against_lines([*training, *unseen])
-            skills = {key: lines[key] for key in ("skill", "skill_p90")}
-            found[region.value] = summary(of) | skills
+            found[region.value] = {
+                **summary(of),
+                "skill": lines["skill"],
+                "skill_p90": lines["skill_p90"],
+            }
     return found

@@ -40,7 +40,7 @@ from raidlab.calibration.surrogates.loads import Measured, measured
 from raidlab.calibration.surrogates.selection import Selection, select
 from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.host import HostSpec
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Tree, Value, get
 
 BY_LAW = (VIRTUAL_DISK, TABLE)
 """Kinds that a law alone fits."""
@@ -57,29 +57,29 @@ class LawFit:
     fit: Fit
     model: FitModel
     bench: Bench
-    tree: dict[str, Any]
-    host: dict[str, Any]
+    tree: Tree
+    host: Tree
     warnings: tuple[str, ...]
 
 
 def measured_host(
-    host: Mapping[str, Any], points: Sequence[Point], machine: Machine | None
-) -> tuple[dict[str, Any], bool]:
+    host: Mapping[str, Value], points: Sequence[Point], machine: Machine | None
+) -> tuple[Tree, bool]:
     """A host's tree with what was measured of the CPU, and whether anything was."""
     threads = machine.cpus if machine is not None else None
     times = host_times(points, threads or 0)
     return with_measured_cpu(host, times, threads), times is not None or threads is not None
 
 
-def selection_of(points: Sequence[Point], host: Mapping[str, Any]) -> Selection:
+def selection_of(points: Sequence[Point], host: Mapping[str, Value]) -> Selection:
     """What laws make of points behind a host."""
     return select(measured(points), host_times_of(checked(HostSpec, host)))
 
 
 def fit_by_law(
     kind: str,
-    base: Mapping[str, Any],
-    host: Mapping[str, Any],
+    base: Mapping[str, Value],
+    host: Mapping[str, Value],
     points: Sequence[Point],
     selection: Selection,
     workers: int = 1,
@@ -119,17 +119,17 @@ def fit_by_law(
 
 
 def _virtual_disk(
-    base: Mapping[str, Any],
+    base: Mapping[str, Value],
     host: HostSpec,
     points: Sequence[Point],
     selection: Selection,
     seen: Measured,
     workers: int,
-) -> tuple[FittedLaw, dict[str, Any], Bench, int]:
+) -> tuple[FittedLaw, Tree, Bench, int]:
     """The best law as a device: its numbers, the tree, the bench, simulations of all points."""
     best = selection.chosen or selection.best_device_law
     law = best.predictor.fitted
-    found: tuple[float, FittedLaw, dict[str, Any], Bench] | None = None
+    found: tuple[float, FittedLaw, Tree, Bench] | None = None
     for number in range(_ROUNDS + 1):
         tree = virtual_disk(base, law, points)
         bench = _bench(tree, host)
@@ -148,18 +148,18 @@ def _virtual_disk(
 
 
 def _table(
-    base: Mapping[str, Any],
+    base: Mapping[str, Value],
     host: HostSpec,
     points: Sequence[Point],
     selection: Selection,
     times: HostTimes,
     workers: int,
-) -> tuple[dict[str, Any], Bench, int]:
+) -> tuple[Tree, Bench, int]:
     tree = table_device(base, selection.average, points, times)
     return tree, _bench(tree, host), 1
 
 
-def _bench(tree: Mapping[str, Any], host: HostSpec) -> Bench:
+def _bench(tree: Mapping[str, Value], host: HostSpec) -> Bench:
     return Bench.of(checked(DEVICE_KINDS[str(tree["kind"])], tree), host)
 
 
@@ -211,7 +211,7 @@ def capacity_of(points: Sequence[Point], machine: Machine | None) -> int:
     return max(known or 0, loaded)
 
 
-def begun_with(tree: Mapping[str, Any], capacity: int) -> dict[str, Any]:
+def begun_with(tree: Mapping[str, Value], capacity: int) -> Tree:
     """A template with the capacity of what was measured, where it is known."""
     found = copy.deepcopy(dict(tree))
     if capacity and get(found, "capacity") is not None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.model import FitModel
@@ -30,6 +30,7 @@ from raidlab.calibration.fitting.estimation.stages import (
 from raidlab.calibration.fitting.parameters.parameter import Parameter
 from raidlab.calibration.fitting.search.loss import of_host, robust
 from raidlab.calibration.fitting.search.minimise import Array, Budget
+from raidlab.devices.trees import Tree, Value
 from raidlab.scenarios.running.simulate import Progress
 
 _EACH: Final = 1000
@@ -95,9 +96,7 @@ class Searched:
         return text + (f"; {rest}" if self.left else "")
 
 
-def fit_behind_each_host(
-    tasks: Sequence[Task], tree: dict[str, Any], progress: Progress
-) -> Searched:
+def fit_behind_each_host(tasks: Sequence[Task], tree: Tree, progress: Progress) -> Searched:
     """The fit behind the host with which the training points are met best.
 
     Args:
@@ -139,7 +138,7 @@ def _after(progress: Progress, number: int, of: int) -> Progress:
     return tell
 
 
-def _fitted(task: Task, tree: dict[str, Any], budget: Budget, progress: Progress) -> Searched:
+def _fitted(task: Task, tree: Tree, budget: Budget, progress: Progress) -> Searched:
     """The fit behind one host: half of the budget is for the searches of parts."""
     now = time.monotonic()
     half = Budget(budget.evaluations // 2, now + 0.5 * (budget.deadline - now))
@@ -156,7 +155,7 @@ def _differs(first: Searched, task: Task) -> bool:
     fixed = {key: value for key, value in model.fixed.items() if not key.startswith("host.")}
     ties = {key: to for key, to in model.ties.items() if _of_drive(to)}
 
-    def behind(host: Mapping[str, Any]) -> Array:
+    def behind(host: Mapping[str, Value]) -> Array:
         model_of = FitModel(model.tree, host, parameters, ties, model.known, fixed, model.stand)
         found = task.evaluator(model_of)(place[kept], range(len(task.points)), False)
         return found[of_host(task.points)]

@@ -10,12 +10,13 @@ no fit has seen are then off by is the worth of the host's figures. Prints Markd
 from __future__ import annotations
 
 import argparse
+import statistics
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from raidlab.calibration.fitting.comparison.compare import summary
+from raidlab.calibration.fitting.comparison.compare import p90
 from raidlab.calibration.fitting.estimation.joint import (
     JointFit,
     JointSettings,
@@ -49,9 +50,9 @@ def rows_of(fitted: JointFit, source: str) -> list[Row]:
     """A line for each member of a fit."""
     found = []
     for part, rows in zip(fitted.parts, fitted.rows, strict=True):
-        of = summary([row for row in rows if row.part == "test"])
-        errors = of["median_abs_error_pct"], of["p90_abs_error_pct"]
-        found.append(Row(part.member.drive, source, of["points"], *errors))
+        errors = [abs(row.error_pct) for row in rows if row.part == "test"]
+        median, ninth = statistics.median(errors), p90(errors)
+        found.append(Row(part.member.drive, source, len(errors), median, ninth))
     return found
 
 

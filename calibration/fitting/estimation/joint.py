@@ -17,7 +17,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,8 @@ import numpy.typing as npt
 from raidlab.calibration.fitting.bench.bench import Effort
 from raidlab.calibration.fitting.certainty.fitted_file import with_fitted
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
-from raidlab.calibration.fitting.comparison.baseline import against_lines
-from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
+from raidlab.calibration.fitting.comparison.baseline import BesideLines, against_lines
+from raidlab.calibration.fitting.comparison.compare import Compared, Summary, compare, summary
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.stages import (
@@ -58,6 +58,7 @@ from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import possible
 from raidlab.devices.faults import SpecError
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import Document, Tree, Value
 
 Array = npt.NDArray[np.float64]
 _SAMPLES: Final = 40
@@ -90,7 +91,7 @@ class JointSettings:
     """Hosts that are taken as their files have them."""
     anew: frozenset[str] = frozenset()
     """Hosts whose file is no more than where the search begins, though only one drive speaks."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict)
     """Values of the drives' files to replace before the fit, by dotted key."""
     budget: int = BUDGET
     seed: int = 1
@@ -107,12 +108,23 @@ class Part:
     """Those that the fit sees."""
     indices: tuple[int, ...]
     """For each parameter of the model, its index in the joint fit."""
-    sources: Mapping[str, Any]
+    sources: Mapping[str, Value]
     """Of the drive's file before the fit."""
 
     def own(self, at: Array) -> Array:
         """The member's place of a place of all; shape (parameters of the model,)."""
         return at[list(self.indices)]
+
+
+class MemberErrors(TypedDict):
+    """How well a member of a joint fit is met: points seen, unseen, and lines between the seen."""
+
+    measurement: str
+    drive: str
+    host: str
+    train: Summary
+    test: Summary
+    baseline: BesideLines
 
 
 @dataclass(frozen=True)
@@ -151,12 +163,12 @@ class JointFit:
         ]
         return parts, estimates, ", ".join(part.member.measurement.name for part in parts)
 
-    def host_tree(self, host: str) -> dict[str, Any]:
+    def host_tree(self, host: str) -> Tree:
         """A host's file as the fit found it."""
         part = self._of(host)[0][0]
         return part.model.files(part.own(self.fit.place))[1]
 
-    def drive_tree(self, drive: str) -> dict[str, Any]:
+    def drive_tree(self, drive: str) -> Tree:
         """A drive's file as the fit found it."""
         part = self._of(drive)[0][0]
         return part.model.files(part.own(self.fit.place))[0]
@@ -193,7 +205,21 @@ class JointFit:
         drives = name_of("-".join(self.drives)).removesuffix("-fitted")
         return f"{self._of(host)[0][0].model.host['name']}-of-{drives}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def members(self) -> list[MemberErrors]:
+        """How well each member is met."""
+        return [
+            {
+                "measurement": part.member.measurement.name,
+                "drive": part.member.drive,
+                "host": part.member.host,
+                "train": summary([row for row in rows if row.part == "train"]),
+                "test": summary([row for row in rows if row.part == "test"]),
+                "baseline": against_lines(rows),
+            }
+            for part, rows in zip(self.parts, self.rows, strict=True)
+        ]
+
+    def to_dict(self) -> Document:
         """The parameters by owner with errors, and for each member how well it is met."""
         return {
             "parameters": [
@@ -208,17 +234,7 @@ class JointFit:
                 }
                 for estimate in self.fit.estimates
             ],
-            "members": [
-                {
-                    "measurement": part.member.measurement.name,
-                    "drive": part.member.drive,
-                    "host": part.member.host,
-                    "train": summary([row for row in rows if row.part == "train"]),
-                    "test": summary([row for row in rows if row.part == "test"]),
-                    "baseline": against_lines(rows),
-                }
-                for part, rows in zip(self.parts, self.rows, strict=True)
-            ],
+            "members": self.members(),
             "evaluations": self.fit.evaluations,
             "wall_s": round(self.wall_s, 3),
         }
@@ -306,7 +322,7 @@ def _seen(measurement: Measurement, train: str) -> list[Point]:
 
 def _task(
     member: Member, points: Sequence[Point], settings: JointSettings
-) -> tuple[Task, dict[str, Any], dict[str, Any]]:
+) -> tuple[Task, Tree, Tree]:
     of = Settings(
         settings.kind,
         host=member.host,

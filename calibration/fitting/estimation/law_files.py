@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, ServerLaw
 from raidlab.calibration.surrogates.loads import Loads, loads_of, measured
 from raidlab.calibration.surrogates.mixes import shared_of
 from raidlab.devices.host import HostSpec
-from raidlab.devices.trees import put
+from raidlab.devices.trees import Tree, Value, put
 
 _MIB: Final = 1 << 20
 _PERCENTS: Final = (50.0, 90.0, 99.0, 99.9)
@@ -51,8 +52,8 @@ def host_times_of(spec: HostSpec) -> HostTimes:
 
 
 def with_measured_cpu(
-    host: Mapping[str, Any], times: HostTimes | None, threads: int | None
-) -> dict[str, Any]:
+    host: Mapping[str, Value], times: HostTimes | None, threads: int | None
+) -> Tree:
     """A host's tree with the CPU times and the hardware threads of the machine that was measured.
 
     Issuing and completing an I/O are not separated by what fio counts: they share its time evenly.
@@ -74,12 +75,12 @@ def with_measured_cpu(
     return found
 
 
-def volume_values(law: FittedLaw) -> dict[str, Any]:
+def volume_values(law: FittedLaw) -> Tree:
     """The keys of a virtual disk by a law's numbers, dotted."""
     form, numbers = law.law, law.named()
     if not isinstance(form, ServerLaw):
         raise AssertionError("only servers are devices")
-    found: dict[str, Any] = {
+    found: Tree = {
         "server.servers": form.servers,
         "server.spread": form.spread,
         "server.read": duration(numbers["read"]),
@@ -100,9 +101,7 @@ def volume_values(law: FittedLaw) -> dict[str, Any]:
     return found
 
 
-def virtual_disk(
-    tree: Mapping[str, Any], law: FittedLaw, points: Sequence[Point]
-) -> dict[str, Any]:
+def virtual_disk(tree: Mapping[str, Value], law: FittedLaw, points: Sequence[Point]) -> Tree:
     """The tree of a virtual disk with a law's numbers."""
     found = copy.deepcopy(dict(tree))
     for key, value in volume_values(law).items():
@@ -125,11 +124,11 @@ def _floor(points: Sequence[Point]) -> float:
 
 
 def table_device(
-    tree: Mapping[str, Any],
+    tree: Mapping[str, Value],
     predictor: Blend,
     points: Sequence[Point],
     host: HostTimes,
-) -> dict[str, Any]:
+) -> Tree:
     """The tree of a table over the loads that were measured.
 
     A row holds what the device takes besides the host: of `n` I/Os in flight at a rate `X`, `X`
@@ -153,17 +152,17 @@ def table_device(
         if not of:
             continue
         sequential = all(not point.rw.startswith("rand") for point in of)
-        rows: list[dict[str, Any]] = []
+        rows: list[Tree] = []
         for block in _blocks([point.bs for point in of]):
             last = 0.0
             for depth in depths:
                 load = _load(side, block, depth, per_job, sequential=sequential)
                 row = _row(load, predictor, host, of, side)
                 # Latencies do not fall with depth, nor may a row have no more in it than the last.
-                if row is None or row["outstanding"] <= last:
+                if row is None or row.outstanding <= last:
                     continue
-                last = row["outstanding"]
-                rows.append(row)
+                last = row.outstanding
+                rows.append(row.tree())
         found[side] = rows
     shared = shared_of(predictor, measured(points))
     if shared < 1.0:
@@ -185,13 +184,27 @@ def _load(side: str, block: int, depth: int, per_job: int, *, sequential: bool) 
     return Loads(*(np.array([float(value)]) for value in values))
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A row of a table, as a device file has it."""
+
+    block: str
+    outstanding: float
+    mean: str
+    latencies: list[str] | None
+
+    def tree(self) -> Tree:
+        """For the file; without latencies where there are none."""
+        return {key: value for key, value in vars(self).items() if value is not None}
+
+
 def _row(
     load: Loads,
     predictor: Blend,
     host: HostTimes,
     points: Sequence[Point],
     side: str,
-) -> dict[str, Any] | None:
+) -> _Row | None:
     """A row of the table; None where the host is what limits."""
     rate = float(predictor.rates(load)[0])
     busy = float(host.busy(load)[0])
@@ -203,13 +216,8 @@ def _row(
     at_host = busy + host.wake / float(load.depth[0])
     inside = max(depth - rate * at_host, 0.05 * depth)
     mean = inside / rate
-    row: dict[str, Any] = {
-        "block": f"{int(load.block[0])} B",
-        "outstanding": float(f"{inside:.4g}"),
-        "mean": duration(mean),
-    }
     shape = _shape(load, points, side, mean)
-    return row if shape is None else row | {"latencies": shape}
+    return _Row(f"{int(load.block[0])} B", float(f"{inside:.4g}"), duration(mean), shape)
 
 
 def _shape(load: Loads, points: Sequence[Point], side: str, mean: float) -> list[str] | None:

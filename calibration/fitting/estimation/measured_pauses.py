@@ -23,7 +23,7 @@ import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, sqrt
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.pauses import (
@@ -35,6 +35,7 @@ from raidlab.calibration.fitting.estimation.pauses import (
 )
 from raidlab.calibration.measurements.measurement import Point, Side
 from raidlab.devices.datasheet.draft import quantity
+from raidlab.devices.trees import Tree, Value
 
 _OF_MEDIAN: Final = 1.2533
 """Standard error of a median over that of a mean: the square root of half of pi."""
@@ -90,7 +91,7 @@ class MeasuredPauses:
         kind = self.kind
         return {"every": quantity(kind.every_us, "us"), "length": quantity(kind.length_us, "us")}
 
-    def sources(self, base: Mapping[str, Any], measured: str) -> dict[str, Any]:
+    def sources(self, base: Mapping[str, Value], measured: str) -> Tree:
         """Sources of a device's file with those of its pauses.
 
         Args:

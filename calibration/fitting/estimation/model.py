@@ -24,7 +24,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DeviceSpec, DriveSpec, check
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put, table_at
 
 Array = npt.NDArray[np.float64]
 Stand = Callable[..., Bench]
@@ -45,8 +45,8 @@ class FitModel:
 
     def __init__(
         self,
-        tree: Mapping[str, Any],
-        host: Mapping[str, Any],
+        tree: Mapping[str, Value],
+        host: Mapping[str, Value],
         parameters: Sequence[Parameter],
         ties: Mapping[str, Parameter],
         known: Mapping[str, Parameter],
@@ -74,7 +74,7 @@ class FitModel:
             )
         return found | dict(self.fixed)
 
-    def files(self, at: Array) -> tuple[dict[str, Any], dict[str, Any], float]:
+    def files(self, at: Array) -> tuple[Tree, Tree, float]:
         """The trees of the device and the host, and the share of the drive that contained data."""
         tree, host = copy.deepcopy(dict(self.tree)), copy.deepcopy(dict(self.host))
         numbers = self.numbers(at)
@@ -118,13 +118,14 @@ class FitModel:
             SpecError: The numbers do not fit together.
         """
         tree, host, mapped = self.files(at)
-        beside = tree.pop(CONTROLLER_TABLE, None)
+        beside = table_at(tree, CONTROLLER_TABLE)
+        tree.pop(CONTROLLER_TABLE, None)
         device = checked(KINDS[str(tree["kind"])], tree)
-        controller = () if beside is None else (checked(ControllerSpec, beside),)
+        controller = (checked(ControllerSpec, beside),) if beside else ()
         return self.stand(device, checked(HostSpec, host), mapped, *controller)
 
 
-def _scale_cpu(host: dict[str, Any], factor: float) -> None:
+def _scale_cpu(host: Tree, factor: float) -> None:
     """Every time that a host's CPU takes, times `factor`."""
     for key in CPU_TIMES:
         text = get(host, key)
@@ -139,7 +140,7 @@ def _plain(parameter: Parameter, key: str) -> Parameter:
     )
 
 
-def checked(model: Any, tree: Mapping[str, Any]) -> Any:
+def checked(model: Any, tree: Mapping[str, Value]) -> Any:
     """A tree as its model.
 
     Raises:

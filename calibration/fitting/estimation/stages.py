@@ -11,7 +11,7 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.certainty.replicates import scaled_by_replicates
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.estimation.model import FitModel, alone
+from raidlab.calibration.fitting.parameters.facts import Fact
 from raidlab.calibration.fitting.parameters.kinds import ALONE_AND_BESIDE, declared_for, that_apply
 from raidlab.calibration.fitting.parameters.parameter import (
     Choice,
@@ -54,7 +55,7 @@ from raidlab.calibration.fitting.search.minimise import (
 from raidlab.calibration.fitting.search.prior import Prior
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import SpecError
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.running.simulate import Progress
 
@@ -104,8 +105,12 @@ class Settings:
     """Of the fitted device."""
     train: str = ""
     """Points that the fit may see; all if empty."""
-    overrides: Mapping[str, Any] = field(default_factory=dict)
+    overrides: Mapping[str, Value] = field(default_factory=dict)
     """Values of the device file to replace before the fit, by dotted key."""
+    facts: tuple[Fact, ...] = ()
+    """What is known of the device: it binds, and tells kinds apart."""
+    known: frozenset[str] = frozenset()
+    """Keys of the device file that its system states: they bind, too."""
     choice: Choice = _NO_CHOICE
     budget: int = BUDGET
     """Evaluations that the search may take: places of the parameters that are simulated."""
@@ -121,7 +126,7 @@ class Task:
     """What is to be fitted, to what."""
 
     kind: Kind
-    host: Mapping[str, Any]
+    host: Mapping[str, Value]
     points: tuple[Point, ...]
     settings: Settings
     checkpoint: Checkpoint | None = None
@@ -130,6 +135,8 @@ class Task:
     """What it stands in; None for a drive behind the host."""
     prior: Prior | None = None
     """What the device to start from knows; None for a template."""
+    rough: Effort = ROUGH
+    """Of rough looks."""
 
     @property
     def sides(self) -> frozenset[str]:
@@ -163,7 +170,7 @@ class Task:
         longest = longest_us * float(DURATION.units["us"] / DURATION.units[parameter.unit])
         return replace(parameter, high=max(parameter.high, longest))
 
-    def model(self, tree: Mapping[str, Any], set_by_modes: frozenset[str]) -> FitModel:
+    def model(self, tree: Mapping[str, Value], set_by_modes: frozenset[str]) -> FitModel:
         """The model of a device file, varying what applies to it."""
         kind, choice = self.kind, self.settings.choice
         has = self.has
@@ -175,6 +182,7 @@ class Task:
             if not (known_state and parameter.key.startswith("state."))
             and parameter.key not in set_by_modes
             and parameter.key not in self.settings.overrides
+            and parameter.key not in self.settings.known
         ]
         declared = [self.wide(parameter) for parameter in declared]
         if self.prior is not None:
@@ -213,7 +221,9 @@ class Task:
             looked = [self.points[index] for index in indices]
             try:
                 bench = model.bench(at)
-                results = bench.run_all(looked, ROUGH if rough else fine, self.settings.workers)
+                results = bench.run_all(
+                    looked, self.rough if rough else fine, self.settings.workers
+                )
             except SpecError:
                 # Numbers that no drive can have are as far away as can be.
                 count = sum(1 for group in groups if group in set(indices))
@@ -281,7 +291,7 @@ class Settled:
     """How many there were."""
 
 
-def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progress) -> Settled:
+def settle(task: Task, tree: Mapping[str, Value], budget: Budget, progress: Progress) -> Settled:
     """Decides the modes of operation and finds a place to begin at.
 
     Args:
@@ -295,7 +305,7 @@ def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progre
         SpecError: A parameter that the user names does not exist.
     """
     tree = _as_said(task, tree)
-    chosen: dict[str, Any] = {}
+    chosen: Tree = {}
     current = _at(task, tree, chosen, {})
     steps = _steps(task, current.model.parameters)
     for number, (mode, side, points) in enumerate(steps):
@@ -311,7 +321,7 @@ def settle(task: Task, tree: Mapping[str, Any], budget: Budget, progress: Progre
     return current
 
 
-def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
+def _as_said(task: Task, tree: Mapping[str, Value]) -> Tree:
     """The tree with what is usual for the modes of operation that the user has said."""
     changed = copy.deepcopy(dict(tree))
     for mode in task.kind.modes:
@@ -321,7 +331,7 @@ def _as_said(task: Task, tree: Mapping[str, Any]) -> dict[str, Any]:
     return changed
 
 
-def _put_usual(task: Task, tree: dict[str, Any], option: Option) -> None:
+def _put_usual(task: Task, tree: Tree, option: Option) -> None:
     settings = task.settings
     for key, value in option.usual.items():
         if key not in settings.overrides and key not in settings.choice.fix:
@@ -395,21 +405,22 @@ def _is_open(mode: Mode, task: Task) -> bool:
     """True if nobody has said how the device works, and some point shows it."""
     named = {key for option in mode.options for key in option.values}
     settings = task.settings
-    said = named & (set(settings.overrides) | set(settings.choice.fix) | settings.choice.free)
+    given = set(settings.overrides) | set(settings.choice.fix) | settings.choice.free
+    said = named & (given | settings.known)
     return not said and not settings.like and mode.side in task.sides
 
 
 def _decide(
     task: Task,
-    tree: Mapping[str, Any],
-    chosen: dict[str, Any],
+    tree: Mapping[str, Value],
+    chosen: Tree,
     current: Settled,
     mode: Mode,
     points: tuple[int, ...],
     budget: Budget,
-) -> tuple[Settled, dict[str, Any]]:
+) -> tuple[Settled, Tree]:
     """The option under which the points are met best, and the tree to go on with."""
-    tried: list[tuple[float, Settled, dict[str, Any]]] = []
+    tried: list[tuple[float, Settled, Tree]] = []
     known, spent = _places(current), 0
     for number, option in enumerate(mode.options):
         usual = copy.deepcopy(dict(tree))
@@ -456,7 +467,7 @@ def _said(option: Option) -> str:
 
 
 def _at(
-    task: Task, tree: Mapping[str, Any], chosen: Mapping[str, Any], known: Mapping[str, float]
+    task: Task, tree: Mapping[str, Value], chosen: Mapping[str, Value], known: Mapping[str, float]
 ) -> Settled:
     """The model of a tree with some values replaced; places are those known so far."""
     changed = copy.deepcopy(dict(tree))

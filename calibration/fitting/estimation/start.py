@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from raidlab.calibration.fitting.bench.bench import Effort
 from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.estimation.stages import Settings
-from raidlab.calibration.fitting.parameters.parameter import Kind
-from raidlab.calibration.fitting.parameters.system_kinds import CONTROLLER_TABLE
+from raidlab.calibration.fitting.parameters.facts import FACT_KEYS, bound
+from raidlab.calibration.fitting.parameters.kinds import KINDS, kind_of
+from raidlab.calibration.fitting.parameters.parameter import Kind, number_of
+from raidlab.calibration.fitting.parameters.system_kinds import CONTROLLER_TABLE, UNKNOWN
 from raidlab.calibration.fitting.search.prior import Prior
 from raidlab.devices.catalogue import KINDS as DEVICE_KINDS
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.devices.schema import check
-from raidlab.devices.trees import get, put
+from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec, check, read_toml
+from raidlab.devices.ssd import SsdSpec
+from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.devices.units import is_quantity
+from raidlab.scenarios.planning.scenario import build_scenario
 
 FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
 """Of the comparison that ends a fit."""
@@ -44,14 +50,14 @@ def system_of(kind: Kind, settings: Settings) -> System | None:
     return None
 
 
-def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[dict[str, Any]]:
+def hosts_of(kind: Kind, settings: Settings, system: System | None) -> list[Tree]:
     """The trees of the hosts to try: the named one, or the usual one and others of its kind."""
     if system is not None or settings.host:
         return [host_of(kind, settings, system)]
     return [host_of(kind, replace(settings, host=name), None) for name in (kind.host, *kind.hosts)]
 
 
-def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, Any]:
+def host_of(kind: Kind, settings: Settings, system: System | None) -> Tree:
     """The host's tree."""
     name = settings.host or kind.host
     behind = system.host if system else find_for("--host", name, HostSpec)
@@ -63,7 +69,7 @@ def host_of(kind: Kind, settings: Settings, system: System | None) -> dict[str, 
 
 def base_of(
     kind: Kind, settings: Settings, measured: str, system: System | None
-) -> tuple[dict[str, Any], dict[str, Any]]:
+) -> tuple[Tree, Tree]:
     """The tree to start from, and the sources of what is not fitted."""
     if system is not None:
         device = system.device
@@ -75,9 +81,9 @@ def base_of(
     tree = copy.deepcopy(dict(device.written))
     for own in ("aliases", "fitted_behind"):
         tree.pop(own, None)
-    sources: dict[str, Any] = {}
+    sources: Tree = {}
     for key, source in device.sources.items():
-        stated: dict[str, Any] = {"source": source.source}
+        stated: Tree = {"source": source.source}
         if source.source == "fitted":
             stated |= {"stderr": source.stderr, "measurement": source.measurement}
         if source.note:
@@ -90,6 +96,8 @@ def base_of(
         sources[key] = {"source": "assumed", "note": "what the model takes if nothing is said"}
     if system is not None and system.controller is not None:
         tree[CONTROLLER_TABLE] = copy.deepcopy(dict(system.controller.written))
+    if isinstance(device.spec, SsdSpec) and settings.facts:
+        _with_room(tree, device.spec, settings)
     for key, value in settings.overrides.items():
         _override(tree, key, value)
         if not isinstance(value, str) or is_quantity(value):
@@ -100,6 +108,84 @@ def base_of(
     return tree, sources
 
 
+def kind_for(settings: Settings) -> Kind:
+    """The kind to fit, whose flash has blocks for the capacity that is known.
+
+    Raises:
+        SpecError: There is no such kind.
+    """
+    kind = kind_of(settings.kind)
+    known = bound(settings.kind, settings.facts).get("capacity")
+    template = None if known is None or kind.needs else load_device(kind.template).spec
+    if not isinstance(template, SsdSpec):
+        return kind
+    ratio = number_of(known) / template.capacity_bytes(DriveOptions())
+    key = "nand.blocks_per_plane"
+    modes = tuple(
+        replace(
+            mode,
+            options=tuple(
+                replace(option, values={**option.values, key: _blocks(option.values[key], ratio)})
+                if key in option.values
+                else option
+                for option in mode.options
+            ),
+        )
+        for mode in kind.modes
+    )
+    return replace(kind, modes=modes)
+
+
+def _blocks(blocks: Value, ratio: float) -> int:
+    return max(8, math.ceil(number_of(blocks) * ratio))
+
+
+def _with_room(tree: Tree, spec: SsdSpec, settings: Settings) -> None:
+    """Blocks for the capacity that is known."""
+    known = settings.overrides.get("capacity")
+    if known is not None:
+        ratio = number_of(known) / spec.capacity_bytes(DriveOptions())
+        put(tree, "nand.blocks_per_plane", _blocks(spec.nand.blocks_per_plane, ratio))
+
+
+def kind_of_device(spec: DeviceSpec) -> str:
+    """The kind that a device is fitted as: flash behind PCIe is `nvme`."""
+    link = spec.link() if isinstance(spec, SsdSpec) else None
+    return "nvme" if link is not None and link.family == "pcie" else spec.kind
+
+
+def kind_in(path: str) -> str:
+    """The kind of the drives of a scenario whose drives are known by name.
+
+    Raises:
+        SpecError: It cannot be read, or its drives are unknown, of several kinds, or none.
+    """
+    tree = read_toml(Path(path))
+    unknown = {UNKNOWN: load_device(kind_of("station").template)}
+    scenario = build_scenario(tree, Path(path), unknown)
+    drives = {
+        kind_of_device(device.spec)
+        for name, device in scenario.models.items()
+        if name != UNKNOWN and isinstance(device.spec, DriveSpec)
+    }
+    if len(drives) != 1 or UNKNOWN in scenario.models:
+        of = f"the drives of --system are {', '.join(sorted(drives)) or UNKNOWN}"
+        raise SpecError([Fault("--kind", None, f"one of {', '.join(KINDS)}: {of}")])
+    return drives.pop()
+
+
+def known_of(system: System | None) -> frozenset[str]:
+    """Keys of facts that the system's device states, as `raidlab discover` reads them."""
+    if system is None:
+        return frozenset()
+    sources = system.device.sources
+    return frozenset(
+        key
+        for key in FACT_KEYS
+        if key in sources and sources[key].source in ("measured", "data-sheet", "published")
+    )
+
+
 def prior_of(settings: Settings) -> Prior | None:
     """What the device to start from knows of its numbers; None for a template."""
     if not settings.like:
@@ -108,7 +194,7 @@ def prior_of(settings: Settings) -> Prior | None:
     return Prior(device.written, device.sources)
 
 
-def _override(tree: dict[str, Any], key: str, value: Any) -> None:
+def _override(tree: Tree, key: str, value: Any) -> None:
     """Sets what `--set` says, where the device file has a place for it."""
     allowed = _OWN.get(key)
     path = key.split(".")
@@ -126,7 +212,7 @@ def _override(tree: dict[str, Any], key: str, value: Any) -> None:
     put(tree, key, value)
 
 
-def _check(kind: Kind, tree: Mapping[str, Any], settings: Settings) -> None:
+def _check(kind: Kind, tree: Mapping[str, Value], settings: Settings) -> None:
     """The file to start from was in order: what is wrong now is what options say."""
     faults = Faults()
     alone = {key: value for key, value in tree.items() if key != CONTROLLER_TABLE}

@@ -21,7 +21,7 @@ from raidlab.calibration.fitting.parameters.parameter import (
 )
 from raidlab.calibration.fitting.parameters.system_kinds import SYSTEM_KINDS
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Tree, Value, get
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -258,7 +258,7 @@ def _speed(rpm: int, single: str, average: str, full: str) -> Option:
     return Option({"speed": f"{rpm} rpm"}, {f"seek.read.{key}": text for key, text in seek.items()})
 
 
-def _unaged(policy: str) -> dict[str, Any]:
+def _unaged(policy: str) -> Tree:
     return {
         "scheduler.policy": policy,
         "scheduler.ageing": 0.0,
@@ -384,7 +384,7 @@ def kind_of(name: str) -> Kind:
 
 def that_apply(
     parameters: Sequence[Parameter],
-    tree: Mapping[str, Any],
+    tree: Mapping[str, Value],
     sides: frozenset[str],
     has: frozenset[str] = frozenset(),
 ) -> list[Parameter]:
@@ -404,8 +404,8 @@ def that_apply(
 
 def declared_for(
     kind: Kind,
-    tree: Mapping[str, Any],
-    host: Mapping[str, Any],
+    tree: Mapping[str, Value],
+    host: Mapping[str, Value],
     sides: frozenset[str],
     has: frozenset[str] = frozenset(),
 ) -> list[Parameter]:
@@ -421,7 +421,7 @@ def declared_for(
     ]
 
 
-def start_of(parameter: Parameter, tree: Mapping[str, Any], host: Mapping[str, Any]) -> float:
+def start_of(parameter: Parameter, tree: Mapping[str, Value], host: Mapping[str, Value]) -> float:
     """The value that the files have, in the parameter's unit."""
     if parameter.key.startswith("state.") or parameter.key == CPU_SCALE:
         return 1.0

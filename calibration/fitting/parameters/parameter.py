@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Value
 from raidlab.devices.units import DIMENSIONS, DURATION
 
 DETERMINED_WITHIN: Final = 0.3
@@ -114,9 +115,9 @@ class Parameter:
 class Option:
     """One mode of operation."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
     """Of the device file, by dotted key: not varied."""
-    usual: Mapping[str, Any] = field(default_factory=dict)
+    usual: Mapping[str, Value] = field(default_factory=dict)
     """What drives that work so usually have: where what is varied begins, and is pulled to."""
     preferred: bool = False
     """Chosen before others that fit about as well; of those without, the first is."""

@@ -5,17 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from raidlab.calibration.fitting.bench.bench import Bench
 from raidlab.calibration.fitting.certainty.fitted_file import with_fitted
-from raidlab.calibration.fitting.certainty.goodness_of_fit import goodness
+from raidlab.calibration.fitting.certainty.goodness_of_fit import Goodness, goodness
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
 from raidlab.calibration.fitting.comparison.baseline import against_lines
-from raidlab.calibration.fitting.comparison.compare import Compared, summary, within
+from raidlab.calibration.fitting.comparison.compare import (
+    Agreement,
+    Compared,
+    Summary,
+    summary,
+    within,
+)
 from raidlab.calibration.fitting.comparison.regions import by_region
+from raidlab.calibration.fitting.estimation.families import FamilyChoice
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import Tried
 from raidlab.calibration.fitting.estimation.measured_pauses import MeasuredPauses
@@ -26,6 +32,8 @@ from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.calibration.surrogates.selection import Selection
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.spec_writer import device_toml
+from raidlab.devices.trees import Document, Tree, Value, table_at
+from raidlab.scenarios.spec.findings import Warning, typed_warnings
 
 
 @dataclass(frozen=True)
@@ -46,9 +54,9 @@ class Calibration:
     fit: Fit
     model: FitModel
     bench: Bench
-    tree: Mapping[str, Any]
-    host: Mapping[str, Any]
-    base_sources: Mapping[str, Any]
+    tree: Mapping[str, Value]
+    host: Mapping[str, Value]
+    base_sources: Mapping[str, Value]
     rows: tuple[Compared, ...]
     left_out: tuple[LeftOut, ...]
     decisions: tuple[Decision, ...]
@@ -59,6 +67,8 @@ class Calibration:
     """What laws make of the training points."""
     host_was_measured: bool = False
     """True if the host's file has CPU times or threads of the machine that was measured."""
+    families: FamilyChoice | None = None
+    """What families of devices come to at points left out, where no kind was named."""
     pauses: MeasuredPauses | None = None
     """Of the drive, from the tails of the training points; None if they say nothing."""
 
@@ -66,15 +76,33 @@ class Calibration:
         """The training or the test points."""
         return [row for row in self.rows if row.part == name]
 
+    def errors(self, name: str) -> Summary:
+        """How far off the training or the test points are."""
+        return summary(self.part(name))
+
+    @property
+    def goodness(self) -> Goodness:
+        """Statistics of the fit at its training points."""
+        return goodness(self.fit.residuals.tolist(), len(self.fit.place))
+
+    @property
+    def warnings_typed(self) -> tuple[Warning, ...]:
+        """`warnings` with their codes and subjects."""
+        return typed_warnings(self.warnings)
+
     @property
     def where(self) -> str:
         """What it was measured in, for people."""
         system = self.settings.system
         return f"in {Path(system).name}" if system else f"behind {self.host['name']}"
 
-    def to_dict(self, tolerance_pct: float | None = None) -> dict[str, Any]:
-        """The document of `raidlab calibrate --json`, judged by a tolerance if one is given."""
+    def agreement(self, tolerance_pct: float | None) -> Agreement | None:
+        """Whether unseen rates, or all where none is unseen, are within a tolerance, if any."""
         unseen = self.part("test") or self.part("train")
+        return None if tolerance_pct is None else within(unseen, tolerance_pct)
+
+    def to_dict(self, tolerance_pct: float | None = None) -> Document:
+        """The document of `raidlab calibrate --json`, judged by a tolerance if one is given."""
         return {
             "device": self.tree["name"],
             "host": self.host["name"],
@@ -91,29 +119,31 @@ class Calibration:
             ],
             "pauses": None if self.pauses is None else self.pauses.to_dict(),
             "correlations": np.round(self.fit.correlations, 3).tolist(),
-            "train": summary(self.part("train")),
-            "test": summary(self.part("test")),
+            "train": self.errors("train"),
+            "test": self.errors("test"),
             "baseline": against_lines(self.rows),
             "regions": by_region(self.rows),
             "kind": self.settings.kind,
+            "families": None if self.families is None else self.families.to_dict(),
             "laws": None if self.selection is None else self.selection.to_dict(),
-            "agreement": None if tolerance_pct is None else within(unseen, tolerance_pct),
-            "goodness": goodness(self.fit.residuals.tolist(), len(self.fit.place)),
+            "agreement": self.agreement(tolerance_pct),
+            "goodness": self.goodness,
             "points": [row.to_dict() for row in self.rows],
             "left_out": [vars(left) for left in self.left_out],
             "evaluations": self.fit.evaluations,
             "wall_s": round(self.fit.wall_s, 3),
             "seed": self.settings.seed,
             "warnings": list(self.warnings),
+            "warnings_typed": [each.to_dict() for each in self.warnings_typed],
         }
 
-    def to_toml(self, tree: Mapping[str, Any] | None = None) -> str:
+    def to_toml(self, tree: Mapping[str, Value] | None = None) -> str:
         """The fitted device's file; of another `tree` with the same sources if one is given."""
         sources = with_fitted(
             self.base_sources, self.fit.estimates, self.tree, self.measurement.name,
             self.fit.correlations.tolist(),
         )  # fmt: skip
-        test = summary(self.part("test"))
+        test = self.errors("test")
         head = [f"Fitted to {self.measurement.name}, measured {self.where}."]
         if test["points"]:
             head.append(
@@ -157,7 +187,7 @@ class Calibration:
         if CONTROLLER_TABLE not in self.tree:
             allowed = f'left out: no controller of --system is model = "{UNKNOWN_CONTROLLER}"'
             raise SpecError([Fault("--controller-out", None, allowed)])
-        beside = dict(self.tree[CONTROLLER_TABLE])
+        beside = dict(table_at(self.tree, CONTROLLER_TABLE))
         head = [f"A controller as a fit to {self.measurement.name} found it, with its drives."]
         title = f"{beside['title']}, as fitted with {self.tree['name']}"
         named = {"name": f"{beside['name']}-of-{self.tree['name']}", "title": title}
@@ -165,7 +195,7 @@ class Calibration:
             beside | named, self._varied(CONTROLLER_TABLE, str(beside["name"])), head
         )
 
-    def _varied(self, owner: str, begun: str) -> dict[str, Any]:
+    def _varied(self, owner: str, begun: str) -> Tree:
         """The sources of what stands around the drives: what the fit has varied of it."""
         varied = [e for e in self.fit.estimates if e.parameter.key.startswith(f"{owner}.")]
         said = ", ".join(
@@ -178,7 +208,7 @@ class Calibration:
         return {"all": {"source": "assumed", "note": note}}
 
 
-def _estimate(estimate: Estimate) -> dict[str, Any]:
+def _estimate(estimate: Estimate) -> Document:
     parameter = estimate.parameter
     return {
         "name": parameter.key,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -92,11 +92,33 @@ def intervals(
     return [(float(a), float(b)) for a, b in zip(low, high, strict=True)]
 
 
-def document(result: Calibration, count: int, workers: int = 1) -> dict[str, Any]:
+class DrawnPoint(TypedDict):
+    """A point, and the rates between which 95 % of drawn devices lie."""
+
+    rw: str
+    bs: int
+    iodepth: int
+    numjobs: int
+    part: str
+    measured_iops: float
+    simulated_iops: float
+    iops_low: float
+    iops_high: float
+
+
+class Posterior(TypedDict):
+    """Rates of drawn devices."""
+
+    draws: int
+    points: list[DrawnPoint]
+    share_inside: float
+
+
+def document(result: Calibration, count: int, workers: int = 1) -> Posterior:
     """The part `posterior` of `raidlab calibrate --json`."""
     points = [row.point for row in result.rows]
     found = intervals(result, points, count, workers)
-    rows = [
+    rows: list[DrawnPoint] = [
         {
             "rw": row.point.rw,
             "bs": row.point.bs,

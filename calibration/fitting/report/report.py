@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final, Literal
 
+from raidlab.calibration.fitting.certainty.goodness_of_fit import Goodness
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
-from raidlab.calibration.fitting.comparison.baseline import against_lines
-from raidlab.calibration.fitting.comparison.compare import Compared, summary
-from raidlab.calibration.fitting.comparison.regions import NAMES, Region, by_region
+from raidlab.calibration.fitting.comparison.baseline import BesideLines, against_lines
+from raidlab.calibration.fitting.comparison.compare import Compared, Summary, summary
+from raidlab.calibration.fitting.comparison.regions import NAMES, Region, RegionSummary, by_region
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.fitting.report.pictures import Bands, interval_pictures, point_pictures
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.scenarios import _engine
 from raidlab.scenarios.results.look import Cell, Column, Kind, Table, digits
 from raidlab.scenarios.results.page import Box, Evidence, Folded, Page, Text
+from raidlab.scenarios.spec.findings import Code
 
 _WORST: Final = 25
 WORST_SHOWN: Final = 10
@@ -54,11 +56,11 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
         command: Makes the page again.
         bands: For each of the result's rows the rates between which 95 % of drawn devices lie.
     """
-    document = result.to_dict()
     estimates = result.fit.estimates
     determined = sum(estimate.identifiable for estimate in estimates)
-    unseen = document["test"]["points"] > 0
-    part, of = (document["test"], "unseen ") if unseen else (document["train"], "training ")
+    part, of = result.errors("test"), "unseen "
+    if not part["points"]:
+        part, of = result.errors("train"), "training "
     boxes = _boxes(part, of, (_MEDIAN, _P90, _P99))
     evidence: list[Evidence] = [
         parameters_table(estimates),
@@ -71,11 +73,11 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
                 "Lines are straight in the logarithms of rate and outstanding I/Os between the"
                 " training points of the same load. Skill is 1 less the model's error over theirs:"
                 " 0 is no better than the lines.",
-                _goodness(document["goodness"]),
+                _goodness(result.goodness),
                 *_correlated(result),
             ],
         ),
-        parts_table(document),
+        parts_table(result),
     ]
     if result.left_out:
         evidence.append(
@@ -103,15 +105,15 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
             Text("The device file", listing=result.to_toml(), folded=True),
         ],
         provenance=[
-            f"raidlab {_engine.version()}, seed {document['seed']}; fitted to"
+            f"raidlab {_engine.version()}, seed {result.settings.seed}; fitted to"
             f" {result.measurement.name}, measured {result.where};"
-            f" {document['evaluations']:,} evaluations."
+            f" {result.fit.evaluations:,} evaluations."
         ],
         command=command,
     ).html()
 
 
-def _goodness(found: Mapping[str, Any]) -> str:
+def _goodness(found: Goodness) -> str:
     """Chi-square and what is made of it, of the training points."""
     return (
         f"Chi-square {digits(found['chi_square'])} of {found['residuals']} residuals in tolerances"
@@ -147,7 +149,7 @@ def _times(error_pct: float) -> float:
 
 def calibration_answer(result: Calibration) -> str:
     """How well unseen points are predicted, and how many parameters are determined."""
-    train, test = (summary(result.part(part)) for part in ("train", "test"))
+    train, test = result.errors("train"), result.errors("test")
     estimates = result.fit.estimates
     determined = sum(estimate.identifiable for estimate in estimates)
     seen = "Unseen" if test["points"] else "Training"
@@ -162,7 +164,7 @@ def calibration_answer(result: Calibration) -> str:
     )
 
 
-def _beside_lines(found: dict[str, Any]) -> str:
+def _beside_lines(found: BesideLines) -> str:
     """Whether the model is better than straight lines between its training points."""
     if found["skill"] is None or found["skill_p90"] is None:
         return ""
@@ -170,8 +172,9 @@ def _beside_lines(found: dict[str, Any]) -> str:
     better = "better" if median and ninth else "no better"
     if median != ninth:
         better = f"better in {'the median' if median else 'nine in ten'} alone"
-    own, own_ninth = (digits(found[f"model_{key}"]) for key in (_MEDIAN, _P90))
-    lines, lines_ninth = (digits(found[key]) for key in (_MEDIAN, _P90))
+    own = digits(found["model_median_abs_error_pct"])
+    own_ninth = digits(found["model_p90_abs_error_pct"])
+    lines, lines_ninth = digits(found[_MEDIAN]), digits(found[_P90])
     return (
         f" It is {better} than straight lines between the training points, which are {lines} % off,"
         f" {lines_ninth} % in nine in ten (it {own} %, {own_ninth} % on the same points; skill"
@@ -179,7 +182,7 @@ def _beside_lines(found: dict[str, Any]) -> str:
     )
 
 
-def _hard_first(regions: Mapping[str, Mapping[str, Any]]) -> str:
+def _hard_first(regions: Mapping[str, RegionSummary]) -> str:
     """Errors of one outstanding and of the knee before those of ceilings, which flatter."""
     if Region.CEILING.value not in regions or len(regions) == 1:
         return ""
@@ -195,8 +198,7 @@ def _hard_first(regions: Mapping[str, Mapping[str, Any]]) -> str:
 def grouped_warnings(result: Calibration) -> list[str]:
     """Warnings beside the answer; the table says which parameters are in doubt."""
     estimates = result.fit.estimates
-    names = tuple(f"{estimate.parameter.key} " for estimate in estimates)
-    found = [warning for warning in result.warnings if not warning.startswith(names)]
+    found = [each.text for each in result.warnings_typed if each.code != Code.UNDETERMINED]
     doubted = sum(not estimate.identifiable for estimate in estimates)
     if doubted:
         found.insert(
@@ -218,14 +220,15 @@ def _next(result: Calibration) -> list[str]:
     ]
 
 
-_MEDIAN, _P90, _P99 = (
-    "median_abs_error_pct", "p90_abs_error_pct", "p99_latency_median_abs_error_pct",
-)  # fmt: skip
+_Error = Literal["median_abs_error_pct", "p90_abs_error_pct", "p99_latency_median_abs_error_pct"]
+_MEDIAN: Final = "median_abs_error_pct"
+_P90: Final = "p90_abs_error_pct"
+_P99: Final = "p99_latency_median_abs_error_pct"
 
 
-def _boxes(found: Mapping[str, Any], of: str, keys: Iterable[str]) -> list[Box]:
+def _boxes(found: Summary, of: str, keys: Iterable[_Error]) -> list[Box]:
     """What is known of a part of the points, by the keys of its summary."""
-    texts = {
+    texts: dict[_Error, str] = {
         _MEDIAN: f"median error of {of}rates",
         _P90: f"of nine in ten {of}rates at most",
         _P99: f"median error of {of}p99",
@@ -268,28 +271,27 @@ def parameters_table(estimates: Sequence[Estimate]) -> Table:
     return Table("Parameters", columns, rows)
 
 
-def parts_table(document: dict[str, Any]) -> Table:
+def parts_table(result: Calibration) -> Table:
     """Training and unseen points, and straight lines between the training points beside them."""
-    lines, regions = document["baseline"], document["regions"]
+    lines, regions = against_lines(result.rows), by_region(result.rows)
     rows: list[list[Cell]] = [
         [
             name,
-            document[part]["points"],
-            document[part]["median_abs_error_pct"],
-            document[part]["p90_abs_error_pct"],
-            document[part]["p99_latency_median_abs_error_pct"],
+            errors["points"],
+            errors[_MEDIAN],
+            errors[_P90],
+            errors[_P99],
             _skill(lines["skill"]) if part == "test" else None,
             _skill(lines["skill_p90"]) if part == "test" else None,
         ]
         for part, name in (("train", "training"), ("test", "unseen"))
-        if document[part]["points"]
+        if (errors := result.errors(part))["points"]
     ]
     # One region alone says what the parts have said.
     for region in Region if len(regions) > 1 else ():
         if of := regions.get(region.value):
-            errors = of[_MEDIAN], of[_P90], of[_P99]
             skills = _skill(of["skill"]), _skill(of["skill_p90"])
-            rows.append([NAMES[region], of["points"], *errors, *skills])
+            rows.append([NAMES[region], of["points"], of[_MEDIAN], of[_P90], of[_P99], *skills])
     if lines["points"]:
         rows.append(
             ["unseen, by lines", lines["points"], lines[_MEDIAN], lines[_P90], None, None, None]

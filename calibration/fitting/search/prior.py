@@ -16,7 +16,7 @@ from typing import Any, Final
 from raidlab.calibration.fitting.parameters.parameter import Parameter, number_of
 from raidlab.calibration.fitting.search.minimise import PULL
 from raidlab.devices.provenance import Source
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Value, get
 
 ROUNDED: Final = 0.05
 """Relative standard deviation of what a stated figure decides: sheets round, and say "up to"."""
@@ -28,7 +28,7 @@ _DEVIATIONS: Final = 4.0
 class Prior:
     """The sources of a device that was made of a data sheet."""
 
-    tree: Mapping[str, Any]
+    tree: Mapping[str, Value]
     sources: Mapping[str, Source]
 
     def of(self, parameter: Parameter) -> Parameter:

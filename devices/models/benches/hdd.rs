@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Rig, params};
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use std::time::Instant;
 
 const IOS: u64 = 1_000_000;

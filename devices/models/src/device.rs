@@ -9,7 +9,8 @@ use crate::station::{FixedStation, StationParams};
 use crate::volume::{Volume, VolumeParams};
 use crate::xpoint::{Xpoint, XpointParams};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Spells, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::{Nanos, Spells, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -9,7 +9,8 @@
 
 use crate::c_states::{CStateParams, exit_latency};
 use crate::run_queues::RunQueues;
-use raidlab_kernel::{Nanos, Op, Served, Station, Stream, Time};
+use raidlab_io::Op;
+use raidlab_kernel::{Nanos, Served, Station, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

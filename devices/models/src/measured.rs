@@ -16,7 +16,8 @@
 //! grow linearly with both. Beyond the greatest population the rate stays.
 
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Stream, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::cmp::Reverse;

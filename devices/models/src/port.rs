@@ -1,6 +1,7 @@
 //! The engine as a device sees it.
 
-use raidlab_kernel::{Io, IoId, Nanos, Time};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::{Nanos, Time};
 
 /// What a device may do while it handles a command or one of its own events.
 ///

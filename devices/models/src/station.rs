@@ -5,7 +5,8 @@
 //! null device, which takes no time at all.
 
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Stations, Stream, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Stations, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -12,7 +12,8 @@
 
 use crate::limits::{LimitParams, Limits};
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Served, Spells, Stations, Stream, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Served, Spells, Stations, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

@@ -6,7 +6,8 @@
 //! the medium. docs/explanation/xpoint.md has the equations.
 
 use crate::{Fault, Port};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Stations, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Stations, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 

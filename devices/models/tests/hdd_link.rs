@@ -1,7 +1,8 @@
 //! A drive behind a link, against what can be computed by hand.
 
 use crate::common::{Rig, params};
-use raidlab_kernel::{Nanos, Op, Part, Time};
+use raidlab_io::{Op, Part};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Device, DeviceParams};
 use serde_json::{Value, json};
 
@@ -9,8 +10,7 @@ use serde_json::{Value, json};
 /// 1000 cylinders, 1 ms plus 1 us a cylinder, head switch 0.5 ms, tracks skewed by 10 sectors.
 fn plain() -> Value {
     json!({
-        "kind": "hdd",
-        "rpm": 6000,
+        "kind": "hdd", "rpm": 6000,
         "initial_angle": 0.0,
         "geometry": {"heads": 2, "zones": [{
             "first_cylinder": 0, "last_cylinder": 999, "sectors_per_track": 100,
@@ -46,7 +46,7 @@ fn figure(rig: &Rig, name: &str) -> f64 {
     figures.iter().find(|figure| figure.0 == name).unwrap().1
 }
 
-fn parts(io: &raidlab_kernel::Io) -> [u64; 4] {
+fn parts(io: &raidlab_io::Io) -> [u64; 4] {
     [Part::Overhead, Part::Seek, Part::Rotation, Part::Transfer].map(|part| io.parts[part].0)
 }
 

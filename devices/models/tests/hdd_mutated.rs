@@ -2,7 +2,7 @@
 
 use crate::common::{Rig, params};
 use proptest::prelude::*;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use raidlab_models::Device;
 use serde_json::{Value, json};
 

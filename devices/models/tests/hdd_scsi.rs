@@ -4,7 +4,8 @@
 //! different, so that a sum shows its parts.
 
 use crate::common::{Rig, params};
-use raidlab_kernel::{Nanos, Op, Part, Time};
+use raidlab_io::{Op, Part};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{Device, DeviceParams};
 use serde_json::{Value, json};
 

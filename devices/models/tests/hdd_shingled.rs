@@ -1,7 +1,8 @@
 //! A drive-managed shingled disk, against what can be computed by hand.
 
 use crate::common::{Rig, params};
-use raidlab_kernel::{Op, Part, Time};
+use raidlab_io::{Op, Part};
+use raidlab_kernel::Time;
 use raidlab_models::DeviceParams;
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Streams, and those beside them, against what can be computed by hand; spindles of unequal speed.
 
 use crate::common::{Rig, params};
-use raidlab_kernel::{Io, Nanos, Op};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Nanos;
 use raidlab_models::Device;
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ function room(root, about, ask) {
   const inputs = about.controls.map((_, at) => find(`control-${at}`));
   // An address of its own, which may say a setting; a notebook's is another program's.
   const own = new RegExp(`/${about.name}(/|\\.html)$`).test(location.pathname);
-  let shown = null, before = null, pinned = null, guess = null;
+  let shown = null, before = null, pinned = null, guess = null, predicted = false;
   let under_way = false, again = false, uploaded = null;
 
   const values = () => inputs.map((input) => Number(input.value));
@@ -121,6 +121,8 @@ function room(root, about, ask) {
     if (held) said.push(`Purple: pinned (${named(pinned.asked)}).`);
     if (guess) said.push("Dotted orange: the drawn prediction.");
     find("ghosts").textContent = said.join(" ");
+    const moved = predicted && String(shown.asked) !== String(about.at);
+    find("apart").textContent = moved ? `The prediction was for ${named(about.at)}; below is ${named(shown.asked)}.` : "";
   }
   find("pin").addEventListener("click", () => {
     pinned = pinned ? null : shown;
@@ -161,6 +163,7 @@ function room(root, about, ask) {
       find("compared").textContent = "Simulating what was predicted.";
       if (at) { at.forEach((place, i) => { inputs[i].value = place; }); }
       guess = field ? value : null;
+      predicted = true;
       const found = await ask({outcome: true, asked: values(), seed: about.seed}, progress);
       if (found.wrong) { find("compared").textContent = ""; warn(found.wrong); }
       else {
@@ -196,6 +199,8 @@ function room(root, about, ask) {
   find("again").addEventListener("click", () => {
     keep(about, null);
     guess = before = null;
+    predicted = false;
+    find("apart").textContent = "";
     fill(null);
     lock(false);
     find("compared").textContent = "";
@@ -257,6 +262,9 @@ function room(root, about, ask) {
     fill(kept.value);
     // A link says where to go; without one the page goes to what was predicted.
     open(kept.value, own && location.hash.length > 1 ? null : kept.value === null ? null : about.at);
+  } else {
+    // While the visitor thinks, what is to be predicted is simulated: the answer is there at once.
+    ask({outcome: true, asked: about.at, seed: about.seed}, () => {});
   }
   if (stale) warn(stale);
 }

@@ -4,7 +4,7 @@ use crate::memory;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
-use raidlab_engine::kernel::Op;
+use raidlab_engine::io::Op;
 use raidlab_engine::plan::Action;
 use raidlab_engine::{Fault, Plan, RunError};
 use std::time::{Duration, Instant};

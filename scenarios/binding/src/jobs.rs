@@ -2,8 +2,8 @@
 
 use crate::convert::{form, run_error};
 use pyo3::prelude::*;
+use raidlab_engine::io::Op;
 use raidlab_engine::jobs::{Generator, JobPlan, Next};
-use raidlab_engine::kernel::Op;
 
 /// The first `count` I/Os that a thread of a job (JSON) asks for: operation, first byte, bytes.
 #[pyfunction]

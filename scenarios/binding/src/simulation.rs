@@ -4,6 +4,7 @@ use crate::convert;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use raidlab_engine::RunError;
+use raidlab_engine::io::{DriveId, IoId};
 use raidlab_engine::kernel::Time;
 
 /// A system and its clock, for an outside caller.
@@ -69,6 +70,7 @@ impl Simulation {
         let op = convert::op(op)?;
         self.0
             .submit(array, op, offset, size, mark)
+            .map(IoId::number)
             .map_err(PyValueError::new_err)
     }
 
@@ -81,8 +83,8 @@ impl Simulation {
             return failure.map_or(Ok(None), |fault| Err(convert::plan_error(vec![fault])));
         };
         Ok(Some((
-            back.io,
-            back.drive,
+            back.io.number(),
+            back.drive.map(DriveId::number),
             back.op as u8,
             back.offset,
             back.bytes,
@@ -112,6 +114,6 @@ impl Simulation {
 
     /// A device of the caller's own has served a command, now.
     fn served(&mut self, io: u32) -> PyResult<()> {
-        self.0.served(io).map_err(PyValueError::new_err)
+        self.0.served(IoId::new(io)).map_err(PyValueError::new_err)
     }
 }

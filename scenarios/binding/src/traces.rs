@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use raidlab_engine::Latency;
-use raidlab_engine::kernel::Op;
+use raidlab_engine::io::Op;
 use raidlab_traces::{Description, Fault, Model, Options, Request, Requests, Scan};
 use serde::Serialize;
 use std::fs::File;

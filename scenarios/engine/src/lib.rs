@@ -4,6 +4,7 @@
 //! - [`Simulation`] lets an outside caller (SimPy, fio) drive the same system.
 
 mod host;
+pub mod ids;
 mod integrity;
 pub mod layout;
 mod path;
@@ -17,6 +18,7 @@ pub use integrity::DataReport;
 pub use integrity::sectors::token as version_of;
 pub use layout::Layout;
 pub use plan::Plan;
+pub use raidlab_io as io;
 pub use raidlab_jobs as jobs;
 pub use raidlab_kernel as kernel;
 pub use raidlab_models::{Fault, ReadUnits, patiently};

@@ -3,7 +3,7 @@
 use super::common::bench::Bench;
 use super::common::{plan, ssd_of_one_channel, stations};
 use raidlab_engine::Simulation;
-use raidlab_engine::kernel::Op;
+use raidlab_engine::io::Op;
 use raidlab_models::{BlockState, EraseBlocks};
 use serde_json::{Value, json};
 

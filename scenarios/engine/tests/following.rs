@@ -3,7 +3,7 @@
 
 use crate::common::{plan, result, stations};
 use raidlab_engine::LogEntry;
-use raidlab_engine::{Simulation, kernel, run};
+use raidlab_engine::{Simulation, io, kernel, run};
 use serde_json::{Value, json};
 
 const LEVELS: [(&str, u32); 5] = [
@@ -121,7 +121,7 @@ fn the_rates_of_mirrored_writes_are_the_same() {
 /// TRIM, which both copies of a mirror hear of.
 #[test]
 fn every_kind_of_request_takes_the_same_time() {
-    use kernel::Op::{Flush, Read, Trim, Write};
+    use io::Op::{Flush, Read, Trim, Write};
     for (level, drives) in LEVELS {
         let ops = [Write, Trim, Read, Flush, Write, Read, Trim];
         let times = |value: &Value| {

@@ -2,7 +2,8 @@
 
 use crate::common::bench::Bench;
 use crate::common::{closed, plan, result, stations};
-use raidlab_engine::kernel::{Op, Time};
+use raidlab_engine::io::Op;
+use raidlab_engine::kernel::Time;
 use raidlab_engine::{Simulation, run};
 use serde_json::{Value, json};
 

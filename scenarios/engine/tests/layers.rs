@@ -6,21 +6,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Packages, and those that each may import. Whatever stands above them lends what stands below.
-const PACKAGES: [(&str, &[&str]); 9] = [
+const PACKAGES: [(&str, &[&str]); 10] = [
+    ("ids", &[]),
     ("plan", &[]),
-    ("layout", &["plan"]),
-    ("integrity", &["layout"]),
-    ("state", &["plan", "layout", "integrity"]),
-    ("path", &["plan", "layout", "integrity", "state"]),
-    ("host", &["plan", "layout", "integrity", "state", "path"]),
-    ("raid", &["plan", "layout", "integrity", "state", "path"]),
+    ("layout", &["ids", "plan"]),
+    ("integrity", &["ids", "layout"]),
+    ("state", &["ids", "plan", "layout", "integrity"]),
+    ("path", &["ids", "plan", "layout", "integrity", "state"]),
+    (
+        "host",
+        &["ids", "plan", "layout", "integrity", "state", "path"],
+    ),
+    (
+        "raid",
+        &["ids", "plan", "layout", "integrity", "state", "path"],
+    ),
     (
         "ssd_cache",
-        &["plan", "layout", "integrity", "state", "path", "raid"],
+        &[
+            "ids",
+            "plan",
+            "layout",
+            "integrity",
+            "state",
+            "path",
+            "raid",
+        ],
     ),
     (
         "run",
         &[
+            "ids",
             "plan",
             "layout",
             "integrity",
@@ -42,11 +58,12 @@ const METHODS: usize = 70;
 /// Fields of a struct.
 const FIELDS: usize = 32;
 /// The crates of the workspace, from the engine.
-const CRATES: [&str; 8] = [
+const CRATES: [&str; 9] = [
     ".",
     "../binding",
     "../jobs",
     "../traces",
+    "../../devices/io",
     "../../devices/models",
     "../../sim/kernel",
     "../../calibration/collector",

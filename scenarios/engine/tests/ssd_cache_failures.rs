@@ -3,7 +3,8 @@
 use crate::common::bench::{Bench, reported};
 use crate::common::{plan, result, stations};
 use raidlab_engine::Simulation;
-use raidlab_engine::kernel::{Nanos, Op};
+use raidlab_engine::io::Op;
+use raidlab_engine::kernel::Nanos;
 use raidlab_engine::plan::Action;
 use raidlab_engine::report::RunResult;
 use serde_json::{Value, json};

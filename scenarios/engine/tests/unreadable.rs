@@ -4,7 +4,7 @@ use crate::common::bench::{Bench, reported};
 use crate::common::followed::{REDUNDANT, assert_reported, at, data, followed, times};
 use crate::common::{result, stations};
 use raidlab_engine::Outcome::{self, Done, Refused};
-use raidlab_engine::kernel::Op::{Read, Write};
+use raidlab_engine::io::Op::{Read, Write};
 use raidlab_engine::plan::Action;
 use serde_json::{Value, json};
 

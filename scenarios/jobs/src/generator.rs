@@ -4,7 +4,7 @@ use crate::files::{Blocks, Files, NONE, is_wide};
 use crate::plan::{Direction, Distribution, JobPlan, Sequencer};
 use crate::random::{Purpose, Random, SeedTable, Taus88};
 use crate::sizes::SizeDraw;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 const READ: usize = 0;
 const WRITE: usize = 1;

@@ -5,7 +5,7 @@
 
 use crate::generator::Request;
 use crate::plan::Verify;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use std::collections::{BTreeMap, VecDeque};
 
 /// A write.

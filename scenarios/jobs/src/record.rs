@@ -1,7 +1,8 @@
 //! What is recorded of a thread, as fio's JSON has it.
 
 use crate::plan::JobPlan;
-use raidlab_kernel::{Histogram, Nanos, Op, Time};
+use raidlab_io::Op;
+use raidlab_kernel::{Histogram, Nanos, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -8,7 +8,8 @@ use crate::history::History;
 use crate::pace::Pace;
 use crate::plan::JobPlan;
 use crate::record::{Record, ThreadResult, direction};
-use raidlab_kernel::{Nanos, Op, Time};
+use raidlab_io::Op;
+use raidlab_kernel::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// fio's error numbers: an I/O failed, a latency was too long.

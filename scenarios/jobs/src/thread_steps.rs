@@ -7,7 +7,8 @@ use crate::pace::Pace;
 use crate::plan::Direction;
 use crate::record::{Record, direction};
 use crate::thread::{Port, Search, Step, Thread, Wait, sync_slot};
-use raidlab_kernel::{Nanos, Op, Time};
+use raidlab_io::Op;
+use raidlab_kernel::{Nanos, Time};
 
 /// Decisions in a row without a change before a greater depth is tried.
 const STABLE: u32 = 3;

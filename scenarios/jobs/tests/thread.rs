@@ -1,8 +1,9 @@
 //! Threads on a device of one server: what waits for what, by hand.
 
+use raidlab_io::Op;
 use raidlab_jobs::plan::JobPlan;
 use raidlab_jobs::{Port, Request, Thread, ThreadResult, Wait};
-use raidlab_kernel::{Op, Time};
+use raidlab_kernel::Time;
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import behind
 from raidlab.scenarios.results.diagnostics.observed import Observed
-from raidlab.scenarios.results.run_result import Component, ReadUnits
 from raidlab.scenarios.spec.findings import Code, Coded
+from raidlab.scenarios.spec.run_result import Component, ReadUnits
 
 _LEAST_SHARE = 0.001
 """Share of the units read below which no figure differs."""

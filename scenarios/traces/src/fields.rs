@@ -2,7 +2,7 @@
 //! allowed instead.
 
 use crate::dates::since_1970;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 /// Bytes of a sector.
 pub(crate) const SECTOR: u64 = 512;

@@ -5,7 +5,7 @@ use crate::columns::Columns;
 use crate::fault::{Fault, Value};
 use crate::formats::Reader;
 use crate::input::Lines;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::{HashMap, VecDeque};

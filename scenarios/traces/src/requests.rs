@@ -5,7 +5,8 @@ use crate::fault::Fault;
 use crate::order::Order;
 use crate::reader::{Options, Record, Records};
 use crate::scan::Scan;
-use raidlab_kernel::{Nanos, Op};
+use raidlab_io::Op;
+use raidlab_kernel::Nanos;
 
 /// A request on the device.
 #[derive(Clone, Copy, Debug, PartialEq)]

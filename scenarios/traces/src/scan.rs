@@ -8,7 +8,7 @@ use crate::formats::CLOSED;
 use crate::memo::{Key, Memo};
 use crate::reader::{Options, Record, Records};
 use crate::requests::Requests;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -9,7 +9,8 @@
 
 use crate::requests::Request;
 use crate::scan::Scan;
-use raidlab_kernel::{Nanos, Op, Stream};
+use raidlab_io::Op;
+use raidlab_kernel::{Nanos, Stream};
 use std::collections::HashMap;
 
 /// Requests of a run.

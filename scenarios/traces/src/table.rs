@@ -6,7 +6,7 @@ use crate::fault::{Fault, Value};
 use crate::fields::{bytes, date, op, time, whole};
 use crate::header;
 use crate::reader::{Record, Units, Wrong};
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 /// How a table names the kinds of I/O.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

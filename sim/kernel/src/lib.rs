@@ -1,5 +1,5 @@
 //! Time itself: a clock in whole nanoseconds, an ordered calendar of events, named random
-//! streams, first-come stations, latency histograms and the record of one I/O.
+//! streams, first-come stations and latency histograms.
 //!
 //! Nothing here knows a storage device. The hot path allocates nothing once the buffers have
 //! reached the size that the plan asks for.
@@ -12,9 +12,8 @@ mod distribution;
 mod divider;
 mod heap;
 mod histogram;
-mod io;
+mod id;
 mod prefetch;
-mod queue;
 mod random;
 mod recency;
 mod slab;
@@ -32,9 +31,8 @@ pub use calendar::Calendar;
 pub use distribution::{Distribution, PERCENTILES};
 pub use divider::Divider;
 pub use histogram::Histogram;
-pub use io::{Io, IoId, Mark, Op, PART_COUNT, Part, Parts, Stage};
+pub use id::{Id, Table};
 pub use prefetch::{prefetch, prefetch_all};
-pub use queue::Queue;
 pub use random::Stream;
 pub use recency::{Linked, NO_SLOT, RecencyLink, RecencyList};
 pub use slab::{Change, Slab};

@@ -1,64 +1,62 @@
-//! An arena of reusable records that refer to each other by index.
+//! An arena of reusable records that refer to each other by id.
 
+use crate::Id;
 use prefetch_index::prefetch_index;
 use std::ops::{Index, IndexMut};
 
-/// Records of type `T`, each under a `u32` index that is reused after `release`.
+/// Records of type `T`, each under an id of kind `I` that is reused after `release`.
 #[derive(Debug)]
-pub struct Slab<T> {
+pub struct Slab<I, T> {
     records: Vec<T>,
-    free: Vec<u32>,
+    free: Vec<I>,
     /// What was claimed and released, in a slab whose changes are observed.
-    changes: Option<Vec<Change<T>>>,
+    changes: Option<Vec<Change<I, T>>>,
 }
 
 /// What an observed slab notes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Change<T> {
-    /// The record under an index was claimed.
-    Claimed(u32),
-    /// The record under an index was released, with what it held then.
-    Released(u32, T),
+pub enum Change<I, T> {
+    /// The record under an id was claimed.
+    Claimed(I),
+    /// The record under an id was released, with what it held then.
+    Released(I, T),
 }
 
-impl<T: Default + Clone> Slab<T> {
+impl<I: Id, T: Default + Clone> Slab<I, T> {
     /// An empty slab with room for `capacity` records before it must grow.
     pub fn with_capacity(capacity: usize) -> Self {
         Slab {
             records: vec![T::default(); capacity],
-            free: (0..capacity as u32).rev().collect(),
+            free: (0..capacity as u32).rev().map(I::new).collect(),
             changes: None,
         }
     }
 
-    /// An index whose record may hold anything: the caller writes it whole.
+    /// An id whose record may hold anything: the caller writes it whole.
     #[inline]
-    pub fn claim(&mut self) -> u32 {
-        let index = self.free.pop().unwrap_or_else(|| self.grow());
+    pub fn claim(&mut self) -> I {
+        let id = self.free.pop().unwrap_or_else(|| self.grow());
         if let Some(changes) = &mut self.changes {
-            changes.push(Change::Claimed(index));
+            changes.push(Change::Claimed(id));
         }
-        index
+        id
     }
 
     #[inline]
-    fn grow(&mut self) -> u32 {
+    fn grow(&mut self) -> I {
         self.records.push(T::default());
         // Room to give every record back, so that `release` never allocates.
         self.free.reserve(self.records.len());
-        (self.records.len() - 1) as u32
+        I::new((self.records.len() - 1) as u32)
     }
 
-    /// Gives the record under `index` back.
+    /// Gives the record under `id` back.
     #[inline]
-    pub fn release(&mut self, index: u32) {
+    pub fn release(&mut self, id: I) {
         if let Some(changes) = &mut self.changes {
-            changes.push(Change::Released(
-                index,
-                self.records[index as usize].clone(),
-            ));
+            changes.push(Change::Released(id, self.records[id.index()].clone()));
         }
-        self.free.push(index);
+        self.free.push(id);
     }
 
     /// From now on changes are noted, or no more.
@@ -67,7 +65,7 @@ impl<T: Default + Clone> Slab<T> {
     }
 
     /// Moves what was noted since the last call to the end of `into`.
-    pub fn take_changes(&mut self, into: &mut Vec<Change<T>>) {
+    pub fn take_changes(&mut self, into: &mut Vec<Change<I, T>>) {
         if let Some(changes) = &mut self.changes {
             into.append(changes);
         }
@@ -75,15 +73,15 @@ impl<T: Default + Clone> Slab<T> {
 
     /// Prefetches the first line of a record.
     #[inline]
-    pub fn prefetch(&self, index: u32) {
-        prefetch_index(&self.records, index as usize);
+    pub fn prefetch(&self, id: I) {
+        prefetch_index(&self.records, id.index());
     }
 
     /// Every record in use, in the order of their indices.
     pub fn live(&self) -> impl Iterator<Item = &T> {
         let mut free = vec![false; self.records.len()];
-        for &index in &self.free {
-            free[index as usize] = true;
+        for id in &self.free {
+            free[id.index()] = true;
         }
         self.records
             .iter()
@@ -91,13 +89,14 @@ impl<T: Default + Clone> Slab<T> {
             .filter_map(|(record, free)| (!free).then_some(record))
     }
 
-    /// Indices of the records in use, in ascending order.
-    pub fn ids(&self) -> impl Iterator<Item = u32> + use<T> {
+    /// Ids of the records in use, in ascending order.
+    pub fn ids(&self) -> impl Iterator<Item = I> + use<I, T> {
         let mut free = vec![false; self.records.len()];
-        for &index in &self.free {
-            free[index as usize] = true;
+        for id in &self.free {
+            free[id.index()] = true;
         }
-        (0..self.records.len() as u32).filter(move |&index| !free[index as usize])
+        let all = (0..self.records.len() as u32).map(I::new);
+        all.filter(move |id| !free[id.index()])
     }
 
     /// Number of records in use.
@@ -106,18 +105,18 @@ impl<T: Default + Clone> Slab<T> {
     }
 }
 
-impl<T> Index<u32> for Slab<T> {
+impl<I: Id, T> Index<I> for Slab<I, T> {
     type Output = T;
     #[inline]
-    fn index(&self, index: u32) -> &T {
-        &self.records[index as usize]
+    fn index(&self, id: I) -> &T {
+        &self.records[id.index()]
     }
 }
 
-impl<T> IndexMut<u32> for Slab<T> {
+impl<I: Id, T> IndexMut<I> for Slab<I, T> {
     #[inline]
-    fn index_mut(&mut self, index: u32) -> &mut T {
-        &mut self.records[index as usize]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.records[id.index()]
     }
 }
 
@@ -125,9 +124,14 @@ impl<T> IndexMut<u32> for Slab<T> {
 mod tests {
     use super::*;
 
+    crate::ids! {
+        /// A record of the test's.
+        RecordId;
+    }
+
     #[test]
     fn indices_are_reused_and_counted() {
-        let mut slab: Slab<u8> = Slab::with_capacity(1);
+        let mut slab: Slab<RecordId, u8> = Slab::with_capacity(1);
         let a = slab.claim();
         let b = slab.claim();
         assert_ne!(a, b);
@@ -139,7 +143,7 @@ mod tests {
 
     #[test]
     fn an_observed_slab_notes_what_a_record_held_when_it_was_released() {
-        let mut slab: Slab<u8> = Slab::with_capacity(1);
+        let mut slab: Slab<RecordId, u8> = Slab::with_capacity(1);
         let mut changes = Vec::new();
         let before = slab.claim();
         slab.observe(true);

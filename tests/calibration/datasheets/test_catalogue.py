@@ -29,7 +29,7 @@ def test_a_sheet_gives_the_bytes_of_the_catalogue(name: str) -> None:
 
 
 def test_the_page_names_what_does_not_come_out() -> None:
-    imported = import_datasheet(SHEETS / "micron-9550-max-3200.toml")
+    imported = import_datasheet(SHEETS / "p4800x-375.toml")
     text = page([imported], [])
     assert "| random_write | 1 |" in text
-    assert "`micron-9550-max-3200`: mixed_random: 640,000 IO/s stated" in text
+    assert "`p4800x-375`: mixed_random: 500,000 IO/s stated" in text

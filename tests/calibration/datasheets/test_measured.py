@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from raidlab.calibration.datasheets.catalogue import SPECS
-from raidlab.calibration.datasheets.measured import Compared, Load, compare, table
+from raidlab.calibration.datasheets.measured import Compared, Load, compare, listing, table
 
 READS = Load("x", "randread", 4096, 2048, 32, 0, 0)
 
@@ -16,7 +16,7 @@ def test_a_figure_is_within_draws_between_the_ends_of_the_draws() -> None:
     assert not replace(known, drawn=None).is_within_draws
     lines = table([known, replace(known, measured=200.0)])
     assert "| all | 2 | 32 % | 55 % | 1 |" in lines
-    assert lines[-1].endswith("| 200 | 90 | -55 % | 80 to 100 |")
+    assert listing([replace(known, measured=200.0)]).endswith(",200,90,-55,80,100\n")
 
 
 def test_draws_of_a_drive_lie_around_its_stated_reads() -> None:

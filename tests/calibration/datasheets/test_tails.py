@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from raidlab.calibration.datasheets.tails import SETS, Tail, page, widened, with_pauses
+from raidlab.calibration.datasheets.tails import SETS, Tail, listing, page, widened, with_pauses
 from raidlab.calibration.fitting.estimation.pauses import Kind
 from raidlab.devices.catalogue import load_device
 from raidlab.devices.draws import bounds, open_numbers
@@ -35,6 +35,8 @@ def test_the_page_counts_what_draws_hold() -> None:
     text = page(tails)
     assert "2 percentiles. 1 of them (50 %)" in text
     assert "| p99.9 of reads | 2 | 1.25 | 100 % | 1 |" in text
+    rows = listing(tails).splitlines()
+    assert len(rows) == 3 and rows[1].startswith("Intel S4610,sas2008,randread,1,p99.9,200,100,")
 
 
 def test_an_interval_takes_its_spread_from_the_other_drives_alone() -> None:

@@ -62,4 +62,7 @@ def test_the_table_names_what_is_not_held_first_and_why(monkeypatch) -> None:
     assert lines[0][5:7] == [40.0, 100.0] and lines[0][-1] == "the cache is too good"
     page = markdown_claims(Validation(rows, 1.0))
     assert "1 of 2 claims of the reports are held." in page
-    assert f"- `{rate.id}`: the cache is too good" in page
+    assert f"- `{rate.id}`: the cache is too good" in page and f"| {ratio.id} |" in page
+    short = markdown_claims(Validation(rows, 1.0), "claims.csv")
+    assert "All 2 claims, one a row: [claims.csv](claims.csv)" in short
+    assert f"| {rate.id} |" in short and f"| {ratio.id} |" not in short

@@ -9,6 +9,7 @@ import pytest
 from raidlab.calibration.published import figures as published
 from raidlab.calibration.published import rules
 from raidlab.calibration.published.figures import COLUMNS, read_figures, read_published
+from raidlab.calibration.published.listing import listed
 from raidlab.calibration.published.report import (
     answer,
     html_validation,
@@ -317,6 +318,14 @@ def test_predictions_come_first_and_bounds_are_no_numbers():
     assert "17.0 %; 1 of 1 predicted bounds hold; 1 of all 5 figures lie outside." in answer(found)
     by_source = markdown_validation(found).partition("## iodrive")[2]
     assert by_source.index("iodrive-121") < by_source.index("iodrive-001")
+    short = markdown_validation(found, "all.csv")
+    assert "All 5 figures, one a row: [all.csv](all.csv)." in short
+    assert "| p3700-058 |" in short and "| p3700-046 |" not in short
+    lines = listed(found).splitlines()
+    assert len(lines) == 6 and lines[1].startswith("iodrive-121,iodrive,")
+    assert [line.split(",")[-2:] for line in lines if line.startswith("p3700-058")] == [
+        ["outside", "predicted"]
+    ]
     html = html_validation(found)
     assert html.index("By what figures were used for") < html.index("Outside the tolerance")
 

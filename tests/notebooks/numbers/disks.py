@@ -150,9 +150,8 @@ def of_knee(values: Setting) -> list[Known]:
 
 def of_write_penalty(values: Setting) -> list[Known]:
     """Room 4: commands are counted."""
-    bare = "five" if values["system"] == "five" else "disks"
     (row,) = rows_of(write_penalty.scenario(values))
-    (plain,) = rows_of(write_penalty.scenario(values | {"level": "raid0", "system": bare}))
+    (plain,) = rows_of(write_penalty.scenario(values | {"level": "raid0"}))
     mean = mean_commands(values["reads"] / 100, values["level"])
     found = [
         rate(row),

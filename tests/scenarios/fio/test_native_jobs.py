@@ -12,11 +12,12 @@ from raidlab.calibration.fio.native import run_line
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios import _engine
 from raidlab.scenarios.fio import jobfile
-from raidlab.scenarios.fio.report import fio_json
+from raidlab.scenarios.fio.report import About, FioJob, fio_json
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
 MS = 1_000_000
+ABOUT: About = {"name": "card", "seed": 1, "notes": [], "version": "", "slowest": []}
 
 
 def scenario(drives: Path, job: str, named: str = "", **run: Any) -> Scenario:
@@ -36,12 +37,10 @@ def scenario(drives: Path, job: str, named: str = "", **run: Any) -> Scenario:
     return build_scenario(tree, drives / "s.toml", sections=sections)
 
 
-def entries(drives: Path, job: str, named: str = "") -> list[dict[str, Any]]:
+def entries(drives: Path, job: str, named: str = "") -> list[FioJob]:
     checked = scenario(drives, job, named)
     found = json.loads(_engine.run(json.dumps(checked.plan(0, 0))))
-    threads = [thread | {"depth": 1} for thread in found["threads"]]
-    document = fio_json(checked.jobs[0], threads, {}, bins=True)
-    return list(document["jobs"])
+    return fio_json(checked.jobs[0], found["threads"], ABOUT, bins=True)["jobs"]
 
 
 def test_a_synchronous_job_makes_an_io_after_the_other(drives: Path) -> None:

@@ -11,7 +11,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from tests.project.sources import ROOT
 
-MADE = ROOT / "scenarios" / "results" / "run_result.py"
+MADE = ROOT / "scenarios" / "spec" / "run_result.py"
 TREE = {
     "array": [
         {

@@ -326,14 +326,42 @@ def test_the_console_and_the_json_have_hours_their_interval_and_p99(scenario):
         assert all(each[field] is not None for field in fields)
 
 
-def test_hours_of_one_of_several_failed_drives_are_said_to_be_that(small):
-    """RAID 6 rebuilds one drive after the other; the study has one of them."""
+SECOND = '[[event]]\nat = "13 s"\naction = "fail-drive"\ndrive = 2\n'
+
+
+def test_a_controller_rebuilds_two_drives_one_after_the_other(small, tmp_path):
+    """Each takes what its tracks take, 78.1 s: 156.2 s together."""
     path = small("0.01 IO/s")
-    assert not list(several_fail(load_scenario(path)))
-    again = '[[event]]\nat = "13 s"\naction = "fail-drive"\ndrive = 2\n'
-    path.write_text(path.read_text() + again)
+    text = path.read_text() + SECOND
+    path.write_text(text[: text.index("[[workload]]")] + text[text.index("[run]") :])
+    found = rebuilds(path, (1.0,))
+    (each,) = found.rebuilds
+    assert (found.failed, found.one_pass) == (2, False)
+    assert 3600 * each.hours == pytest.approx(78.1, rel=0.03)
+    assert 3600 * each.all_hours == pytest.approx(156.2, rel=0.03)
+    assert each.all_hours_ci95[0] < each.all_hours < each.all_hours_ci95[1]
+    assert "Both failed drives take 2.6" in answer(found)
+
+
+def test_md_rebuilds_two_drives_in_one_pass(small):
+    path = small("0.01 IO/s")
+    text = path.read_text() + SECOND
+    text = text[: text.index("[[workload]]")] + text[text.index("[run]") :]
+    controller = '[controller]\nmodel = "lsi2208-1g-3.0"\ndisk_cache = false\n'
+    assert controller in text
+    path.write_text(text.replace(controller, "").replace("hot", 'software_raid = "os"\nhot'))
+    found = rebuilds(path, (1.0,))
+    (each,) = found.rebuilds
+    assert (found.failed, found.one_pass) == (2, True)
+    assert each.all_hours == each.hours
+    assert "Both failed drives are rebuilt in that pass" in answer(found)
+
+
+def test_more_failures_than_a_level_survives_are_not_added_up(scenario):
+    """RAID 5 without two drives is offline; it may have been rebuilt between the failures."""
+    path = scenario(spares="hot_spares = 2", event=FAILS + SECOND)
     (said,) = several_fail(load_scenario(path))
-    assert "2 drives fail" in said
+    assert "2 drives fail, and raid5 survives fewer at a time" in said
 
 
 @pytest.mark.parametrize(

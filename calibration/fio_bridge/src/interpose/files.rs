@@ -4,7 +4,7 @@ use super::{fail, real};
 use crate::engine::{End, Request};
 use crate::{baton, setup};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, iovec, mode_t, off64_t};
-use raidlab_engine::kernel::Op;
+use raidlab_engine::io::Op;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicU8, Ordering};
 

@@ -6,7 +6,7 @@ use crate::engine::Request;
 use crate::threads::NEVER;
 use crate::{baton, clock};
 use libc::{c_int, c_long, c_void, iovec, timespec};
-use raidlab_engine::kernel::Op;
+use raidlab_engine::io::Op;
 
 /// A poll for completions that finds none takes about a system call's time, or fio would poll
 /// for ever at one instant.

@@ -7,7 +7,7 @@ use crate::engine::{Completion, Request};
 use crate::threads::NEVER;
 use crate::{baton, clock};
 use libc::{aiocb, c_int, c_void, iovec, timespec};
-use raidlab_engine::kernel::Op;
+use raidlab_engine::io::Op;
 use std::cell::RefCell;
 use std::collections::HashMap;
 

@@ -15,7 +15,8 @@ use super::params::{LinkFrontParams, SECTOR_BYTES};
 use super::scheduler::{Queue, Waiting};
 use super::write_cache::WriteCache;
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time, prefetch};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Station, Stream, Time, prefetch};
 use std::collections::VecDeque;
 
 mod reads;

@@ -19,7 +19,8 @@ use super::model::Model;
 use super::params::SchedulerParams;
 use super::positioning::Estimate;
 use super::search::position;
-use raidlab_kernel::{IoId, Nanos, Time, prefetch_all};
+use raidlab_io::IoId;
+use raidlab_kernel::{Nanos, Time, prefetch_all};
 
 /// What a choice by position reads of a command.
 #[derive(Clone, Copy, Debug)]

@@ -16,7 +16,8 @@ use super::model::Model;
 use super::params::{AfterParams, SECTOR_BYTES, ScsiBusParams};
 use super::scheduler::{Queue, Waiting};
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Time};
 use std::cmp::Reverse;
 
 mod read;

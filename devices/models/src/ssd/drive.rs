@@ -19,7 +19,8 @@ use crate::ssd::params::SsdParams;
 use crate::ssd::translation::Translation;
 use crate::ssd::translation::background::Background;
 use crate::ssd::written::ReadUnits;
-use raidlab_kernel::{IoId, Nanos, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::{Nanos, Time};
 
 /// How a byte's mapping unit is found.
 #[derive(Clone, Copy, Debug)]

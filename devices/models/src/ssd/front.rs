@@ -8,7 +8,8 @@ use crate::ssd::firmware::cores::Cores;
 use crate::ssd::firmware::params::FirmwareParams;
 use crate::ssd::nand::Nand;
 use crate::ssd::params::SsdParams;
-use raidlab_kernel::{IoId, Nanos, Op, Served, Stream, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::{Nanos, Served, Stream, Time};
 use std::fmt::Debug;
 
 /// What the front asks of a drive before it lets commands in.

@@ -18,7 +18,8 @@ use super::*;
 use crate::port::Port;
 use map::map_cache;
 use proptest::prelude::*;
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Op, Part, Stream, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::{Calendar, Nanos, Stream, Time};
 
 /// An engine of a few lines: a calendar and a list of records.
 struct Bench {
@@ -34,7 +35,7 @@ impl Port for Bench {
         self.calendar.now()
     }
     fn io(&mut self, io: IoId) -> &mut Io {
-        &mut self.ios[io as usize]
+        &mut self.ios[io.index()]
     }
     fn wake(&mut self, at: Time, token: u32) {
         self.calendar.push(at, token);
@@ -44,7 +45,7 @@ impl Port for Bench {
     }
     fn done(&mut self, io: IoId, at: Time, lead: Nanos) {
         self.leads.push((io, lead));
-        let record = &self.ios[io as usize];
+        let record = &self.ios[io.index()];
         assert!(at >= self.calendar.now());
         assert_eq!(record.mark, at, "charged up to its end");
         assert_eq!(record.parts.total(), record.latency());
@@ -75,7 +76,7 @@ impl Bench {
         self.run(ssd, Time(at));
         self.calendar.advance_to(Time(at));
         self.ios.push(Io::new(op, offset, bytes, Time(at)));
-        let id = self.ios.len() as u32 - 1;
+        let id = IoId::new(self.ios.len() as u32 - 1);
         ssd.submit(self, id);
         id
     }

@@ -2,7 +2,8 @@
 
 #![allow(dead_code)]
 
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Op, Slab, Stream, Time};
+use raidlab_io::{Io, IoId, Ios, Op};
+use raidlab_kernel::{Calendar, Nanos, Slab, Stream, Time};
 use raidlab_models::{Device, DeviceParams, Port};
 
 #[derive(Clone, Copy, Debug)]
@@ -14,7 +15,7 @@ enum Event {
 /// The engine's side, without links.
 pub struct Desk {
     calendar: Calendar<Event>,
-    ios: Slab<Io>,
+    ios: Ios,
 }
 
 impl Port for Desk {

@@ -1,18 +1,20 @@
 //! Tokens of commands: to the drives' media and volatile caches, and back.
 
+use crate::ids::{DriveId, JobId};
 use crate::integrity::Integrity;
 use crate::integrity::jobs::key;
 use crate::integrity::medium::Medium;
 use crate::integrity::sectors::sectors;
 use crate::layout::Role;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::Time;
 use raidlab_models::SECTOR;
 
 /// Where a command's data belong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Target {
     /// A unit of a job's stripe, from a byte within the unit on.
-    Unit(u32, Role, u32),
+    Unit(JobId, Role, u32),
     /// An offset of the array, for the request that waits.
     Range(u64),
 }
@@ -48,11 +50,11 @@ impl Integrity {
     }
 
     /// A command is at the medium.
-    pub fn at_medium(&mut self, command: IoId, op: Op, drive: u32, offset: u64, bytes: u64) {
+    pub fn at_medium(&mut self, command: IoId, op: Op, drive: DriveId, offset: u64, bytes: u64) {
         let Some(payload) = self.payloads.get_mut(&command) else {
             return;
         };
-        let medium = &mut self.drives[drive as usize];
+        let medium = &mut self.drives[drive];
         for (at, sector) in sectors(offset, bytes).enumerate() {
             if op != Op::Write {
                 payload.tokens.push(medium.read(sector));
@@ -63,10 +65,10 @@ impl Integrity {
     }
 
     /// A drive's volatile cache takes a command's data.
-    pub fn cache_in_drive(&mut self, command: IoId, drive: u32, offset: u64) {
+    pub fn cache_in_drive(&mut self, command: IoId, drive: DriveId, offset: u64) {
         if let Some(payload) = self.payloads.get_mut(&command) {
             payload.cached = true;
-            let medium = &mut self.drives[drive as usize];
+            let medium = &mut self.drives[drive];
             for (at, &value) in payload.tokens.iter().enumerate() {
                 medium.cache(offset / SECTOR + at as u64, value);
             }
@@ -75,23 +77,23 @@ impl Integrity {
 
     /// The present content of a range (offset, bytes) in a drive's volatile cache is on the medium
     /// from `at` on.
-    pub fn write_back(&mut self, drive: u32, range: (u64, u64), at: Time, now: Time) {
-        self.drives[drive as usize].write_back(range.0, range.1, at, now);
+    pub fn write_back(&mut self, drive: DriveId, range: (u64, u64), at: Time, now: Time) {
+        self.drives[drive].write_back(range.0, range.1, at, now);
     }
 
     /// A drive's volatile cache loses its content. Returns the sectors that have older content now.
-    pub fn drive_loses_power(&mut self, drive: u32, now: Time) -> Vec<u64> {
-        self.drives[drive as usize].lose_power(now)
+    pub fn drive_loses_power(&mut self, drive: DriveId, now: Time) -> Vec<u64> {
+        self.drives[drive].lose_power(now)
     }
 
     /// The power fails while a write is in flight: some of its sectors, from the first on, may
     /// have reached the medium.
-    pub fn tear(&mut self, command: IoId, drive: u32, offset: u64) {
+    pub fn tear(&mut self, command: IoId, drive: DriveId, offset: u64) {
         if let Some(payload) = self.payloads.remove(&command) {
             let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
             for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
                 let sector = offset / SECTOR + at as u64;
-                self.drives[drive as usize].write(sector, value);
+                self.drives[drive].write(sector, value);
             }
         }
     }
@@ -129,12 +131,12 @@ impl Integrity {
     }
 
     /// A drive is replaced by an empty one.
-    pub fn empty(&mut self, drive: u32) {
-        self.drives[drive as usize] = Medium::default();
+    pub fn empty(&mut self, drive: DriveId) {
+        self.drives[drive] = Medium::default();
     }
 
     /// The token that a drive has at an offset.
-    pub fn content(&self, drive: u32, offset: u64) -> u64 {
-        self.drives[drive as usize].read(offset / SECTOR)
+    pub fn content(&self, drive: DriveId, offset: u64) -> u64 {
+        self.drives[drive].read(offset / SECTOR)
     }
 }

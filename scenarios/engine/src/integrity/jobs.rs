@@ -1,10 +1,11 @@
 //! Tokens of jobs: what each has read of its stripe, and the data, parity and copies it makes.
 
+use crate::ids::{ArrayId, JobId};
 use crate::integrity::Integrity;
 use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Extent, Role, WriteStrategy, galois};
-use raidlab_kernel::IoId;
+use raidlab_io::IoId;
 use raidlab_models::SECTOR;
 
 /// The tokens of a job's stripe, by `key`.
@@ -41,7 +42,14 @@ fn role_at(key: u64) -> (Role, u64) {
 impl Integrity {
     /// A job takes new data from the write of its parent, from what its parent has read if that
     /// copies a line, or from the cache if it has none; `offset` is the array's offset of the extent.
-    pub fn new_data(&mut self, job: u32, parent: IoId, array: u32, extent: Extent, offset: u64) {
+    pub fn new_data(
+        &mut self,
+        job: JobId,
+        parent: IoId,
+        array: ArrayId,
+        extent: Extent,
+        offset: u64,
+    ) {
         let write = self.writes.get(&parent).map(|write| write.number);
         for (at, sector) in sectors(offset, u64::from(extent.end - extent.start)).enumerate() {
             let value = match write {
@@ -62,7 +70,7 @@ impl Integrity {
     /// A job computes: lost data from what it has read, then new parity.
     pub fn compute(
         &mut self,
-        job: u32,
+        job: JobId,
         columns: u32,
         strategy: WriteStrategy,
         ranges: &[(u32, u32)],
@@ -118,7 +126,7 @@ impl Integrity {
     }
 
     /// A job makes a unit's copies from the first one that it has read.
-    pub fn make_copies(&mut self, job: u32, copies: u32) {
+    pub fn make_copies(&mut self, job: JobId, copies: u32) {
         let Some(stripe) = self.stripes.get_mut(&job) else {
             return;
         };
@@ -144,7 +152,7 @@ impl Integrity {
     }
 
     /// Whether the parity or the copies that a job has read differ from those it has made.
-    pub fn differs(&self, job: u32, parities: u32) -> bool {
+    pub fn differs(&self, job: JobId, parities: u32) -> bool {
         let Some(stripe) = self.stripes.get(&job) else {
             return false;
         };
@@ -158,7 +166,7 @@ impl Integrity {
     }
 
     /// What a job has recovered of an extent goes to the request or copy that waits for it.
-    pub fn deliver_recovered(&mut self, job: u32, parent: IoId, extent: Extent, offset: u64) {
+    pub fn deliver_recovered(&mut self, job: JobId, parent: IoId, extent: Extent, offset: u64) {
         let Some(stripe) = self.stripes.get(&job) else {
             return;
         };
@@ -173,7 +181,7 @@ impl Integrity {
     }
 
     /// A job's new data are those of another one, which it joins.
-    pub fn join(&mut self, job: u32, other: u32) {
+    pub fn join(&mut self, job: JobId, other: JobId) {
         let Some(joined) = self.stripes.remove(&job) else {
             return;
         };
@@ -184,14 +192,14 @@ impl Integrity {
     }
 
     /// A job plans again: what it has read is out of date.
-    pub fn plan_again(&mut self, job: u32) {
+    pub fn plan_again(&mut self, job: JobId) {
         if let Some(stripe) = self.stripes.get_mut(&job) {
             stripe.read.clear();
         }
     }
 
     /// A job is done.
-    pub fn end_job(&mut self, job: u32) {
+    pub fn end_job(&mut self, job: JobId) {
         self.stripes.remove(&job);
     }
 }

@@ -22,6 +22,7 @@ pub(crate) mod reference;
 pub(crate) mod sectors;
 pub(crate) mod tokens;
 
+use crate::ids::{ArrayId, DriveId, JobId};
 use crate::integrity::commands::Payload;
 use crate::integrity::jobs::StripeTokens;
 use crate::integrity::medium::Medium;
@@ -29,7 +30,8 @@ use crate::integrity::outside::Outside;
 use crate::integrity::reference::ReferenceCopy;
 use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
-use raidlab_kernel::{IoId, Op, Stream};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::{Stream, Table};
 use raidlab_models::SECTOR;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +78,7 @@ pub(crate) enum LostFrom {
 #[derive(Clone, Copy, Debug)]
 struct Write {
     number: u64,
-    array: u32,
+    array: ArrayId,
     offset: u64,
     bytes: u64,
     refused: bool,
@@ -98,15 +100,15 @@ pub(crate) struct Integrity {
     /// Counts the beginnings and ends of requests.
     clock: u64,
     /// By drive.
-    drives: Vec<Medium>,
+    drives: Table<DriveId, Medium>,
     /// By array: the versions that each sector may have.
-    reference: Vec<ReferenceCopy>,
+    reference: Table<ArrayId, ReferenceCopy>,
     /// By array: the content of the cache, as far as its lines are valid.
-    cache: Vec<Tokens>,
+    cache: Table<ArrayId, Tokens>,
     /// By command.
     payloads: HashMap<IoId, Payload>,
     /// By job.
-    stripes: HashMap<u32, StripeTokens>,
+    stripes: HashMap<JobId, StripeTokens>,
     readers: HashMap<IoId, Reader>,
     writes: HashMap<IoId, Write>,
     /// How much of a write has reached the medium when the power fails.
@@ -128,7 +130,7 @@ impl Integrity {
             clock: 0,
             drives: (0..drives).map(|_| Medium::default()).collect(),
             reference: (0..arrays).map(|_| ReferenceCopy::default()).collect(),
-            cache: vec![Tokens::default(); arrays],
+            cache: vec![Tokens::default(); arrays].into(),
             payloads: HashMap::new(),
             stripes: HashMap::new(),
             readers: HashMap::new(),
@@ -142,7 +144,7 @@ impl Integrity {
     }
 
     /// A host's request begins.
-    pub fn begin(&mut self, id: IoId, array: u32, op: Op, offset: u64, bytes: u64) {
+    pub fn begin(&mut self, id: IoId, array: ArrayId, op: Op, offset: u64, bytes: u64) {
         self.clock += 1;
         if op != Op::Write {
             let reader = Reader {
@@ -160,7 +162,7 @@ impl Integrity {
             refused: false,
         };
         self.writes.insert(id, write);
-        self.reference[array as usize].begin(self.clock, offset, bytes);
+        self.reference[array].begin(self.clock, offset, bytes);
     }
 
     /// A write is over. If it was acknowledged, it replaces versions that were over before it began.
@@ -168,12 +170,12 @@ impl Integrity {
         let began = self.readers.values().map(|reader| reader.began);
         let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
         let range = (write.offset, write.bytes);
-        let reference = &mut self.reference[write.array as usize];
+        let reference = &mut self.reference[write.array];
         reference.end(write.number, range, acknowledged, (self.clock, oldest));
     }
 
     /// A host's request is complete.
-    pub fn complete(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn complete(&mut self, id: IoId, array: ArrayId, offset: u64, bytes: u64) {
         self.clock += 1;
         self.outside_ends(id, offset, bytes);
         if let Some(write) = self.writes.remove(&id) {
@@ -185,7 +187,7 @@ impl Integrity {
                 self.report.refused_reads += 1;
                 return;
             }
-            let reference = &self.reference[array as usize];
+            let reference = &self.reference[array];
             let stale = sectors(offset, bytes).any(|sector| {
                 let got = reader.got.get(sector);
                 got.is_none_or(|got| !reference.was_right(sector, got, reader.began))
@@ -203,31 +205,31 @@ impl Integrity {
     }
 
     /// A write's data are in the cache.
-    pub fn cache_write(&mut self, id: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn cache_write(&mut self, id: IoId, array: ArrayId, offset: u64, bytes: u64) {
         if let Some(write) = self.writes.get(&id) {
             for sector in sectors(offset, bytes) {
-                self.cache[array as usize].insert(sector, token(write.number, sector));
+                self.cache[array].insert(sector, token(write.number, sector));
             }
         }
     }
 
     /// A reader gets a range from the cache.
-    pub fn read_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn read_cache(&mut self, reader: IoId, array: ArrayId, offset: u64, bytes: u64) {
         let got = &mut self.readers.entry(reader).or_default().got;
-        let cache = &self.cache[array as usize];
+        let cache = &self.cache[array];
         for sector in sectors(offset, bytes) {
             got.insert(sector, cache.get(sector).unwrap_or(0));
         }
     }
 
     /// A range that a reader has read goes into the cache.
-    pub fn fill_cache(&mut self, reader: IoId, array: u32, offset: u64, bytes: u64) {
+    pub fn fill_cache(&mut self, reader: IoId, array: ArrayId, offset: u64, bytes: u64) {
         let Some(reader) = self.readers.get(&reader) else {
             return;
         };
         for sector in sectors(offset, bytes) {
             if let Some(got) = reader.got.get(sector) {
-                self.cache[array as usize].insert(sector, got);
+                self.cache[array].insert(sector, got);
             }
         }
     }
@@ -250,8 +252,8 @@ impl Integrity {
     /// A sector has lost content: only what is `left` on the drives exists. Acknowledged writes that
     /// one of the copies lacks are lost, since nobody can say which copy is right. What is left
     /// counts as right from now on, unless it never was.
-    pub fn lose(&mut self, array: u32, offset: u64, left: &OnDrives, from: LostFrom) {
-        let (reference, sector) = (&mut self.reference[array as usize], offset / SECTOR);
+    pub fn lose(&mut self, array: ArrayId, offset: u64, left: &OnDrives, from: LostFrom) {
+        let (reference, sector) = (&mut self.reference[array], offset / SECTOR);
         if !reference.is_written(sector) {
             return;
         }
@@ -279,13 +281,13 @@ impl Integrity {
     }
 
     /// Whether a sector was ever written.
-    pub fn is_written(&self, array: u32, offset: u64) -> bool {
-        self.reference[array as usize].is_written(offset / SECTOR)
+    pub fn is_written(&self, array: ArrayId, offset: u64) -> bool {
+        self.reference[array].is_written(offset / SECTOR)
     }
 
     /// The power fails: everything under way is gone but `saved` jobs, and the cache's content too
     /// unless a backup preserves it.
-    pub fn power_failed(&mut self, backed_up: bool, saved: &[u32]) {
+    pub fn power_failed(&mut self, backed_up: bool, saved: &[JobId]) {
         self.payloads.clear();
         self.stripes.retain(|job, _| saved.contains(job));
         self.readers.clear();
@@ -300,23 +302,23 @@ impl Integrity {
     }
 
     /// The cache's token of an array's offset.
-    pub fn cached(&self, array: u32, offset: u64) -> u64 {
-        let cache = &self.cache[array as usize];
+    pub fn cached(&self, array: ArrayId, offset: u64) -> u64 {
+        let cache = &self.cache[array];
         cache.get(offset / SECTOR).unwrap_or(0)
     }
 
     /// Every sector of an array that was ever written.
-    pub fn written(&self, array: u32) -> impl Iterator<Item = u64> + '_ {
-        self.reference[array as usize].written()
+    pub fn written(&self, array: ArrayId) -> impl Iterator<Item = u64> + '_ {
+        self.reference[array].written()
     }
 
     /// Whether a token is right for a sector now.
-    pub fn is_right(&self, array: u32, offset: u64, token: u64) -> bool {
-        self.reference[array as usize].is_right(offset / SECTOR, token)
+    pub fn is_right(&self, array: ArrayId, offset: u64, token: u64) -> bool {
+        self.reference[array].is_right(offset / SECTOR, token)
     }
 
     /// The acknowledged writes that a sector should hold.
-    pub fn acknowledged(&self, array: u32, offset: u64) -> impl Iterator<Item = u64> + '_ {
-        self.reference[array as usize].acknowledged(offset / SECTOR)
+    pub fn acknowledged(&self, array: ArrayId, offset: u64) -> impl Iterator<Item = u64> + '_ {
+        self.reference[array].acknowledged(offset / SECTOR)
     }
 }

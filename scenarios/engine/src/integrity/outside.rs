@@ -3,7 +3,7 @@
 
 use crate::integrity::Integrity;
 use crate::integrity::sectors::sectors;
-use raidlab_kernel::IoId;
+use raidlab_io::IoId;
 use std::collections::HashMap;
 
 /// Notes for the caller, by the marks of its I/Os.

@@ -3,7 +3,7 @@
 use crate::layout::Layout;
 use crate::layout::copies::Copies;
 use crate::plan::Level;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 /// What a stripe of a level consists of.
 pub(crate) struct Shape {

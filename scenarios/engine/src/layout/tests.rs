@@ -3,7 +3,7 @@
 use crate::layout::oracle::Table;
 use crate::layout::*;
 use proptest::prelude::*;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use std::collections::HashMap;
 
 const UNIT: u64 = 65_536;

@@ -6,7 +6,9 @@
 //! below it. The last call in is the first one out, so everything happens in the order of nested
 //! calls, at one depth.
 
-use raidlab_kernel::{IoId, Time};
+use crate::ids::{ArrayId, ControllerId, JobId};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// What a handler passes to the layers above it.
 #[must_use]
@@ -22,7 +24,7 @@ pub(crate) enum Up {
     /// All that a request waited for has come, and nothing is left to do.
     Complete(IoId),
     /// All that a job waited for has come.
-    Job(u32),
+    Job(JobId),
     /// A command is at its drive's medium, in a system in which drives can fail.
     AtMedium(IoId),
     /// A command comes back from its drive there.
@@ -45,51 +47,55 @@ pub(crate) enum Call {
     /// A request of a managed array goes on.
     GoOn(IoId),
     /// A job is done that was not for a stripe alone: the one who began it learns of it.
-    Job(u32),
+    Job(JobId),
     /// A request's lines are accessed: the SSD cache counts it.
     Access(IoId),
     /// The controller's firmware is done with a request of a managed array at a time.
     Ready(IoId, Time),
     /// A job that copies a line between an array and its SSD cache goes on.
-    Copy(u32),
+    Copy(JobId),
     /// Lines that have become hot are copied to an array's SSD cache.
-    Promote(u32),
+    Promote(ArrayId),
     /// Dirty lines of an array's SSD cache are written back.
-    Clean(u32),
+    Clean(ArrayId),
     /// A read has asked for what the cache lacks, with a job that fills the cache if there is one.
-    Asked(IoId, Option<u32>),
+    Asked(IoId, Option<JobId>),
     /// A read of a range (offset, bytes) of an array counts for its streams.
-    ReadAhead(u32, (u64, u64)),
+    ReadAhead(ArrayId, (u64, u64)),
     /// A stream of an array is read ahead.
-    ReadOn(u32, u32),
+    ReadOn(ArrayId, u32),
     /// Those who waited for what has come into the cache go on.
     Readers,
     /// A write is in a controller's cache and acknowledged.
-    WrittenBack(u32),
+    WrittenBack(ControllerId),
     /// Requests that wait for room in a controller's cache go on.
-    AdmitWaiting(u32),
+    AdmitWaiting(ControllerId),
     /// A controller starts destages.
-    Destage(u32),
+    Destage(ControllerId),
     /// A group of an array has been destaged, as a full stripe or not.
-    Destaged { array: u32, group: u32, full: bool },
+    Destaged {
+        array: ArrayId,
+        group: u32,
+        full: bool,
+    },
     /// A job whose run has members that are not finished.
-    FinishJob(u32),
+    FinishJob(JobId),
     /// A finished job has given its lock to the next one.
-    Unlocked(u32),
+    Unlocked(JobId),
     /// A job whose slot of the SSD cache is gone has given its lock to the next one.
-    SlotFailed(u32),
+    SlotFailed(JobId),
     /// A job of a background task goes on: its row has been read, or is done.
-    Row(u32),
+    Row(JobId),
     /// A row of a background task has been read, and others have followed.
-    RowRead(u32),
+    RowRead(JobId),
     /// This number of rows of an array's first task begin.
-    BeginRows(u32, u32),
+    BeginRows(ArrayId, u32),
     /// Rows that have been read are followed by others, if the host was not using the drives.
-    Follow { array: u32, busy: bool },
+    Follow { array: ArrayId, busy: bool },
     /// Finished rows of an array are put in their place, if their task is still the first.
-    Rows { array: u32, current: bool },
+    Rows { array: ArrayId, current: bool },
     /// That has been done: the task pauses if no row of it is in progress.
-    RowsDone { array: u32, current: bool },
+    RowsDone { array: ArrayId, current: bool },
 }
 
 /// The calls that wait, the next one last.

@@ -1,11 +1,13 @@
 //! A command comes back from its drive: *join*.
 
+use crate::ids::DriveId;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::job_of;
 use crate::state::records::Outcome;
 use crate::state::records::Outside;
-use raidlab_kernel::{Io, IoId, Op, Part, Stage, Time};
+use raidlab_io::{Io, IoId, Op, Part, Stage};
+use raidlab_kernel::Time;
 
 impl Path {
     /// A command returns to the host at once: its data cross no link.
@@ -19,12 +21,12 @@ impl Path {
     pub(crate) fn returned(&mut self, id: IoId, now: Time) -> Up {
         let Io { drive, parent, .. } = self.ios[id];
         self.leaves(id, drive, now);
-        let slot = &mut self.drives[drive as usize];
+        let slot = &mut self.drives[drive];
         if slot.waiting.is_plain() {
             self.dispatch_plain(drive, now);
         } else {
             let thread = self.thread_of(id);
-            let slot = &mut self.drives[drive as usize];
+            let slot = &mut self.drives[drive];
             slot.waiting.returned(&mut self.ios, thread, now);
             self.dispatch_waiting(drive, now);
         }
@@ -42,8 +44,8 @@ impl Path {
 
     /// A command is no longer at its drive.
     #[inline(always)]
-    pub(crate) fn leaves(&mut self, id: IoId, drive: u32, now: Time) {
-        let slot = &mut self.drives[drive as usize];
+    pub(crate) fn leaves(&mut self, id: IoId, drive: DriveId, now: Time) {
+        let slot = &mut self.drives[drive];
         slot.in_flight -= 1;
         slot.load.change(now, -1);
         let io = &mut self.ios[id];
@@ -59,8 +61,8 @@ impl Path {
 
     /// A command leaves its drive, where a flush is at the drive alone or is to be.
     #[cold]
-    fn leaves_alone(&mut self, id: IoId, drive: u32, now: Time) {
-        let slot = &mut self.drives[drive as usize];
+    fn leaves_alone(&mut self, id: IoId, drive: DriveId, now: Time) {
+        let slot = &mut self.drives[drive];
         let io = &mut self.ios[id];
         if io.stage == Stage::Ahead {
             io.stage = Stage::default();
@@ -74,9 +76,9 @@ impl Path {
 
     /// What waits moves to the drive in its order, as long as it has places.
     #[inline(always)]
-    fn dispatch_plain(&mut self, drive: u32, now: Time) {
+    fn dispatch_plain(&mut self, drive: DriveId, now: Time) {
         loop {
-            let slot = &mut self.drives[drive as usize];
+            let slot = &mut self.drives[drive];
             let has_place = slot.has_place();
             let Some(queue) = slot.waiting.plain().filter(|_| has_place) else {
                 return;
@@ -118,7 +120,7 @@ impl Path {
         let io = &self.ios[id];
         match job_of(io) {
             Some(job) => Up::Job(job),
-            None if self.arrays[io.array as usize].in_memory => Up::PassOn(id),
+            None if self.arrays[io.array].in_memory => Up::PassOn(id),
             None => Up::Complete(id),
         }
     }

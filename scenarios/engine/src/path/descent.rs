@@ -1,12 +1,14 @@
 //! A command between the host and the medium: *descend*, the *device*, *ascend*.
 
+use crate::ids::DriveId;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::drive::DrivePort;
 use crate::state::event::Event;
 use crate::state::records::Outcome;
 use crate::state::records::Outside;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 use raidlab_models::{Device, Direction};
 
 impl Path {
@@ -15,11 +17,11 @@ impl Path {
     pub(crate) fn descend(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
         io.charge(Part::Queue, now);
-        self.drives[io.drive as usize].in_flight += 1;
+        self.drives[io.drive].in_flight += 1;
         if io.op == Op::Write && self.set_out(id) {
             let io = &mut self.ios[id];
             io.data_end = now;
-            let device = &self.drives[io.drive as usize].device;
+            let device = &self.drives[io.drive].device;
             device.prefetch_tables(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
@@ -31,7 +33,7 @@ impl Path {
     #[inline]
     pub(crate) fn set_out(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
-        let drive = &self.drives[io.drive as usize];
+        let drive = &self.drives[io.drive];
         let all = drive.path.len() as u16;
         let hops = if io.from_memory { drive.own_hops } else { all };
         let io = &mut self.ios[id];
@@ -42,13 +44,13 @@ impl Path {
     /// Data of a command reach the next link of its path; both directions.
     pub(crate) fn next_leg(&mut self, id: IoId, now: Time) {
         let io = &mut self.ios[id];
-        let path = &self.drives[io.drive as usize].path;
+        let path = &self.drives[io.drive].path;
         let (direction, link) = if io.op == Op::Write {
             (Direction::Down, path[(io.hops - 1 - io.hop) as usize])
         } else {
             (Direction::Up, path[io.hop as usize])
         };
-        let link = &mut self.links[link as usize];
+        let link = &mut self.links[link];
         // On the path up, the first link has been fed by the medium since before now.
         let ready = if io.hop == 0 {
             now.min(io.data_end)
@@ -78,7 +80,7 @@ impl Path {
     pub(crate) fn at_drive(&mut self, id: IoId) {
         let io = &self.ios[id];
         let drive = io.drive;
-        let slot = &mut self.drives[drive as usize];
+        let slot = &mut self.drives[drive];
         if let Device::External { .. } = slot.device {
             self.outside.push_back(Outside {
                 io: id,
@@ -111,14 +113,14 @@ impl Path {
         slot.device.submit(&mut port, id);
     }
 
-    pub(crate) fn device_event(&mut self, drive: u32, token: u32) {
+    pub(crate) fn device_event(&mut self, drive: DriveId, token: u32) {
         let mut port = DrivePort {
             drive,
             calendar: &mut self.calendar,
             ios: &mut self.ios,
             integrity: self.integrity.as_mut(),
         };
-        self.drives[drive as usize].device.event(&mut port, token);
+        self.drives[drive].device.event(&mut port, token);
     }
 
     #[inline(always)]

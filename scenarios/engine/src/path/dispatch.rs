@@ -1,17 +1,19 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
+use crate::ids::{ArrayId, DriveId};
 use crate::layout::Run;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
 use crate::state::records::Array;
-use raidlab_kernel::{Io, IoId, Op, Stage, Time};
+use raidlab_io::{Io, IoId, Op, Stage};
+use raidlab_kernel::Time;
 
 impl Path {
     #[inline(always)]
     pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
         let io = &mut self.ios[id];
-        let array = &self.arrays[io.array as usize];
+        let array = &self.arrays[io.array];
         if array.in_memory {
             return Up::GoOn(id);
         }
@@ -32,7 +34,7 @@ impl Path {
             let io = &self.ios[id];
             (io.op, io.offset, io.bytes, io.array)
         };
-        let array = &self.arrays[array_index as usize];
+        let array = &self.arrays[array_index];
         let mut runs = array.layout.runs(offset, bytes);
         let mut next = array.layout.next_run(&mut runs);
         let copies = if op == Op::Read {
@@ -56,17 +58,17 @@ impl Path {
                 self.command(id, op, drive, offset, run.bytes, now);
             } else {
                 for copy in 0..copies {
-                    let array = &self.arrays[array_index as usize];
+                    let array = &self.arrays[array_index];
                     let (drive, offset) = array.place(&run, copy);
                     self.command(id, op, drive, offset, run.bytes, now);
                 }
             }
-            next = self.arrays[array_index as usize].layout.next_run(&mut runs);
+            next = self.arrays[array_index].layout.next_run(&mut runs);
         }
     }
 
     fn dispatch_flush(&mut self, id: IoId, now: Time) -> Up {
-        let array = self.ios[id].array as usize;
+        let array = self.ios[id].array;
         let members = self.arrays[array].drives.iter();
         let flushed = members.filter(|&&drive| self.is_flushed(drive)).count();
         if flushed == 0 {
@@ -85,15 +87,15 @@ impl Path {
     /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal
     /// drives the one that is expected to be done first; or the one that md chooses.
     #[inline]
-    pub(crate) fn choose_copy(&self, array: u32, run: &Run, now: Time) -> (u32, u64) {
-        let array = &self.arrays[array as usize];
+    pub(crate) fn choose_copy(&self, array: ArrayId, run: &Run, now: Time) -> (DriveId, u64) {
+        let array = &self.arrays[array];
         match array.layout.copies() {
             1 => array.place(run, 0),
             copies => self.nearest_copy(array, run, copies, now),
         }
     }
 
-    fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (u32, u64) {
+    fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (DriveId, u64) {
         let places = (0..copies).map(|copy| array.place(run, copy));
         let best = array.choice.copy(&self.drives, places, now);
         array.place(run, best.unwrap_or(0) as u32)
@@ -105,7 +107,7 @@ impl Path {
         &mut self,
         parent: IoId,
         op: Op,
-        drive: u32,
+        drive: DriveId,
         offset: u64,
         bytes: u64,
         now: Time,
@@ -120,7 +122,7 @@ impl Path {
         &mut self,
         parent: IoId,
         op: Op,
-        drive: u32,
+        drive: DriveId,
         offset: u64,
         bytes: u64,
         now: Time,
@@ -135,12 +137,12 @@ impl Path {
 
     /// The command waits for a place at its drive, or goes there at once.
     #[inline]
-    pub(crate) fn send(&mut self, id: IoId, drive: u32, now: Time) {
+    pub(crate) fn send(&mut self, id: IoId, drive: DriveId, now: Time) {
         self.agenda.must_be_open();
         if self.goes_alone(&self.ios[id], drive) {
             return self.send_alone(id, drive, now);
         }
-        let slot = &mut self.drives[drive as usize];
+        let slot = &mut self.drives[drive];
         slot.load.change(now, 1);
         let io = &self.ios[id];
         slot.position = io.offset + io.bytes;
@@ -160,8 +162,8 @@ impl Path {
     /// The command goes to its drive at once, and until it is back no others do: what a controller
     /// has queued for a drive waits. Those that the drive has already it orders itself. A scheduler
     /// of the host knows no such priority.
-    pub(crate) fn send_ahead(&mut self, id: IoId, drive: u32, now: Time) {
-        let slot = &mut self.drives[drive as usize];
+    pub(crate) fn send_ahead(&mut self, id: IoId, drive: DriveId, now: Time) {
+        let slot = &mut self.drives[drive];
         if !slot.waiting.is_plain() {
             return self.send(id, drive, now);
         }
@@ -175,17 +177,17 @@ impl Path {
     }
 
     /// The command goes through the host's scheduler, even if the drive has a place for it.
-    pub(crate) fn schedule(&mut self, id: IoId, drive: u32, now: Time) {
+    pub(crate) fn schedule(&mut self, id: IoId, drive: DriveId, now: Time) {
         let thread = self.thread_of(id);
-        let slot = &mut self.drives[drive as usize];
+        let slot = &mut self.drives[drive];
         slot.waiting.push(&mut self.ios, id, thread, now);
         self.dispatch_waiting(drive, now);
     }
 
     /// What the scheduler lets go moves to the drive, as long as it has places.
-    pub(crate) fn dispatch_waiting(&mut self, drive: u32, now: Time) {
+    pub(crate) fn dispatch_waiting(&mut self, drive: DriveId, now: Time) {
         loop {
-            let slot = &mut self.drives[drive as usize];
+            let slot = &mut self.drives[drive];
             if !slot.has_place() {
                 return;
             }

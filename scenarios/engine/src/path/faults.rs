@@ -1,12 +1,13 @@
 //! Commands whose drive or whose power has failed, and what the log says of it.
 
+use crate::ids::DriveId;
 use crate::integrity::commands::Target;
 use crate::path::Path;
 use crate::state::drive::DrivePort;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
+use raidlab_io::{Io, IoId};
 use raidlab_kernel::Time;
-use raidlab_kernel::{Io, IoId};
 
 use crate::state::log::{EventKind, LogEntry};
 
@@ -23,7 +24,7 @@ impl Path {
     }
 
     /// Commands in flight to a drive of this place do not reach its content any more.
-    pub(crate) fn cut_off(&mut self, drive: u32, place: u32) {
+    pub(crate) fn cut_off(&mut self, drive: DriveId, place: u32) {
         for id in self.ios.ids().collect::<Vec<_>>() {
             let io = &mut self.ios[id];
             let command = io.parent != Io::NONE && job_of(io).is_none();
@@ -53,9 +54,9 @@ impl Path {
 
     /// Every drive's volatile cache loses its content; gives the sectors whose older content is
     /// back, by drive.
-    pub(crate) fn drives_lose_power(&mut self, now: Time) -> Vec<(u32, Vec<u64>)> {
+    pub(crate) fn drives_lose_power(&mut self, now: Time) -> Vec<(DriveId, Vec<u64>)> {
         let mut older = Vec::new();
-        for drive in 0..self.drives.len() as u32 {
+        for drive in self.drives.ids() {
             if let Some(integrity) = &mut self.integrity {
                 let sectors = integrity.drive_loses_power(drive, now);
                 if !sectors.is_empty() {
@@ -68,7 +69,7 @@ impl Path {
                 ios: &mut self.ios,
                 integrity: None,
             };
-            self.drives[drive as usize].device.power_cut(&mut port);
+            self.drives[drive].device.power_cut(&mut port);
         }
         older
     }

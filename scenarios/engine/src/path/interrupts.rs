@@ -9,7 +9,8 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_io::{IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 use raidlab_models::CoalescingParams;
 
 /// What waits for the next interrupt, and when that comes.
@@ -56,10 +57,10 @@ impl Path {
     #[inline(never)]
     fn is_gathered(&mut self, id: IoId, now: Time) -> bool {
         let io = &self.ios[id];
-        if self.arrays[io.array as usize].controller.is_some() {
+        if self.arrays[io.array].controller.is_some() {
             return false;
         }
-        let outstanding = self.drives[io.drive as usize].in_flight;
+        let outstanding = self.drives[io.drive].in_flight;
         let interrupts = self.interrupts.as_mut();
         let Some(due) = interrupts.and_then(|each| each.next(outstanding, now)) else {
             return false;

@@ -10,6 +10,7 @@ pub(crate) mod interrupts;
 pub(crate) mod loads;
 pub(crate) mod submission;
 
+use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
 use crate::integrity::Integrity;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
@@ -17,24 +18,25 @@ use crate::state::drive::Drive;
 use crate::state::event::Event;
 use crate::state::log::LogEntry;
 use crate::state::records::{Array, Controller, Outside, Slot};
-use raidlab_kernel::{Calendar, Io, IoId, Slab, Time, TimeWeighted};
+use raidlab_io::{IoId, Ios};
+use raidlab_kernel::{Calendar, Table, Time, TimeWeighted};
 use raidlab_models::Link;
 use std::collections::VecDeque;
 
 /// What every layer stands on.
 pub(crate) struct Path {
     pub(crate) calendar: Calendar<Event>,
-    pub(crate) ios: Slab<Io>,
+    pub(crate) ios: Ios,
     /// What goes up, and what waits for it.
     pub(crate) agenda: Agenda,
     /// The request of a managed array that was handed in last, until its tables are prefetched.
     pub(crate) handed_in: IoId,
-    pub(crate) links: Vec<Link>,
+    pub(crate) links: Table<LinkId, Link>,
     /// Of an adapter that gathers completions.
     pub(crate) interrupts: Option<Interrupts>,
-    pub(crate) controllers: Vec<Controller>,
-    pub(crate) drives: Vec<Drive>,
-    pub(crate) arrays: Vec<Array>,
+    pub(crate) controllers: Table<ControllerId, Controller>,
+    pub(crate) drives: Table<DriveId, Drive>,
+    pub(crate) arrays: Table<ArrayId, Array>,
     /// Places of loads; they do not change during a run.
     pub(crate) slots: Vec<Slot>,
     /// The first load thread of outside callers, and how many they are.

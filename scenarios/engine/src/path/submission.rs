@@ -1,9 +1,11 @@
 //! A request gets a place in its controller's queue, and firmware time: *admit*, *take up*.
 
+use crate::ids::{ArrayId, ControllerId};
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, IoId, Op, Part, Served, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::{Served, Time};
 use raidlab_models::Task;
 
 impl Path {
@@ -17,7 +19,7 @@ impl Path {
     pub(crate) fn admit(&mut self, id: IoId, now: Time) -> Up {
         self.inside.change(now, 1);
         let io = &mut self.ios[id];
-        if let Some(had) = self.arrays[io.array as usize].shared.pass(io.op, now) {
+        if let Some(had) = self.arrays[io.array].shared.pass(io.op, now) {
             io.charge(Part::Raid, had.end);
             self.calendar.push(had.end, Event::Counted(id));
             return Up::None;
@@ -28,14 +30,14 @@ impl Path {
     /// A request has passed what its array's load threads share.
     #[inline(always)]
     pub(crate) fn admit_counted(&mut self, id: IoId, now: Time) -> Up {
-        let array = &self.arrays[self.ios[id].array as usize];
+        let array = &self.arrays[self.ios[id].array];
         let Some(index) = array.controller else {
             return match array.cached_by_host {
                 true => Up::Firmware(id),
                 false => self.dispatch(id, now),
             };
         };
-        let controller = &mut self.controllers[index as usize];
+        let controller = &mut self.controllers[index];
         controller.load.change(now, 1);
         if controller.queue_depth > 0 && controller.in_work >= controller.queue_depth {
             if controller.waiting.is_empty() {
@@ -49,14 +51,14 @@ impl Path {
     }
 
     /// The controller takes a request up: firmware time on a core, then dispatch.
-    pub(crate) fn take_up(&mut self, index: u32, id: IoId, now: Time) -> Up {
-        self.controllers[index as usize].in_work += 1;
-        if self.arrays[self.ios[id].array as usize].in_memory {
+    pub(crate) fn take_up(&mut self, index: ControllerId, id: IoId, now: Time) -> Up {
+        self.controllers[index].in_work += 1;
+        if self.arrays[self.ios[id].array].in_memory {
             return Up::Firmware(id);
         }
-        let controller = &mut self.controllers[index as usize];
+        let controller = &mut self.controllers[index];
         let io = &mut self.ios[id];
-        let array = &self.arrays[io.array as usize];
+        let array = &self.arrays[io.array];
         let commands = array.layout.commands(io.op, io.offset, io.bytes);
         let route = array.route(commands);
         let task = Task::new(route, commands, moved_by(io));
@@ -74,11 +76,17 @@ impl Path {
 
     /// Firmware time for commands of work that goes on, with data that leave the write cache by
     /// pages, if a controller does it.
-    pub(crate) fn firmware(&mut self, array: u32, commands: u64, bytes: u64, now: Time) -> Served {
-        let array = &self.arrays[array as usize];
+    pub(crate) fn firmware(
+        &mut self,
+        array: ArrayId,
+        commands: u64,
+        bytes: u64,
+        now: Time,
+    ) -> Served {
+        let array = &self.arrays[array];
         match array.controller {
             Some(controller) => {
-                let chip = &mut self.controllers[controller as usize].chip;
+                let chip = &mut self.controllers[controller].chip;
                 let task = Task::new(array.path, commands, bytes);
                 if array.software {
                     chip.pass_on(task, now)
@@ -105,9 +113,9 @@ impl Path {
     }
 
     /// Requests in work at an array's controller; where the host is that itself, all of its own.
-    pub(crate) fn in_work_for(&self, array: u32) -> u64 {
-        match self.arrays[array as usize].controller {
-            Some(controller) => self.controllers[controller as usize].load.level(),
+    pub(crate) fn in_work_for(&self, array: ArrayId) -> u64 {
+        match self.arrays[array].controller {
+            Some(controller) => self.controllers[controller].load.level(),
             None => self.inside.level(),
         }
     }

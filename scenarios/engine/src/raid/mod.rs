@@ -12,11 +12,13 @@ pub(crate) mod cache;
 pub(crate) mod faults;
 pub(crate) mod jobs;
 pub(crate) mod lines;
+pub(crate) mod member;
 pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod resume;
 pub(crate) mod volume;
 
+use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::raid::background::{Background, Task};
@@ -25,7 +27,8 @@ use crate::raid::cache::memory::Memories;
 use crate::raid::jobs::Stripes;
 use crate::raid::lines::Lines;
 use crate::raid::redirect::Redirect;
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// Everything of arrays whose data pass through memory or can be lost. Requests, faults and the
 /// power are its own; what goes on below them has owners of its own.
@@ -60,12 +63,12 @@ impl Raid {
     }
 
     /// The SSD cache of an array, if it has one.
-    pub fn redirect(&self, array: u32) -> Option<&Redirect> {
+    pub fn redirect(&self, array: ArrayId) -> Option<&Redirect> {
         self.stripes.redirects().get(array)
     }
 
     /// As `redirect`, mutable.
-    pub fn redirect_mut(&mut self, array: u32) -> Option<&mut Redirect> {
+    pub fn redirect_mut(&mut self, array: ArrayId) -> Option<&mut Redirect> {
         self.stripes.redirects_mut().get_mut(array)
     }
 
@@ -75,7 +78,7 @@ impl Raid {
     }
 
     /// Whether a controller's memory has newer data for a line of an SSD cache.
-    pub fn is_line_dirty(&self, array: u32, line: u64) -> bool {
+    pub fn is_line_dirty(&self, array: ArrayId, line: u64) -> bool {
         self.memories().is_line_dirty(&self.stripes, array, line)
     }
 
@@ -85,12 +88,12 @@ impl Raid {
     }
 
     /// A job goes on with the phase that is due.
-    pub(crate) fn step_job(&mut self, path: &mut Path, job: u32, now: Time) {
+    pub(crate) fn step_job(&mut self, path: &mut Path, job: JobId, now: Time) {
         self.stripes.step_job(path, job, now);
     }
 
     /// A job's event is due.
-    pub(crate) fn job_due(&mut self, path: &mut Path, job: u32, now: Time) {
+    pub(crate) fn job_due(&mut self, path: &mut Path, job: JobId, now: Time) {
         self.stripes.job_due(path, job, now);
     }
 
@@ -110,18 +113,18 @@ impl Raid {
     }
 
     /// The next step of a flush of a controller's cache.
-    pub(crate) fn flush_due(&mut self, path: &mut Path, controller: u32, now: Time) {
+    pub(crate) fn flush_due(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
         self.cache
             .flush_due(&mut self.stripes, path, controller, now);
     }
 
     /// The background of an array is due.
-    pub(crate) fn background_due(&mut self, path: &mut Path, array: u32, now: Time) {
+    pub(crate) fn background_due(&mut self, path: &mut Path, array: ArrayId, now: Time) {
         self.background.go_on(&mut self.stripes, path, array, now);
     }
 
     /// A task joins those of an array.
-    pub(crate) fn start_task(&mut self, path: &mut Path, array: u32, task: Task, now: Time) {
+    pub(crate) fn start_task(&mut self, path: &mut Path, array: ArrayId, task: Task, now: Time) {
         self.background
             .start_task(&mut self.stripes, path, array, task, now);
     }
@@ -137,7 +140,7 @@ impl Raid {
     }
 
     /// What goes on in the background of an array, if anything.
-    pub(crate) fn task(&self, array: u32) -> Option<Task> {
+    pub(crate) fn task(&self, array: ArrayId) -> Option<Task> {
         self.background.task(array)
     }
 }

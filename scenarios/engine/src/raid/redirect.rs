@@ -1,14 +1,16 @@
 //! Where a line of an array lies now: on its own drives or in a slot of its SSD cache.
 
+use crate::ids::ArrayId;
 use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
+use raidlab_kernel::Table;
 use raidlab_models::{ReferenceCounts, SsdCache};
 
 /// Where the slots of an SSD cache lie on its SSDs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotLayout {
     /// The array of the SSDs.
-    pub array: u32,
+    pub array: ArrayId,
     /// Bytes of a line.
     pub line: u64,
     /// Lines in a stripe of the SSDs.
@@ -97,7 +99,7 @@ impl Redirect {
     }
 
     /// The array of the SSDs.
-    pub fn array(&self) -> u32 {
+    pub fn array(&self) -> ArrayId {
         self.slots.array
     }
 
@@ -165,7 +167,7 @@ impl Redirect {
 pub(crate) struct SlotPlace {
     pub slot: u32,
     /// The array of the SSDs.
-    pub array: u32,
+    pub array: ArrayId,
     /// Its stripe and column.
     pub stripe: u64,
     pub column: u32,
@@ -239,17 +241,18 @@ impl Redirect {
 /// The SSD caches of all arrays.
 #[derive(Debug)]
 pub(crate) struct Redirects {
-    of_array: Vec<Option<Redirect>>,
+    of_array: Table<ArrayId, Option<Redirect>>,
     /// For each array: the one whose SSD cache it is.
-    above: Vec<Option<u32>>,
+    above: Table<ArrayId, Option<ArrayId>>,
 }
 
 impl Redirects {
     pub fn new(of_array: Vec<Option<Redirect>>) -> Redirects {
-        let mut above = vec![None; of_array.len()];
-        for (array, redirect) in of_array.iter().enumerate() {
+        let of_array: Table<ArrayId, _> = of_array.into();
+        let mut above: Table<ArrayId, _> = vec![None; of_array.len()].into();
+        for (array, redirect) in of_array.entries() {
             if let Some(redirect) = redirect {
-                above[redirect.array() as usize] = Some(array as u32);
+                above[redirect.array()] = Some(array);
             }
         }
         Redirects { of_array, above }
@@ -257,14 +260,14 @@ impl Redirects {
 
     /// The SSD cache of an array, if it has one.
     #[inline]
-    pub fn get(&self, array: u32) -> Option<&Redirect> {
-        self.of_array[array as usize].as_ref()
+    pub fn get(&self, array: ArrayId) -> Option<&Redirect> {
+        self.of_array[array].as_ref()
     }
 
     /// As `get`, mutable.
     #[inline]
-    pub fn get_mut(&mut self, array: u32) -> Option<&mut Redirect> {
-        self.of_array[array as usize].as_mut()
+    pub fn get_mut(&mut self, array: ArrayId) -> Option<&mut Redirect> {
+        self.of_array[array].as_mut()
     }
 
     /// By array: its SSD cache, if it has one.
@@ -273,13 +276,13 @@ impl Redirects {
     }
 
     /// The array whose SSD cache an array is.
-    pub fn above(&self, array: u32) -> Option<u32> {
-        self.above[array as usize]
+    pub fn above(&self, array: ArrayId) -> Option<ArrayId> {
+        self.above[array]
     }
 
     /// A request begins to write a range that bypasses the controller's cache. Until it is done
     /// nothing of it is copied to the SSD cache: the copy could be older, or miss it.
-    pub fn bypass_begins(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+    pub fn bypass_begins(&mut self, array: ArrayId, (offset, bytes): (u64, u64)) {
         if let Some(redirect) = self.get_mut(array) {
             for line in redirect.lines(offset, bytes) {
                 redirect.bypassing.acquire(line);
@@ -288,7 +291,7 @@ impl Redirects {
     }
 
     /// A request has written a range that bypasses the controller's cache.
-    pub fn bypass_ends(&mut self, array: u32, (offset, bytes): (u64, u64)) {
+    pub fn bypass_ends(&mut self, array: ArrayId, (offset, bytes): (u64, u64)) {
         if let Some(redirect) = self.get_mut(array) {
             for line in redirect.lines(offset, bytes) {
                 redirect.bypassing.release(line);
@@ -298,7 +301,7 @@ impl Redirects {
 
     /// The array and the offset by which the host knows what lies at an offset of an array: of a
     /// SSD cache those of the line that the slot holds.
-    pub fn origin(&self, array: u32, offset: u64) -> (u32, u64) {
+    pub fn origin(&self, array: ArrayId, offset: u64) -> (ArrayId, u64) {
         let above = self.above(array);
         let redirect = above.and_then(|above| self.get(above));
         match (above, redirect) {
@@ -314,14 +317,14 @@ impl Redirects {
     }
 
     /// Where on the SSD cache a sector of an array lies, if it does: array and offset.
-    pub fn on_ssd_cache(&self, array: u32, offset: u64) -> Option<(u32, u64)> {
+    pub fn on_ssd_cache(&self, array: ArrayId, offset: u64) -> Option<(ArrayId, u64)> {
         let redirect = self.get(array)?;
         let slot = redirect.map.slot(offset / redirect.line_bytes())?;
         Some((redirect.array(), redirect.at(slot, offset)))
     }
 
     /// Whether the SSD cache has a newer version of a sector's line than the array.
-    pub fn is_dirty(&self, array: u32, offset: u64) -> bool {
+    pub fn is_dirty(&self, array: ArrayId, offset: u64) -> bool {
         self.get(array).is_some_and(|redirect| {
             let slot = redirect.map.slot(offset / redirect.line_bytes());
             slot.is_some_and(|slot| redirect.map.is_dirty(slot))
@@ -329,18 +332,18 @@ impl Redirects {
     }
 
     /// Whether new data go to an array and to its SSD cache.
-    pub fn writes_through(&self, array: u32) -> bool {
+    pub fn writes_through(&self, array: ArrayId) -> bool {
         self.get(array).is_some_and(Redirect::writes_through)
     }
 
     /// Whether a range of an array has sectors whose newest version was lost with its SSD cache.
-    pub fn is_lost(&self, array: u32, range: (u64, u64)) -> bool {
+    pub fn is_lost(&self, array: ArrayId, range: (u64, u64)) -> bool {
         self.get(array)
             .is_some_and(|redirect| redirect.is_lost(range))
     }
 
     /// Whether a drive of the SSD cache can give what a slot holds.
-    pub fn is_readable(&self, volumes: &Volumes, array: u32, slot: u32) -> bool {
+    pub fn is_readable(&self, volumes: &Volumes, array: ArrayId, slot: u32) -> bool {
         let Some(redirect) = self.get(array) else {
             return false;
         };
@@ -354,14 +357,14 @@ impl Redirects {
     }
 
     /// Somebody reads a slot: its line stays on the SSD cache.
-    pub fn pin(&mut self, array: u32, slot: u32) {
+    pub fn pin(&mut self, array: ArrayId, slot: u32) {
         if let Some(redirect) = self.get_mut(array) {
             redirect.map.pin(slot);
         }
     }
 
     /// Nobody reads or writes a slot any more for one of those who did.
-    pub fn unpin(&mut self, array: u32, slot: u32) {
+    pub fn unpin(&mut self, array: ArrayId, slot: u32) {
         let redirect = self.get_mut(array);
         if let Some(redirect) = redirect.filter(|redirect| !redirect.failed) {
             redirect.map.unpin(slot);

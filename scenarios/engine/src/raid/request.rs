@@ -1,15 +1,17 @@
 //! The host's requests to a volume: data cross the host's link and the controller's memory. Those of
 //! an array in the host are in memory already; its commands cross the links.
 
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::path::submission::moved_by;
 use crate::raid::Raid;
 use crate::raid::bitmap::updates;
-use crate::raid::volume::State;
+use crate::raid::member::State;
 use crate::state::event::Event;
 use crate::state::owner::Owner;
-use raidlab_kernel::{IoId, Op, Part, Stage, Time};
+use raidlab_io::{IoId, Op, Part, Stage};
+use raidlab_kernel::Time;
 use raidlab_models::{Direction, Found, Path as FirmwarePath, Task};
 
 impl Raid {
@@ -18,7 +20,7 @@ impl Raid {
     #[inline(never)]
     pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let (array, op) = (path.ios[id].array, path.ios[id].op);
-        let Some(index) = path.arrays[array as usize].controller else {
+        let Some(index) = path.arrays[array].controller else {
             // A cache that the host keeps counts the access; no firmware takes the request up.
             path.agenda.rest(Call::Ready(id, now));
             path.agenda.up(Call::Access(id));
@@ -30,7 +32,7 @@ impl Raid {
             Op::Write => self.cache.writes_back(array),
             Op::Trim | Op::Flush => false,
         };
-        let array = &path.arrays[array as usize];
+        let array = &path.arrays[array];
         let io = &mut path.ios[id];
         // Jobs on stripes count their commands themselves where parity or a cache is.
         let commands = if array.straight || op == Op::Read && !hit {
@@ -38,7 +40,7 @@ impl Raid {
         } else {
             0
         };
-        let chip = &mut path.controllers[index as usize].chip;
+        let chip = &mut path.controllers[index].chip;
         let redirected = self.stripes.redirects().get(io.array).is_some();
         let route = match hit {
             true => FirmwarePath::Cached,
@@ -107,7 +109,7 @@ impl Raid {
             (Stage::TakenUp, Op::Trim) => {
                 io.stage = Stage::Working;
                 let array = io.array;
-                if path.arrays[array as usize].straight {
+                if path.arrays[array].straight {
                     self.trim_drives(path, id, array, now);
                     Up::None
                 } else {
@@ -135,7 +137,7 @@ impl Raid {
         if io.op == Op::Read {
             // From the cache: once through the memory. From the drives: in and out again, but
             // around the memory where no parity is.
-            let parity = path.arrays[io.array as usize].path == FirmwarePath::Parity;
+            let parity = path.arrays[io.array].path == FirmwarePath::Parity;
             let passes = match io.stage {
                 Stage::Working if parity => 2,
                 Stage::Working => 0,
@@ -175,21 +177,21 @@ impl Raid {
         now: Time,
     ) -> Up {
         let io = &mut path.ios[id];
-        let array = &path.arrays[io.array as usize];
+        let array = &path.arrays[io.array];
         let mirrored = array.mirrors && direction == Direction::Down;
         if array.straight && !mirrored {
             return self.go_on(path, id, now);
         }
         let mut ready = now;
         if let Some(controller) = array.raid_controller() {
-            let chip = &mut path.controllers[controller as usize].chip;
+            let chip = &mut path.controllers[controller].chip;
             let served = chip.memory.pass(now, passes * io.bytes);
             io.charge(Part::Cache, served.end);
             ready = served.end;
         }
         if let Some(link) = self.stripes.volume(path.ios[id].array).host_link() {
             let io = &mut path.ios[id];
-            let served = path.links[link as usize].transfer(direction, io.bytes, ready, ready);
+            let served = path.links[link].transfer(direction, io.bytes, ready, ready);
             io.charge_stay(Part::LinkWait, Part::Link, served);
             ready = served.end;
         }
@@ -201,7 +203,7 @@ impl Raid {
         }
     }
 
-    fn flush_drives(&mut self, path: &mut Path, id: IoId, array: u32, now: Time) {
+    fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
         path.hold(id);
         for member in self.stripes.volume(array).members() {
             if member.state() != State::Failed && path.is_flushed(member.drive()) {
@@ -214,7 +216,7 @@ impl Raid {
 
     /// Every copy that can be written hears of it. The versions of the data do not: until they are
     /// written over, what was trimmed may be read as it was.
-    fn trim_drives(&mut self, path: &mut Path, id: IoId, array: u32, now: Time) {
+    fn trim_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
         let io = &path.ios[id];
         let mut runs = self
             .stripes

@@ -1,5 +1,6 @@
 //! Work that waited on the agenda for what went up before it.
 
+use crate::ids::JobId;
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::raid::Raid;
@@ -24,7 +25,7 @@ impl Raid {
     }
 
     /// A job that was not for a stripe alone is done.
-    fn job_done(&mut self, path: &mut Path, job: u32, now: Time) {
+    fn job_done(&mut self, path: &mut Path, job: JobId, now: Time) {
         let stripes = &mut self.stripes;
         match stripes.jobs()[job].work() {
             Work::Destage(destage) => self.cache.finish_destage(stripes, path, job, destage, now),

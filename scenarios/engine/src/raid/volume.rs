@@ -1,93 +1,14 @@
 //! An array as the controller sees it: its places, and which of its drives can be used.
 
+use crate::ids::{ArrayId, DriveId, LinkId};
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::Path;
 use crate::plan::BitmapPlan;
 use crate::raid::bitmap::Bitmap;
+use crate::raid::member::{Member, State};
 use crate::state::drive::Drive;
-use raidlab_kernel::Time;
+use raidlab_kernel::{Table, Time};
 use raidlab_models::{PageTimes, SECTOR, StripeThread};
-
-/// A drive's place in an array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
-    /// Holds its data.
-    Good,
-    /// Holds nothing that can be used.
-    Failed,
-    /// Holds its data up to this offset; the rest is being rebuilt.
-    Rebuilding(u64),
-}
-
-/// A member of an array.
-#[derive(Clone, Debug)]
-pub(crate) struct Member {
-    /// Index of the drive that stands there now.
-    drive: u32,
-    state: State,
-    /// Sectors of its drive that are known to be unreadable.
-    unreadable: Ranges,
-    /// The drive to which it is being copied, and up to where.
-    copy: Option<(u32, u64)>,
-}
-
-impl Member {
-    /// The drive that stands there now.
-    #[inline]
-    pub fn drive(&self) -> u32 {
-        self.drive
-    }
-
-    #[inline]
-    pub fn state(&self) -> State {
-        self.state
-    }
-
-    /// Sectors of its drive that are known to be unreadable.
-    pub fn unreadable(&self) -> &Ranges {
-        &self.unreadable
-    }
-
-    /// What its drive holds is lost.
-    pub fn fail(&mut self) {
-        self.state = State::Failed;
-        self.unreadable.clear();
-        self.copy = None;
-    }
-
-    /// Another drive stands there.
-    pub fn set_drive(&mut self, drive: u32) {
-        self.drive = drive;
-    }
-
-    /// Its drive is being filled, and holds its data up to an offset.
-    pub fn rebuild_from(&mut self, upto: u64) {
-        self.state = State::Rebuilding(upto);
-    }
-
-    /// Its drive holds its data.
-    pub fn be_good(&mut self) {
-        self.state = State::Good;
-    }
-
-    /// It has been copied to a drive up to an offset.
-    pub fn copy_up_to(&mut self, copy: (u32, u64)) {
-        self.copy = Some(copy);
-    }
-
-    /// The copy has lost what lies behind an offset.
-    pub fn cut_copy(&mut self, upto: u64) {
-        self.copy = self.copy.map(|(to, done)| (to, upto.min(done)));
-    }
-
-    /// The drive to which it has been copied takes its place; gives the one that stood there. What
-    /// the new one has of unreadable sectors is met anew.
-    pub fn move_to(&mut self, drive: u32) -> u32 {
-        self.copy = None;
-        self.unreadable.clear();
-        std::mem::replace(&mut self.drive, drive)
-    }
-}
 
 /// An array whose data pass through memory.
 #[derive(Debug)]
@@ -95,7 +16,7 @@ pub(crate) struct Volume {
     geometry: Layout,
     members: Vec<Member>,
     /// The controller's link to the host, if the requests' data cross it by themselves.
-    host_link: Option<u32>,
+    host_link: Option<LinkId>,
     /// The thread of the host that handles the stripes of an array in the host.
     thread: StripeThread,
     /// Stripes of its cache in the host.
@@ -116,7 +37,7 @@ pub(crate) struct Volume {
 }
 
 impl Volume {
-    pub fn new(geometry: Layout, drives: &[u32], host_link: Option<u32>) -> Volume {
+    pub fn new(geometry: Layout, drives: &[DriveId], host_link: Option<LinkId>) -> Volume {
         let state = State::Good;
         Volume {
             geometry,
@@ -169,7 +90,7 @@ impl Volume {
 
     /// The controller's link to the host, if the requests' data cross it by themselves.
     #[inline]
-    pub fn host_link(&self) -> Option<u32> {
+    pub fn host_link(&self) -> Option<LinkId> {
         self.host_link
     }
 
@@ -260,7 +181,7 @@ impl Volume {
     }
 
     /// Nothing is copied to a drive any more.
-    pub fn end_copies_to(&mut self, drive: u32) {
+    pub fn end_copies_to(&mut self, drive: DriveId) {
         for member in &mut self.members {
             member.copy = member.copy.filter(|&(to, _)| to != drive);
         }
@@ -284,11 +205,11 @@ impl Volume {
     /// The drives that take what is written from a place on, each with how much of it: a member as far
     /// as it can be written, and the drive to which it is being copied as far as it has come.
     #[inline]
-    pub fn takers(&self, unit: Place, start: u32, bytes: u64) -> [Option<(u32, u64)>; 2] {
+    pub fn takers(&self, unit: Place, start: u32, bytes: u64) -> [Option<(DriveId, u64)>; 2] {
         let member = &self.members[unit.member as usize];
         let end = self.stands_up_to(unit.member);
         let offset = unit.offset + u64::from(start);
-        let part = |(drive, upto): (u32, u64)| {
+        let part = |(drive, upto): (DriveId, u64)| {
             let bytes = bytes.min(upto.saturating_sub(offset));
             (bytes > 0).then_some((drive, bytes))
         };
@@ -316,10 +237,10 @@ impl Volume {
     pub(crate) fn living_copy(
         &self,
         path: &Path,
-        array: u32,
+        array: ArrayId,
         run: &Run,
         now: Time,
-    ) -> Option<(u32, u32, u64)> {
+    ) -> Option<(u32, DriveId, u64)> {
         let start = u64::from(run.start);
         let gives = |unit: Unit| {
             let first = run.first(self.geometry().unit());
@@ -335,7 +256,7 @@ impl Volume {
         if self.geometry().copies() == 1 {
             return copies.into_iter().next();
         }
-        let choice = path.arrays[array as usize].choice;
+        let choice = path.arrays[array].choice;
         let places = copies.clone().map(|(_, drive, offset)| (drive, offset));
         let best = choice.copy(&path.drives, places, now)?;
         copies.into_iter().nth(best)
@@ -470,19 +391,20 @@ impl Volume {
 
     /// What a lock covers: the whole stripe where parity ties its units together, else a unit.
     #[inline]
-    pub fn lock_key(&self, array: u32, stripe: u64, column: u32) -> u64 {
-        u64::from(array) << 48 | self.group(stripe, column)
+    pub fn lock_key(&self, array: ArrayId, stripe: u64, column: u32) -> u64 {
+        u64::from(array.number()) << 48 | self.group(stripe, column)
     }
 }
 
 /// The volumes of all arrays whose data pass through memory or can be lost.
 #[derive(Debug)]
 pub(crate) struct Volumes {
-    of_array: Vec<Option<Volume>>,
+    of_array: Table<ArrayId, Option<Volume>>,
 }
 
 impl Volumes {
     pub fn new(of_array: Vec<Option<Volume>>) -> Volumes {
+        let of_array = of_array.into();
         Volumes { of_array }
     }
 
@@ -491,19 +413,19 @@ impl Volumes {
         self.of_array.iter().all(Option::is_none)
     }
 
-    /// Number of arrays.
-    pub fn arrays(&self) -> u32 {
-        self.of_array.len() as u32
+    /// All arrays.
+    pub fn arrays(&self) -> impl Iterator<Item = ArrayId> + use<> {
+        self.of_array.ids()
     }
 
     #[inline]
-    pub fn get(&self, array: u32) -> Option<&Volume> {
-        self.of_array[array as usize].as_ref()
+    pub fn get(&self, array: ArrayId) -> Option<&Volume> {
+        self.of_array[array].as_ref()
     }
 
     #[inline]
-    pub fn get_mut(&mut self, array: u32) -> Option<&mut Volume> {
-        self.of_array[array as usize].as_mut()
+    pub fn get_mut(&mut self, array: ArrayId) -> Option<&mut Volume> {
+        self.of_array[array].as_mut()
     }
 
     /// By array: its volume, if it has one.
@@ -525,20 +447,26 @@ impl Volumes {
 
     /// The volume of an array whose data pass through memory.
     #[inline]
-    pub fn of(&self, array: u32) -> &Volume {
+    pub fn of(&self, array: ArrayId) -> &Volume {
         self.get(array)
             .expect("the array's data pass through memory")
     }
 
     #[inline]
-    pub fn of_mut(&mut self, array: u32) -> &mut Volume {
+    pub fn of_mut(&mut self, array: ArrayId) -> &mut Volume {
         self.get_mut(array)
             .expect("the array's data pass through memory")
     }
 
     /// Sectors of a drive have been written: they can be read again.
-    pub fn rewritten(&mut self, drives: &mut [Drive], drive: u32, start: u64, end: u64) {
-        drives[drive as usize].health.unreadable.cut(start, end);
+    pub fn rewritten(
+        &mut self,
+        drives: &mut Table<DriveId, Drive>,
+        drive: DriveId,
+        start: u64,
+        end: u64,
+    ) {
+        drives[drive].health.unreadable.cut(start, end);
         if let Some(known) = self.known_unreadable(drive) {
             known.cut(start, end);
         }
@@ -548,14 +476,14 @@ impl Volumes {
     /// (a *puncture*), so that nobody takes them for data.
     pub fn puncture(
         &mut self,
-        drives: &mut [Drive],
-        drive: u32,
+        drives: &mut Table<DriveId, Drive>,
+        drive: DriveId,
         offset: u64,
         parts: &[(u32, u32)],
     ) {
         for &(start, end) in parts {
             let (start, end) = (offset + u64::from(start), offset + u64::from(end));
-            let unreadable = &mut drives[drive as usize].health.unreadable;
+            let unreadable = &mut drives[drive].health.unreadable;
             unreadable.insert(start, end);
             if let Some(known) = self.known_unreadable(drive) {
                 known.insert(start, end);
@@ -564,29 +492,35 @@ impl Volumes {
     }
 
     /// What is known to be unreadable of a drive that stands in an array.
-    fn known_unreadable(&mut self, drive: u32) -> Option<&mut Ranges> {
+    fn known_unreadable(&mut self, drive: DriveId) -> Option<&mut Ranges> {
         let (array, member) = self.member_of(drive)?;
         let volume = self.get_mut(array)?;
         Some(&mut volume.members[member as usize].unreadable)
     }
 
     /// The array that a drive stands in, and its place there.
-    pub fn member_of(&self, drive: u32) -> Option<(u32, u32)> {
-        for (array, volume) in self.of_array.iter().enumerate() {
+    pub fn member_of(&self, drive: DriveId) -> Option<(ArrayId, u32)> {
+        for (array, volume) in self.of_array.entries() {
             let members = volume.iter().flat_map(|volume| &volume.members);
             if let Some(member) = members.clone().position(|m| m.drive == drive) {
-                return Some((array as u32, member as u32));
+                return Some((array, member as u32));
             }
         }
         None
     }
 
     /// A command has met unreadable sectors: they are known, as far as they have not been written since.
-    pub fn meet_unreadable(&mut self, drives: &mut [Drive], drive: u32, start: u64, end: u64) {
+    pub fn meet_unreadable(
+        &mut self,
+        drives: &mut Table<DriveId, Drive>,
+        drive: DriveId,
+        start: u64,
+        end: u64,
+    ) {
         let Some((array, member)) = self.member_of(drive) else {
             return;
         };
-        let met = drives[drive as usize].health.unreadable.within(start, end);
+        let met = drives[drive].health.unreadable.within(start, end);
         if let Some(volume) = self.get_mut(array) {
             volume.changes += 1;
             let known = &mut volume.members[member as usize].unreadable;

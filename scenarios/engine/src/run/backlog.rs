@@ -4,7 +4,7 @@
 use crate::plan::Arrival;
 use crate::run::system::{Failure, System};
 
-use raidlab_kernel::Io;
+use raidlab_io::Io;
 
 /// Bytes that an I/O in flight takes: its record, twice while the table of records grows, and its
 /// places in queues.

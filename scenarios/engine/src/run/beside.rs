@@ -1,5 +1,6 @@
 //! What was in work while a slow I/O was, besides the load.
 
+use crate::ids::ArrayId;
 use crate::raid::background::Task;
 use crate::run::system::System;
 use crate::state::slowest::Beside;
@@ -24,15 +25,16 @@ impl System {
 
     /// For an array and its SSD cache: what is in work now, in bits of [`Beside`], and when the last
     /// work of each kind was done.
-    fn beside(&self, array: u32) -> (u8, [Time; Beside::ALL.len()]) {
+    fn beside(&self, array: ArrayId) -> (u8, [Time; Beside::ALL.len()]) {
         let (raid, stripes) = (&self.layers.raid, self.layers.raid.stripes());
         let task = raid.task(array).map(Task::beside);
-        let is_its = |other: u32| other == array || stripes.redirects().above(other) == Some(array);
+        let is_its =
+            |other: ArrayId| other == array || stripes.redirects().above(other) == Some(array);
         let jobs = stripes.jobs();
         let works = jobs.ids().filter(|&index| is_its(jobs[index].array()));
         let works = works.filter_map(|index| jobs[index].work().beside());
         let now = works.chain(task).fold(0, |bits, each| bits | each.bit());
-        let arrays = 0..stripes.volumes().arrays();
+        let arrays = stripes.volumes().arrays();
         let last = arrays.filter(|&other| is_its(other));
         let last = last.map(|other| *jobs.last_beside(other));
         let later = |a: [Time; Beside::ALL.len()], b: [Time; Beside::ALL.len()]| {

@@ -3,7 +3,8 @@
 
 use crate::run::single::stations;
 use crate::run::system::System;
-use raidlab_kernel::{Io, Time};
+use raidlab_io::Io;
+use raidlab_kernel::Time;
 
 /// Breaches found, in words.
 struct Breaches(Vec<String>);
@@ -108,7 +109,7 @@ fn check_sectors(system: &System, breaches: &mut Breaches) {
     let drives = &system.layers.path.drives;
     let volumes = system.layers.raid.stripes().volumes().iter().flatten();
     for member in volumes.flat_map(|volume| volume.members()) {
-        let drive = &drives[member.drive() as usize];
+        let drive = &drives[member.drive()];
         breaches.must(
             member.unreadable().is_within(&drive.health.unreadable),
             format!(

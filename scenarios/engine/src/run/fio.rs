@@ -3,14 +3,16 @@
 //! What a thread does next is `raidlab-jobs`'; here is who goes on when, and the phases between
 //! which `stonewall` stands.
 
+use crate::ids::ArrayId;
 use crate::plan::Plan;
 use crate::run::report::{RunResult, WorkloadResult};
 use crate::run::simulation::Simulation;
 use crate::run::single::{RunError, save_state};
 use crate::state::records::{Outcome, Outside};
+use raidlab_io::Op;
 use raidlab_jobs::plan::{JobsPlan, Start};
 use raidlab_jobs::{Port, Request, Thread, Wait};
-use raidlab_kernel::{Nanos, Op, Time};
+use raidlab_kernel::{Nanos, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -62,7 +64,7 @@ struct Jobs {
     /// The present phase of each job file.
     phases: Vec<Phase>,
     /// When the last thread of each load ended.
-    ends: Vec<(u32, Time)>,
+    ends: Vec<(ArrayId, Time)>,
     begun: Vec<bool>,
     /// Threads of each load that have not ended.
     running: Vec<usize>,
@@ -98,7 +100,7 @@ pub(crate) fn run(
         timers: BinaryHeap::new(),
         phases: vec![Phase::default(); files as usize],
         ends: (0..loads)
-            .map(|load| (array_of(load), Time::ZERO))
+            .map(|load| (ArrayId::new(array_of(load)), Time::ZERO))
             .collect(),
         begun: vec![false; loads],
         running: (0..loads).map(threads_of).collect(),

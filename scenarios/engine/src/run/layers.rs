@@ -1,14 +1,15 @@
 //! The owners that stand below the page caches, and how what goes up passes between them.
 
 use crate::host::page_cache::Below;
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::path::loads::Loads;
 use crate::raid::Raid;
 use crate::ssd_cache::SsdCaches;
 use crate::state::load::Request;
-use raidlab_kernel::Io;
-use raidlab_kernel::Mark;
+use raidlab_io::Io;
+use raidlab_io::Mark;
 use raidlab_kernel::Time;
 
 /// What stands below the page caches, each owner with its own data.
@@ -124,7 +125,7 @@ impl Below for Layers {
         &mut self.loads
     }
 
-    fn enter(&mut self, request: Request, array: u32, thread: u32, owner: Mark, at: Time) {
+    fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time) {
         let Layers { path, loads, .. } = self;
         let (_, up) = loads.enter(path, request, array, thread, owner, at);
         let now = path.now();

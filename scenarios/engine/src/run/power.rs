@@ -55,7 +55,7 @@ impl System {
             raid.write_again(path, job, now);
             self.layers.settle(Up::None, now);
         }
-        for controller in 0..self.layers.path.controllers.len() as u32 {
+        for controller in self.layers.path.controllers.ids() {
             let Layers { path, raid, .. } = &mut self.layers;
             raid.sweep(path, controller, now);
             self.layers.settle(Up::None, now);

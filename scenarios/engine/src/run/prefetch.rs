@@ -9,7 +9,8 @@
 use super::system::System;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{Io, IoId, prefetch};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::prefetch;
 
 impl System {
     /// Asks for the memory of the next three events.
@@ -20,7 +21,7 @@ impl System {
         };
         let drives = &self.layers.path.drives;
         match third {
-            Event::Device { drive, .. } => drives[drive as usize].prefetch(),
+            Event::Device { drive, .. } => drives[drive].prefetch(),
             event => {
                 if let Some(io) = record(event) {
                     self.layers.path.ios.prefetch(io);
@@ -28,7 +29,7 @@ impl System {
             }
         }
         match second {
-            Event::Device { drive, .. } => drives[drive as usize].device.prefetch_state(),
+            Event::Device { drive, .. } => drives[drive].device.prefetch_state(),
             event => {
                 if let Some(io) = record(event) {
                     self.prefetch_record(io);
@@ -36,13 +37,13 @@ impl System {
             }
         }
         match next {
-            Event::Device { drive, .. } => drives[drive as usize].device.prefetch_lists(),
+            Event::Device { drive, .. } => drives[drive].device.prefetch_lists(),
             Event::Done(io) | Event::Leg(io) => {
                 self.prefetch_link(io);
             }
             Event::AtDrive(io) => {
                 let io = self.prefetch_link(io);
-                drives[io.drive as usize].device.prefetch_state();
+                drives[io.drive].device.prefetch_state();
             }
             Event::Returned(io) | Event::Interrupt(io) => {
                 self.prefetch_load(self.prefetch_link(io));
@@ -57,7 +58,7 @@ impl System {
         let path = &self.layers.path;
         let io = &path.ios[io];
         io.parts.prefetch();
-        if let Some(drive) = path.drives.get(io.drive as usize) {
+        if let Some(drive) = path.drives.get(io.drive) {
             drive.prefetch();
         }
         if let (Io::NONE, Some(slot)) = (io.parent, io.owner.slot()) {
@@ -70,8 +71,8 @@ impl System {
     fn prefetch_link(&self, io: IoId) -> &Io {
         let path = &self.layers.path;
         let io = &path.ios[io];
-        if let Some(&link) = path.drives[io.drive as usize].path.first() {
-            prefetch(&path.links[link as usize]);
+        if let Some(&link) = path.drives[io.drive].path.first() {
+            prefetch(&path.links[link]);
         }
         io
     }
@@ -85,7 +86,7 @@ impl System {
             workload.meter.prefetch(io.op);
             workload.load.prefetch();
             prefetch(&workload.arrival);
-            prefetch(&self.layers.path.arrays[workload.array as usize].layout);
+            prefetch(&self.layers.path.arrays[workload.array].layout);
         }
     }
 }

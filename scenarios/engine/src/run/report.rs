@@ -1,5 +1,6 @@
 //! The result of a run as plain data, in the shapes that the Python side passes on.
 
+use crate::ids::ArrayId;
 use crate::integrity::DataReport;
 use crate::plan::Plan;
 use crate::run::cache_report::CacheReport;
@@ -14,8 +15,9 @@ use crate::state::backlog::Arrived;
 use crate::state::log::LogEntry;
 use crate::state::measure::{Meter, rate_interval};
 use crate::state::records::Workload;
+use raidlab_io::{Part, Parts};
 use raidlab_jobs::ThreadResult;
-use raidlab_kernel::{self as kernel, Batches, Nanos, Part, Parts, Spells, Time};
+use raidlab_kernel::{self as kernel, Batches, Nanos, Spells, Time};
 use raidlab_models::{ReadUnits, Written};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -216,13 +218,13 @@ impl WorkloadResult {
     pub(crate) fn of_jobs(
         system: &System,
         plan: &Plan,
-        ends: &[(u32, Time)],
+        ends: &[(ArrayId, Time)],
     ) -> Vec<WorkloadResult> {
         let Some(jobs) = &plan.jobs else {
             return Vec::new();
         };
         let meters = system.layers.loads.outside().meters().iter();
-        let of = |((name, meter), &(array, end)): ((&String, &Meter), &(u32, Time))| {
+        let of = |((name, meter), &(array, end)): ((&String, &Meter), &(ArrayId, Time))| {
             let found = WorkloadResult::of(system, (name, array), meter, end, plan);
             // A job has no steady state to be found.
             WorkloadResult {
@@ -238,7 +240,7 @@ impl WorkloadResult {
         let meters = system.layers.loads.outside().meters().iter().enumerate();
         meters
             .map(|(array, meter)| {
-                let array = (array % system.layers.path.arrays.len()) as u32;
+                let array = ArrayId::new((array % system.layers.path.arrays.len()) as u32);
                 WorkloadResult::of(system, (OUTSIDE, array), meter, until, plan)
             })
             .collect()
@@ -246,7 +248,7 @@ impl WorkloadResult {
 
     fn of(
         system: &System,
-        (name, array): (&str, u32),
+        (name, array): (&str, ArrayId),
         meter: &Meter,
         until: Time,
         plan: &Plan,
@@ -258,7 +260,7 @@ impl WorkloadResult {
         let bytes = (meter.bytes[0] + meter.bytes[1]) as f64;
         WorkloadResult {
             name: name.to_owned(),
-            target: system.layers.path.arrays[array as usize].name.clone(),
+            target: system.layers.path.arrays[array].name.clone(),
             ios: all.count(),
             errors: meter.errors,
             iops: rate(all.count() as f64),

@@ -3,6 +3,7 @@
 //! The caller submits I/Os at the present and lets the system go on until something comes back
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
+use crate::ids::{ArrayId, DriveId};
 use crate::integrity::{DataReport, Integrity};
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
@@ -18,7 +19,8 @@ use crate::state::load::Request;
 use crate::state::log::LogEntry;
 use crate::state::owner::{OUTSIDE_NUMBERS, Owner, OwnerOf};
 use crate::state::records::Outside;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 use raidlab_models::{EraseBlocks, Fault, ReadUnits};
 
 /// A system and the caller's side of it.
@@ -147,16 +149,16 @@ impl Simulation {
 
     /// Bytes that an array offers.
     pub fn capacity(&self, array: u32) -> Option<u64> {
-        let array = self.system.layers.path.arrays.get(array as usize)?;
+        let array = self.system.layers.path.arrays.get(ArrayId::new(array))?;
         Some(array.layout.capacity())
     }
 
     /// True if every drive of an array takes trims.
     pub fn takes_trim(&self, array: u32) -> bool {
         let path = &self.system.layers.path;
-        path.arrays.get(array as usize).is_some_and(|array| {
+        path.arrays.get(ArrayId::new(array)).is_some_and(|array| {
             let mut drives = array.drives.iter();
-            drives.all(|&drive| path.drives[drive as usize].device.takes_trim())
+            drives.all(|&drive| path.drives[drive].device.takes_trim())
         })
     }
 
@@ -174,7 +176,7 @@ impl Simulation {
 
     /// The erase blocks of a drive as they are now; None if it has none, or is not there.
     pub fn erase_blocks(&self, drive: u32) -> Option<EraseBlocks> {
-        let drive = self.system.layers.path.drives.get(drive as usize)?;
+        let drive = self.system.layers.path.drives.get(DriveId::new(drive))?;
         drive.device.erase_blocks()
     }
 
@@ -240,7 +242,7 @@ impl Simulation {
             .raid
             .stripes()
             .redirects()
-            .above(array)
+            .above(ArrayId::new(array))
             .is_some()
         {
             return Err(format!("array {array}; it is the SSD cache of another"));
@@ -261,12 +263,12 @@ impl Simulation {
             let most = OUTSIDE_NUMBERS - 1;
             return Err(format!("mark {mark}; at most {most} is possible"));
         }
-        if op == Op::Flush && self.system.durability.serves(array) {
+        if op == Op::Flush && self.system.durability.serves(ArrayId::new(array)) {
             return Ok(self.call(array, mark, true));
         }
         if op == Op::Write {
             let durability = &mut self.system.durability;
-            durability.outside_writes(array, mark, self.now);
+            durability.outside_writes(ArrayId::new(array), mark, self.now);
         }
         let request = Request { op, offset, bytes };
         self.system.layers.path.calendar.advance_to(self.now);
@@ -277,7 +279,7 @@ impl Simulation {
         let owner = Owner::Outside(mark).into();
         let Layers { path, loads, .. } = &mut self.system.layers;
         let since = since.min(self.now);
-        let id = loads.claim(path, request, array, owner, since);
+        let id = loads.claim(path, request, ArrayId::new(array), owner, since);
         let up = loads.take_outside(path, id, mark, on);
         self.system.layers.settle(up, self.now);
         self.system.layers.prefetch();
@@ -292,7 +294,7 @@ impl Simulation {
     pub fn sync(&mut self, array: u32, times: bool, mark: u32) -> Result<IoId, String> {
         let arrays = self.system.layers.path.arrays.len() as u32;
         let is_call = !times && mark < OUTSIDE_NUMBERS && array < arrays;
-        if is_call && self.system.durability.serves(array) {
+        if is_call && self.system.durability.serves(ArrayId::new(array)) {
             return Ok(self.call(array, mark, times));
         }
         self.submit(array, Op::Flush, 0, 0, mark)
@@ -311,7 +313,7 @@ impl Simulation {
         layers.path.calendar.advance_to(self.now);
         let owner = Owner::Outside(mark).into();
         let Layers { path, loads, .. } = layers;
-        let id = loads.claim(path, request, array, owner, self.now);
+        let id = loads.claim(path, request, ArrayId::new(array), owner, self.now);
         path.ios[id].entered = Time::NEVER;
         durability.call(layers, id, mark, times, self.now);
         layers.settle(Up::None, self.now);
@@ -467,7 +469,7 @@ impl Simulation {
         }
         let path = &mut self.system.layers.path;
         let record = &mut path.ios[io];
-        path.drives[record.drive as usize]
+        path.drives[record.drive]
             .device
             .served(record.mark, self.now);
         record.charge(Part::Service, self.now);

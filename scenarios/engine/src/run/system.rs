@@ -13,6 +13,7 @@
 
 use crate::host::durability::Durability;
 use crate::host::page_cache::PageCaches;
+use crate::ids::{DriveId, LinkId};
 use crate::integrity::DataReport;
 use crate::path::agenda::Up;
 use crate::plan::Action;
@@ -20,7 +21,8 @@ use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
 use crate::state::event::Event;
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{Io, Time};
+use raidlab_io::Io;
+use raidlab_kernel::{Table, Time};
 use raidlab_models::{About, Fault};
 
 /// A system and everything that is in flight in it.
@@ -28,7 +30,7 @@ pub struct System {
     pub(crate) layers: Layers,
     pub(crate) caches: PageCaches,
     pub(crate) durability: Durability,
-    pub(crate) link_names: Vec<String>,
+    pub(crate) link_names: Table<LinkId, String>,
     /// Threads of loads: the plan's, and those of fio's jobs. Other outside callers are no load.
     pub(crate) load_threads: u32,
     pub(crate) actions: Vec<Action>,
@@ -45,7 +47,7 @@ pub struct System {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Failure {
     /// A drive as it is made.
-    Drive(u32),
+    Drive(DriveId),
     /// A load whose I/Os take no time: the clock stands.
     Load(u32),
     /// An open load of which more waits than fits the memory.
@@ -62,7 +64,7 @@ impl System {
     pub fn failure(&self) -> Option<Fault> {
         match self.failed? {
             Failure::Drive(drive) => {
-                let drive = &self.layers.path.drives[drive as usize];
+                let drive = &self.layers.path.drives[drive];
                 let fault = drive.device.failure()?;
                 let key = format!("{}.{}", drive.name, fault.key);
                 Some(Fault { key, ..fault })

@@ -7,7 +7,8 @@ use crate::run::io_trace::report::op_name;
 use crate::run::system::System;
 use crate::state::measure::Meter;
 use crate::state::slowest::{Beside, Slow};
-use raidlab_kernel::{Histogram, Nanos, Part, Parts, Time};
+use raidlab_io::{Part, Parts};
+use raidlab_kernel::{Histogram, Nanos, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,7 +49,7 @@ pub(crate) fn slowest(system: &System, meter: &Meter) -> Vec<SlowIo> {
             issued_ns: slow.issued.since(Time::ZERO).0,
             latency_us: slow.latency.micros(),
             breakdown_us: named(&slow.parts),
-            drive: was_there.then(|| drives[slow.drive as usize].name.clone()),
+            drive: was_there.then(|| drives[slow.drive].name.clone()),
             beside: beside
                 .filter(|(each, _)| slow.beside & each.bit() != 0)
                 .map(|(_, name)| name)

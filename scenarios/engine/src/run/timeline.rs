@@ -1,5 +1,6 @@
 //! The events of a plan: drives fail and are replaced, batteries learn, hot spots move.
 
+use crate::ids::{ArrayId, ControllerId, DriveId};
 use crate::path::agenda::Up;
 use crate::plan::Action;
 use crate::raid::background::Task;
@@ -27,8 +28,8 @@ impl System {
         else {
             return None;
         };
-        let failed = self.layers.path.drives[drive as usize].health.failed;
-        failed.then(|| self.layers.path.drives[drive as usize].name.clone())
+        let failed = self.layers.path.drives[DriveId::new(drive)].health.failed;
+        failed.then(|| self.layers.path.drives[DriveId::new(drive)].name.clone())
     }
 
     /// The hot spot of a workload moves, and that of its shadow with it.
@@ -53,10 +54,10 @@ impl System {
             return path.log(now, EventKind::Ignored, name, what);
         }
         match action {
-            Action::FailDrive { drive } => self.fail_drive(drive, now),
+            Action::FailDrive { drive } => self.fail_drive(DriveId::new(drive), now),
             Action::SlowDrive { drive, extra_ns } => {
-                self.layers.path.drives[drive as usize].health.slow = extra_ns;
-                let name = self.layers.path.drives[drive as usize].name.clone();
+                self.layers.path.drives[DriveId::new(drive)].health.slow = extra_ns;
+                let name = self.layers.path.drives[DriveId::new(drive)].name.clone();
                 let (kind, what) = if extra_ns == Nanos::ZERO {
                     let what = format!("drive {name} is as fast as ever");
                     (EventKind::DriveRecovered, what)
@@ -71,36 +72,41 @@ impl System {
                 offset_bytes,
                 bytes,
             } => {
-                let unreadable = &mut self.layers.path.drives[drive as usize].health.unreadable;
+                let unreadable = &mut self.layers.path.drives[DriveId::new(drive)]
+                    .health
+                    .unreadable;
                 unreadable.insert(offset_bytes, offset_bytes + bytes);
-                let name = self.layers.path.drives[drive as usize].name.clone();
+                let name = self.layers.path.drives[DriveId::new(drive)].name.clone();
                 let what = format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable");
                 let path = &mut self.layers.path;
                 path.log(now, EventKind::UnreadableSectors, name, what);
             }
-            Action::ReplaceDrive { drive } => self.replace_drive(drive, now),
+            Action::ReplaceDrive { drive } => self.replace_drive(DriveId::new(drive), now),
             Action::PowerFail { off_ns } => self.power_fails(now + off_ns, now),
-            Action::PatrolRead { array } => {
-                self.layers
-                    .raid
-                    .start_task(&mut self.layers.path, array, Task::Patrol, now)
-            }
-            Action::ConsistencyCheck { array } => {
-                self.layers
-                    .raid
-                    .start_task(&mut self.layers.path, array, Task::Check, now)
-            }
+            Action::PatrolRead { array } => self.layers.raid.start_task(
+                &mut self.layers.path,
+                ArrayId::new(array),
+                Task::Patrol,
+                now,
+            ),
+            Action::ConsistencyCheck { array } => self.layers.raid.start_task(
+                &mut self.layers.path,
+                ArrayId::new(array),
+                Task::Check,
+                now,
+            ),
             Action::MoveHotSpot {
                 workload,
                 start_bytes,
             } => self.move_hot_spot(workload, start_bytes, now),
             Action::BackupReady { controller, ready } => {
+                let controller = ControllerId::new(controller);
                 let (kind, state) = match ready {
                     true => (EventKind::BackupReady, "ready"),
                     false => (EventKind::BackupNotReady, "not ready"),
                 };
                 let Layers { path, raid, .. } = &mut self.layers;
-                let name = path.controllers[controller as usize].name.clone();
+                let name = path.controllers[controller].name.clone();
                 path.log(now, kind, name, format!("backup of the cache {state}"));
                 if raid.set_safe(controller, ready) && now >= path.off_until {
                     raid.admit_waiting(path, controller, now);
@@ -145,9 +151,9 @@ impl System {
     }
 
     /// A drive fails for good.
-    pub(crate) fn fail_drive(&mut self, drive: u32, now: Time) {
-        self.layers.path.drives[drive as usize].health.failed = true;
-        let name = self.layers.path.drives[drive as usize].name.clone();
+    pub(crate) fn fail_drive(&mut self, drive: DriveId, now: Time) {
+        self.layers.path.drives[drive].health.failed = true;
+        let name = self.layers.path.drives[drive].name.clone();
         let what = format!("drive {name} failed");
         let path = &mut self.layers.path;
         path.log(now, EventKind::DriveFailed, name, what);
@@ -162,14 +168,14 @@ impl System {
 
     /// A new, empty drive stands where one has failed: it is rebuilt; where a spare has taken over,
     /// the spare's data are copied back; and where a spare has failed, it is the spare.
-    pub(crate) fn replace_drive(&mut self, drive: u32, now: Time) {
+    pub(crate) fn replace_drive(&mut self, drive: DriveId, now: Time) {
         let lost = self.layers.raid.lose(&mut self.layers.path, drive, now);
         self.layers.settle(Up::None, now);
-        self.layers.path.drives[drive as usize].health = Default::default();
+        self.layers.path.drives[drive].health = Default::default();
         if let Some(integrity) = &mut self.layers.path.integrity {
             integrity.empty(drive);
         }
-        let name = self.layers.path.drives[drive as usize].name.clone();
+        let name = self.layers.path.drives[drive].name.clone();
         let what = format!("drive {name} replaced");
         let path = &mut self.layers.path;
         path.log(now, EventKind::DriveReplaced, name, what);

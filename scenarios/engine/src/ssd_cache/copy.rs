@@ -1,5 +1,6 @@
 //! Copies between an array and its SSD cache: hot lines there, dirty lines back.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::Raid;
@@ -8,7 +9,8 @@ use crate::raid::jobs::LineCopy;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::Work;
 use crate::ssd_cache::SsdCaches;
-use raidlab_kernel::{Io, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Time;
 use raidlab_models::CopyEnd;
 
 impl SsdCaches {
@@ -19,7 +21,7 @@ impl SsdCaches {
         &mut self,
         raid: &mut Raid,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         line: u64,
         now: Time,
     ) {
@@ -29,7 +31,7 @@ impl SsdCaches {
         let Some(redirect) = raid.redirect_mut(array) else {
             return;
         };
-        let Some(cache) = self.of_array[array as usize].as_mut() else {
+        let Some(cache) = self.of_array[array].as_mut() else {
             return;
         };
         if cache.copies >= cache.copies_at_once || redirect.is_bypassed(line) {
@@ -54,10 +56,10 @@ impl SsdCaches {
         &mut self,
         raid: &mut Raid,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         now: Time,
     ) {
-        while let Some(cache) = self.of_array[array as usize].as_mut() {
+        while let Some(cache) = self.of_array[array].as_mut() {
             if cache.cleans >= cache.cleans_at_once || !raid.stripes().may_copy(path, array) {
                 return;
             }
@@ -82,11 +84,11 @@ impl SsdCaches {
         &mut self,
         raid: &mut Raid,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         to: CopyTo,
         slot: u32,
         now: Time,
-    ) -> (u32, LineCopy) {
+    ) -> (JobId, LineCopy) {
         let redirect = raid.redirect(array);
         let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
@@ -102,7 +104,7 @@ impl SsdCaches {
     }
 
     /// A job that copies a line goes on: the line has been read, or written.
-    pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: JobId, now: Time) {
         let job = &raid.stripes().jobs()[index];
         match (job.phase(), job.work()) {
             (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
@@ -116,7 +118,7 @@ impl SsdCaches {
         &mut self,
         raid: &mut Raid,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         copy: LineCopy,
         now: Time,
     ) {
@@ -134,8 +136,8 @@ impl SsdCaches {
         if refused || failed {
             return self.finish_copy(raid, path, index, copy, now);
         }
-        if let Some(controller) = path.arrays[array as usize].controller {
-            let chip = &mut path.controllers[controller as usize].chip;
+        if let Some(controller) = path.arrays[array].controller {
+            let chip = &mut path.controllers[controller].chip;
             chip.memory.pass_in_background(now, 2 * range.1);
         }
         let Some(redirect) = raid.redirect(array) else {
@@ -156,7 +158,7 @@ impl SsdCaches {
         &mut self,
         raid: &mut Raid,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         copy: LineCopy,
         now: Time,
     ) {
@@ -176,7 +178,7 @@ impl SsdCaches {
         let Some(redirect) = raid.redirect_mut(array) else {
             return;
         };
-        let Some(cache) = self.of_array[array as usize].as_mut() else {
+        let Some(cache) = self.of_array[array].as_mut() else {
             return;
         };
         if to == CopyTo::Cache {

@@ -17,6 +17,7 @@ mod sequential;
 pub(crate) mod shadow;
 pub(crate) mod warm;
 
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
@@ -27,7 +28,8 @@ use crate::ssd_cache::sequential::Sequential;
 use crate::ssd_cache::shadow::{BATCH, Decisions};
 use crate::state::load::{Load, Request};
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{IoId, Nanos, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::{Nanos, Table, Time};
 use raidlab_models::{DeviceParams, Lookup, SsdCache, SsdCacheParams};
 
 /// Lines being written back to each of the array's drives at once. Assumed: enough to keep a
@@ -93,7 +95,7 @@ pub(crate) struct CachePolicy {
 #[derive(Debug)]
 pub(crate) struct SsdCaches {
     /// By array.
-    pub of_array: Vec<Option<CachePolicy>>,
+    pub of_array: Table<ArrayId, Option<CachePolicy>>,
 }
 
 /// The SSD cache of array `index` of a plan whose volumes are built: where its lines lie, and when
@@ -136,7 +138,7 @@ pub(crate) fn build(
         SsdCache::new(&params)?
     };
     let slots = SlotLayout {
-        array: tier.array,
+        array: ArrayId::new(tier.array),
         line,
         columns: u64::from(fast.geometry().columns()),
         unit: (own.geometry().parities() > 0).then_some(own.geometry().unit()),
@@ -198,7 +200,7 @@ impl SsdCaches {
         let Some(redirect) = raid.redirect_mut(array) else {
             return;
         };
-        let Some(cache) = self.of_array[array as usize].as_mut() else {
+        let Some(cache) = self.of_array[array].as_mut() else {
             return;
         };
         if !matches!(op, Op::Read | Op::Write) || now < cache.begins || redirect.has_failed() {
@@ -242,9 +244,15 @@ impl SsdCaches {
     }
 
     /// Lines that have become hot are copied to the SSD cache; then dirty ones are written back.
-    pub(crate) fn promote_hot(&mut self, raid: &mut Raid, path: &mut Path, array: u32, now: Time) {
+    pub(crate) fn promote_hot(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut Path,
+        array: ArrayId,
+        now: Time,
+    ) {
         let mark = path.agenda.mark();
-        while let Some(cache) = self.of_array[array as usize].as_mut() {
+        while let Some(cache) = self.of_array[array].as_mut() {
             let Some(line) = cache.hot.pop() else {
                 break;
             };
@@ -257,8 +265,8 @@ impl SsdCaches {
     }
 
     /// The hot spot of a workload moves, and that of its shadow with it.
-    pub(crate) fn move_shadow_spot(&mut self, array: u32, workload: u32, start: u64) {
-        if let Some(cache) = self.of_array[array as usize].as_mut() {
+    pub(crate) fn move_shadow_spot(&mut self, array: ArrayId, workload: u32, start: u64) {
+        if let Some(cache) = self.of_array[array].as_mut() {
             if let Some(shadow) = &mut cache.shadows[workload as usize] {
                 shadow.move_hot_spot(start);
             }

@@ -4,7 +4,7 @@
 use crate::raid::redirect::NewData;
 use crate::ssd_cache::CachePolicy;
 use crate::state::load::Request;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use raidlab_models::{CopyEnd, Lookup, SsdCache};
 
 /// Requests that are looked up beside each other.

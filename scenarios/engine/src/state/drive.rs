@@ -1,7 +1,9 @@
 //! A drive in its slot: its device, the commands that wait before it, its path to the host.
 
+use crate::ids::{DriveId, LinkId};
 use crate::layout::Ranges;
-use raidlab_kernel::{Calendar, Io, IoId, Nanos, Slab, Time, TimeWeighted, prefetch};
+use raidlab_io::{Io, IoId, Ios};
+use raidlab_kernel::{Calendar, Nanos, Time, TimeWeighted, prefetch};
 use raidlab_models::{Device, Pauses, Port};
 
 use crate::integrity::Integrity;
@@ -35,7 +37,7 @@ pub struct Drive {
     /// The model.
     pub device: Device,
     /// Indices of the links from the drive to the host.
-    pub path: Vec<u32>,
+    pub path: Vec<LinkId>,
     /// How many of them data cross that come from the controller's memory or end there.
     pub own_hops: u16,
     /// Commands that the device takes at once.
@@ -122,11 +124,11 @@ impl Drive {
 /// The engine as the device of one drive sees it.
 pub struct DrivePort<'a> {
     /// Index of the drive.
-    pub drive: u32,
+    pub drive: DriveId,
     /// The calendar of the run.
     pub calendar: &'a mut Calendar<Event>,
     /// All I/Os.
-    pub ios: &'a mut Slab<Io>,
+    pub ios: &'a mut Ios,
     /// The versions of the data, if the run follows them.
     pub(crate) integrity: Option<&'a mut Integrity>,
 }

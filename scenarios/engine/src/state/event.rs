@@ -1,6 +1,7 @@
 //! What can happen next.
 
-use raidlab_kernel::IoId;
+use crate::ids::{ArrayId, ControllerId, DriveId, JobId};
+use raidlab_io::IoId;
 
 /// What can happen next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +21,11 @@ pub enum Event {
     /// The controller's firmware is done with a request.
     Dispatch(IoId),
     /// A job on a stripe goes on.
-    Job(u32),
+    Job(JobId),
     /// A controller looks whether its cache should be flushed.
-    Flush(u32),
+    Flush(ControllerId),
     /// The background of an array goes on.
-    Background(u32),
+    Background(ArrayId),
     /// Something happens that the plan says.
     Action(u32),
     /// A slow drive is done with a command.
@@ -50,11 +51,11 @@ pub enum Event {
     /// A thread may be done with what it was at, and takes another completion.
     Reap(u32),
     /// A device cannot go on.
-    Failed(u32),
+    Failed(DriveId),
     /// A device asked to be called.
     Device {
         /// Index of the drive.
-        drive: u32,
+        drive: DriveId,
         /// The device's own mark.
         token: u32,
     },

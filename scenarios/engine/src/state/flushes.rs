@@ -5,7 +5,7 @@
 //! wait meanwhile become one. SAS and NVMe queue flushes as any other command.
 
 use crate::plan::FlushCommand;
-use raidlab_kernel::Queue;
+use raidlab_io::Queue;
 
 /// Flushes of a drive.
 #[derive(Debug, Default)]

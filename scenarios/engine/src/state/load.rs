@@ -1,7 +1,8 @@
 //! The load generator: which I/O a workload issues next.
 
 use crate::plan::{Access, HotSpotPlan, WorkloadPlan};
-use raidlab_kernel::{Op, Stream, prefetch};
+use raidlab_io::Op;
+use raidlab_kernel::{Stream, prefetch};
 
 /// What an I/O asks for, before it has a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 use crate::plan::Details;
 use crate::state::latency_map::LatencyMap;
 use crate::state::slowest::Slowest;
-use raidlab_kernel::{Batches, Histogram, Io, Nanos, Op, Parts, Time, is_steady, prefetch};
+use raidlab_io::{Io, Op, Parts};
+use raidlab_kernel::{Batches, Histogram, Nanos, Time, is_steady, prefetch};
 
 /// One step of the timeline.
 #[derive(Clone, Copy, Debug, Default)]
@@ -351,7 +352,7 @@ pub fn rate_interval(batches: &Batches, past: f64) -> Option<[f64; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raidlab_kernel::Part;
+    use raidlab_io::Part;
 
     #[test]
     fn the_warm_up_is_on_the_timeline_but_not_in_the_record() {

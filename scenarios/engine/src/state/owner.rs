@@ -4,7 +4,8 @@
 //! begin with six zeros are places of loads. Results depend on these bits: an outside thread
 //! stands in for the thread of a job's commands, and is chosen by them.
 
-use raidlab_kernel::Mark;
+use crate::ids::JobId;
+use raidlab_io::Mark;
 
 /// Bits of the number of an outside caller's I/O, of a job, of a cut-off place, of a page cache's
 /// command, of a step towards durability and of a load's place.
@@ -27,7 +28,7 @@ pub(crate) enum Owner {
     /// An I/O that an outside caller submitted, with the caller's number.
     Outside(u32),
     /// The record of a job.
-    Job(u32),
+    Job(JobId),
     /// The power failed while it was in flight: only its last event is still to come.
     Aborted,
     /// A command whose drive has failed, which comes back with an error: the drive's place in its
@@ -48,7 +49,7 @@ impl From<Mark> for Owner {
         let number = |length: u32| bits & ((1 << length) - 1);
         match bits.leading_zeros() {
             0 => Owner::Outside(number(OUTSIDE_BITS)),
-            1 => Owner::Job(number(JOB_BITS)),
+            1 => Owner::Job(JobId::new(number(JOB_BITS))),
             2 => Owner::Aborted,
             3 => Owner::CutOff(number(CUT_OFF_BITS)),
             4 => Owner::Pages(number(PAGES_BITS)),
@@ -63,7 +64,7 @@ impl From<Owner> for Mark {
     fn from(owner: Owner) -> Mark {
         let (kind, number) = match owner {
             Owner::Outside(number) => (OUTSIDE_BITS, number),
-            Owner::Job(job) => (JOB_BITS, job),
+            Owner::Job(job) => (JOB_BITS, job.number()),
             Owner::Aborted => (ABORTED_BITS, 0),
             Owner::CutOff(place) => (CUT_OFF_BITS, place),
             Owner::Pages(command) => (PAGES_BITS, command),
@@ -83,7 +84,7 @@ pub(crate) trait OwnerOf: Copy {
     /// The load's place, if a load issued it.
     fn slot(self) -> Option<u32>;
     /// The job, if it is a job's record.
-    fn job(self) -> Option<u32>;
+    fn job(self) -> Option<JobId>;
     /// True if the drive of this command has failed while it was in flight.
     fn is_cut_off(self) -> bool;
     /// True if the power failed while it was in flight.
@@ -100,8 +101,8 @@ impl OwnerOf for Mark {
     }
 
     #[inline]
-    fn job(self) -> Option<u32> {
-        (self.bits() >> JOB_BITS == 1).then_some(self.bits() ^ 1 << JOB_BITS)
+    fn job(self) -> Option<JobId> {
+        (self.bits() >> JOB_BITS == 1).then_some(JobId::new(self.bits() ^ 1 << JOB_BITS))
     }
 
     #[inline]
@@ -122,7 +123,7 @@ impl OwnerOf for Mark {
 
 /// The job that a record belongs to, if it is a job's.
 #[inline]
-pub(crate) fn job_of(io: &raidlab_kernel::Io) -> Option<u32> {
+pub(crate) fn job_of(io: &raidlab_io::Io) -> Option<JobId> {
     io.owner.job()
 }
 
@@ -138,8 +139,8 @@ mod tests {
         for (owner, bits) in [
             (Owner::Outside(0), 1 << 31),
             (Owner::Outside(most(31)), u32::MAX),
-            (Owner::Job(0), 1 << 30),
-            (Owner::Job(most(30)), most(31)),
+            (Owner::Job(JobId::new(0)), 1 << 30),
+            (Owner::Job(JobId::new(most(30))), most(31)),
             (Owner::Aborted, 1 << 29),
             (Owner::CutOff(0), 1 << 28),
             (Owner::CutOff(most(28)), most(29)),

@@ -1,5 +1,6 @@
 //! What a run stores of its controllers, arrays, workloads and outside callers.
 
+use crate::ids::{ArrayId, ControllerId, DriveId};
 use crate::layout::{Layout, Run};
 use crate::plan::{Arrival, MdPlan};
 use crate::state::arrivals::Arrivals;
@@ -9,7 +10,8 @@ use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
-use raidlab_kernel::{IoId, Nanos, Op, Queue, Served, Station, Stream, Time, TimeWeighted};
+use raidlab_io::{IoId, Op, Queue};
+use raidlab_kernel::{Nanos, Served, Station, Stream, Table, Time, TimeWeighted};
 use raidlab_models::{Chip, Limits, Path, Task};
 
 /// A controller in a run.
@@ -47,11 +49,11 @@ impl CopyChoice {
     #[inline]
     pub(crate) fn copy(
         self,
-        drives: &[Drive],
-        copies: impl Iterator<Item = (u32, u64)>,
+        drives: &Table<DriveId, Drive>,
+        copies: impl Iterator<Item = (DriveId, u64)>,
         now: Time,
     ) -> Option<usize> {
-        let copies = copies.map(|(drive, offset)| (&drives[drive as usize], offset));
+        let copies = copies.map(|(drive, offset)| (&drives[drive], offset));
         if let CopyChoice::Md(balance) = self {
             return balance.copy(copies.map(|(drive, offset)| drive.candidate(offset)));
         }
@@ -105,12 +107,12 @@ pub struct Array {
     /// Where data lie.
     pub layout: Layout,
     /// Indices of its drives.
-    pub drives: Vec<u32>,
+    pub drives: Vec<DriveId>,
     /// Indices of its hot spares.
-    pub(crate) spares: Vec<u32>,
+    pub(crate) spares: Vec<DriveId>,
     /// Its drive if it has one alone, on which everything lies where it lies on the array.
-    pub(crate) single: Option<u32>,
-    pub(crate) controller: Option<u32>,
+    pub(crate) single: Option<DriveId>,
+    pub(crate) controller: Option<ControllerId>,
     pub(crate) software: bool,
     /// What its load threads share, where it is in the host.
     pub(crate) shared: SharedLine,
@@ -134,7 +136,7 @@ pub struct Array {
 impl Array {
     /// The drive that holds copy `copy` of a run, and where the run begins there.
     #[inline]
-    pub(crate) fn place(&self, run: &Run, copy: u32) -> (u32, u64) {
+    pub(crate) fn place(&self, run: &Run, copy: u32) -> (DriveId, u64) {
         let place = self.layout.run_place(run, copy);
         (self.drives[place.member as usize], place.offset)
     }
@@ -159,7 +161,7 @@ impl Array {
 
     /// The controller that does its RAID work; none if the host does, to which a controller passes
     /// every command's data on.
-    pub(crate) fn raid_controller(&self) -> Option<u32> {
+    pub(crate) fn raid_controller(&self) -> Option<ControllerId> {
         self.controller.filter(|_| !self.software)
     }
 }
@@ -170,7 +172,7 @@ pub struct Workload {
     /// For reports.
     pub name: String,
     /// Index of the array it loads.
-    pub array: u32,
+    pub array: ArrayId,
     /// What was recorded.
     pub meter: Meter,
     pub(crate) load: Load,
@@ -250,7 +252,7 @@ pub struct Outside {
     /// The I/O.
     pub io: IoId,
     /// The outside device that must serve it; none if it is complete.
-    pub drive: Option<u32>,
+    pub drive: Option<DriveId>,
     /// What is asked.
     pub op: Op,
     /// First byte.

@@ -8,7 +8,7 @@
 //! `SchedNumReqOutstanding` and `SchedCostUnit`).
 
 use crate::plan::{ArrayPlan, Plan};
-use raidlab_kernel::{Io, IoId, Queue, Slab};
+use raidlab_io::{IoId, Ios, Queue};
 
 /// Bytes that cost one unit.
 const COST_BYTES: u64 = 32 * 1024;
@@ -76,7 +76,7 @@ impl Shares {
     }
 
     /// An I/O of a load comes: true if it goes in at once, else it waits.
-    pub(crate) fn offer(&mut self, ios: &mut Slab<Io>, id: IoId, workload: u32) -> bool {
+    pub(crate) fn offer(&mut self, ios: &mut Ios, id: IoId, workload: u32) -> bool {
         let Some(at) = self.tenant(workload) else {
             return true;
         };
@@ -97,7 +97,7 @@ impl Shares {
     }
 
     /// The I/O that goes in next, if there is a place and one waits.
-    pub(crate) fn next(&mut self, ios: &Slab<Io>) -> Option<IoId> {
+    pub(crate) fn next(&mut self, ios: &Ios) -> Option<IoId> {
         if self.inside >= self.depth {
             return None;
         }

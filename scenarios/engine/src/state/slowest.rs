@@ -1,6 +1,8 @@
 //! The slowest I/Os of a load, each with what its time was spent on.
 
-use raidlab_kernel::{Io, Nanos, Op, Parts, Time};
+use crate::ids::DriveId;
+use raidlab_io::{Io, Op, Parts};
+use raidlab_kernel::{Nanos, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -20,7 +22,7 @@ pub struct Slow {
     /// Where its time went.
     pub parts: Parts,
     /// The drive of the last of its commands, if it had any.
-    pub drive: u32,
+    pub drive: DriveId,
     /// What else was in work between its issue and its completion: bits of [`Beside`].
     pub beside: u8,
     /// How many were taken up before it.
@@ -172,7 +174,7 @@ impl Slowest {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use raidlab_kernel::Part;
+    use raidlab_io::Part;
 
     proptest! {
         /// Against a sort of all.

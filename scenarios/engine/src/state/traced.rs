@@ -1,6 +1,7 @@
 //! A recorded trace as the load of a workload: its requests at its times, or in a closed loop.
 
-use raidlab_kernel::{Histogram, IoId, Nanos, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::{Histogram, Nanos, Time};
 use raidlab_traces::{Comparison, Fault, Options, Request, Requests, Scan, scan};
 use std::sync::{Mutex, PoisonError};
 
@@ -116,7 +117,7 @@ impl Traced {
     /// The request that was taken has this record.
     pub(crate) fn begin(&mut self, id: IoId, request: &Request) {
         if let Some(notes) = &mut self.notes {
-            let at = id as usize;
+            let at = id.index();
             if at >= notes.len() {
                 notes.resize(at + 1, Note::default());
             }
@@ -154,7 +155,7 @@ impl Traced {
     /// Counts a request that is over, with its response time if it was served; gives when the next
     /// one is to be taken, if that depends on this one.
     pub(crate) fn over(&mut self, id: IoId, took: Option<Nanos>, at: Time) -> Option<Time> {
-        let note = self.notes.as_ref().map(|notes| notes[id as usize]);
+        let note = self.notes.as_ref().map(|notes| notes[id.index()]);
         self.in_flight -= 1;
         self.counts.requests += 1;
         self.counts.served_in_time += u64::from(at <= self.last_arrival);

@@ -2,7 +2,8 @@
 
 use super::plan;
 use raidlab_engine::DataReport;
-use raidlab_engine::kernel::{Op, Time};
+use raidlab_engine::io::Op;
+use raidlab_engine::kernel::Time;
 use raidlab_engine::plan::Action;
 use raidlab_engine::{Outcome, Simulation};
 use serde_json::Value;

@@ -242,7 +242,8 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use raidlab_kernel::{Nanos, Op, Stream};
+    use raidlab_io::Op;
+    use raidlab_kernel::{Nanos, Stream};
 
     fn request(block: u64) -> Request {
         Request {

@@ -12,7 +12,8 @@ pub use sequence::Sequence;
 pub use sizes::Sizes;
 
 use crate::requests::Request;
-use raidlab_kernel::{Histogram, Nanos, Op};
+use raidlab_io::Op;
+use raidlab_kernel::{Histogram, Nanos};
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
 //! How large requests are.
 
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use std::collections::BTreeMap;
 
 /// Different sizes that are counted apart; further ones count as the next larger power of two.

@@ -4,7 +4,7 @@ use crate::fault::Fault;
 use crate::fields::{S, SECTOR, time, whole};
 use crate::input::Lines;
 use crate::reader::{Record, Units};
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 

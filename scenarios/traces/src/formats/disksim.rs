@@ -3,7 +3,7 @@
 
 use crate::fields::{MS, NS, SECTOR, time, whole};
 use crate::reader::{Record, Units};
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 const LABELS: [&str; 4] = ["hit", "miss", "doub", "trip"];
 const LATEST_US: f64 = 1e12;

@@ -3,8 +3,9 @@
 
 use crate::driver::Target;
 use crate::job_draws::{self, DEVICE_BYTES};
+use raidlab_engine::io::Op;
 use raidlab_engine::jobs::{JobPlan, Port, Request, Thread, Wait};
-use raidlab_engine::kernel::{Op, Stream, Time};
+use raidlab_engine::kernel::{Stream, Time};
 use serde_json::Value;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,7 +1,8 @@
 //! Changed traces of every format: each must give its requests, or name its faults.
 
 use crate::driver::Target;
-use raidlab_kernel::{Op, Stream};
+use raidlab_io::Op;
+use raidlab_kernel::Stream;
 use raidlab_traces::{Beyond, Options, Requests, recognise, scan};
 use std::path::{Path, PathBuf};
 

@@ -8,7 +8,8 @@ use super::super::positioning::Estimate;
 use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront};
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_io::{IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 
 /// A gap in a stream is read ahead up to this multiple of what the segment holds of it: RAID 6
 /// leaves out two units, which the first one read may precede.

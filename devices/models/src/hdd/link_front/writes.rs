@@ -7,7 +7,8 @@ use super::super::params::SECTOR_BYTES;
 use super::super::scheduler::Waiting;
 use super::{Activity, LinkFront, Timer};
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_io::{IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 
 impl LinkFront {
     pub(super) fn write<P: Port>(

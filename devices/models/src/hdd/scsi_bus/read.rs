@@ -7,7 +7,8 @@ use super::super::model::Model;
 use super::super::params::ScsiBusParams;
 use super::{Background, Media, Request, ScsiFront};
 use crate::Port;
-use raidlab_kernel::{Nanos, Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::{Nanos, Time};
 
 /// Whether the drive has the bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use super::super::model::Model;
 use super::super::params::{SECTOR_BYTES, ScsiBusParams};
 use super::{Background, Media, Request, ScsiFront};
 use crate::Port;
-use raidlab_kernel::{Nanos, Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::{Nanos, Time};
 
 impl ScsiFront {
     /// A write; gives the time when it completes.

@@ -22,7 +22,8 @@ use super::scheduler::Queue;
 use crate::Port;
 use media_cache::{MediaCache, Piece};
 use merge::Merge;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Station, Stream, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Station, Stream, Time};
 use reads::Reading;
 use writes::Writes;
 

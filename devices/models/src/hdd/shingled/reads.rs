@@ -8,7 +8,8 @@ use super::super::model::Model;
 use super::super::scheduler::Waiting;
 use super::{Activity, ShingledFront};
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_io::{IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 
 /// Logical sectors that pass under the head in one go, of which commands get theirs as they pass.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,8 @@ use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
 use super::{Activity, Piece, ShingledFront};
 use crate::Port;
-use raidlab_kernel::{IoId, Nanos, Part, Time};
+use raidlab_io::{IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// Sectors in sequence that make a stream: 1 MiB. Assumed.

@@ -11,7 +11,8 @@ pub mod programs;
 pub mod read_buffer;
 
 use crate::ssd::nand::job::Work;
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 use std::collections::VecDeque;
 
 /// A write that waits for room.
@@ -132,13 +133,13 @@ mod tests {
         let mut buffer = Buffer::new(8);
         let first = buffer.program_issued();
         let second = buffer.program_issued();
-        assert!(buffer.wait_until_durable(7));
+        assert!(buffer.wait_until_durable(IoId::new(7)));
         let third = buffer.program_issued();
         buffer.program_ended(second);
         assert_eq!(buffer.next_durable(), None);
         buffer.program_ended(first);
-        assert_eq!(buffer.next_durable(), Some(7));
+        assert_eq!(buffer.next_durable(), Some(IoId::new(7)));
         buffer.program_ended(third);
-        assert!(!buffer.wait_until_durable(8));
+        assert!(!buffer.wait_until_durable(IoId::new(8)));
     }
 }

@@ -5,7 +5,8 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
 use crate::ssd::nand::job::Job;
 use crate::ssd::token::Token;
-use raidlab_kernel::{Op, Part, Time};
+use raidlab_io::{Op, Part};
+use raidlab_kernel::Time;
 
 impl<F: Front> Ssd<F> {
     /// A die has ended a job, or may begin one.

@@ -5,7 +5,8 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::front::Front;
 use crate::ssd::map::slot::NONE;
 use crate::ssd::nand::{Pages, ReadTimes};
-use raidlab_kernel::{Io, Part, Time};
+use raidlab_io::{Io, Part};
+use raidlab_kernel::Time;
 
 /// When the data of a read are in memory, and the operation that brings the last of them.
 pub(super) struct Gathered {

@@ -7,7 +7,8 @@ use crate::ssd::front::Front;
 use crate::ssd::map::cache::Use;
 use crate::ssd::map::demand::{LookUp, Waiting};
 use crate::ssd::token::Token;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl<F: Front> Ssd<F> {
     /// True if a command, ready at `at`, has to wait for map pages. It then goes on by an event.

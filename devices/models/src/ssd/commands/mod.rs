@@ -14,7 +14,8 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::MapPiece;
 use crate::ssd::front::{Condition, Front, Release};
 use crate::ssd::token::Token;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Time};
 
 impl<F: Front> Ssd<F> {
     /// Prefetches what a command for these bytes needs of the map. Not while writes wait: the data

@@ -6,7 +6,8 @@ use crate::ssd::commands::gather::{Gathered, Spared};
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
-use raidlab_kernel::{Io, IoId, Op, Part, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::Time;
 
 /// Bytes that error correction takes together: a part of a page is read in as many of them as hold
 /// it. Assumed; those of drives lie between 1 and 4 KiB.

@@ -8,7 +8,8 @@ use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
 use crate::ssd::map::slot::NONE;
 use crate::ssd::nand::Pages;
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Time};
 
 impl<F: Front> Ssd<F> {
     pub(super) fn write<P: Port>(&mut self, port: &mut P, id: IoId) {

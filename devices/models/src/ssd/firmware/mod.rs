@@ -13,7 +13,8 @@ pub mod streams;
 use crate::ssd::front::Front;
 use cores::Cores;
 use params::FirmwareParams;
-use raidlab_kernel::{Nanos, Op, Served, Stream, Time};
+use raidlab_io::Op;
+use raidlab_kernel::{Nanos, Served, Stream, Time};
 use streams::MapPiece;
 
 /// Command processing of a drive in a run.

@@ -8,7 +8,8 @@
 //! and the turnaround costs little. A load of one kind never waits.
 
 use crate::ssd::front::{Condition, Release};
-use raidlab_kernel::{IoId, Nanos, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// What the data path is ready for.

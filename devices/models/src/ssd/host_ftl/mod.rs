@@ -28,7 +28,8 @@ use booked_core::BookedCore;
 use directions::Directions;
 use gc_throttle::GcThrottle;
 use moves::MoveBatches;
-use raidlab_kernel::{IoId, Nanos, Op, Served, Stream, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::{Nanos, Served, Stream, Time};
 
 /// The front of a card with its map in the host. Each part is there if the card has it.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use crate::ssd::nand::job::Job;
 use crate::ssd::nand::{Nand, Pages};
 use crate::ssd::params::SsdParams;
 use crate::ssd::translation::Shape;
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// The map cache with the commands that wait for it.
 #[derive(Debug)]

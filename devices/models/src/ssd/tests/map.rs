@@ -52,7 +52,7 @@ fn uniform_reads_miss_by_the_share_of_the_map_that_is_not_in_memory() {
         let at = index * 1_000_000;
         let id = bench.submit(&mut ssd, Op::Read, 4096 * draws.below(16384), 4096, at);
         bench.run(&mut ssd, Time(at + 900_000));
-        sum += bench.ios[id as usize].latency().0;
+        sum += bench.ios[id.index()].latency().0;
     }
     let mean = sum as f64 / reads as f64;
     let expected = 57_000.0 + 0.75 * 54_000.0;

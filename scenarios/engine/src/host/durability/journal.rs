@@ -10,7 +10,8 @@
 //! flush after the record stands for FUA too. See docs/explanation/sync-writes.md.
 
 use crate::plan::{FileSystemPlan, JournalKind};
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// Bytes of a block of the file system.
 pub(crate) const BLOCK: u64 = 4096;

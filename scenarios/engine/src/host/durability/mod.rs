@@ -9,11 +9,13 @@ mod journal;
 
 use crate::host::durability::journal::{Ask, Journal, Wait};
 use crate::host::page_cache::Below;
+use crate::ids::ArrayId;
 use crate::path::loads::durable::{durable, set_sync_thread};
 use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Table, Time};
 
 /// What a request of this package to an array is for.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +23,7 @@ enum Step {
     /// A caller waits for this flush.
     Flush(IoId),
     /// The commit of an array's journal goes on.
-    Commit(u32),
+    Commit(ArrayId),
 }
 
 /// Who is in a journal's files: each load is one file, and so is each outside thread.
@@ -32,14 +34,14 @@ pub(crate) struct Durability {
     /// By place: writes since its last call.
     since: Vec<u32>,
     /// By array.
-    journals: Vec<Option<Box<Journal>>>,
+    journals: Table<ArrayId, Option<Box<Journal>>>,
     /// The thread of the first array's journal; the others' are behind it.
     first_thread: u32,
     outside_threads: u32,
     /// By outside thread: whether its writes allocate blocks.
     allocates: Vec<bool>,
     /// By array: whether a flush reaches any of its drives. Linux drops others where they begin.
-    flushed: Vec<bool>,
+    flushed: Table<ArrayId, bool>,
     steps: Vec<Step>,
     free: Vec<u32>,
 }
@@ -91,8 +93,8 @@ impl Durability {
     }
 
     /// True if an array has a file system.
-    pub(crate) fn serves(&self, array: u32) -> bool {
-        self.journals[array as usize].is_some()
+    pub(crate) fn serves(&self, array: ArrayId) -> bool {
+        self.journals[array].is_some()
     }
 
     /// True if any array has a file system.
@@ -106,10 +108,10 @@ impl Durability {
     }
 
     /// An outside caller writes.
-    pub(crate) fn outside_writes(&mut self, array: u32, number: u32, at: Time) {
+    pub(crate) fn outside_writes(&mut self, array: ArrayId, number: u32, at: Time) {
         let file = self.outside_file(number);
         let allocates = self.allocates[(number % self.outside_threads) as usize];
-        if let Some(journal) = &mut self.journals[array as usize] {
+        if let Some(journal) = &mut self.journals[array] {
             journal.write(file, at, allocates);
         }
     }
@@ -128,7 +130,7 @@ impl Durability {
         let Some(plan) = self.calls[file as usize] else {
             return;
         };
-        if let Some(journal) = &mut self.journals[array as usize] {
+        if let Some(journal) = &mut self.journals[array] {
             let at = if plan.allocates { now } else { issued };
             journal.write(file, at, plan.allocates);
         }
@@ -157,7 +159,7 @@ impl Durability {
     /// A caller waits for its file to be durable.
     fn wait(&mut self, below: &mut impl Below, id: IoId, file: u32, times: bool, now: Time) {
         let array = below.path().ios[id].array;
-        let wait = match &mut self.journals[array as usize] {
+        let wait = match &mut self.journals[array] {
             Some(journal) => journal.call(id, file, times),
             None => Wait::Flush,
         };
@@ -168,15 +170,15 @@ impl Durability {
         }
     }
 
-    fn begin(&mut self, below: &mut impl Below, array: u32, now: Time) {
-        if let Some(journal) = &mut self.journals[array as usize] {
+    fn begin(&mut self, below: &mut impl Below, array: ArrayId, now: Time) {
+        if let Some(journal) = &mut self.journals[array] {
             let ask = journal.begin(now);
             self.ask(below, array, ask, now);
         }
     }
 
     /// A commit asks for a write or a flush.
-    fn ask(&mut self, below: &mut impl Below, array: u32, ask: Ask, now: Time) {
+    fn ask(&mut self, below: &mut impl Below, array: ArrayId, ask: Ask, now: Time) {
         let request = match ask {
             Ask::Write(offset, bytes) => Request {
                 op: Op::Write,
@@ -185,17 +187,17 @@ impl Durability {
             },
             Ask::Flush => flush_request(),
         };
-        let thread = self.first_thread + array;
+        let thread = self.first_thread + array.number();
         self.send(below, request, array, (Step::Commit(array), thread), now);
     }
 
     /// The drives' caches are flushed for a caller, unless the file system never does that.
-    fn flush(&mut self, below: &mut impl Below, id: IoId, array: u32, now: Time) {
-        let journal = &self.journals[array as usize];
+    fn flush(&mut self, below: &mut impl Below, id: IoId, array: ArrayId, now: Time) {
+        let journal = &self.journals[array];
         let never = journal
             .as_ref()
             .is_some_and(|journal| !journal.plan.flushes);
-        if never || !self.flushed[array as usize] {
+        if never || !self.flushed[array] {
             return self.wake(below, id, array, now);
         }
         let path = below.path();
@@ -217,7 +219,7 @@ impl Durability {
         &mut self,
         below: &mut impl Below,
         request: Request,
-        array: u32,
+        array: ArrayId,
         (step, thread): (Step, u32),
         now: Time,
     ) {
@@ -247,7 +249,7 @@ impl Durability {
                 self.wake(below, call, array, now);
             }
             Step::Commit(array) => {
-                let Some(journal) = &mut self.journals[array as usize] else {
+                let Some(journal) = &mut self.journals[array] else {
                     return;
                 };
                 for call in journal.waiters() {
@@ -263,8 +265,8 @@ impl Durability {
     }
 
     /// A commit is done: the next one begins if somebody waits for it, and callers go on.
-    fn committed(&mut self, below: &mut impl Below, array: u32, now: Time) {
-        let Some(journal) = &mut self.journals[array as usize] else {
+    fn committed(&mut self, below: &mut impl Below, array: ArrayId, now: Time) {
+        let Some(journal) = &mut self.journals[array] else {
             return;
         };
         let (waiters, late) = journal.end();
@@ -281,8 +283,8 @@ impl Durability {
     }
 
     /// A caller wakes up and goes on.
-    fn wake(&mut self, below: &mut impl Below, id: IoId, array: u32, now: Time) {
-        let journal = &self.journals[array as usize];
+    fn wake(&mut self, below: &mut impl Below, id: IoId, array: ArrayId, now: Time) {
+        let journal = &self.journals[array];
         let cost = journal.as_ref().map(|journal| journal.plan.wake_ns);
         let mut at = now;
         if let Some(cost) = cost {

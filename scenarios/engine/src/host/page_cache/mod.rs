@@ -13,6 +13,7 @@ mod read_ahead;
 
 use crate::host::page_cache::pages::{DIRTY, PRESENT, Pages, READING, WRITING};
 use crate::host::page_cache::read_ahead::{ReadAhead, Window};
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::loads::Loads;
 use crate::plan::PageCacheParams;
@@ -20,7 +21,8 @@ use crate::plan::WorkloadPlan;
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
-use raidlab_kernel::{Io, IoId, Mark, Op, Part, Time};
+use raidlab_io::{Io, IoId, Mark, Op, Part};
+use raidlab_kernel::Time;
 use std::collections::VecDeque;
 
 /// Bytes of a page.
@@ -50,7 +52,7 @@ pub(crate) struct Command {
 #[derive(Debug)]
 pub(crate) struct PageCache {
     params: PageCacheParams,
-    array: u32,
+    array: ArrayId,
     start: u64,
     /// The thread that writes back.
     flusher: u32,
@@ -85,7 +87,7 @@ impl PageCache {
         let most = (params.read_ahead_bytes / PAGE) as u32;
         PageCache {
             params,
-            array: plan.array,
+            array: ArrayId::new(plan.array),
             start: plan.area_start_bytes,
             flusher,
             pages,
@@ -178,7 +180,7 @@ pub(crate) trait Below {
     fn path(&mut self) -> &mut Path;
     fn loads(&mut self) -> &mut Loads;
     /// A thread enters a request; all that goes up at once is dealt with.
-    fn enter(&mut self, request: Request, array: u32, thread: u32, owner: Mark, at: Time);
+    fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time);
 }
 
 impl PageCaches {

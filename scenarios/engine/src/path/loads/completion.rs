@@ -1,5 +1,6 @@
 //! A command's or a request's end: *complete*.
 
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
 use crate::path::loads::Loads;
@@ -8,7 +9,8 @@ use crate::plan::Arrival;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_kernel::{Io, IoId, Nanos, Part, Time};
+use raidlab_io::{Io, IoId, Part};
+use raidlab_kernel::{Nanos, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
 /// without it an array that is offline would refuse without end in no time.
@@ -20,7 +22,7 @@ impl Loads {
     pub(crate) fn complete(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         path.inside.change(now, -1);
         let io = &path.ios[id];
-        let array = &path.arrays[io.array as usize];
+        let array = &path.arrays[io.array];
         let expected = if array.in_memory {
             io.bytes
         } else {
@@ -32,7 +34,7 @@ impl Loads {
         }
         self.tally.stay += now - io.entered;
         if let Some(index) = array.controller {
-            let controller = &mut path.controllers[index as usize];
+            let controller = &mut path.controllers[index];
             controller.in_work -= 1;
             controller.load.change(now, -1);
             if let Some(next) = controller.waiting.pop(&path.ios) {
@@ -223,7 +225,7 @@ impl Loads {
 
     /// A record has slow I/Os on an array that somebody should look at.
     #[cold]
-    pub(crate) fn notice(&mut self, record: u32, array: u32) {
+    pub(crate) fn notice(&mut self, record: u32, array: ArrayId) {
         if !self.noticed.contains(&(record, array)) {
             self.noticed.push((record, array));
         }

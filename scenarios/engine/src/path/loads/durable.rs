@@ -4,7 +4,8 @@ use crate::path::Path;
 use crate::path::loads::Loads;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::Time;
 
 /// True of a load's write that is to be durable.
 #[inline]

@@ -7,7 +7,8 @@ use crate::path::loads::Loads;
 use crate::state::event::Event;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Loads {
     /// A place of a closed load asks for its next I/O.
@@ -83,7 +84,7 @@ impl Loads {
 
     /// An I/O goes in, or waits until its load's share lets it.
     fn offer(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
-        let array = path.ios[id].array as usize;
+        let array = path.ios[id].array;
         if let Some(shares) = &mut self.shares[array]
             && !shares.offer(&mut path.ios, id, index)
         {
@@ -98,7 +99,7 @@ impl Loads {
 
     /// An I/O of the array's tenants is complete: others may go in.
     pub(crate) fn leave_share(&mut self, path: &mut Path, id: IoId, index: u32, done: Time) {
-        let array = path.ios[id].array as usize;
+        let array = path.ios[id].array;
         if let Some(shares) = &mut self.shares[array] {
             shares.leave(index);
             while let Some(id) = shares.next(&path.ios) {

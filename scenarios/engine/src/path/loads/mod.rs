@@ -9,6 +9,7 @@ pub(crate) mod reaping;
 pub(crate) mod submission;
 pub(crate) mod tenants;
 
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::loads::outside::OutsideRecord;
 use crate::path::loads::tenants::{Tenant, Tenants};
@@ -18,7 +19,8 @@ use crate::state::measure::Meter;
 use crate::state::owner::Owner;
 use crate::state::records::{Tally, Workload};
 use crate::state::shares::Shares;
-use raidlab_kernel::{IoId, Mark, Nanos, Queue, Time};
+use raidlab_io::{IoId, Mark, Queue};
+use raidlab_kernel::{Nanos, Table, Time};
 use raidlab_models::{Fault, Host};
 
 /// Change of the requests in flight, as a share of those recorded, that matters to nobody.
@@ -39,7 +41,7 @@ pub(crate) struct Loads {
     core_look: Time,
     workloads: Vec<Workload>,
     /// By array: how its tenants share it, if they do.
-    shares: Vec<Option<Box<Shares>>>,
+    shares: Table<ArrayId, Option<Box<Shares>>>,
     /// What is recorded of I/Os of an outside caller.
     outside: OutsideRecord,
     /// Which outside threads are held, and by what.
@@ -48,7 +50,7 @@ pub(crate) struct Loads {
     recorded: u64,
     /// Records that have slow I/Os of which nobody has said what was in work beside them, each
     /// with the array of these.
-    noticed: Vec<(u32, u32)>,
+    noticed: Vec<(u32, ArrayId)>,
     /// Whether more arrived than was answered, or less, while it was recorded.
     backlog_changed: bool,
     /// Loads that have an end and have not come to it.
@@ -69,7 +71,7 @@ impl Loads {
     pub(crate) fn new(
         host: Host,
         workloads: Vec<Workload>,
-        shares: Vec<Option<Box<Shares>>>,
+        shares: Table<ArrayId, Option<Box<Shares>>>,
         tenants: Tenants,
         threads: usize,
         ending: u32,
@@ -150,7 +152,7 @@ impl Loads {
 
     /// A record with slow I/Os that somebody should look at, and their array.
     #[inline]
-    pub(crate) fn take_noticed(&mut self) -> Option<(u32, u32)> {
+    pub(crate) fn take_noticed(&mut self) -> Option<(u32, ArrayId)> {
         self.noticed.pop()
     }
 
@@ -169,7 +171,7 @@ impl Loads {
     }
 
     /// The record to which a request with this owner belongs, if there is one.
-    pub(crate) fn load_of(&self, path: &Path, owner: Mark, array: u32) -> Option<usize> {
+    pub(crate) fn load_of(&self, path: &Path, owner: Mark, array: ArrayId) -> Option<usize> {
         match owner.into() {
             Owner::Slot(slot) => Some(path.slots[slot as usize].workload as usize),
             Owner::Outside(number) => {

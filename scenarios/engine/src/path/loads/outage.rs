@@ -7,7 +7,8 @@ use crate::state::event::Event;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_kernel::{Io, IoId, Mark, Time};
+use raidlab_io::{Io, IoId, Mark};
+use raidlab_kernel::Time;
 
 impl Loads {
     pub(crate) fn drop_requests(&mut self, path: &mut Path, back: Time, now: Time) {

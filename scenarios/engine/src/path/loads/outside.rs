@@ -1,10 +1,12 @@
 //! What is recorded of I/Os that an outside caller issues.
 
+use crate::ids::ArrayId;
 use crate::path::loads::Loads;
 use crate::plan::Details;
 use crate::state::measure::Meter;
 use crate::state::owner::OwnerOf;
-use raidlab_kernel::{Io, Nanos, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::{Nanos, Time};
 
 /// A step of the timeline at first; it doubles whenever there is no space for a further one.
 const FIRST_STEP: Nanos = Nanos(1_000_000);
@@ -53,9 +55,9 @@ impl OutsideRecord {
     }
 
     /// Which of the records takes an I/O with this number on an array.
-    pub(crate) fn place(&self, number: u32, array: u32) -> usize {
+    pub(crate) fn place(&self, number: u32, array: ArrayId) -> usize {
         match self.load_of_thread.len() {
-            0 => array as usize,
+            0 => array.index(),
             threads => self.load_of_thread[number as usize % threads] as usize,
         }
     }

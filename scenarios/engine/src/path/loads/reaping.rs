@@ -13,7 +13,8 @@ use crate::path::agenda::Up;
 use crate::path::loads::Loads;
 use crate::state::event::Event;
 use crate::state::owner::Owner;
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 impl Loads {
     /// Whether a completion has to wait until its thread has done what it is at.

@@ -1,5 +1,6 @@
 //! From a load thread to the controller: *issue* and *admit*.
 
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
@@ -8,7 +9,8 @@ use crate::state::event::Event;
 use crate::state::load::Request;
 use crate::state::owner::Owner;
 use crate::state::records::Slot;
-use raidlab_kernel::{Io, IoId, Mark, Part, Time};
+use raidlab_io::{Io, IoId, Mark, Part};
+use raidlab_kernel::Time;
 
 impl Loads {
     pub(crate) fn issue(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {
@@ -150,7 +152,7 @@ impl Loads {
         &mut self,
         path: &mut Path,
         request: Request,
-        array: u32,
+        array: ArrayId,
         thread: u32,
         owner: Mark,
         now: Time,
@@ -166,7 +168,7 @@ impl Loads {
         &mut self,
         path: &mut Path,
         request: Request,
-        array: u32,
+        array: ArrayId,
         owner: Mark,
         now: Time,
     ) -> IoId {
@@ -186,7 +188,7 @@ impl Loads {
         let served = self.host.submit(thread, io.op, io.bytes, now);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let mut ready = served.end;
-        let array = &path.arrays[io.array as usize];
+        let array = &path.arrays[io.array];
         if array.software {
             let commands = array.layout.commands(io.op, io.offset, io.bytes);
             let split = self.host.split(thread, ready, commands);
@@ -195,7 +197,7 @@ impl Loads {
         }
         io.entered = ready;
         if ready > path.calendar.now() {
-            if path.arrays[io.array as usize].in_memory {
+            if path.arrays[io.array].in_memory {
                 path.handed_in = id;
             }
             path.calendar.push(ready, Event::Admit(id));

@@ -5,15 +5,17 @@
 pub(crate) mod rebuild;
 pub(crate) mod rows;
 
+use crate::ids::{ArrayId, DriveId, JobId};
 use crate::path::Path;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::rows::Rows;
 use crate::raid::jobs::Stripes;
-use crate::raid::volume::{State, Volume};
+use crate::raid::member::State;
+use crate::raid::volume::Volume;
 use crate::state::event::Event;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use crate::state::slowest::Beside;
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Table, Time};
 
 /// What goes on in the background of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub(crate) enum Task {
     /// A member's data are computed anew, row by row.
     Rebuild { member: u32 },
     /// A member's data are copied to the drive that replaces its spare.
-    Copyback { member: u32, to: u32 },
+    Copyback { member: u32, to: DriveId },
     /// Every unit is read, of all members at once, to meet unreadable sectors while they can be repaired.
     Patrol,
     /// Every stripe's parity is compared with its data, every unit's copies with each other, and
@@ -191,9 +193,9 @@ struct Tasks {
     /// Rows of the first task that are in progress.
     in_flight: u32,
     /// Jobs of those that are done, and hold their locks until all before them are.
-    done: Vec<u32>,
+    done: Vec<JobId>,
     /// Drives that take the place of those that fail, the next one last.
-    spares: Vec<u32>,
+    spares: Vec<DriveId>,
 }
 
 impl Tasks {
@@ -208,7 +210,13 @@ impl Tasks {
             next_step: Time::NEVER,
             in_flight: 0,
             done: Vec::with_capacity(rows.most as usize),
-            spares: array.spares.iter().rev().copied().collect(),
+            spares: array
+                .spares
+                .iter()
+                .rev()
+                .copied()
+                .map(DriveId::new)
+                .collect(),
         }
     }
 }
@@ -216,7 +224,7 @@ impl Tasks {
 /// The work in the background of all arrays.
 #[derive(Debug)]
 pub(crate) struct Background {
-    of_array: Vec<Tasks>,
+    of_array: Table<ArrayId, Tasks>,
     /// Numbers tasks.
     begun: u32,
     /// When the last rebuild was done, if none is running.
@@ -240,29 +248,29 @@ impl Background {
     }
 
     /// What goes on for an array, if anything.
-    pub(crate) fn task(&self, array: u32) -> Option<Task> {
+    pub(crate) fn task(&self, array: ArrayId) -> Option<Task> {
         self.tasks(array).by_urgency.first().map(|first| first.task)
     }
 
-    fn tasks(&self, array: u32) -> &Tasks {
-        &self.of_array[array as usize]
+    fn tasks(&self, array: ArrayId) -> &Tasks {
+        &self.of_array[array]
     }
 
-    fn tasks_mut(&mut self, array: u32) -> &mut Tasks {
-        &mut self.of_array[array as usize]
+    fn tasks_mut(&mut self, array: ArrayId) -> &mut Tasks {
+        &mut self.of_array[array]
     }
 
     /// The task of an array that runs, or would if the array were not offline.
-    fn first(&self, array: u32) -> Option<&Progress> {
+    fn first(&self, array: ArrayId) -> Option<&Progress> {
         self.tasks(array).by_urgency.first()
     }
 
-    fn first_mut(&mut self, array: u32) -> Option<&mut Progress> {
+    fn first_mut(&mut self, array: ArrayId) -> Option<&mut Progress> {
         self.tasks_mut(array).by_urgency.first_mut()
     }
 
     /// Only jobs of an array's first task count; the array knows its number.
-    fn name_first(&self, stripes: &mut Stripes, array: u32) {
+    fn name_first(&self, stripes: &mut Stripes, array: ArrayId) {
         let first = self.first(array).map(|first| first.id);
         if let Some(volume) = stripes.volumes_mut().get_mut(array) {
             volume.set_task(first);
@@ -270,19 +278,19 @@ impl Background {
     }
 
     /// The drive or the array that a task of an array is about.
-    fn task_subject(&self, stripes: &Stripes, path: &Path, array: u32, task: Task) -> String {
+    fn task_subject(&self, stripes: &Stripes, path: &Path, array: ArrayId, task: Task) -> String {
         let drive = match task {
             Task::Rebuild { member } => stripes.volume(array).member(member).drive(),
             Task::Copyback { to, .. } => to,
-            Task::Patrol | Task::Check => return path.arrays[array as usize].name.clone(),
+            Task::Patrol | Task::Check => return path.arrays[array].name.clone(),
         };
-        path.drives[drive as usize].name.clone()
+        path.drives[drive].name.clone()
     }
 
     /// What a task of an array is called in the log.
-    fn task_name(&self, stripes: &Stripes, path: &Path, array: u32, task: Task) -> String {
-        let drive = |drive: u32| &path.drives[drive as usize].name;
-        let name = &path.arrays[array as usize].name;
+    fn task_name(&self, stripes: &Stripes, path: &Path, array: ArrayId, task: Task) -> String {
+        let drive = |drive: DriveId| &path.drives[drive].name;
+        let name = &path.arrays[array].name;
         match task {
             Task::Rebuild { member } => {
                 let stands = stripes.volume(array).member(member).drive();
@@ -300,7 +308,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         now: Time,
         ends: impl Fn(Task) -> bool,
     ) {
@@ -322,7 +330,7 @@ impl Background {
     }
 
     /// No task of an array goes on: it is offline. They stay as far as they are.
-    pub(crate) fn give_up(&self, stripes: &Stripes, path: &mut Path, array: u32, now: Time) {
+    pub(crate) fn give_up(&self, stripes: &Stripes, path: &mut Path, array: ArrayId, now: Time) {
         let tasks = &self.tasks(array).by_urgency;
         self.log_given_up(stripes, path, array, tasks, now);
     }
@@ -331,7 +339,7 @@ impl Background {
         &self,
         stripes: &Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         tasks: &[Progress],
         now: Time,
     ) {
@@ -357,7 +365,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         task: Task,
         now: Time,
     ) {
@@ -399,7 +407,7 @@ impl Background {
     }
 
     /// The row that a rebuild begins with.
-    fn first_row(&self, volume: &Volume, array: u32) -> u64 {
+    fn first_row(&self, volume: &Volume, array: ArrayId) -> u64 {
         (volume.geometry().rows() as f64 * self.tasks(array).rebuild_from) as u64
     }
 
@@ -409,7 +417,7 @@ impl Background {
     }
 
     /// The task behind an array's first one is no longer active: what it has begun does not count.
-    fn suspend(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+    fn suspend(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
         let second = self.tasks(array).by_urgency.get(1);
         if !second.is_some_and(|task| task.began.is_some() && !task.suspended) {
             return;
@@ -428,7 +436,13 @@ impl Background {
     }
 
     /// An array's first task begins, or goes on behind a pause.
-    pub(crate) fn go_on(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+    pub(crate) fn go_on(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        array: ArrayId,
+        now: Time,
+    ) {
         let Some(volume) = stripes.volumes().get(array) else {
             return;
         };
@@ -466,7 +480,7 @@ impl Background {
 
     /// No row of an array's first task is in progress: it leaves the drives to the host, or is
     /// done.
-    fn pause(&mut self, stripes: &Stripes, path: &mut Path, array: u32, now: Time) {
+    fn pause(&mut self, stripes: &Stripes, path: &mut Path, array: ArrayId, now: Time) {
         let tasks = self.tasks(array);
         if let Some(task) = tasks.by_urgency.first() {
             let done = task.row >= task_rows(stripes, array, task.task);
@@ -475,7 +489,7 @@ impl Background {
         }
     }
 
-    fn finish_task(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+    fn finish_task(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
         let done = self.tasks_mut(array).by_urgency.remove(0);
         stripes
             .jobs_mut()
@@ -519,7 +533,7 @@ impl Background {
     }
 
     /// The background of an array runs its next step at `at`.
-    fn schedule_step(&mut self, stripes: &Stripes, path: &mut Path, array: u32, at: Time) {
+    fn schedule_step(&mut self, stripes: &Stripes, path: &mut Path, array: ArrayId, at: Time) {
         if let Some(volume) = stripes.volumes().get(array) {
             let tasks = self.tasks_mut(array);
             let idle =
@@ -543,14 +557,14 @@ impl Background {
 
     /// The power is back: the tasks of all arrays go on.
     pub(crate) fn power_back(&mut self, stripes: &Stripes, path: &mut Path, now: Time) {
-        for array in 0..self.of_array.len() as u32 {
+        for array in self.of_array.ids() {
             self.schedule_step(stripes, path, array, now);
         }
     }
 }
 
 /// The rows of a task; of a patrol read and of a check the groups, none without redundancy.
-fn task_rows(stripes: &Stripes, array: u32, task: Task) -> u64 {
+fn task_rows(stripes: &Stripes, array: ArrayId, task: Task) -> u64 {
     let volume = stripes.volume(array);
     match task {
         Task::Patrol | Task::Check if volume.geometry().is_redundant() => volume.groups().0,
@@ -560,14 +574,14 @@ fn task_rows(stripes: &Stripes, array: u32, task: Task) -> u64 {
 }
 
 /// What the log says of sectors that a drive which has been filled does not give.
-fn left_unreadable(stripes: &Stripes, path: &Path, array: u32, drive: u32) -> String {
+fn left_unreadable(stripes: &Stripes, path: &Path, array: ArrayId, drive: DriveId) -> String {
     let geometry = stripes.volume(array).geometry();
     let end = geometry.rows() * geometry.unit();
-    let left = path.drives[drive as usize].health.unreadable.within(0, end);
+    let left = path.drives[drive].health.unreadable.within(0, end);
     match left.iter().map(|(start, end)| end - start).sum() {
         0u64 => String::new(),
         bytes => {
-            let name = &path.drives[drive as usize].name;
+            let name = &path.drives[drive].name;
             format!("; {bytes} bytes of {name} are unreadable")
         }
     }

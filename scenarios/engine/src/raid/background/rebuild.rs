@@ -1,10 +1,11 @@
 //! Drives that take the place of failed ones: rebuild on a spare or a new drive, copyback to the drive
 //! that replaces a spare.
 
+use crate::ids::{ArrayId, DriveId};
 use crate::path::Path;
 use crate::raid::background::{Background, Task};
 use crate::raid::jobs::Stripes;
-use crate::raid::volume::{Member, State};
+use crate::raid::member::{Member, State};
 use raidlab_kernel::Time;
 
 impl Background {
@@ -13,7 +14,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         member: u32,
         now: Time,
     ) {
@@ -39,8 +40,8 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
-        drive: u32,
+        array: ArrayId,
+        drive: DriveId,
         now: Time,
     ) {
         let Some(volume) = stripes.volumes().get(array) else {
@@ -55,7 +56,7 @@ impl Background {
     }
 
     /// A drive is no spare of an array any more.
-    pub(crate) fn lose_spare(&mut self, array: u32, drive: u32) {
+    pub(crate) fn lose_spare(&mut self, array: ArrayId, drive: DriveId) {
         let spares = &mut self.tasks_mut(array).spares;
         spares.retain(|&spare| spare != drive);
     }
@@ -65,7 +66,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         member: u32,
         now: Time,
     ) {
@@ -97,8 +98,8 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        (array, member): (u32, u32),
-        drive: u32,
+        (array, member): (ArrayId, u32),
+        drive: DriveId,
         now: Time,
     ) {
         let Some(volume) = stripes.volumes_mut().get_mut(array) else {
@@ -115,7 +116,12 @@ impl Background {
     }
 
     /// A drive that is being filled has lost rows from `offset` on: its task goes on from there.
-    pub(crate) fn begin_copies_again(&mut self, stripes: &mut Stripes, drive: u32, offset: u64) {
+    pub(crate) fn begin_copies_again(
+        &mut self,
+        stripes: &mut Stripes,
+        drive: DriveId,
+        offset: u64,
+    ) {
         let volumes = stripes.volumes_mut().iter_mut().zip(&mut self.of_array);
         for (volume, tasks) in volumes.filter_map(|(volume, tasks)| Some((volume?, tasks))) {
             let unit = volume.geometry().unit();

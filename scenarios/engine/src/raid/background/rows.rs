@@ -7,6 +7,7 @@
 //! pauses; a task that has all of the time is followed always. What rows bring counts in their order:
 //! a row holds its lock until all before it are in their place.
 
+use crate::ids::{ArrayId, DriveId, JobId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
 use crate::path::Path;
@@ -14,8 +15,9 @@ use crate::path::agenda::Call;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
-use crate::raid::volume::State;
-use raidlab_kernel::{Io, Op, Time};
+use crate::raid::member::State;
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Time;
 use raidlab_models::DeviceParams;
 
 /// Bytes of a member in progress at once while the host wants nothing. Without an arm: half a MiB
@@ -73,7 +75,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         now: Time,
     ) {
         let Tasks { rows, share, .. } = *self.tasks(array);
@@ -97,7 +99,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         rows: u32,
         now: Time,
     ) {
@@ -109,7 +111,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         rows: u32,
         now: Time,
     ) {
@@ -122,7 +124,7 @@ impl Background {
         }
     }
 
-    fn begin_row(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+    fn begin_row(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
         let Some(first) = self.first_mut(array) else {
             return;
         };
@@ -151,7 +153,13 @@ impl Background {
     }
 
     /// A row goes on: it has been read, or is done.
-    pub(crate) fn step_row(&mut self, stripes: &mut Stripes, path: &mut Path, job: u32, now: Time) {
+    pub(crate) fn step_row(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut Path,
+        job: JobId,
+        now: Time,
+    ) {
         match stripes.jobs()[job].phase() {
             Phase::Finish => self.finish_row(stripes, path, job, now),
             _ => self.write_row(stripes, path, job, now),
@@ -159,7 +167,7 @@ impl Background {
     }
 
     /// A row is in memory: the drives it came from are free for another one.
-    fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+    fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
         let job = &stripes.jobs()[index];
         let (array, task) = (job.array(), job.work().task());
         let first = self.first_mut(array);
@@ -171,7 +179,7 @@ impl Background {
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
     /// as the limit of rows in progress allows.
-    fn follow(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+    fn follow(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
         let busy = path.in_work_for(array) > 0;
         self.follow_on(stripes, path, array, busy, now);
     }
@@ -180,7 +188,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         busy: bool,
         now: Time,
     ) {
@@ -208,7 +216,7 @@ impl Background {
     }
 
     /// The drive that a row job fills, if its task is the one that runs.
-    fn filled_by(&self, stripes: &Stripes, index: u32) -> Option<u32> {
+    fn filled_by(&self, stripes: &Stripes, index: JobId) -> Option<DriveId> {
         let job = &stripes.jobs()[index];
         let first = self.first(job.array())?;
         if job.work().task() != Some(first.id) {
@@ -223,7 +231,7 @@ impl Background {
 
     /// A row job has everything it wants in memory: it goes to the drive that wants it, and what could not
     /// be read back to where it was.
-    fn write_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+    fn write_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
         let mark = path.agenda.mark();
         self.has_been_read(stripes, path, index, now);
         if path.agenda.rose(mark) {
@@ -238,7 +246,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         now: Time,
     ) {
         let job = &stripes.jobs()[index];
@@ -265,7 +273,7 @@ impl Background {
     /// A row is done. It holds its lock until all before it are in their place: only then does what
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
-    fn finish_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+    fn finish_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
         let job = &stripes.jobs()[index];
         let (array, task) = (job.array(), job.work().task());
         let tasks = self.tasks_mut(array);
@@ -281,7 +289,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         current: bool,
         now: Time,
     ) {
@@ -309,7 +317,7 @@ impl Background {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         current: bool,
         now: Time,
     ) {
@@ -326,7 +334,7 @@ impl Background {
 
     /// Takes the job whose row is the next to be in its place out of those that are done; any, if
     /// their order does not matter any more.
-    fn next_done(&mut self, stripes: &Stripes, array: u32, in_order: bool) -> Option<u32> {
+    fn next_done(&mut self, stripes: &Stripes, array: ArrayId, in_order: bool) -> Option<JobId> {
         let tasks = self.tasks_mut(array);
         let row = tasks.by_urgency.first().map(|task| task.row);
         let mut done = tasks.done.iter();
@@ -336,7 +344,7 @@ impl Background {
 
     /// A row of the first task is in its place, with what it has brought. What it could not bring is
     /// unreadable there.
-    fn take_over(&mut self, stripes: &mut Stripes, path: &mut Path, array: u32, index: u32) {
+    fn take_over(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, index: JobId) {
         let row = stripes.jobs()[index].work().row();
         if let (Some(drive), Some(row)) = (self.filled_by(stripes, index), row) {
             let offset = row * stripes.volume(array).geometry().unit();
@@ -370,11 +378,11 @@ impl Background {
 fn unit_job(
     stripes: &mut Stripes,
     path: &mut Path,
-    array: u32,
+    array: ArrayId,
     task: u32,
     (member, row): (u32, u64),
     now: Time,
-) -> u32 {
+) -> JobId {
     let geometry = stripes.volume(array).geometry();
     let end = geometry.unit() as u32;
     let at = geometry.unit_at(member, row);
@@ -392,7 +400,13 @@ fn unit_job(
 }
 
 /// A job that looks through a group.
-fn group_job(stripes: &mut Stripes, path: &mut Path, array: u32, check: Check, now: Time) -> u32 {
+fn group_job(
+    stripes: &mut Stripes,
+    path: &mut Path,
+    array: ArrayId,
+    check: Check,
+    now: Time,
+) -> JobId {
     let geometry = stripes.volume(array).geometry();
     let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
     let (group, work) = (check.group, Work::Check(check));

@@ -18,7 +18,8 @@ pub(crate) mod updates;
 
 use crate::layout::Layout;
 use crate::plan::BitmapPlan;
-use raidlab_kernel::{Io, Nanos, Queue, Slab, Time, TimeWeighted};
+use raidlab_io::{Ios, Queue};
+use raidlab_kernel::{Nanos, Time, TimeWeighted};
 
 /// Between two sweeps: md's daemon_sleep.
 const SWEEP: Nanos = Nanos(5_000_000_000);
@@ -166,7 +167,7 @@ impl Bitmap {
     }
 
     /// The power fails: waiting writes are aborted.
-    pub fn power_fails(&mut self, ios: &mut Slab<Io>, now: Time) {
+    pub fn power_fails(&mut self, ios: &mut Ios, now: Time) {
         self.set_updating(now, false);
         self.wanted = false;
         self.held.change(now, -(self.held.level() as i64));

@@ -1,12 +1,14 @@
 //! Updates of the bitmap on the members, and the writes that wait for them.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
-use crate::raid::volume::State;
+use crate::raid::member::State;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, IoId, Op, Part, Queue, Stage, Time};
+use raidlab_io::{Io, IoId, Op, Part, Queue, Stage};
+use raidlab_kernel::Time;
 
 /// Bytes of a page of bits, which an update writes to each member.
 const PAGE: u64 = 4096;
@@ -46,13 +48,19 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
     waits
 }
 
-fn begin(stripes: &mut Stripes, path: &mut Path, array: u32, update: Update, now: Time) {
+fn begin(stripes: &mut Stripes, path: &mut Path, array: ArrayId, update: Update, now: Time) {
     let job = stripes.new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
     path.agenda.rest(Call::Job(job));
 }
 
 /// An update goes on: flush, write, flush; without volatile caches it only writes.
-pub(crate) fn step(stripes: &mut Stripes, path: &mut Path, index: u32, update: Update, now: Time) {
+pub(crate) fn step(
+    stripes: &mut Stripes,
+    path: &mut Path,
+    index: JobId,
+    update: Update,
+    now: Time,
+) {
     let job = &stripes.jobs()[index];
     let (io, array, work) = (job.io(), job.array(), job.work());
     let bitmap = stripes.volume(array).bitmap();
@@ -78,7 +86,7 @@ pub(crate) fn step(stripes: &mut Stripes, path: &mut Path, index: u32, update: U
 }
 
 /// An update is done: those it served go on, and the next one begins if it is wanted.
-fn finish(stripes: &mut Stripes, path: &mut Path, job: u32, update: Update, now: Time) {
+fn finish(stripes: &mut Stripes, path: &mut Path, job: JobId, update: Update, now: Time) {
     let (array, io) = (stripes.jobs()[job].array(), stripes.jobs()[job].io());
     stripes.jobs_mut().release(job);
     path.ios.release(io);

@@ -1,5 +1,6 @@
 //! Dirty data in flight to the drives: when, which, how many at once.
 
+use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::{Extent, join};
 use crate::path::Path;
 use crate::path::agenda::Call;
@@ -10,7 +11,8 @@ use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Destage, Work};
 use crate::raid::lines::Lines;
 use crate::state::event::Event;
-use raidlab_kernel::{Io, Time};
+use raidlab_io::Io;
+use raidlab_kernel::Time;
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
 
 impl ControllerCache {
@@ -20,7 +22,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         path.agenda.must_be_open();
@@ -66,7 +68,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        (controller, array): (u32, u32),
+        (controller, array): (ControllerId, ArrayId),
         (group, number): (u32, u64),
         now: Time,
     ) {
@@ -111,7 +113,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         destage: Destage,
         now: Time,
     ) {
@@ -137,12 +139,12 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         group: u32,
         full: bool,
         now: Time,
     ) {
-        let Some(controller) = path.arrays[array as usize].controller else {
+        let Some(controller) = path.arrays[array].controller else {
             return;
         };
         let destaged = !path.can_fail || !stripes.volume(array).is_offline();
@@ -177,7 +179,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         self.memories.arm_flush(path, controller, now);
@@ -189,7 +191,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         if let Some(memory) = self.memories.get_mut(controller) {

@@ -1,19 +1,21 @@
 //! A controller's cache in the engine: who shares it, what it may do, what it has done.
 
+use crate::ids::{ArrayId, ControllerId};
 use crate::path::Path;
 use crate::plan::{CachePlan, PolicyPlan, ReadAhead, WritePolicy};
 use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
 use crate::state::event::Event;
-use raidlab_kernel::{Nanos, Queue, Time};
+use raidlab_io::Queue;
+use raidlab_kernel::{Nanos, Table, Time};
 use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, Space, sectors};
 
 /// How the cache serves one array.
 #[derive(Debug)]
 pub(crate) struct Caching {
     /// The controller whose cache it is.
-    pub(super) controller: u32,
+    pub(super) controller: ControllerId,
     /// Where its dirty data wait in the cache for its drives, and for those of its SSD cache.
     pub(super) space: u32,
     pub(super) ssd_space: Option<u32>,
@@ -29,7 +31,7 @@ impl Caching {
     /// The cache of a controller serves a volume by a policy: its dirty data wait in a space, and
     /// in another one for its SSD cache.
     pub fn new(
-        controller: u32,
+        controller: ControllerId,
         space: u32,
         ssd_space: Option<u32>,
         volume: &Volume,
@@ -104,7 +106,7 @@ pub(crate) struct Counts {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lane {
     /// The array whose data they are.
-    pub(super) array: u32,
+    pub(super) array: ArrayId,
     /// Destages in flight, at most, and at most where the next one is less than a whole group.
     pub(super) in_flight: u32,
     pub(super) at_most: u32,
@@ -113,7 +115,7 @@ pub(crate) struct Lane {
 
 impl Lane {
     /// Of an array, with destages in flight at most: of whole groups, and of parts of them.
-    pub fn new(array: u32, at_most: u32, parts_at_most: u32) -> Lane {
+    pub fn new(array: ArrayId, at_most: u32, parts_at_most: u32) -> Lane {
         Lane {
             array,
             in_flight: 0,
@@ -248,16 +250,16 @@ impl ControllerMemory {
 #[derive(Debug)]
 pub(crate) struct Memories {
     /// By array: how it is served, if it is.
-    caching: Vec<Option<Caching>>,
+    caching: Table<ArrayId, Option<Caching>>,
     /// By controller: its cache, if it has one that is used.
-    of_controller: Vec<Option<ControllerMemory>>,
+    of_controller: Table<ControllerId, Option<ControllerMemory>>,
 }
 
 impl Memories {
     /// How each array is served, and the cache of each controller.
     pub fn new(
-        caching: Vec<Option<Caching>>,
-        of_controller: Vec<Option<ControllerMemory>>,
+        caching: Table<ArrayId, Option<Caching>>,
+        of_controller: Table<ControllerId, Option<ControllerMemory>>,
     ) -> Memories {
         Memories {
             caching,
@@ -267,13 +269,13 @@ impl Memories {
 
     /// The cache of a controller, if it has one that is used.
     #[inline]
-    pub fn get(&self, controller: u32) -> Option<&ControllerMemory> {
-        self.of_controller[controller as usize].as_ref()
+    pub fn get(&self, controller: ControllerId) -> Option<&ControllerMemory> {
+        self.of_controller[controller].as_ref()
     }
 
     #[inline]
-    pub(super) fn get_mut(&mut self, controller: u32) -> Option<&mut ControllerMemory> {
-        self.of_controller[controller as usize].as_mut()
+    pub(super) fn get_mut(&mut self, controller: ControllerId) -> Option<&mut ControllerMemory> {
+        self.of_controller[controller].as_mut()
     }
 
     /// By controller: its cache, if it has one that is used.
@@ -287,25 +289,25 @@ impl Memories {
 
     /// How an array is served, if it is.
     #[inline]
-    pub(super) fn caching(&self, array: u32) -> Option<&Caching> {
-        self.caching[array as usize].as_ref()
+    pub(super) fn caching(&self, array: ArrayId) -> Option<&Caching> {
+        self.caching[array].as_ref()
     }
 
     #[inline]
-    pub(super) fn caching_mut(&mut self, array: u32) -> Option<&mut Caching> {
-        self.caching[array as usize].as_mut()
+    pub(super) fn caching_mut(&mut self, array: ArrayId) -> Option<&mut Caching> {
+        self.caching[array].as_mut()
     }
 
     /// How an array is served, and the cache that does.
     #[inline]
-    pub(super) fn serving(&mut self, array: u32) -> Option<(&Caching, &mut ControllerMemory)> {
-        let caching = self.caching[array as usize].as_ref()?;
-        let memory = self.of_controller[caching.controller as usize].as_mut()?;
+    pub(super) fn serving(&mut self, array: ArrayId) -> Option<(&Caching, &mut ControllerMemory)> {
+        let caching = self.caching[array].as_ref()?;
+        let memory = self.of_controller[caching.controller].as_mut()?;
         Some((caching, memory))
     }
 
     /// Sees to it that dirty data go out in time.
-    pub(super) fn arm_flush(&mut self, path: &mut Path, controller: u32, now: Time) {
+    pub(super) fn arm_flush(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
         if let Some(memory) = self.get_mut(controller) {
             if !memory.flush.armed {
                 memory.flush.armed = true;
@@ -316,7 +318,7 @@ impl Memories {
     }
 
     /// Dirty data of an array that is offline stay where they are.
-    pub(super) fn pin(&mut self, controller: u32, group: u32) {
+    pub(super) fn pin(&mut self, controller: ControllerId, group: u32) {
         if let Some(memory) = self.get_mut(controller) {
             memory.end(group);
             memory.cache.pin(group);

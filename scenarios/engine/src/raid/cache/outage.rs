@@ -1,5 +1,6 @@
 //! The power fails: what a controller's cache holds survives, or is lost.
 
+use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::path::Path;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::Memories;
@@ -16,7 +17,7 @@ impl ControllerCache {
     }
 
     /// Groups that were leaving stay where the cache survives, but for those of preserved jobs.
-    pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &Path, preserved: &[u32]) {
+    pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &Path, preserved: &[JobId]) {
         let jobs = stripes.jobs();
         for index in jobs.ids().filter(|index| !preserved.contains(index)) {
             if jobs[index].is_aborted() {
@@ -25,7 +26,7 @@ impl ControllerCache {
             let Work::Destage(destage) = jobs[index].work() else {
                 continue;
             };
-            let controller = path.arrays[jobs[index].array() as usize].controller;
+            let controller = path.arrays[jobs[index].array()].controller;
             let memory = controller.and_then(|at| self.memories.get_mut(at));
             if let Some(memory) = memory.filter(|memory| memory.survives) {
                 memory.cache.stay(destage.group);
@@ -35,7 +36,7 @@ impl ControllerCache {
     }
 
     /// Requests that wait for room in a cache are taken out.
-    pub(crate) fn drop_waiting(&mut self, path: &mut Path, controller: u32) {
+    pub(crate) fn drop_waiting(&mut self, path: &mut Path, controller: ControllerId) {
         if let Some(memory) = self.memories.get_mut(controller) {
             while let Some(id) = memory.waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;
@@ -48,7 +49,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         if let Some(memory) = self.memories.get_mut(controller) {
@@ -59,7 +60,7 @@ impl ControllerCache {
 
     /// The backup of a cache is ready, or not: without it nothing dirty may stay. False if the
     /// controller has no cache that is used.
-    pub(crate) fn set_safe(&mut self, controller: u32, safe: bool) -> bool {
+    pub(crate) fn set_safe(&mut self, controller: ControllerId, safe: bool) -> bool {
         let memory = self.memories.get_mut(controller);
         memory.is_some_and(|memory| {
             memory.safe = safe;
@@ -71,13 +72,13 @@ impl ControllerCache {
 
 impl Memories {
     /// Whether a controller's memory survives the outage that is on.
-    pub(crate) fn survives(&self, controller: u32) -> bool {
+    pub(crate) fn survives(&self, controller: ControllerId) -> bool {
         self.get(controller).is_some_and(|memory| memory.survives)
     }
 
     /// A controller's memory has only dirty data after an outage if it survives, and else nothing.
     /// Gives the sectors of dirty data that are lost, as (array, offset).
-    pub(crate) fn lose(&mut self, controller: u32) -> Vec<(u32, u64)> {
+    pub(crate) fn lose(&mut self, controller: ControllerId) -> Vec<(ArrayId, u64)> {
         let Some(memory) = self.get_mut(controller) else {
             return Vec::new();
         };
@@ -90,7 +91,7 @@ impl Memories {
         for lane in &mut memory.lanes {
             lane.in_flight = 0;
         }
-        let arrays: Vec<u32> = memory.lanes.iter().map(|lane| lane.array).collect();
+        let arrays: Vec<ArrayId> = memory.lanes.iter().map(|lane| lane.array).collect();
         let mut lost = Vec::new();
         for line in dirty {
             let array = arrays[(line.key >> 48) as usize];

@@ -1,5 +1,6 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::plan::ReadAhead;
@@ -7,7 +8,8 @@ use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Fill, Phase, Work};
-use raidlab_kernel::{Io, Op, Part, Queue, Stage, Time};
+use raidlab_io::{Io, Op, Part, Queue, Stage};
+use raidlab_kernel::Time;
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
 use crate::raid::cache::readers::Readers;
@@ -28,7 +30,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
@@ -55,7 +57,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         stream: u32,
         now: Time,
     ) {
@@ -87,10 +89,10 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         range: (u64, u64),
         now: Time,
-    ) -> Option<u32> {
+    ) -> Option<JobId> {
         let readers = Queue::default();
         let work = Work::Fill(Fill {
             range: (0, 0),
@@ -105,7 +107,7 @@ impl ControllerCache {
             if !memory.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
                 break;
             }
-            if memory.cache.expect(key, sectors, job) != 0 {
+            if memory.cache.expect(key, sectors, job.number()) != 0 {
                 let start = caching.offset(key);
                 first = first.min(start.max(range.0));
                 last = (start + caching.line).min(range.0 + range.1);
@@ -131,15 +133,15 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         fill: Fill,
         now: Time,
     ) {
         let job = &stripes.jobs()[index];
         let (record, array, refused) = (job.io(), job.array(), job.is_refused());
         let Fill { range, readers } = fill;
-        if let Some(controller) = path.arrays[array as usize].controller {
-            let chip = &mut path.controllers[controller as usize].chip;
+        if let Some(controller) = path.arrays[array].controller {
+            let chip = &mut path.controllers[controller].chip;
             chip.memory.pass_in_background(now, range.1);
             if let Some(Cached {
                 caching, memory, ..
@@ -150,7 +152,7 @@ impl ControllerCache {
                         memory.cache.forget(key, sectors);
                         continue;
                     }
-                    let came = memory.cache.arrived(key, index);
+                    let came = memory.cache.arrived(key, index.number());
                     if let Some(integrity) = &mut path.integrity {
                         let start = caching.offset(key);
                         for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
@@ -165,7 +167,7 @@ impl ControllerCache {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
-        let controller = path.arrays[array as usize].controller;
+        let controller = path.arrays[array].controller;
         self.readers.push(Readers {
             readers,
             refused,

@@ -1,5 +1,6 @@
 //! Requests that meet the cache: which path they take, hits, write-back, waiting for room.
 
+use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::Role;
 use crate::path::Path;
 use crate::path::agenda::{Call, Up};
@@ -9,7 +10,8 @@ use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::prefetch_transfer;
 use crate::raid::lines::Lines;
-use raidlab_kernel::{IoId, Op, Part, Stage, Time};
+use raidlab_io::{IoId, Op, Part, Stage};
+use raidlab_kernel::Time;
 use raidlab_models::{Found, PAGE, SECTOR};
 
 /// Pages that a write of `bytes` bytes can touch.
@@ -48,7 +50,7 @@ impl ControllerCache {
     }
 
     /// Whether writes to an array are acknowledged when they are in the cache.
-    pub(crate) fn writes_back(&self, array: u32) -> bool {
+    pub(crate) fn writes_back(&self, array: ArrayId) -> bool {
         let Some(caching) = self.memories.caching(array) else {
             return false;
         };
@@ -133,7 +135,10 @@ impl ControllerCache {
                 up = Up::PassOn(id);
             }
             Found::Coming(reader) => {
-                stripes.jobs_mut().readers(reader).push(&mut path.ios, id);
+                stripes
+                    .jobs_mut()
+                    .readers(JobId::new(reader))
+                    .push(&mut path.ios, id);
             }
             Found::Some | Found::None => {
                 let job = if keep {
@@ -163,7 +168,7 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut Path,
         id: IoId,
-        job: Option<u32>,
+        job: Option<JobId>,
         now: Time,
     ) {
         match job {
@@ -197,7 +202,7 @@ impl ControllerCache {
         }
     }
 
-    fn count_read(&mut self, stripes: &Stripes, array: u32, found: Found) {
+    fn count_read(&mut self, stripes: &Stripes, array: ArrayId, found: Found) {
         if let Some(Cached { memory, .. }) = self.memories.cached_mut(stripes, array) {
             memory.counts.reads += 1;
             memory.counts.read_hits += u64::from(found == Found::All);
@@ -227,7 +232,7 @@ impl ControllerCache {
         now: Time,
     ) -> Up {
         let array = path.ios[id].array;
-        let Some(controller) = path.arrays[array as usize].controller else {
+        let Some(controller) = path.arrays[array].controller else {
             self.write_drives(stripes, path, id, now);
             return Up::None;
         };
@@ -261,7 +266,7 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut Path,
         parent: IoId,
-        (array, range): (u32, (u64, u64)),
+        (array, range): (ArrayId, (u64, u64)),
         now: Time,
     ) {
         let op = path.ios[parent].op;
@@ -307,7 +312,7 @@ impl ControllerCache {
     }
 
     /// A write is in the cache: acknowledged.
-    fn written_back(&mut self, path: &mut Path, controller: u32, id: IoId) -> Up {
+    fn written_back(&mut self, path: &mut Path, controller: ControllerId, id: IoId) -> Up {
         let io = &mut path.ios[id];
         io.stage = Stage::Done;
         io.moved = io.bytes;
@@ -338,7 +343,7 @@ impl ControllerCache {
         &mut self,
         stripes: &mut Stripes,
         path: &mut Path,
-        controller: u32,
+        controller: ControllerId,
         now: Time,
     ) {
         path.agenda.must_be_open();
@@ -369,7 +374,7 @@ impl ControllerCache {
         }
     }
 
-    fn first_waiting(&self, controller: u32) -> Option<IoId> {
+    fn first_waiting(&self, controller: ControllerId) -> Option<IoId> {
         let memory = self.memories.get(controller)?;
         memory.waiting.front()
     }

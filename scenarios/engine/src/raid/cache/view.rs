@@ -1,5 +1,6 @@
 //! An array together with the controller's cache that serves it.
 
+use crate::ids::ArrayId;
 use crate::path::Path;
 use crate::raid::cache::memory::{Caching, ControllerMemory, Memories};
 use crate::raid::jobs::Stripes;
@@ -42,7 +43,7 @@ impl Memories {
     pub(super) fn cached<'a>(
         &'a self,
         stripes: &'a Stripes,
-        array: u32,
+        array: ArrayId,
     ) -> Option<Cached<'a, &'a ControllerMemory>> {
         let volume = stripes.volumes().get(array)?;
         let caching = self.caching(array)?;
@@ -59,7 +60,7 @@ impl Memories {
     pub(super) fn cached_mut<'a>(
         &'a mut self,
         stripes: &'a Stripes,
-        array: u32,
+        array: ArrayId,
     ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
         self.cached_beside(stripes.volumes(), stripes.redirects(), array)
     }
@@ -70,7 +71,7 @@ impl Memories {
         &'a mut self,
         volumes: &'a Volumes,
         redirects: &'a Redirects,
-        array: u32,
+        array: ArrayId,
     ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
         let volume = volumes.get(array)?;
         let (caching, memory) = self.serving(array)?;
@@ -83,7 +84,7 @@ impl Memories {
     }
 
     /// Whether a controller's memory has a sector of an array.
-    pub(crate) fn has(&mut self, stripes: &Stripes, array: u32, offset: u64) -> bool {
+    pub(crate) fn has(&mut self, stripes: &Stripes, array: ArrayId, offset: u64) -> bool {
         let Some(cached) = self.cached_mut(stripes, array) else {
             return false;
         };
@@ -93,12 +94,12 @@ impl Memories {
     }
 
     /// Whether it has newer data for a sector.
-    pub(crate) fn is_dirty(&self, stripes: &Stripes, array: u32, offset: u64) -> bool {
+    pub(crate) fn is_dirty(&self, stripes: &Stripes, array: ArrayId, offset: u64) -> bool {
         self.is_any_dirty(stripes, array, (offset, SECTOR))
     }
 
     /// Whether it has newer data for a line of an SSD cache.
-    pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: u32, line: u64) -> bool {
+    pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: ArrayId, line: u64) -> bool {
         let redirect = stripes.redirects().get(array);
         redirect.is_some_and(|redirect| {
             let bytes = redirect.line_bytes();
@@ -106,7 +107,7 @@ impl Memories {
         })
     }
 
-    fn is_any_dirty(&self, stripes: &Stripes, array: u32, (offset, bytes): (u64, u64)) -> bool {
+    fn is_any_dirty(&self, stripes: &Stripes, array: ArrayId, (offset, bytes): (u64, u64)) -> bool {
         let Some(cached) = self.cached(stripes, array) else {
             return false;
         };
@@ -121,7 +122,7 @@ impl Memories {
         &mut self,
         stripes: &Stripes,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         (offset, bytes): (u64, u64),
         now: Time,
     ) -> bool {

@@ -1,5 +1,6 @@
 //! The audit at the end of a run: what can still be read, and whether parity fits the data.
 
+use crate::ids::ArrayId;
 use crate::integrity::DataReport;
 use crate::path::Path;
 use crate::raid::Raid;
@@ -18,7 +19,7 @@ impl Raid {
     pub(crate) fn data_report(&mut self, path: &mut Path) -> Option<DataReport> {
         let mut report = path.integrity.as_ref()?.report;
         let mut lacking = BTreeSet::new();
-        for array in 0..path.arrays.len() as u32 {
+        for array in path.arrays.ids() {
             if self.stripes.volumes().get(array).is_none() {
                 continue;
             }
@@ -72,7 +73,7 @@ impl Raid {
     }
 
     /// What a read of a sector would get now; None if it would be refused.
-    pub(crate) fn readable(&mut self, path: &mut Path, array: u32, offset: u64) -> Option<u64> {
+    pub(crate) fn readable(&mut self, path: &mut Path, array: ArrayId, offset: u64) -> Option<u64> {
         if self.stripes.volume(array).is_offline() {
             return None;
         }

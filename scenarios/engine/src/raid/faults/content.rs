@@ -1,5 +1,6 @@
 //! What drives hold of the data, for claims about losses.
 
+use crate::ids::{ArrayId, DriveId};
 use crate::integrity::OnDrives;
 use crate::layout::{Place, Role, galois};
 use crate::path::Path;
@@ -17,7 +18,7 @@ pub(super) struct Content<'a> {
 
 impl Content<'_> {
     /// Whether a sector's copies that can be read hold different content.
-    pub(super) fn copies_differ(&self, array: u32, offset: u64) -> bool {
+    pub(super) fn copies_differ(&self, array: ArrayId, offset: u64) -> bool {
         if self.stripes.volume(array).geometry().copies() == 1 {
             return false;
         }
@@ -26,7 +27,7 @@ impl Content<'_> {
     }
 
     /// Whether a job is at work on a sector's stripe.
-    pub(super) fn is_locked(&self, (array, offset): (u32, u64)) -> bool {
+    pub(super) fn is_locked(&self, (array, offset): (ArrayId, u64)) -> bool {
         let volume = self.stripes.volume(array);
         let piece = volume.geometry().piece(offset, SECTOR);
         let key = volume.lock_key(array, piece.stripe, piece.column);
@@ -35,7 +36,7 @@ impl Content<'_> {
 
     /// What lies beneath the controller's memory: every living copy on the SSD cache, if that has the
     /// sector's line, then, if that is no newer, on the array's own drives.
-    pub(super) fn stored(&self, array: u32, offset: u64) -> OnDrives {
+    pub(super) fn stored(&self, array: ArrayId, offset: u64) -> OnDrives {
         if self.stripes.redirects().is_lost(array, (offset, SECTOR)) {
             return OnDrives::default();
         }
@@ -52,7 +53,7 @@ impl Content<'_> {
     }
 
     /// What the drives hold of a sector: every living copy, or what parity gives.
-    pub(super) fn on_drives(&self, array: u32, offset: u64) -> OnDrives {
+    pub(super) fn on_drives(&self, array: ArrayId, offset: u64) -> OnDrives {
         let (volume, Some(integrity)) = (self.stripes.volume(array), &self.path.integrity) else {
             return OnDrives::default();
         };
@@ -84,7 +85,7 @@ impl Content<'_> {
     /// The living tokens of a stripe's data or parity units at a sector.
     pub(super) fn units(
         &self,
-        array: u32,
+        array: ArrayId,
         stripe: u64,
         within: u64,
         data: bool,
@@ -111,15 +112,15 @@ impl Content<'_> {
         volume: &Volume,
         place: Place,
         within: u64,
-    ) -> Option<(u32, u64)> {
+    ) -> Option<(DriveId, u64)> {
         let drive = volume.member(place.member).drive();
         let at = place.offset + within;
-        let unreadable = &self.path.drives[drive as usize].health.unreadable;
+        let unreadable = &self.path.drives[drive].health.unreadable;
         (volume.stands(place) && !unreadable.touches(at, at + SECTOR)).then_some((drive, at))
     }
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.
-    pub(super) fn parity_fits(&self, array: u32, stripe: u64) -> bool {
+    pub(super) fn parity_fits(&self, array: ArrayId, stripe: u64) -> bool {
         let geometry = self.stripes.volume(array).geometry();
         let mut sectors = (0..geometry.unit()).step_by(SECTOR as usize);
         geometry.parities() == 0
@@ -142,10 +143,10 @@ impl Content<'_> {
     /// of the lost units that are computed from it.
     pub(super) fn touched_by(
         &self,
-        array: u32,
+        array: ArrayId,
         member: u32,
         offset: u64,
-        places: &mut BTreeSet<(u32, u64)>,
+        places: &mut BTreeSet<(ArrayId, u64)>,
     ) {
         let volume = self.stripes.volume(array);
         let unit = volume.geometry().unit();

@@ -1,6 +1,7 @@
 //! The drives' own volatile caches when the power fails: what they had acknowledged and
 //! had not written yet is gone, whatever the controller's backup preserves.
 
+use crate::ids::DriveId;
 use crate::integrity::LostFrom;
 use crate::path::Path;
 use crate::raid::Raid;
@@ -10,7 +11,11 @@ use std::collections::BTreeSet;
 impl Raid {
     /// Counts the acknowledged writes that are lost because drives have older content than they
     /// acknowledged.
-    pub(crate) fn count_losses_of_drives(&mut self, path: &mut Path, older: &[(u32, Vec<u64>)]) {
+    pub(crate) fn count_losses_of_drives(
+        &mut self,
+        path: &mut Path,
+        older: &[(DriveId, Vec<u64>)],
+    ) {
         let mut places = BTreeSet::new();
         for (drive, sectors) in older {
             let Raid {

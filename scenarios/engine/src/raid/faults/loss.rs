@@ -1,5 +1,6 @@
 //! A drive's content is lost to its array: it has failed, or another one stands in its place.
 
+use crate::ids::{ArrayId, DriveId};
 use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::background::Task;
@@ -8,7 +9,12 @@ use raidlab_kernel::Time;
 
 impl Raid {
     /// The content of a drive is lost to its array; gives the array and its place there.
-    pub(crate) fn lose(&mut self, path: &mut Path, drive: u32, now: Time) -> Option<(u32, u32)> {
+    pub(crate) fn lose(
+        &mut self,
+        path: &mut Path,
+        drive: DriveId,
+        now: Time,
+    ) -> Option<(ArrayId, u32)> {
         let Raid {
             stripes,
             background,
@@ -19,7 +25,7 @@ impl Raid {
             .member_of(drive)
             .map_or(0, |(_, place)| place);
         path.cut_off(drive, place);
-        for array in 0..stripes.volumes().arrays() {
+        for array in stripes.volumes().arrays() {
             background.end_tasks(stripes, path, array, now, |task| match task {
                 Task::Copyback { to, .. } => to == drive,
                 _ => false,
@@ -39,7 +45,7 @@ impl Raid {
         volume.member_mut(place).fail();
         if volume.has_lost_too_much() && !volume.is_offline() {
             volume.go_offline();
-            let name = path.arrays[array as usize].name.clone();
+            let name = path.arrays[array].name.clone();
             let what = format!("array {name} offline: more is lost than it can bear");
             path.log(now, EventKind::ArrayOffline, name, what);
             background.give_up(stripes, path, array, now);
@@ -54,7 +60,7 @@ impl Raid {
     pub(crate) fn replace_by_spare(
         &mut self,
         path: &mut Path,
-        (array, member): (u32, u32),
+        (array, member): (ArrayId, u32),
         now: Time,
     ) {
         let Raid {
@@ -73,8 +79,8 @@ impl Raid {
     pub(crate) fn fill(
         &mut self,
         path: &mut Path,
-        drive: u32,
-        lost: Option<(u32, u32)>,
+        drive: DriveId,
+        lost: Option<(ArrayId, u32)>,
         now: Time,
     ) {
         let Raid {
@@ -85,7 +91,7 @@ impl Raid {
         if let Some((array, member)) = lost {
             let volume = stripes.volume(array);
             if volume.is_offline() || !volume.geometry().is_redundant() {
-                let name = path.drives[drive as usize].name.clone();
+                let name = path.drives[drive].name.clone();
                 let what = format!("nothing to rebuild {name} from: its data are lost");
                 let refused = EventKind::Task(TaskKind::Rebuild, TaskPhase::Refused);
                 path.log(now, refused, name, what);
@@ -94,8 +100,8 @@ impl Raid {
             }
             return;
         }
-        for array in 0..path.arrays.len() as u32 {
-            let built = &path.arrays[array as usize];
+        for array in path.arrays.ids() {
+            let built = &path.arrays[array];
             if built.spares.contains(&drive) {
                 return background.be_spare(stripes, path, array, drive, now);
             }

@@ -3,12 +3,14 @@
 //! memory was preserved finishes the writes that were in flight to the drives; without that, a
 //! stripe may have new data and old parity: the write hole.
 
+use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::integrity::LostFrom;
 use crate::path::Path;
 use crate::raid::Raid;
 use crate::raid::volume::Volume;
 use crate::state::owner::job_of;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_io::{Io, Op, Part};
+use raidlab_kernel::Time;
 
 impl Raid {
     /// Writes in flight to a drive get there in part. A drive to which a spare is being copied
@@ -25,7 +27,7 @@ impl Raid {
                 self.background
                     .begin_copies_again(&mut self.stripes, drive, offset);
             }
-            let failed = path.drives[drive as usize].health.failed;
+            let failed = path.drives[drive].health.failed;
             match &mut path.integrity {
                 Some(integrity) if failed => integrity.drop_payload(id),
                 Some(integrity) => integrity.tear(id, drive, offset),
@@ -36,18 +38,18 @@ impl Raid {
 
     /// The power has failed and is back at `back`. Gives the jobs that were writing, and whose data
     /// a battery or flash preserves.
-    pub(crate) fn begin_outage(&mut self, path: &Path, back: Time, now: Time) -> Vec<u32> {
+    pub(crate) fn begin_outage(&mut self, path: &Path, back: Time, now: Time) -> Vec<JobId> {
         self.cache.power_fails(back.since(now));
         let memories = self.memories();
-        let preserved = |array: u32| {
-            let controller = path.arrays[array as usize].controller;
+        let preserved = |array: ArrayId| {
+            let controller = path.arrays[array].controller;
             controller.is_some_and(|controller| memories.survives(controller))
         };
         self.stripes.writing_jobs(preserved)
     }
 
     /// Jobs end, but for those that are preserved.
-    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
+    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[JobId], now: Time) {
         self.background.power_fails();
         self.cache.end_destages(&self.stripes, path, preserved);
         self.stripes.drop_jobs(path, preserved, now);
@@ -57,7 +59,7 @@ impl Raid {
     /// What caches hold is dirty data where it survives, and lost elsewhere: acknowledged writes that
     /// were nowhere else are gone. True if any survives.
     pub(crate) fn lose_caches(&mut self, path: &mut Path) -> bool {
-        for controller in 0..path.controllers.len() as u32 {
+        for controller in path.controllers.ids() {
             let lost = self.cache.memories_mut().lose(controller);
             if path.integrity.is_none() {
                 continue;
@@ -69,7 +71,8 @@ impl Raid {
                 }
             }
         }
-        (0..path.controllers.len() as u32).any(|at| self.memories().survives(at))
+        let mut controllers = path.controllers.ids();
+        controllers.any(|at| self.memories().survives(at))
     }
 
     /// Waiting requests are taken out of queues; those without an event to come are released.
@@ -78,18 +81,18 @@ impl Raid {
         for bitmap in volumes.flatten().filter_map(Volume::bitmap_mut) {
             bitmap.power_fails(&mut path.ios, now);
         }
-        for drive in 0..path.drives.len() {
+        for drive in path.drives.ids() {
             while let Some(id) = path.drives[drive].waiting.pop(&mut path.ios, now) {
                 path.drives[drive].load.change(now, -1);
                 path.ios.release(id);
             }
             path.forget_flushes(drive, now);
         }
-        for controller in 0..path.controllers.len() {
+        for controller in path.controllers.ids() {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;
             }
-            self.cache.drop_waiting(path, controller as u32);
+            self.cache.drop_waiting(path, controller);
             let controller = &mut path.controllers[controller];
             controller.in_work = 0;
             let level = controller.load.level() as i64;
@@ -100,30 +103,30 @@ impl Raid {
     }
 
     /// The writes of a preserved job are done again.
-    pub(crate) fn write_again(&mut self, path: &mut Path, job: u32, now: Time) {
+    pub(crate) fn write_again(&mut self, path: &mut Path, job: JobId, now: Time) {
         let io = self.stripes.jobs()[job].io();
         path.ios[io].charge(Part::Raid, now);
         self.stripes.write_phase(path, job, now);
     }
 
     /// All that waits in a controller's cache goes out.
-    pub(crate) fn sweep(&mut self, path: &mut Path, controller: u32, now: Time) {
+    pub(crate) fn sweep(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
         self.cache.sweep(&mut self.stripes, path, controller, now);
     }
 
     /// The backup of a controller's cache is ready, or not; false if it has none that is used.
-    pub(crate) fn set_safe(&mut self, controller: u32, safe: bool) -> bool {
+    pub(crate) fn set_safe(&mut self, controller: ControllerId, safe: bool) -> bool {
         self.cache.set_safe(controller, safe)
     }
 
     /// Requests that wait for room in a controller's cache go on.
-    pub(crate) fn admit_waiting(&mut self, path: &mut Path, controller: u32, now: Time) {
+    pub(crate) fn admit_waiting(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
         self.cache
             .admit_waiting(&mut self.stripes, path, controller, now);
     }
 
     /// A controller starts destages.
-    pub(crate) fn destage(&mut self, path: &mut Path, controller: u32, now: Time) {
+    pub(crate) fn destage(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
         self.cache.destage(&mut self.stripes, path, controller, now);
     }
 

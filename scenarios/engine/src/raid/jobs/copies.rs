@@ -1,5 +1,6 @@
 //! Jobs that copy lines between an array and its SSD cache, and what the SSD cache has lost.
 
+use crate::ids::{ArrayId, JobId};
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::raid::jobs::table::Phase;
@@ -8,7 +9,7 @@ use crate::raid::jobs::{CopyTo, Stripes, Work};
 impl Stripes {
     /// The lines of an SSD cache that are just being written back, as they are, from the controller's
     /// memory; other copies are given up.
-    pub(crate) fn lines_in_memory(&mut self, path: &mut Path, array: u32) -> Vec<u32> {
+    pub(crate) fn lines_in_memory(&mut self, path: &mut Path, array: ArrayId) -> Vec<u32> {
         let Some(redirect) = self.redirects.get(array) else {
             return Vec::new();
         };
@@ -38,19 +39,19 @@ impl Stripes {
     }
 
     /// Whether the SSD cache that a job copies to or from has failed.
-    pub(crate) fn has_lost_ssd_cache(&self, copy: u32) -> bool {
+    pub(crate) fn has_lost_ssd_cache(&self, copy: JobId) -> bool {
         let redirect = self.redirects.get(self.jobs[copy].array);
         redirect.is_some_and(|redirect| redirect.has_failed())
     }
 
     /// Nothing is copied to or from an array that is offline, nor while writes that an outage cut
     /// off are done again.
-    pub(crate) fn may_copy(&self, path: &Path, array: u32) -> bool {
+    pub(crate) fn may_copy(&self, path: &Path, array: ArrayId) -> bool {
         !path.can_fail || !self.volume(array).is_offline() && self.preserved.is_empty()
     }
 
     /// A job has written new data to an array: what was lost there is so no more.
-    pub(crate) fn made_good(&mut self, index: u32) {
+    pub(crate) fn made_good(&mut self, index: JobId) {
         let job = &self.jobs[index];
         let redirect = self.redirects.get_mut(job.array);
         let Some(redirect) = redirect.filter(|redirect| redirect.has_lost() && !job.flags.older)

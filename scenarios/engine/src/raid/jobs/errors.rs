@@ -1,6 +1,7 @@
 //! Commands to drives that are slow, have failed or have unreadable sectors, and what becomes of
 //! their jobs.
 
+use crate::ids::JobId;
 use crate::layout::{Role, Run, WriteStrategy};
 use crate::path::Path;
 use crate::path::agenda::Up;
@@ -9,12 +10,13 @@ use crate::raid::jobs::Stripes;
 use crate::state::event::Event;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
-use raidlab_kernel::{IoId, Nanos, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::{Nanos, Time};
 
 impl Stripes {
     /// A command is at its drive's medium: data change hands. True if it comes back later.
     pub(crate) fn meet_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
-        let slow = path.drives[path.ios[id].drive as usize].health.slow;
+        let slow = path.drives[path.ios[id].drive].health.slow;
         if slow > Nanos::ZERO {
             let io = &mut path.ios[id];
             io.charge(Part::Service, now + slow);
@@ -36,7 +38,7 @@ impl Stripes {
         let io = &path.ios[id];
         let (drive, op, owner) = (io.drive, io.op, io.owner);
         let (start, end) = (io.offset, io.offset + io.bytes);
-        let health = &mut path.drives[drive as usize].health;
+        let health = &mut path.drives[drive].health;
         if health.failed || owner.is_cut_off() {
             return;
         }
@@ -54,7 +56,7 @@ impl Stripes {
 
     /// Where new data of a job's stripe have no parity, since others are lost there, the old parity
     /// gives nonsense.
-    pub(crate) fn puncture_parity(&mut self, path: &mut Path, index: u32) {
+    pub(crate) fn puncture_parity(&mut self, path: &mut Path, index: JobId) {
         let job = &self.jobs[index];
         if !job.work.is_write() {
             return;
@@ -75,7 +77,7 @@ impl Stripes {
     pub(crate) fn examine(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
         let io = &path.ios[id];
         let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
-        let health = &path.drives[drive as usize].health;
+        let health = &path.drives[drive].health;
         let failed = health.failed || io.owner.is_cut_off();
         if op != Op::Read || !(failed || io.refused) {
             if let Some(integrity) = &mut path.integrity {
@@ -148,7 +150,7 @@ impl Stripes {
     }
 
     /// A job's reads met an error: what it knows is out of date, it plans anew.
-    pub(crate) fn plan_again(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn plan_again(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &mut self.jobs[index];
         job.flags.again = false;
         job.phase = Phase::Plan;

@@ -5,13 +5,15 @@
 //! quarters of the cache or less are in use (`raid5_get_active_stripe` in drivers/md/raid5.c). Before
 //! Linux 4.1 there are 256 of them unless `stripe_cache_size` says otherwise; later ones grow.
 
+use crate::ids::JobId;
 use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::pages;
 use crate::raid::jobs::table::Waiters;
 use crate::raid::jobs::work::Work;
 use crate::state::event::Event;
-use raidlab_kernel::{Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::Time;
 use raidlab_models::STRIPE_PAGE;
 
 /// The stripe cache of an array.
@@ -51,16 +53,16 @@ impl Heads {
 }
 
 /// Stripes of the cache that a job needs.
-fn needed(stripes: &Stripes, index: u32) -> u64 {
+fn needed(stripes: &Stripes, index: JobId) -> u64 {
     let job = &stripes.jobs[index];
     let (start, end) = pages(job, stripes.volumes.of(job.array));
     u64::from(end - start) / STRIPE_PAGE
 }
 
 /// Whether a write has to wait for room in the stripe cache; if not, it has it.
-pub(super) fn waits(stripes: &mut Stripes, index: u32) -> bool {
+pub(super) fn waits(stripes: &mut Stripes, index: JobId) -> bool {
     let job = &stripes.jobs[index];
-    let array = job.array as usize;
+    let array = job.array;
     if stripes.heads[array].limit == 0 || !matches!(job.work, Work::Write) || job.flags.cached {
         return false;
     }
@@ -77,9 +79,9 @@ pub(super) fn waits(stripes: &mut Stripes, index: u32) -> bool {
 }
 
 /// A job gives its stripes of the cache away: those that wait for them enter.
-pub(super) fn give(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+pub(super) fn give(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
     let job = &mut stripes.jobs[index];
-    let array = job.array as usize;
+    let array = job.array;
     if !std::mem::take(&mut job.flags.cached) {
         return;
     }

@@ -9,16 +9,18 @@
 //! Linux, drivers/md/raid5.c. A stripe that has to read is not put off if its write is synchronous,
 //! as direct ones are (`REQ_SYNC` there; older kernels put off those, too).
 
+use crate::ids::JobId;
 use crate::layout::{Extent, join as join_extents};
 use crate::path::Path;
 use crate::raid::jobs::lock::pages;
-use crate::raid::jobs::table::{Job, NO_JOB, Phase};
+use crate::raid::jobs::table::{Job, Phase};
 use crate::raid::jobs::{Stripes, Work};
 use crate::raid::volume::Volume;
-use raidlab_kernel::{Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::Time;
 
 /// A write joins one that is about the same pages of its stripe; false if none takes it in.
-pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: u32) -> bool {
+pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: JobId) -> bool {
     let Stripes {
         volumes,
         jobs,
@@ -50,21 +52,21 @@ pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: u32) -> bool {
 }
 
 /// A job begins to write: its time from here on is that of the writes that have joined it, too.
-pub(super) fn begin_to_write(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+pub(super) fn begin_to_write(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
     let jobs = &mut stripes.jobs;
     if !jobs[index].flags.joined {
         return;
     }
     jobs.joined(index).before = path.ios[jobs[index].io].parts;
     let mut next = jobs[index].joined.next;
-    while next != NO_JOB {
+    while next != JobId::NONE {
         path.ios[jobs[next].io].charge(Part::Raid, now);
         next = jobs[next].behind;
     }
 }
 
 /// A job has been written, and with it the next one that has joined it. False if none is left.
-pub(super) fn finish_next(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) -> bool {
+pub(super) fn finish_next(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) -> bool {
     let jobs = &mut stripes.jobs;
     let mut queue = jobs[index].joined;
     let Some(joined) = jobs.pop(&mut queue) else {

@@ -3,8 +3,9 @@
 //! A controller locks a stripe as a whole. Linux md works in pages, and a lock covers the pages of
 //! the stripe's units that a job is about: others of the same stripe go on beside it.
 
+use crate::ids::JobId;
 use crate::layout::Extent;
-use crate::raid::jobs::table::{Job, Jobs, NO_JOB};
+use crate::raid::jobs::table::{Job, Jobs};
 use crate::raid::volume::{Volume, Volumes};
 use raidlab_models::{STRIPE_PAGE, Table};
 
@@ -33,20 +34,26 @@ impl Locks {
         self.first.clear();
     }
 
+    /// The first job at a stripe, by the key of its lock.
+    #[inline]
+    fn first_at(&self, key: u64) -> Option<JobId> {
+        self.first.get(key).map(JobId::new)
+    }
+
     /// A job takes the lock of its stripe; false if it must wait for it.
-    pub fn take(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: u32) -> bool {
+    pub fn take(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: JobId) -> bool {
         let Some(key) = lock_key(&jobs[index], volumes) else {
             return true;
         };
-        let Some(first) = self.first.get(key) else {
-            self.first.insert(key, index);
+        let Some(first) = self.first_at(key) else {
+            self.first.insert(key, index.number());
             jobs[index].flags.holds = true;
             return true;
         };
         let holds = last_in_the_way(jobs, volumes, first, index).is_none();
         jobs[index].flags.holds = holds;
         let last = match jobs[first].lock.last {
-            NO_JOB => first,
+            JobId::NONE => first,
             last => last,
         };
         jobs[last].lock.next = index;
@@ -55,8 +62,8 @@ impl Locks {
     }
 
     /// The last job at a job's stripe that is about the same pages: it has to end first.
-    pub fn in_the_way(&self, jobs: &Jobs, volumes: &Volumes, index: u32) -> Option<u32> {
-        let first = self.first.get(lock_key(&jobs[index], volumes)?)?;
+    pub fn in_the_way(&self, jobs: &Jobs, volumes: &Volumes, index: JobId) -> Option<JobId> {
+        let first = self.first_at(lock_key(&jobs[index], volumes)?)?;
         last_in_the_way(jobs, volumes, first, index)
     }
 
@@ -69,8 +76,8 @@ impl Locks {
         (start, end): (u32, u32),
         into: &mut Vec<u32>,
     ) {
-        let mut at = self.first.get(key).unwrap_or(NO_JOB);
-        while at != NO_JOB {
+        let mut at = self.first_at(key).unwrap_or(JobId::NONE);
+        while at != JobId::NONE {
             let (first, last) = pages(&jobs[at], volume);
             into.extend(
                 [first, last]
@@ -82,17 +89,17 @@ impl Locks {
     }
 
     /// A job gives its lock away. Gives the first of those that are left at the stripe.
-    pub fn give(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: u32) -> Option<u32> {
+    pub fn give(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: JobId) -> Option<JobId> {
         let key = lock_key(&jobs[index], volumes)?;
-        let first = self.first.get(key)?;
+        let first = self.first_at(key)?;
         let (next, last) = (jobs[index].lock.next, jobs[first].lock.last);
         if first == index {
-            if next == NO_JOB {
+            if next == JobId::NONE {
                 self.first.remove(key);
                 return None;
             }
-            self.first.insert(key, next);
-            jobs[next].lock.last = if last == next { NO_JOB } else { last };
+            self.first.insert(key, next.number());
+            jobs[next].lock.last = if last == next { JobId::NONE } else { last };
             return Some(next);
         }
         let mut before = first;
@@ -101,7 +108,7 @@ impl Locks {
         }
         jobs[before].lock.next = next;
         if last == index {
-            jobs[first].lock.last = if before == first { NO_JOB } else { before };
+            jobs[first].lock.last = if before == first { JobId::NONE } else { before };
         }
         Some(first)
     }
@@ -112,12 +119,12 @@ impl Locks {
 pub(super) fn next_holder(
     jobs: &mut Jobs,
     volumes: &Volumes,
-    first: u32,
-    given: u32,
-) -> Option<u32> {
+    first: JobId,
+    given: JobId,
+) -> Option<JobId> {
     let volume = volumes.get(jobs[given].array)?;
     let mut at = first;
-    while at != NO_JOB {
+    while at != JobId::NONE {
         let waits = !jobs[at].flags.holds && share_pages(&jobs[at], &jobs[given], volume);
         if waits && last_in_the_way(jobs, volumes, first, at).is_none() {
             jobs[at].flags.holds = true;
@@ -132,14 +139,14 @@ pub(super) fn next_holder(
 }
 
 /// Of the jobs at a stripe from `first` on, the last one before `index` that is about its pages.
-fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: u32, index: u32) -> Option<u32> {
+fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: JobId, index: JobId) -> Option<JobId> {
     let job = &jobs[index];
     let volume = volumes.get(job.array)?;
     if !volume.works_in_pages() {
         return (first != index).then_some(first);
     }
     let (mut last, mut at) = (None, first);
-    while at != NO_JOB && at != index {
+    while at != JobId::NONE && at != index {
         if share_pages(&jobs[at], job, volume) {
             last = Some(at);
         }

@@ -17,6 +17,7 @@ mod thread;
 mod transfer;
 mod work;
 
+use crate::ids::{ArrayId, JobId};
 use crate::raid::jobs::heads::Heads;
 use crate::raid::jobs::lock::Locks;
 use crate::raid::jobs::pages::Cutter;
@@ -29,6 +30,7 @@ pub(crate) use crate::raid::jobs::work::{
 };
 use crate::raid::redirect::Redirects;
 use crate::raid::volume::{Volume, Volumes};
+use raidlab_kernel::Table;
 
 /// The volumes of all arrays, and the jobs on their stripes. Whatever stands above, the
 /// controller's cache or work in the background, receives it.
@@ -39,13 +41,13 @@ pub(crate) struct Stripes {
     jobs: Jobs,
     locks: Locks,
     /// By array: turns at the thread of the host.
-    turns: Vec<Turns>,
+    turns: Table<ArrayId, Turns>,
     /// By array: what its stripe cache holds, where its size is limited.
-    heads: Vec<Heads>,
+    heads: Table<ArrayId, Heads>,
     planner: Planner,
     cutter: Cutter,
     /// Jobs whose writes are done again when the power is back.
-    preserved: Vec<u32>,
+    preserved: Vec<JobId>,
     /// Reads and writes refused because data are lost.
     refused: u64,
 }
@@ -53,7 +55,7 @@ pub(crate) struct Stripes {
 impl Stripes {
     /// `jobs` may be running before anything must grow.
     pub fn new(volumes: Volumes, redirects: Redirects, jobs: usize) -> Stripes {
-        let arrays = volumes.arrays() as usize;
+        let arrays = volumes.arrays().count();
         let jobs = if volumes.is_empty() { 0 } else { jobs };
         let limit = |volume: Option<&Volume>| volume.map_or(0, Volume::stripe_cache);
         let heads = volumes
@@ -65,7 +67,7 @@ impl Stripes {
             redirects,
             jobs: Jobs::with_capacity(jobs, arrays),
             locks: Locks::with_capacity(jobs),
-            turns: vec![Turns::NONE; arrays],
+            turns: vec![Turns::NONE; arrays].into(),
             heads,
             planner: Planner::default(),
             cutter: Cutter::default(),
@@ -84,12 +86,12 @@ impl Stripes {
 
     /// The volume of an array whose data pass through memory.
     #[inline]
-    pub fn volume(&self, array: u32) -> &Volume {
+    pub fn volume(&self, array: ArrayId) -> &Volume {
         self.volumes.of(array)
     }
 
     #[inline]
-    pub fn volume_mut(&mut self, array: u32) -> &mut Volume {
+    pub fn volume_mut(&mut self, array: ArrayId) -> &mut Volume {
         self.volumes.of_mut(array)
     }
 
@@ -110,7 +112,7 @@ impl Stripes {
     }
 
     /// The job whose data leave the controller's cache, with what says where they go.
-    pub fn job_beside(&mut self, job: u32) -> (&mut Job, &Volumes, &Redirects) {
+    pub fn job_beside(&mut self, job: JobId) -> (&mut Job, &Volumes, &Redirects) {
         (&mut self.jobs[job], &self.volumes, &self.redirects)
     }
 

@@ -1,15 +1,17 @@
 //! The power fails: jobs end, but for writes that a battery or flash preserves.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::raid::jobs::heads::Heads;
 use crate::raid::jobs::table::{Phase, Turns, Waiters};
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{Io, Op, Time};
+use raidlab_io::{Io, Op};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// Jobs that are writing to arrays of which that is asked.
-    pub(crate) fn writing_jobs(&self, of: impl Fn(u32) -> bool) -> Vec<u32> {
-        let writes = |&index: &u32| {
+    pub(crate) fn writing_jobs(&self, of: impl Fn(ArrayId) -> bool) -> Vec<JobId> {
+        let writes = |&index: &JobId| {
             let job = &self.jobs[index];
             let writing = job.work.is_write() || matches!(job.work, Work::Recover);
             !job.flags.aborted && writing && job.phase == Phase::Finish && of(job.array)
@@ -18,12 +20,12 @@ impl Stripes {
     }
 
     /// These jobs are done again when the power is back.
-    pub(crate) fn preserve(&mut self, jobs: Vec<u32>) {
+    pub(crate) fn preserve(&mut self, jobs: Vec<JobId>) {
         self.preserved = jobs;
     }
 
     /// The first jobs of the runs that are.
-    pub(crate) fn preserved_heads(&self) -> Vec<u32> {
+    pub(crate) fn preserved_heads(&self) -> Vec<JobId> {
         let preserved = self.preserved.iter().copied();
         preserved
             .filter(|&job| self.jobs[job].is_head(job))
@@ -31,9 +33,9 @@ impl Stripes {
     }
 
     /// Jobs end, but for those that are preserved.
-    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[u32], now: Time) {
+    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[JobId], now: Time) {
         self.locks.clear();
-        self.turns.fill(Turns::NONE);
+        self.turns.iter_mut().for_each(|turns| *turns = Turns::NONE);
         self.heads.iter_mut().for_each(Heads::clear);
         for index in self.jobs.ids().collect::<Vec<_>>() {
             let job = &mut self.jobs[index];
@@ -62,7 +64,7 @@ impl Stripes {
     }
 
     /// A job whose writes will be done again has nobody who waits for it any more.
-    fn preserve_job(&mut self, path: &mut Path, index: u32, now: Time) {
+    fn preserve_job(&mut self, path: &mut Path, index: JobId, now: Time) {
         // A line that was being written back is dirty again, and may be newer.
         let older = self
             .jobs

@@ -4,10 +4,12 @@
 //! and end, so that each part is either wholly within those of another job, which it joins or waits
 //! for, or has nothing to do with it.
 
+use crate::ids::ArrayId;
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{IoId, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::Time;
 
 /// New data that would be cut at more places stay in one piece, and wait for all in their way: writes
 /// that lie across each other at random would be cut to pages.
@@ -27,7 +29,7 @@ pub(super) fn write(
     stripes: &mut Stripes,
     path: &mut Path,
     parent: IoId,
-    array: u32,
+    array: ArrayId,
     (mut offset, end): (u64, u64),
     now: Time,
 ) {
@@ -68,7 +70,7 @@ pub(super) fn write(
 
 impl Cutter {
     /// Finds out where the extents of a stripe are cut, their ends included.
-    fn cut(&mut self, stripes: &Stripes, array: u32, stripe: u64) {
+    fn cut(&mut self, stripes: &Stripes, array: ArrayId, stripe: u64) {
         let (volume, cuts) = (stripes.volume(array), &mut self.cuts);
         cuts.clear();
         for extent in &self.extents {

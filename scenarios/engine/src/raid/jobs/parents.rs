@@ -1,14 +1,15 @@
 //! What a job's records say of who stands above it.
 
+use crate::ids::JobId;
 use crate::path::Path;
 use crate::raid::jobs::Work;
 use crate::raid::jobs::table::Jobs;
 use crate::state::owner::job_of;
-use raidlab_kernel::{Io, IoId, Op, Slab};
+use raidlab_io::{Io, IoId, Ios, Op};
 
 impl Jobs {
     /// Who has the data of a write below `parent`: itself, or the request whose write to the SSD cache it is.
-    pub(super) fn writer(&self, ios: &Slab<Io>, parent: IoId) -> IoId {
+    pub(super) fn writer(&self, ios: &Ios, parent: IoId) -> IoId {
         let above = (parent != Io::NONE).then(|| job_of(&ios[parent])).flatten();
         match above.map(|above| self[above].work) {
             Some(Work::Bypass) => ios[parent].parent,
@@ -17,7 +18,7 @@ impl Jobs {
     }
 
     /// The job that copies a line, if what a job writes belongs to one.
-    pub(super) fn copy_above(&self, ios: &Slab<Io>, index: u32) -> Option<u32> {
+    pub(super) fn copy_above(&self, ios: &Ios, index: JobId) -> Option<JobId> {
         let parent = ios[self[index].io].parent;
         let above = (parent != Io::NONE).then(|| job_of(&ios[parent]))??;
         matches!(self[above].work, Work::Copy(_)).then_some(above)
@@ -43,6 +44,6 @@ impl Jobs {
             return false;
         }
         let job = &self[job];
-        matches!(job.work, Work::Recover) || path.arrays[job.array as usize].mirrors
+        matches!(job.work, Work::Recover) || path.arrays[job.array].mirrors
     }
 }

@@ -1,5 +1,6 @@
 //! The phases of a job: plan, read, compute, write, finish.
 
+use crate::ids::JobId;
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run, Transfer, WriteStrategy};
 use crate::path::Path;
@@ -8,11 +9,12 @@ use crate::raid::jobs::plan::{bytes_of, compares, is_unwanted, is_whole};
 use crate::raid::jobs::table::{Job, Phase, Transfers};
 use crate::raid::jobs::{Stripes, Work, heads, joined, thread};
 use crate::raid::volume::Volume;
-use raidlab_kernel::{Io as IoRecord, IoId, Op, Part, Time};
+use raidlab_io::{Io as IoRecord, IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// The job has its stripe for itself: choose the write strategy; firmware for all its commands.
-    pub(crate) fn plan_job(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn plan_job(&mut self, path: &mut Path, index: JobId, now: Time) {
         let Job {
             array, io, work, ..
         } = self.jobs[index];
@@ -45,8 +47,7 @@ impl Stripes {
             }
             self.count_transfers(path, index)
         };
-        if path.arrays[array as usize].straight && matches!(work, Work::Write | Work::WriteSlot(_))
-        {
+        if path.arrays[array].straight && matches!(work, Work::Write | Work::WriteSlot(_)) {
             // Counted when the request was taken up.
             return self.step_job_at(path, index, Phase::Read, now, now);
         }
@@ -68,7 +69,7 @@ impl Stripes {
     }
 
     /// Plans the repair of a job with the strategy `Recover`; true if it is for nothing.
-    fn plan_repair(&mut self, index: u32) -> bool {
+    fn plan_repair(&mut self, index: JobId) -> bool {
         let mut repair = self.jobs.take_repair(index);
         let job = &self.jobs[index];
         let volume = self.volumes.of(job.array);
@@ -78,14 +79,14 @@ impl Stripes {
     }
 
     /// A job's transfers of a phase, in the planner's memory.
-    fn list(&mut self, index: u32, op: Op) -> Vec<Transfer> {
+    fn list(&mut self, index: JobId, op: Op) -> Vec<Transfer> {
         let job = &self.jobs[index];
         let (repair, volume) = (self.jobs.repair(index), self.volumes.of(job.array));
         self.planner.list(job, repair, volume, op)
     }
 
     /// The number of transfers of a job that has its strategy.
-    fn count_transfers(&mut self, path: &Path, index: u32) -> u64 {
+    fn count_transfers(&mut self, path: &Path, index: JobId) -> u64 {
         let reads = self.list(index, Op::Read);
         let mut commands = reads.len();
         let job = &self.jobs[index];
@@ -99,7 +100,7 @@ impl Stripes {
     }
 
     /// More is lost than the parities can make good: nothing is read or written.
-    fn give_up(&mut self, path: &mut Path, index: u32, now: Time) {
+    fn give_up(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &mut self.jobs[index];
         job.flags.refused = true;
         job.phase = Phase::Finish;
@@ -113,7 +114,7 @@ impl Stripes {
 
     /// New data that cannot be read back have nowhere to go: their write is refused. A job has written
     /// its own, or those of another one that has joined it.
-    pub(super) fn refuse_what_is_lost(&mut self, path: &mut Path, index: u32, of: u32) {
+    pub(super) fn refuse_what_is_lost(&mut self, path: &mut Path, index: JobId, of: JobId) {
         let volume = self.volumes.of(self.jobs[index].array);
         let own = self.jobs.own(of);
         let (stripe, lost) = (self.jobs[index].stripe, &self.jobs.repair(index).lost);
@@ -125,7 +126,7 @@ impl Stripes {
         }
     }
 
-    pub(crate) fn read_phase(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn read_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &self.jobs[index];
         let volume = self.volumes.of(job.array);
         if job.planned != volume.changes() {
@@ -146,23 +147,23 @@ impl Stripes {
     }
 
     /// New data that need no parity leave the controller's memory, once for each copy.
-    fn leave_memory(&mut self, path: &mut Path, index: u32, now: Time) {
+    fn leave_memory(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &self.jobs[index];
-        let (array, id) = (&path.arrays[job.array as usize], job.io);
+        let (array, id) = (&path.arrays[job.array], job.io);
         let through = !array.straight || array.mirrors;
         let Some(controller) = array.raid_controller().filter(|_| through) else {
             return self.write_phase(path, index, now);
         };
         let copies = u64::from(self.volume(job.array).geometry().copies());
         let bytes = job.written + self.jobs.bytes_of_mates(&path.ios, index);
-        let chip = &mut path.controllers[controller as usize].chip;
+        let chip = &mut path.controllers[controller].chip;
         let served = chip.memory.pass(now, copies * bytes);
         path.ios[id].charge(Part::Cache, served.end);
         self.step_job_at(path, index, Phase::Write, served.end, now);
     }
 
     /// Everything needed is in memory: the parity engine takes it in.
-    pub(crate) fn compute_phase(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn compute_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
         if thread::waits(self, path, index, now) {
             return;
         }
@@ -189,7 +190,7 @@ impl Stripes {
             WriteStrategy::Full => new,
             _ => io.moved + new,
         };
-        let Some(controller) = path.arrays[array as usize].raid_controller() else {
+        let Some(controller) = path.arrays[array].raid_controller() else {
             let made = if plain {
                 0
             } else {
@@ -197,7 +198,7 @@ impl Stripes {
             };
             return thread::compute(self, path, index, taken_in + made, now);
         };
-        let chip = &mut path.controllers[controller as usize].chip;
+        let chip = &mut path.controllers[controller].chip;
         let memory = chip.memory.pass(now, io.moved + job.written);
         if !plain {
             let parity = chip.parity.pass(now, taken_in);
@@ -210,7 +211,7 @@ impl Stripes {
 
     /// Writes have joined a job since it planned its reads, which are back: true if it has to read
     /// more.
-    fn reads_on(&mut self, path: &mut Path, index: u32, now: Time) -> bool {
+    fn reads_on(&mut self, path: &mut Path, index: JobId, now: Time) -> bool {
         let job = &mut self.jobs[index];
         let volume = self.volumes.of(job.array);
         job.flags.grown = false;
@@ -226,7 +227,7 @@ impl Stripes {
         more
     }
 
-    pub(crate) fn write_phase(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn write_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
         self.jobs.set_phase(index, Phase::Finish);
         joined::begin_to_write(self, path, index, now);
         if !self.jobs.repair(index).lost.is_empty() {
@@ -235,7 +236,7 @@ impl Stripes {
         self.send_all(path, index, Op::Write, now);
     }
 
-    fn send_all(&mut self, path: &mut Path, index: u32, op: Op, now: Time) {
+    fn send_all(&mut self, path: &mut Path, index: JobId, op: Op, now: Time) {
         let (io, array, stripe) = {
             let job = &self.jobs[index];
             (job.io, job.array, job.stripe)
@@ -260,7 +261,7 @@ impl Stripes {
     }
 
     /// A member's unit from any copy.
-    fn read_row(&mut self, path: &mut Path, index: u32, role: Role, now: Time) {
+    fn read_row(&mut self, path: &mut Path, index: JobId, role: Role, now: Time) {
         let job = &self.jobs[index];
         let (io, array, stripe) = (job.io, job.array, job.stripe);
         let bytes = self.volume(array).geometry().unit();
@@ -284,7 +285,7 @@ impl Stripes {
     }
 
     /// The tokens of the data follow what the parity engine does.
-    fn follow_compute(&mut self, path: &mut Path, index: u32) {
+    fn follow_compute(&mut self, path: &mut Path, index: JobId) {
         let Some(integrity) = &mut path.integrity else {
             return;
         };
@@ -310,7 +311,7 @@ impl Stripes {
 
     /// A job is done, and with it those of its run and those that have joined it; it is the last of
     /// them to come back.
-    pub(crate) fn finish_job(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn finish_job(&mut self, path: &mut Path, index: JobId, now: Time) {
         let mark = path.agenda.mark();
         while joined::finish_next(self, path, index, now) {
             if path.agenda.rose(mark) {
@@ -327,7 +328,7 @@ impl Stripes {
         self.finish_one(path, index, now);
     }
 
-    fn finish_one(&mut self, path: &mut Path, index: u32, now: Time) {
+    fn finish_one(&mut self, path: &mut Path, index: JobId, now: Time) {
         if path.can_fail && !self.jobs[index].work.is_in_slot() {
             self.refuse_what_is_lost(path, index, index);
             self.made_good(index);
@@ -343,7 +344,7 @@ impl Stripes {
     }
 
     /// A finished job has given its lock away: the next job in the queue learns of it.
-    pub(crate) fn unlocked(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn unlocked(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &self.jobs[index];
         let io: IoId = job.io;
         if let Some(beside) = job.work.beside() {
@@ -356,7 +357,7 @@ impl Stripes {
     }
 
     /// What a job has recovered goes to the requests that wait for it; its tokens are dropped.
-    fn follow_finish(&mut self, path: &mut Path, index: u32) {
+    fn follow_finish(&mut self, path: &mut Path, index: JobId) {
         let job = &self.jobs[index];
         let parent = path.ios[job.io].parent;
         let recovered = matches!(job.work, Work::Recover) && !job.flags.refused;
@@ -396,7 +397,7 @@ pub(crate) fn prefetch_transfer(
 ) {
     let place = volume.place(stripe, role);
     let drive = volume.member(place.member).drive();
-    let device = &path.drives[drive as usize].device;
+    let device = &path.drives[drive].device;
     device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
 }
 

@@ -6,7 +6,7 @@ use crate::layout::{
 use crate::raid::jobs::table::{Job, Transfers};
 use crate::raid::jobs::work::{Row, Work};
 use crate::raid::volume::Volume;
-use raidlab_kernel::Op;
+use raidlab_io::Op;
 
 /// Lists that planning fills, used again and again.
 #[derive(Debug)]

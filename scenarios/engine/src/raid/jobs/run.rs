@@ -4,11 +4,13 @@
 //! whatever else happens to it. All jobs of a run ask for their locks at once, and the first one
 //! sends the commands when the last of them has its: nobody waits for anyone who came later.
 
+use crate::ids::{ArrayId, JobId};
 use crate::layout::Run;
 use crate::path::Path;
-use crate::raid::jobs::table::{Jobs, NO_JOB, Phase};
+use crate::raid::jobs::table::{Jobs, Phase};
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_kernel::{Io, IoId, Slab, Time};
+use raidlab_io::{IoId, Ios};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// Writes a run below `parent`.
@@ -16,16 +18,16 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         run: Run,
         now: Time,
     ) {
         let unit = self.volume(array).geometry().unit();
-        let (mut head, mut last) = (NO_JOB, NO_JOB);
+        let (mut head, mut last) = (JobId::NONE, JobId::NONE);
         for (stripe, extent) in run.extents(unit) {
             let job = self.new_job(path, parent, array, stripe, Work::Write, now);
             self.take_new_data(path, job, parent, array, extent);
-            if head == NO_JOB {
+            if head == JobId::NONE {
                 head = job;
             } else {
                 self.jobs[last].run.mate = job;
@@ -35,7 +37,7 @@ impl Stripes {
             last = job;
         }
         let mut job = head;
-        while job != NO_JOB {
+        while job != JobId::NONE {
             let mate = self.jobs[job].run.mate;
             self.begin(path, job, now);
             job = mate;
@@ -45,9 +47,9 @@ impl Stripes {
 
 impl Jobs {
     /// Bytes of the jobs behind one in its run.
-    pub(super) fn bytes_of_mates(&self, ios: &Slab<Io>, job: u32) -> u64 {
+    pub(super) fn bytes_of_mates(&self, ios: &Ios, job: JobId) -> u64 {
         let (mut bytes, mut mate) = (0, self[job].run.mate);
-        while mate != NO_JOB {
+        while mate != JobId::NONE {
             let job = &self[mate];
             bytes += ios[job.io].bytes;
             mate = job.run.mate;
@@ -56,9 +58,9 @@ impl Jobs {
     }
 
     /// A job and those behind it in its run come into a phase.
-    pub(super) fn set_phase(&mut self, job: u32, phase: Phase) {
+    pub(super) fn set_phase(&mut self, job: JobId, phase: Phase) {
         let mut next = job;
-        while next != NO_JOB {
+        while next != JobId::NONE {
             let job = &mut self[next];
             job.phase = phase;
             next = job.run.mate;
@@ -66,9 +68,9 @@ impl Jobs {
     }
 
     /// Takes the one behind a job out of its run, if there is one.
-    pub(super) fn take_mate(&mut self, job: u32) -> Option<u32> {
+    pub(super) fn take_mate(&mut self, job: JobId) -> Option<JobId> {
         let mate = self[job].run.mate;
-        if mate == NO_JOB {
+        if mate == JobId::NONE {
             return None;
         }
         self[job].run.mate = self[mate].run.mate;

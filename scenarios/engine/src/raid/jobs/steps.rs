@@ -1,12 +1,14 @@
 //! Jobs: work on one stripe that takes several phases.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::path::agenda::Call;
 use crate::raid::jobs::lock::{next_holder, works_in_pages};
 use crate::raid::jobs::{Phase, Stripes, Work, heads, joined, thread};
 use crate::state::event::Event;
 use crate::state::owner::Owner;
-use raidlab_kernel::{Io, IoId, Op, Part, Time};
+use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_kernel::Time;
 
 use crate::state::owner::job_of;
 
@@ -16,11 +18,11 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         stripe: u64,
         work: Work,
         now: Time,
-    ) -> u32 {
+    ) -> JobId {
         let io = path.ios.claim();
         let index = self.jobs.claim();
         path.ios[io] = Io::new(Op::Write, 0, 0, now);
@@ -34,7 +36,7 @@ impl Stripes {
     }
 
     /// Starts a job that has its extents.
-    pub(crate) fn begin(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn begin(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &self.jobs[index];
         path.ios[job.io].bytes = job.new_bytes();
         if works_in_pages(job, &self.volumes) {
@@ -53,7 +55,7 @@ impl Stripes {
     }
 
     /// Gives a job's lock to those that wait for it, and lets them go on.
-    pub(crate) fn unlock(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn unlock(&mut self, path: &mut Path, index: JobId, now: Time) {
         path.agenda.must_be_open();
         let in_pages = works_in_pages(&self.jobs[index], &self.volumes);
         let Some(first) = self.locks.give(&mut self.jobs, &self.volumes, index) else {
@@ -75,7 +77,7 @@ impl Stripes {
     }
 
     /// A job has its lock: it goes on, as soon as all of its run have theirs.
-    pub(crate) fn locked(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn locked(&mut self, path: &mut Path, index: JobId, now: Time) {
         let head = self.jobs[index].run.head;
         let missing = &mut self.jobs[head].run.missing;
         *missing -= 1;
@@ -85,7 +87,7 @@ impl Stripes {
     }
 
     /// A job's event is due.
-    pub(crate) fn job_due(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn job_due(&mut self, path: &mut Path, index: JobId, now: Time) {
         let flags = &mut self.jobs[index].flags;
         flags.scheduled = false;
         let served = std::mem::take(&mut flags.served);
@@ -103,7 +105,7 @@ impl Stripes {
     }
 
     /// A job goes on with the phase that is due.
-    pub(crate) fn step_job(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn step_job(&mut self, path: &mut Path, index: JobId, now: Time) {
         path.agenda.must_be_open();
         let job = &self.jobs[index];
         match (job.phase, &job.work) {
@@ -123,7 +125,7 @@ impl Stripes {
     pub(crate) fn step_job_at(
         &mut self,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         phase: Phase,
         at: Time,
         now: Time,

@@ -1,14 +1,13 @@
 //! The table of jobs: how far each is, and the data that it has while it runs.
 
+use crate::ids::{ArrayId, JobId};
 use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
 use crate::raid::jobs::work::Work;
 use crate::state::slowest::Beside;
-use raidlab_kernel::{Io, IoId, Op, Parts, Queue, Slab, Time};
+use raidlab_io::{Io, IoId, Op, Parts, Queue};
+use raidlab_kernel::{Slab, Table, Time};
 use raidlab_models::STRIPE_PAGE;
 use std::ops::{Index, IndexMut};
-
-/// No job.
-pub(super) const NO_JOB: u32 = u32::MAX;
 
 /// What a job does when it goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,24 +62,24 @@ pub(super) struct Flags {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiters {
     /// The job behind it, or the first one.
-    pub(super) next: u32,
+    pub(super) next: JobId,
     /// The last one.
-    pub(super) last: u32,
+    pub(super) last: JobId,
 }
 
 impl Waiters {
     pub const NONE: Waiters = Waiters {
-        next: NO_JOB,
-        last: NO_JOB,
+        next: JobId::NONE,
+        last: JobId::NONE,
     };
 
     /// Whether nobody waits.
     pub fn is_empty(&self) -> bool {
-        self.next == NO_JOB
+        self.next == JobId::NONE
     }
 
     /// The first one that waits.
-    pub fn first(&self) -> Option<u32> {
+    pub fn first(&self) -> Option<JobId> {
         (!self.is_empty()).then_some(self.next)
     }
 }
@@ -89,19 +88,19 @@ impl Waiters {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InRun {
     /// The first job of the run, which sends the commands of all of them; itself if it is alone.
-    pub(super) head: u32,
+    pub(super) head: JobId,
     /// The next job of the run.
-    pub(super) mate: u32,
+    pub(super) mate: JobId,
     /// Of the head: jobs of the run that do not have their locks yet.
     pub(super) missing: u32,
 }
 
 impl InRun {
     /// A job alone in its run.
-    pub fn alone(index: u32) -> InRun {
+    pub fn alone(index: JobId) -> InRun {
         InRun {
             head: index,
-            mate: NO_JOB,
+            mate: JobId::NONE,
             missing: 1,
         }
     }
@@ -185,14 +184,14 @@ pub(crate) struct Job {
     pub(super) written: u64,
     /// Its record; the record's parent waits for it.
     pub(super) io: IoId,
-    pub(super) array: u32,
+    pub(super) array: ArrayId,
     /// What the volume counted as changes when the job was planned.
     pub(super) planned: u32,
     pub(super) lock: Waiters,
     /// The writes that have joined it.
     pub(super) joined: Waiters,
     /// The job behind it among those that wait for the thread, or have joined the same job.
-    pub(super) behind: u32,
+    pub(super) behind: JobId,
     pub(super) run: InRun,
     pub(super) phase: Phase,
     pub(super) strategy: WriteStrategy,
@@ -202,7 +201,7 @@ pub(crate) struct Job {
 impl Job {
     /// Its array.
     #[inline]
-    pub fn array(&self) -> u32 {
+    pub fn array(&self) -> ArrayId {
         self.array
     }
 
@@ -269,7 +268,7 @@ impl Job {
     }
 
     /// Whether it is the first of its run, which sends the commands of all.
-    pub fn is_head(&self, index: u32) -> bool {
+    pub fn is_head(&self, index: JobId) -> bool {
         self.run.head == index
     }
 
@@ -279,7 +278,7 @@ impl Job {
     }
 
     /// It does other work, on another array.
-    pub fn move_to(&mut self, array: u32, work: Work) {
+    pub fn move_to(&mut self, array: ArrayId, work: Work) {
         (self.work, self.array) = (work, array);
     }
 
@@ -304,12 +303,12 @@ impl Default for Job {
             stripe: 0,
             written: 0,
             io: Io::NONE,
-            array: 0,
+            array: ArrayId::new(0),
             planned: 0,
             lock: Waiters::NONE,
             joined: Waiters::NONE,
-            behind: NO_JOB,
-            run: InRun::alone(NO_JOB),
+            behind: JobId::NONE,
+            run: InRun::alone(JobId::NONE),
             phase: Phase::Plan,
             strategy: WriteStrategy::Plain,
             flags: Flags::default(),
@@ -353,14 +352,14 @@ static NOTHING: Repair = Repair {
 /// All running jobs.
 #[derive(Debug)]
 pub(crate) struct Jobs {
-    slab: Slab<Job>,
+    slab: Slab<JobId, Job>,
     /// By job: what the strategy `Recover` reads, repairs and has to leave out. It grows when the
     /// first jobs recover something; others do not touch it.
     repairs: Vec<Repair>,
     /// By job: what it keeps that others have joined. It grows when the first ones do.
     joined: Vec<Joined>,
     /// By array: when the last work of each kind that requests may meet was done.
-    last_beside: Vec<[Time; Beside::ALL.len()]>,
+    last_beside: Table<ArrayId, [Time; Beside::ALL.len()]>,
 }
 
 impl Jobs {
@@ -370,73 +369,73 @@ impl Jobs {
             slab: Slab::with_capacity(capacity),
             repairs: Vec::new(),
             joined: Vec::new(),
-            last_beside: vec![[Time::ZERO; Beside::ALL.len()]; arrays],
+            last_beside: vec![[Time::ZERO; Beside::ALL.len()]; arrays].into(),
         }
     }
 
     /// Work that requests may have met is done.
-    pub fn note_beside(&mut self, array: u32, beside: Beside, now: Time) {
-        self.last_beside[array as usize][beside as usize] = now;
+    pub fn note_beside(&mut self, array: ArrayId, beside: Beside, now: Time) {
+        self.last_beside[array][beside as usize] = now;
     }
 
     /// When the last work of each kind was done for an array.
-    pub fn last_beside(&self, array: u32) -> &[Time; Beside::ALL.len()] {
-        &self.last_beside[array as usize]
+    pub fn last_beside(&self, array: ArrayId) -> &[Time; Beside::ALL.len()] {
+        &self.last_beside[array]
     }
 
     /// A new job in its first phase. It takes over the memory for lists of the one before it.
     #[inline]
-    pub fn begin(&mut self, index: u32, io: IoId, array: u32, stripe: u64, work: Work) {
+    pub fn begin(&mut self, index: JobId, io: IoId, array: ArrayId, stripe: u64, work: Work) {
         let job = &mut self.slab[index];
         job.extents.clear();
         (job.work, job.stripe, job.written) = (work, stripe, 0);
         (job.io, job.array, job.planned) = (io, array, 0);
         (job.lock, job.joined) = (Waiters::NONE, Waiters::NONE);
-        (job.behind, job.run) = (NO_JOB, InRun::alone(index));
+        (job.behind, job.run) = (JobId::NONE, InRun::alone(index));
         (job.phase, job.strategy) = (Phase::Plan, WriteStrategy::Plain);
         job.flags = Flags::default();
     }
 
     /// An index for `begin`.
     #[inline]
-    pub fn claim(&mut self) -> u32 {
+    pub fn claim(&mut self) -> JobId {
         self.slab.claim()
     }
 
     #[inline]
-    pub fn release(&mut self, index: u32) {
+    pub fn release(&mut self, index: JobId) {
         self.slab.release(index);
     }
 
     /// Indices of the running jobs, in ascending order.
-    pub fn ids(&self) -> impl Iterator<Item = u32> + use<> {
+    pub fn ids(&self) -> impl Iterator<Item = JobId> + use<> {
         self.slab.ids()
     }
 
     /// What a job reads, repairs and has to leave out.
     #[inline]
-    pub fn repair(&self, index: u32) -> &Repair {
+    pub fn repair(&self, index: JobId) -> &Repair {
         match self.slab[index].strategy {
-            WriteStrategy::Recover => &self.repairs[index as usize],
+            WriteStrategy::Recover => &self.repairs[index.index()],
             _ => &NOTHING,
         }
     }
 
     /// Takes the memory for the repair of a job out of the table, for `set_repair` to put back.
-    pub fn take_repair(&mut self, index: u32) -> Repair {
-        let index = index as usize;
+    pub fn take_repair(&mut self, index: JobId) -> Repair {
+        let index = index.index();
         if index >= self.repairs.len() {
             self.repairs.resize_with(index + 1, Repair::default);
         }
         std::mem::take(&mut self.repairs[index])
     }
 
-    pub fn set_repair(&mut self, index: u32, repair: Repair) {
-        self.repairs[index as usize] = repair;
+    pub fn set_repair(&mut self, index: JobId, repair: Repair) {
+        self.repairs[index.index()] = repair;
     }
 
     /// Takes memory for the lists of a stripe that many write together.
-    pub(super) fn reserve(&mut self, index: u32) {
+    pub(super) fn reserve(&mut self, index: JobId) {
         let job = &mut self.slab[index];
         let room = |length: usize| 32usize.saturating_sub(length);
         job.extents.reserve(room(job.extents.len()));
@@ -447,8 +446,8 @@ impl Jobs {
     }
 
     /// What a job keeps that others have joined.
-    pub(super) fn joined(&mut self, index: u32) -> &mut Joined {
-        let index = index as usize;
+    pub(super) fn joined(&mut self, index: JobId) -> &mut Joined {
+        let index = index.index();
         if index >= self.joined.len() {
             let jobs = (index + 1).next_power_of_two();
             self.joined.resize_with(jobs, Joined::default);
@@ -457,16 +456,16 @@ impl Jobs {
     }
 
     /// Keeps what a job is about, before another one joins it for the first time.
-    pub(super) fn keep_own(&mut self, index: u32) {
+    pub(super) fn keep_own(&mut self, index: JobId) {
         let mut own = std::mem::take(&mut self.joined(index).own);
         own.clone_from(&self.slab[index].extents);
         self.joined(index).own = own;
     }
 
     /// Puts a job at the end of a queue that is linked by `behind`.
-    pub(super) fn push(&mut self, queue: &mut Waiters, index: u32) {
-        self.slab[index].behind = NO_JOB;
-        if queue.next == NO_JOB {
+    pub(super) fn push(&mut self, queue: &mut Waiters, index: JobId) {
+        self.slab[index].behind = JobId::NONE;
+        if queue.next == JobId::NONE {
             queue.next = index;
         } else {
             self.slab[queue.last].behind = index;
@@ -475,9 +474,9 @@ impl Jobs {
     }
 
     /// Takes the first one out of such a queue.
-    pub(super) fn pop(&self, queue: &mut Waiters) -> Option<u32> {
+    pub(super) fn pop(&self, queue: &mut Waiters) -> Option<JobId> {
         let first = queue.next;
-        if first == NO_JOB {
+        if first == JobId::NONE {
             return None;
         }
         queue.next = self.slab[first].behind;
@@ -485,15 +484,15 @@ impl Jobs {
     }
 
     /// What a job is about by itself, without those that have joined it.
-    pub(super) fn own(&self, index: u32) -> &[Extent] {
+    pub(super) fn own(&self, index: JobId) -> &[Extent] {
         match self.slab[index].flags.joined {
-            true => &self.joined[index as usize].own,
+            true => &self.joined[index.index()].own,
             false => &self.slab[index].extents,
         }
     }
 
     /// The requests that wait for a job that reads into the cache.
-    pub fn readers(&mut self, index: u32) -> &mut Queue {
+    pub fn readers(&mut self, index: JobId) -> &mut Queue {
         match &mut self.slab[index].work {
             Work::Fill(fill) => &mut fill.readers,
             other => {
@@ -503,17 +502,17 @@ impl Jobs {
     }
 }
 
-impl Index<u32> for Jobs {
+impl Index<JobId> for Jobs {
     type Output = Job;
     #[inline]
-    fn index(&self, index: u32) -> &Job {
+    fn index(&self, index: JobId) -> &Job {
         &self.slab[index]
     }
 }
 
-impl IndexMut<u32> for Jobs {
+impl IndexMut<JobId> for Jobs {
     #[inline]
-    fn index_mut(&mut self, index: u32) -> &mut Job {
+    fn index_mut(&mut self, index: JobId) -> &mut Job {
         &mut self.slab[index]
     }
 }

@@ -5,16 +5,18 @@
 //! what has to be read. If anything has, the turn ends, and the job comes back for another one with
 //! what it has read. Else the thread makes parity, and hands the writes over at the end.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::works_in_pages;
 use crate::raid::jobs::table::Phase;
 use crate::state::event::Event;
-use raidlab_kernel::{Part, Time};
+use raidlab_io::Part;
+use raidlab_kernel::Time;
 use raidlab_models::STRIPE_PAGE;
 
 /// Whether a job has to wait for its turn; it goes on then with the phase in which it is.
-pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) -> bool {
+pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) -> bool {
     let Stripes {
         volumes,
         jobs,
@@ -27,7 +29,7 @@ pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Tim
     }
     path.ios[job.io].charge(Part::Raid, now);
     let threads = volumes.of(job.array).thread().threads();
-    let turns = &mut turns[job.array as usize];
+    let turns = &mut turns[job.array];
     if turns.taken < threads {
         turns.taken += 1;
         job.flags.turn = true;
@@ -38,7 +40,7 @@ pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: u32, now: Tim
 }
 
 /// A job's turn is over, if it has it.
-pub(super) fn end(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time) {
+pub(super) fn end(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
     let job = &mut stripes.jobs[index];
     if std::mem::take(&mut job.flags.turn) {
         let array = job.array;
@@ -47,9 +49,9 @@ pub(super) fn end(stripes: &mut Stripes, path: &mut Path, index: u32, now: Time)
 }
 
 /// The next job that waits for an array's thread has its turn.
-pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: u32, now: Time) {
+pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
     let Stripes { jobs, turns, .. } = stripes;
-    let turns = &mut turns[array as usize];
+    let turns = &mut turns[array];
     let Some(next) = jobs.pop(&mut turns.waiting) else {
         turns.taken -= 1;
         return;
@@ -62,7 +64,13 @@ pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: u32, now: T
 
 /// The host makes the parity of a job, for which a core reads and makes `passed` bytes, and sends the
 /// writes.
-pub(super) fn compute(stripes: &mut Stripes, path: &mut Path, index: u32, passed: u64, now: Time) {
+pub(super) fn compute(
+    stripes: &mut Stripes,
+    path: &mut Path,
+    index: JobId,
+    passed: u64,
+    now: Time,
+) {
     let Stripes { volumes, jobs, .. } = &mut *stripes;
     let job = &mut jobs[index];
     let pages = match job.flags.listed {

@@ -1,10 +1,12 @@
 //! Commands of jobs and requests to the drives of a volume.
 
+use crate::ids::{ArrayId, DriveId, JobId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run};
 use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work, pages};
-use raidlab_kernel::{Io, IoId, Op, Time};
+use raidlab_io::{Io, IoId, Op};
+use raidlab_kernel::Time;
 
 impl Stripes {
     /// A command of a job's, or of a request whose data pass through a memory, not sent yet.
@@ -14,7 +16,7 @@ impl Stripes {
         path: &mut Path,
         parent: IoId,
         op: Op,
-        drive: u32,
+        drive: DriveId,
         (offset, bytes): (u64, u64),
         now: Time,
     ) -> IoId {
@@ -32,8 +34,8 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         op: Op,
-        job: u32,
-        place: (u32, u64, Role),
+        job: JobId,
+        place: (ArrayId, u64, Role),
         range: (u32, u32),
         now: Time,
     ) {
@@ -77,7 +79,7 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         command: IoId,
-        job: u32,
+        job: JobId,
         (role, start): (Role, u32),
         bytes: u64,
     ) {
@@ -98,9 +100,9 @@ impl Stripes {
     pub(crate) fn follow_new_data(
         &mut self,
         path: &mut Path,
-        job: u32,
+        job: JobId,
         parent: IoId,
-        (array, offset): (u32, u64),
+        (array, offset): (ArrayId, u64),
         extent: Extent,
     ) {
         let (array, offset) = self.redirects.origin(array, offset);
@@ -116,7 +118,7 @@ impl Stripes {
         path: &mut Path,
         parent: IoId,
         op: Op,
-        array: u32,
+        array: ArrayId,
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
@@ -132,7 +134,7 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         offset: u64,
         bytes: u64,
         now: Time,
@@ -151,7 +153,7 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         mut run: Run,
         now: Time,
         before: Option<&Io>,
@@ -184,7 +186,7 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         run: &Run,
         now: Time,
         before: Option<&Io>,
@@ -205,7 +207,7 @@ impl Stripes {
     }
 
     /// Where the data of a read of a run belong, unit by unit.
-    fn follow_read(&mut self, path: &mut Path, command: IoId, array: u32, run: Run) {
+    fn follow_read(&mut self, path: &mut Path, command: IoId, array: ArrayId, run: Run) {
         if path.integrity.is_none() {
             return;
         }
@@ -225,7 +227,7 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         offset: u64,
         bytes: u64,
         now: Time,
@@ -249,11 +251,11 @@ impl Stripes {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         (mut offset, end): (u64, u64),
         now: Time,
     ) {
-        let mut open: Option<(u32, u64)> = None;
+        let mut open: Option<(JobId, u64)> = None;
         while offset < end {
             let piece = self.volume(array).geometry().piece(offset, end - offset);
             let job = match open {
@@ -278,9 +280,9 @@ impl Stripes {
     pub(crate) fn take_new_data(
         &mut self,
         path: &mut Path,
-        job: u32,
+        job: JobId,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         extent: Extent,
     ) {
         self.jobs[job].extents.push(extent);

@@ -3,7 +3,7 @@
 use crate::layout::Role;
 use crate::raid::bitmap::Update;
 use crate::state::slowest::Beside;
-use raidlab_kernel::Queue;
+use raidlab_io::Queue;
 
 /// What a job is for, with what only this kind of job needs.
 #[derive(Clone, Copy, Debug, Default)]

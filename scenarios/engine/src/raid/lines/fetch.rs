@@ -1,11 +1,13 @@
 //! Pieces of requests read from the SSD cache, and from the array where the SSD cache has lost them.
 
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
-use raidlab_kernel::{IoId, Op, Part, Time};
+use raidlab_io::{IoId, Op, Part};
+use raidlab_kernel::Time;
 
 impl Lines<'_> {
     /// Reads a piece (offset, bytes) of a line of the array below `parent`, from the line's slot.
@@ -13,7 +15,7 @@ impl Lines<'_> {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         slot: u32,
         range: (u64, u64),
         now: Time,
@@ -31,7 +33,7 @@ impl Lines<'_> {
     }
 
     /// Reads a range from its slot for a job.
-    pub(crate) fn read_slot(&mut self, path: &mut Path, index: u32, from: SlotRange, now: Time) {
+    pub(crate) fn read_slot(&mut self, path: &mut Path, index: JobId, from: SlotRange, now: Time) {
         let job = &self.stripes.jobs()[index];
         let (record, array) = (job.io(), job.array());
         let (slot, (offset, bytes)) = (from.slot, from.range);
@@ -45,7 +47,7 @@ impl Lines<'_> {
     pub(crate) fn finish_fetch(
         &mut self,
         path: &mut Path,
-        index: u32,
+        index: JobId,
         fetch: SlotRange,
         now: Time,
     ) {
@@ -59,7 +61,7 @@ impl Lines<'_> {
     }
 
     /// A piece of a request is complete, or refused.
-    pub(crate) fn finish_piece(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn finish_piece(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &self.stripes.jobs()[index];
         let (record, refused) = (job.io(), job.is_refused());
         // Time over a read that came back with an error and was refused then.
@@ -77,7 +79,7 @@ impl Lines<'_> {
 
     /// A piece could not be read where it was: it is looked for anew. Its time stays on the
     /// account.
-    fn fetch_again(&mut self, path: &mut Path, index: u32, fetch: SlotRange, now: Time) {
+    fn fetch_again(&mut self, path: &mut Path, index: JobId, fetch: SlotRange, now: Time) {
         let job = &mut self.stripes.jobs_mut()[index];
         job.try_again();
         let (record, array) = (job.io(), job.array());

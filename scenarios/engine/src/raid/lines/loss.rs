@@ -5,6 +5,7 @@
 //! so reads of it are refused until it is written over. Only what the controller's memory has of it
 //! is not: that goes to the array.
 
+use crate::ids::{ArrayId, ControllerId};
 use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::path::Path;
 use crate::raid::lines::Lines;
@@ -18,7 +19,7 @@ impl Lines<'_> {
     pub(crate) fn readable_slot(
         &mut self,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         offset: u64,
         now: Time,
     ) -> Option<u32> {
@@ -33,13 +34,19 @@ impl Lines<'_> {
     }
 
     /// Whether a drive of the SSD cache can give what a slot holds.
-    fn is_readable(&self, array: u32, slot: u32) -> bool {
+    fn is_readable(&self, array: ArrayId, slot: u32) -> bool {
         let volumes = self.stripes.volumes();
         self.stripes.redirects().is_readable(volumes, array, slot)
     }
 
     /// If a slot cannot be read any more, its line leaves the SSD cache.
-    pub(crate) fn give_up_unreadable(&mut self, path: &mut Path, array: u32, slot: u32, now: Time) {
+    pub(crate) fn give_up_unreadable(
+        &mut self,
+        path: &mut Path,
+        array: ArrayId,
+        slot: u32,
+        now: Time,
+    ) {
         if !path.can_fail || self.is_readable(array, slot) {
             return;
         }
@@ -55,7 +62,12 @@ impl Lines<'_> {
 
     /// An array is offline: if it is an SSD cache, all its content is lost to the array above it.
     /// Gives the controller that has to destage then.
-    pub(crate) fn ssd_cache_fails(&mut self, path: &mut Path, fast: u32, now: Time) -> Option<u32> {
+    pub(crate) fn ssd_cache_fails(
+        &mut self,
+        path: &mut Path,
+        fast: ArrayId,
+        now: Time,
+    ) -> Option<ControllerId> {
         let array = self.stripes.redirects().above(fast)?;
         let saved = self.stripes.lines_in_memory(path, array);
         let redirect = self.stripes.redirects_mut().get_mut(array)?;
@@ -69,13 +81,18 @@ impl Lines<'_> {
             }
         }
         log_lost(path, array, lost, now);
-        let controller = path.arrays[array as usize].controller;
+        let controller = path.arrays[array].controller;
         controller.filter(|_| now >= path.off_until)
     }
 
     /// Counts the acknowledged writes that a range of an array has lost; what the controller's
     /// memory has newer data of is not.
-    pub(crate) fn count_lost(&mut self, path: &mut Path, array: u32, (offset, bytes): (u64, u64)) {
+    pub(crate) fn count_lost(
+        &mut self,
+        path: &mut Path,
+        array: ArrayId,
+        (offset, bytes): (u64, u64),
+    ) {
         for sector in (offset..offset + bytes).step_by(SECTOR as usize) {
             let known = |integrity: &Integrity| integrity.is_written(array, sector);
             if path.integrity.as_ref().is_some_and(known)
@@ -89,8 +106,8 @@ impl Lines<'_> {
     }
 }
 
-fn log_lost(path: &mut Path, array: u32, lines: u64, now: Time) {
-    let name = path.arrays[array as usize].name.clone();
+fn log_lost(path: &mut Path, array: ArrayId, lines: u64, now: Time) {
+    let name = path.arrays[array].name.clone();
     let what = format!("array {name}: {lines} dirty lines of its tier are lost");
     path.log(now, EventKind::LinesLost, name, what);
 }

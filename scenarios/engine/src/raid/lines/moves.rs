@@ -1,5 +1,6 @@
 //! Reads and writes of an array with an SSD cache: each line from or to where it is.
 
+use crate::ids::{ArrayId, JobId};
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::path::agenda::Call;
@@ -7,7 +8,8 @@ use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
 use crate::raid::redirect::SlotPlace;
-use raidlab_kernel::{IoId, Op, Time};
+use raidlab_io::{IoId, Op};
+use raidlab_kernel::Time;
 
 impl Lines<'_> {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
@@ -15,7 +17,7 @@ impl Lines<'_> {
     pub(crate) fn redirect_write(
         &mut self,
         path: &mut Path,
-        array: u32,
+        array: ArrayId,
         line: u64,
         now: Time,
     ) -> Option<SlotPlace> {
@@ -33,7 +35,7 @@ impl Lines<'_> {
         path: &mut Path,
         parent: IoId,
         op: Op,
-        array: u32,
+        array: ArrayId,
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
@@ -81,7 +83,7 @@ impl Lines<'_> {
         path: &mut Path,
         parent: IoId,
         op: Op,
-        array: u32,
+        array: ArrayId,
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
@@ -100,7 +102,7 @@ impl Lines<'_> {
         &mut self,
         path: &mut Path,
         parent: IoId,
-        array: u32,
+        array: ArrayId,
         slot: u32,
         (offset, bytes): (u64, u64),
         now: Time,
@@ -130,7 +132,7 @@ impl Lines<'_> {
 
     /// A write of a slot is over. If the SSD cache has failed meanwhile, the host's data go on to the
     /// array.
-    pub(crate) fn slot_written(&mut self, path: &mut Path, index: u32, at: SlotRange, now: Time) {
+    pub(crate) fn slot_written(&mut self, path: &mut Path, index: JobId, at: SlotRange, now: Time) {
         let stripes = &mut *self.stripes;
         let fast = stripes.jobs()[index].array();
         let Some(array) = stripes.redirects().above(fast) else {
@@ -151,7 +153,7 @@ impl Lines<'_> {
     }
 
     /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
-    pub(crate) fn write_without_slot(&mut self, path: &mut Path, index: u32, now: Time) {
+    pub(crate) fn write_without_slot(&mut self, path: &mut Path, index: JobId, now: Time) {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_job(index);
         }

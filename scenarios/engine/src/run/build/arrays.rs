@@ -1,5 +1,6 @@
 //! Arrays from a plan: layouts, volumes whose data pass through memory, caches, SSD caches.
 
+use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
 use crate::layout::Layout;
 use crate::plan::{
     Arrangement, ArrayPlan, ControllerPlan, Level, Plan, ReadAhead, TierPlan, WritePolicy,
@@ -12,6 +13,7 @@ use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
 use crate::state::read_balance::ReadBalance;
 use crate::state::records::{Array, CopyChoice, SharedLine};
+use raidlab_kernel::Table;
 use raidlab_models::{DestageOrder, PageTimes, Path, Space, StripeThread};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
@@ -21,13 +23,13 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
             Ok(layout) => arrays.push(Array {
                 name: array.name.clone(),
                 layout,
-                drives: array.drives.clone(),
-                spares: array.spares.clone(),
+                drives: ids(&array.drives),
+                spares: ids(&array.spares),
                 single: match array.drives[..] {
-                    [drive] if array.level == Level::Jbod => Some(drive),
+                    [drive] if array.level == Level::Jbod => Some(DriveId::new(drive)),
                     _ => None,
                 },
-                controller: array.controller,
+                controller: array.controller.map(ControllerId::new),
                 software: array.software,
                 shared: SharedLine::of(array.md),
                 choice: copy_choice(plan, array),
@@ -101,6 +103,11 @@ fn passes_memory(plan: &Plan, array: &ArrayPlan) -> bool {
     array.level.has_parity() || cached || redirected
 }
 
+/// Drives by their numbers in the plan.
+fn ids(drives: &[u32]) -> Vec<DriveId> {
+    drives.iter().copied().map(DriveId::new).collect()
+}
+
 /// The array whose SSD cache an array is.
 fn ssd_cache_of(plan: &Plan, array: &ArrayPlan) -> Option<usize> {
     plan.arrays.iter().position(|other| {
@@ -126,7 +133,9 @@ pub(crate) fn build_ssd_caches(
         redirects.push(redirect);
         policies.push(policy);
     }
-    let caches = SsdCaches { of_array: policies };
+    let caches = SsdCaches {
+        of_array: policies.into(),
+    };
     (redirects, caches)
 }
 
@@ -140,7 +149,7 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             let lane = |drives: usize, units: usize| {
                 let parts = (drives as u32).saturating_mul(cache.destages_per_drive);
                 let at_most = parts.saturating_mul(units as u32);
-                Lane::new(at as u32, at_most.max(1), parts.max(1))
+                Lane::new(ArrayId::new(at as u32), at_most.max(1), parts.max(1))
             };
             let on_ssd_cache = |tier: &TierPlan| plan.arrays[tier.array as usize].drives.len();
             let fast = array.tier.as_ref().map(on_ssd_cache);
@@ -153,7 +162,13 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             let space = lanes.len() as u32;
             volume.set_cached();
             let ssd_space = fast.map(|_| space + 1);
-            let caching = Caching::new(index as u32, space, ssd_space, volume, policy);
+            let caching = Caching::new(
+                ControllerId::new(index as u32),
+                space,
+                ssd_space,
+                volume,
+                policy,
+            );
             served[at] = Some(caching);
             // Without parity a group is a unit on one drive, not a stripe on all of them: a stream
             // needs as many in flight. Parts of units are counted as a stripe's are.
@@ -174,7 +189,7 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
         (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))
     };
     let caches = plan.controllers.iter().enumerate().map(build).collect();
-    Memories::new(served, caches)
+    Memories::new(served.into(), caches)
 }
 
 fn sizes(array: &ArrayPlan, drives: &[Drive]) -> Vec<u64> {
@@ -205,7 +220,7 @@ fn layout(array: &ArrayPlan, drives: &[Drive]) -> Result<Layout, String> {
 /// of the controller's own work end there. All paths of an array in the host go on to it.
 pub(crate) fn build_volumes(
     plan: &Plan,
-    drives: &mut [Drive],
+    drives: &mut Table<DriveId, Drive>,
     arrays: &[Array],
 ) -> Vec<Option<Volume>> {
     let build = |(array, built): (&ArrayPlan, &Array)| {
@@ -214,10 +229,11 @@ pub(crate) fn build_volumes(
         }
         let controller = built
             .raid_controller()
-            .map(|index| &plan.controllers[index as usize]);
+            .map(|id| &plan.controllers[id.index()]);
         let link = controller.and_then(|controller| controller.link);
-        for &drive in array.drives.iter().chain(&array.spares) {
-            let drive = &mut drives[drive as usize];
+        let link = link.map(LinkId::new);
+        for &drive in built.drives.iter().chain(&built.spares) {
+            let drive = &mut drives[drive];
             if link.is_some() && drive.path.last().copied() == link {
                 drive.own_hops = drive.path.len() as u16 - 1;
                 if !built.straight {
@@ -226,7 +242,7 @@ pub(crate) fn build_volumes(
             }
         }
         let host_link = link.filter(|_| !built.straight || built.mirrors);
-        let mut volume = Volume::new(built.layout.clone(), &array.drives, host_link);
+        let mut volume = Volume::new(built.layout.clone(), &built.drives, host_link);
         if controller.is_none() {
             let rate = match array.level.parities() {
                 2.. => plan.host.two_parities_bytes_per_s,

@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use crate::plan::Plan;
 use crate::run::build::check::Faults;
 use crate::state::measure::Step;
-use raidlab_kernel::Io;
+use raidlab_io::Io;
 use raidlab_models::{Cache, Fault, Memory, SsdCache};
 
 /// Zeros that are reserved may be this many times the limit: a run touches a small part of them.

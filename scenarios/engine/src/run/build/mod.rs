@@ -7,6 +7,7 @@ mod memory;
 
 use crate::host::durability::{Durability, own_threads};
 use crate::host::page_cache::{PageCache, PageCaches};
+use crate::ids::{ArrayId, DriveId, LinkId};
 use crate::integrity::Integrity;
 use crate::layout::Layout;
 use crate::path::Path;
@@ -43,7 +44,8 @@ use crate::state::records::Slot;
 use crate::state::records::Workload;
 use crate::state::shares::Shares;
 use crate::state::traced::Traced;
-use raidlab_kernel::{Calendar, Io, Op, Queue, Slab, Stream, Time, TimeWeighted};
+use raidlab_io::{Io, Op, Queue};
+use raidlab_kernel::{Calendar, Slab, Stream, Table, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link, Pauses};
 use raidlab_traces::Options;
 use std::collections::VecDeque;
@@ -70,7 +72,7 @@ impl System {
         if drives.len() < plan.drives.len() {
             return Err(faults.0);
         }
-        let arrays = build_arrays(plan, &drives, &mut faults);
+        let arrays = build_arrays(plan, drives.as_slice(), &mut faults);
         if arrays.len() == plan.arrays.len() {
             check_workloads(plan, &arrays, &mut faults);
             check_bitmaps(plan, &arrays, &mut faults);
@@ -101,9 +103,9 @@ impl System {
             agenda: Agenda::with_capacity(64),
             handed_in: Io::NONE,
             interrupts: plan.host.coalescing.as_ref().map(Interrupts::new),
-            links,
+            links: links.into(),
             controllers: plan.controllers.iter().map(build_controller).collect(),
-            arrays,
+            arrays: arrays.into(),
             slots,
             outside_thread: threads,
             outside_threads,
@@ -271,30 +273,32 @@ fn build_links(plan: &Plan, faults: &mut Faults) -> Vec<Link> {
     links
 }
 
-fn build_drives(plan: &Plan, faults: &mut Faults) -> Vec<Drive> {
-    let mut drives = Vec::new();
+fn build_drives(plan: &Plan, faults: &mut Faults) -> Table<DriveId, Drive> {
+    let mut drives = Table::default();
     for drive in &plan.drives {
         let DrivePlan {
             name, device, path, ..
         } = drive;
         match Device::new(&plan.devices[*device as usize], plan.seed, name) {
-            Ok(device) => drives.push(Drive {
-                name: name.clone(),
-                device,
-                path: path.clone(),
-                own_hops: path.len() as u16,
-                queue_depth: drive.queue_depth,
-                in_flight: 0,
-                ahead: 0,
-                pauses: Pauses::of(&drive.pauses, plan.seed, name),
-                waiting: BlockLayer::new(drive.block_layer, 0, 0),
-                load: TimeWeighted::default(),
-                position: 0,
-                read_to: 0,
-                head: 0,
-                health: Health::default(),
-                flushes: Flushes::new(drive.flush),
-            }),
+            Ok(device) => {
+                _ = drives.push(Drive {
+                    name: name.clone(),
+                    device,
+                    path: path.iter().copied().map(LinkId::new).collect(),
+                    own_hops: path.len() as u16,
+                    queue_depth: drive.queue_depth,
+                    in_flight: 0,
+                    ahead: 0,
+                    pauses: Pauses::of(&drive.pauses, plan.seed, name),
+                    waiting: BlockLayer::new(drive.block_layer, 0, 0),
+                    load: TimeWeighted::default(),
+                    position: 0,
+                    read_to: 0,
+                    head: 0,
+                    health: Health::default(),
+                    flushes: Flushes::new(drive.flush),
+                })
+            }
             Err(found) => faults.under(&format!("devices.{device}"), found),
         }
     }
@@ -413,7 +417,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
         let ends = matches!(workload.arrival, Arrival::Traced { .. });
         workloads.push(Workload {
             name: workload.name.clone(),
-            array: workload.array,
+            array: ArrayId::new(workload.array),
             meter: new_meter(plan, from, steps),
             load: Load::new(workload, plan.seed),
             arrival: workload.arrival.clone(),

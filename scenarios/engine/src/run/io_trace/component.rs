@@ -1,12 +1,14 @@
 //! Which component a part of an I/O's time was spent at.
 
 use crate::host::page_cache::PageCaches;
+use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
 use crate::path::Path;
 use crate::path::loads::Loads;
 use crate::raid::volume::Volumes;
 use crate::run::io_trace::life::{Life, Role};
 use crate::run::system::System;
-use raidlab_kernel::{Io, Op, Part, Time};
+use raidlab_io::{Io, Op, Part};
+use raidlab_kernel::Time;
 
 /// Where an I/O can be, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,17 +16,17 @@ pub(crate) enum Component {
     /// A thread of the host.
     Thread(u32),
     /// What the host does for an array that it manages.
-    Array(u32),
+    Array(ArrayId),
     /// The operating system's page cache of an array.
-    PageCache(u32),
+    PageCache(ArrayId),
     /// A controller's queue and cores.
-    Controller(u32),
+    Controller(ControllerId),
     /// A controller's memory.
-    Memory(u32),
+    Memory(ControllerId),
     /// A link.
-    Link(u32),
+    Link(LinkId),
     /// A drive, its queue before it included.
-    Drive(u32),
+    Drive(DriveId),
 }
 
 impl Component {
@@ -33,16 +35,16 @@ impl Component {
         let path = &system.layers.path;
         match self {
             Component::Thread(thread) => format!("host thread {thread}"),
-            Component::Array(array) => format!("{} in the host", path.arrays[array as usize].name),
+            Component::Array(array) => format!("{} in the host", path.arrays[array].name),
             Component::PageCache(array) => {
-                format!("page cache of {}", path.arrays[array as usize].name)
+                format!("page cache of {}", path.arrays[array].name)
             }
-            Component::Controller(index) => path.controllers[index as usize].name.clone(),
+            Component::Controller(index) => path.controllers[index].name.clone(),
             Component::Memory(index) => {
-                format!("{} memory", path.controllers[index as usize].name)
+                format!("{} memory", path.controllers[index].name)
             }
-            Component::Link(link) => system.link_names[link as usize].clone(),
-            Component::Drive(drive) => path.drives[drive as usize].name.clone(),
+            Component::Link(link) => system.link_names[link].clone(),
+            Component::Drive(drive) => path.drives[drive].name.clone(),
         }
     }
 
@@ -80,7 +82,7 @@ impl Places<'_> {
 
     /// Where a record spends a part of its time; of a link, that which its data crossed last.
     pub(crate) fn component(&self, life: &Life, io: &Io, part: Part) -> Component {
-        let array = &self.path.arrays[life.array as usize];
+        let array = &self.path.arrays[life.array];
         let in_host = Component::Array(life.array);
         let controller = array.controller.map_or(in_host, Component::Controller);
         let memory = array.raid_controller().map_or(in_host, Component::Memory);
@@ -111,13 +113,13 @@ impl Places<'_> {
         match life.role {
             Role::Command => true,
             Role::Call | Role::Job => false,
-            Role::Request | Role::Pages => !self.path.arrays[life.array as usize].in_memory,
+            Role::Request | Role::Pages => !self.path.arrays[life.array].in_memory,
         }
     }
 
     /// The link that a command's data cross as number `hop`.
-    pub(crate) fn link(&self, io: &Io, hop: u16) -> Option<u32> {
-        let path = &self.path.drives[io.drive as usize].path;
+    pub(crate) fn link(&self, io: &Io, hop: u16) -> Option<LinkId> {
+        let path = &self.path.drives[io.drive].path;
         let at = match io.op {
             Op::Write => io.hops.checked_sub(1 + hop)?,
             _ => hop,

@@ -1,7 +1,9 @@
 //! One record from its claim to its release: what was charged, put in order.
 
+use crate::ids::{ArrayId, DriveId};
 use crate::run::io_trace::component::{Component, Places};
-use raidlab_kernel::{Io, Mark, Nanos, Op, Part, Parts, Time};
+use raidlab_io::{Io, Mark, Op, Part, Parts};
+use raidlab_kernel::{Nanos, Time};
 
 /// What a record stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +38,7 @@ pub(crate) struct Below {
     pub(crate) parent: u32,
     pub(crate) role: Role,
     pub(crate) op: Op,
-    pub(crate) drive: u32,
+    pub(crate) drive: DriveId,
     pub(crate) offset: u64,
     pub(crate) bytes: u64,
 }
@@ -48,7 +50,7 @@ pub(crate) struct Life {
     /// The number of the record above; 0 for none.
     parent: u32,
     pub(crate) role: Role,
-    pub(crate) array: u32,
+    pub(crate) array: ArrayId,
     pub(crate) thread: u32,
     pub(crate) owner: Mark,
     pub(crate) op: Op,
@@ -60,7 +62,7 @@ pub(crate) struct Life {
     pub(crate) whole: bool,
     parts: Parts,
     hop: u16,
-    drive: u32,
+    drive: DriveId,
     /// Without a gap from `issued` to `mark`: those of the last child are the record's own.
     pub(crate) path: Vec<Interval>,
     /// Of children that others took longer than.

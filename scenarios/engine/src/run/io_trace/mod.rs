@@ -15,7 +15,8 @@ use crate::run::io_trace::component::Places;
 use crate::run::io_trace::life::{Life, Role};
 use crate::run::system::System;
 use crate::state::owner::{Owner, OwnerOf, job_of};
-use raidlab_kernel::{Change, Io, IoId, Time};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::{Change, Time};
 use std::collections::BTreeMap;
 
 /// Follows the first I/Os that are issued from some time on.
@@ -35,7 +36,7 @@ pub(crate) struct Observer {
     ended: Vec<Life>,
     /// Complete requests in the order of their completion.
     done: Vec<Life>,
-    changes: Vec<Change<Io>>,
+    changes: Vec<Change<IoId, Io>>,
 }
 
 impl Observer {

@@ -2,7 +2,8 @@
 
 use crate::run::io_trace::life::{Below, Interval, Life, Role};
 use crate::run::system::System;
-use raidlab_kernel::{Op, Time};
+use raidlab_io::Op;
+use raidlab_kernel::Time;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -131,7 +132,7 @@ impl Command {
             Role::Command => ("command", true),
         };
         let drives = &system.layers.path.drives;
-        let drive = at_drive.then(|| drives[below.drive as usize].name.clone());
+        let drive = at_drive.then(|| drives[below.drive].name.clone());
         Command {
             number: below.number,
             parent: below.parent,

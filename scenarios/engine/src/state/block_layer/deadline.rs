@@ -1,7 +1,8 @@
 //! By position, reads before writes, none for ever (`Scheduler::Deadline`).
 
 use crate::state::block_layer::elevator::Elevator;
-use raidlab_kernel::{Io, IoId, Nanos, Op, Time};
+use raidlab_io::{Io, IoId, Op};
+use raidlab_kernel::{Nanos, Time};
 
 const BATCH: u32 = 16;
 const READ_BATCHES: u32 = 2;

@@ -1,6 +1,7 @@
 //! Waiting requests by position.
 
-use raidlab_kernel::{IoId, Nanos, Time};
+use raidlab_io::IoId;
+use raidlab_kernel::{Nanos, Time};
 
 /// A request that waits in order of position.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,8 @@
 //! By thread in time slices, by position within a slice (`Scheduler::Fair`).
 
 use crate::state::block_layer::elevator::Elevator;
-use raidlab_kernel::{Io, IoId, Nanos, Time};
+use raidlab_io::{Io, IoId};
+use raidlab_kernel::{Nanos, Time};
 
 const QUANTUM: u32 = 8;
 const SLICE: Nanos = Nanos(100_000_000);

@@ -31,7 +31,8 @@ use crate::plan::{BlockLayerParams, Scheduler};
 use crate::state::block_layer::deadline::Deadline;
 use crate::state::block_layer::fair::Fair;
 use crate::state::block_layer::places::Places;
-use raidlab_kernel::{Io, IoId, Queue, Slab, Time};
+use raidlab_io::{IoId, Ios, Queue};
+use raidlab_kernel::Time;
 
 /// What waits before one drive.
 #[derive(Debug)]
@@ -78,7 +79,7 @@ impl BlockLayer {
 
     /// A request of `thread` wants to go to the drive.
     #[inline]
-    pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
+    pub fn push(&mut self, ios: &mut Ios, id: IoId, thread: u32, now: Time) {
         if self.places.are_unlimited() {
             self.enter(ios, id, thread, now);
         } else if self.places.wants(ios, id, thread) {
@@ -87,14 +88,14 @@ impl BlockLayer {
     }
 
     /// A thread sends what it may.
-    fn admit(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
+    fn admit(&mut self, ios: &mut Ios, thread: u32, now: Time) {
         while let Some(id) = self.places.next(ios, thread, now) {
             self.enter(ios, id, thread, now);
         }
     }
 
     #[inline]
-    fn enter(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32, now: Time) {
+    fn enter(&mut self, ios: &mut Ios, id: IoId, thread: u32, now: Time) {
         match &mut self.order {
             Order::None(queue) => queue.push(ios, id),
             Order::Deadline(order) => order.push(&ios[id], id, now),
@@ -104,7 +105,7 @@ impl BlockLayer {
 
     /// The next request for a drive that has a place; none if none waits or none may go.
     #[inline]
-    pub fn pop(&mut self, ios: &mut Slab<Io>, now: Time) -> Option<IoId> {
+    pub fn pop(&mut self, ios: &mut Ios, now: Time) -> Option<IoId> {
         match &mut self.order {
             Order::None(queue) => queue.pop(ios),
             Order::Deadline(order) => order.pop(now),
@@ -114,7 +115,7 @@ impl BlockLayer {
 
     /// A request of `thread` has come back from the drive.
     #[inline]
-    pub fn returned(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) {
+    pub fn returned(&mut self, ios: &mut Ios, thread: u32, now: Time) {
         if let Order::Fair(order) = &mut self.order {
             order.returned(thread);
         }

@@ -9,7 +9,8 @@
 //! Source: Linux's block layer, `nr_requests` and its batching processes (`BLK_BATCH_REQ`,
 //! `BLK_BATCH_TIME`); docs/explanation/host.md.
 
-use raidlab_kernel::{Io, IoId, Nanos, Queue, Slab, Time};
+use raidlab_io::{IoId, Ios, Queue};
+use raidlab_kernel::{Nanos, Time};
 use std::collections::VecDeque;
 
 /// Requests that a thread which has waited for a place may send at once, and for how long.
@@ -58,7 +59,7 @@ impl Places {
     }
 
     /// A thread has a request to send; true unless it sleeps.
-    pub(crate) fn wants(&mut self, ios: &mut Slab<Io>, id: IoId, thread: u32) -> bool {
+    pub(crate) fn wants(&mut self, ios: &mut Ios, id: IoId, thread: u32) -> bool {
         let own = &mut self.outside[thread as usize];
         let sleeps = !own.waiting.is_empty();
         own.waiting.push(ios, id);
@@ -67,7 +68,7 @@ impl Places {
 
     /// The next request that a thread sends. None if it has no more, or if there is no place: then
     /// it sleeps, behind the others.
-    pub(crate) fn next(&mut self, ios: &mut Slab<Io>, thread: u32, now: Time) -> Option<IoId> {
+    pub(crate) fn next(&mut self, ios: &mut Ios, thread: u32, now: Time) -> Option<IoId> {
         if self.outside[thread as usize].waiting.is_empty() {
             return None;
         }

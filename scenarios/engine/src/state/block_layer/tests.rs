@@ -1,8 +1,8 @@
 use crate::state::block_layer::*;
-use raidlab_kernel::Op;
+use raidlab_io::{Io, Ios, Op};
 
 struct Bench {
-    ios: Slab<Io>,
+    ios: Ios,
     layer: BlockLayer,
 }
 
@@ -13,7 +13,7 @@ impl Bench {
             requests,
         };
         Bench {
-            ios: Slab::with_capacity(64),
+            ios: Ios::with_capacity(64),
             layer: BlockLayer::new(params, threads, 64),
         }
     }

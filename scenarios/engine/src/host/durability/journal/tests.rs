@@ -21,16 +21,16 @@ fn journal(kind: JournalKind) -> Journal {
 fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
     let mut journal = journal(JournalKind::Ext4);
     journal.write(0, Time(0), false);
-    assert_eq!(journal.call(7, 0, true), Wait::Begins);
+    assert_eq!(journal.call(IoId::new(7), 0, true), Wait::Begins);
     assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 8192));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), Some(Ask::Write((1 << 30) + 8192, 4096)));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), None);
-    assert_eq!(journal.end(), (vec![7], vec![]));
+    assert_eq!(journal.end(), (vec![IoId::new(7)], vec![]));
     // Allocation: bitmap and group descriptor besides; behind the first commit.
     journal.write(0, Time(2 * MS), true);
-    assert_eq!(journal.call(7, 0, false), Wait::Begins);
+    assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
     assert_eq!(
         journal.begin(Time(3 * MS)),
         Ask::Write((1 << 30) + 12288, 16384)
@@ -42,7 +42,7 @@ fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
 fn xfs_flushes_writes_one_record_and_flushes() {
     let mut journal = journal(JournalKind::Xfs);
     journal.write(0, Time(0), true);
-    assert_eq!(journal.call(7, 0, false), Wait::Begins);
+    assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
     assert_eq!(journal.begin(Time(MS)), Ask::Flush);
     assert_eq!(journal.go_on(), Some(Ask::Write(1 << 30, 4096)));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
@@ -53,16 +53,16 @@ fn xfs_flushes_writes_one_record_and_flushes() {
 fn an_overwrite_commits_times_once_in_a_tick_and_nothing_for_fdatasync() {
     let mut journal = journal(JournalKind::Ext4);
     journal.write(0, Time(MS), false);
-    assert_eq!(journal.call(1, 0, false), Wait::Flush);
-    assert_eq!(journal.call(1, 0, true), Wait::Begins);
+    assert_eq!(journal.call(IoId::new(1), 0, false), Wait::Flush);
+    assert_eq!(journal.call(IoId::new(1), 0, true), Wait::Begins);
     journal.begin(Time(MS));
     while journal.go_on().is_some() {}
     journal.end();
     // In this tick of 4 ms the times have not changed.
     journal.write(0, Time(3 * MS), false);
-    assert_eq!(journal.call(1, 0, true), Wait::Flush);
+    assert_eq!(journal.call(IoId::new(1), 0, true), Wait::Flush);
     journal.write(0, Time(4 * MS), false);
-    assert_eq!(journal.call(1, 0, true), Wait::Begins);
+    assert_eq!(journal.call(IoId::new(1), 0, true), Wait::Begins);
 }
 
 #[test]
@@ -70,23 +70,26 @@ fn who_comes_during_a_commit_shares_the_next_one() {
     let mut journal = journal(JournalKind::Ext4);
     journal.write(0, Time(0), false);
     journal.write(1, Time(0), false);
-    assert_eq!(journal.call(10, 0, true), Wait::Begins);
+    assert_eq!(journal.call(IoId::new(10), 0, true), Wait::Begins);
     journal.begin(Time(MS));
     // File 1 changed before the commit began: it is in it. File 2 and 3 come later.
-    assert_eq!(journal.call(11, 1, true), Wait::Commit);
+    assert_eq!(journal.call(IoId::new(11), 1, true), Wait::Commit);
     for file in [2, 3] {
         journal.write(file, Time(2 * MS), false);
-        assert_eq!(journal.call(10 + file, file, true), Wait::Commit);
+        assert_eq!(journal.call(IoId::new(10 + file), file, true), Wait::Commit);
     }
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     // The barrier has gone out: the commit is waited for, then a flush.
-    assert_eq!(journal.call(14, 1, true), Wait::Commit);
+    assert_eq!(journal.call(IoId::new(14), 1, true), Wait::Commit);
     while journal.go_on().is_some() {}
-    assert_eq!(journal.end(), (vec![10, 11], vec![14]));
+    assert_eq!(
+        journal.end(),
+        (vec![IoId::new(10), IoId::new(11)], vec![IoId::new(14)])
+    );
     assert!(journal.is_wanted());
     journal.begin(Time(5 * MS));
     while journal.go_on().is_some() {}
-    assert_eq!(journal.end(), (vec![12, 13], vec![]));
+    assert_eq!(journal.end(), (vec![IoId::new(12), IoId::new(13)], vec![]));
     assert!(!journal.is_wanted());
 }
 
@@ -97,7 +100,7 @@ fn a_group_commit_writes_a_block_for_every_sixteen_inodes() {
     for file in 0..33 {
         journal.write(file, Time(0), false);
     }
-    journal.call(0, 0, true);
+    journal.call(IoId::new(0), 0, true);
     assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 4 * 4096));
 }
 
@@ -106,14 +109,14 @@ fn without_barriers_nothing_is_flushed_and_an_async_commit_is_one_write() {
     let mut without = journal(JournalKind::Ext4);
     without.plan.flushes = false;
     without.write(0, Time(0), false);
-    without.call(1, 0, true);
+    without.call(IoId::new(1), 0, true);
     without.begin(Time(MS));
     assert!(matches!(without.go_on(), Some(Ask::Write(_, 4096))));
     assert_eq!(without.go_on(), None);
     let mut one = journal(JournalKind::Ext4);
     one.plan.async_commit = true;
     one.write(0, Time(0), false);
-    one.call(1, 0, true);
+    one.call(IoId::new(1), 0, true);
     assert_eq!(one.begin(Time(MS)), Ask::Write(1 << 30, 12288));
     assert_eq!(one.go_on(), Some(Ask::Flush));
     assert_eq!(one.go_on(), None);
@@ -125,7 +128,7 @@ fn the_journal_goes_on_at_its_start() {
     let mut last = 0;
     for commit in 0..100 {
         journal.write(0, Time(commit * 4 * MS), false);
-        journal.call(1, 0, true);
+        journal.call(IoId::new(1), 0, true);
         let mut asks = vec![journal.begin(Time(commit * 4 * MS + MS))];
         asks.extend(std::iter::from_fn(|| journal.go_on()));
         journal.end();

@@ -1,7 +1,7 @@
 //! The record of one I/O: what is asked, and where its time went.
 
-use crate::{Nanos, Time};
 use prefetch_index::prefetch_index;
+use raidlab_kernel::{Nanos, Slab, Time, ids};
 use std::ops::{Index, IndexMut};
 
 /// What an I/O asks for.
@@ -150,8 +150,17 @@ impl IndexMut<Part> for Parts {
     }
 }
 
-/// An I/O's index in the slab of all I/Os.
-pub type IoId = u32;
+ids! {
+    /// An I/O in the slab of all I/Os.
+    IoId;
+    /// A drive of the system.
+    DriveId;
+    /// An array of the system.
+    ArrayId;
+}
+
+/// All I/Os in flight.
+pub type Ios = Slab<IoId, Io>;
 
 /// Who issued an I/O: 32 bits of the engine's own, which the kernel does not interpret.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -221,7 +230,7 @@ pub struct Io {
     /// read, when the first of them came.
     pub data_end: Time,
     /// The drive that serves it as a command; of a request, that of the last of its commands.
-    pub drive: u32,
+    pub drive: DriveId,
     /// The request that this command serves; `Io::NONE` for a request itself.
     pub parent: IoId,
     /// The one behind it in the queue where it waits.
@@ -231,7 +240,7 @@ pub struct Io {
     /// Who issued it.
     pub owner: Mark,
     /// The array that a request is for.
-    pub array: u32,
+    pub array: ArrayId,
     /// Where its time went up to `mark`: the parts add up to `mark - issued`.
     pub parts: Parts,
     /// When it was issued.
@@ -246,7 +255,7 @@ pub struct Io {
 
 impl Io {
     /// No I/O.
-    pub const NONE: IoId = u32::MAX;
+    pub const NONE: IoId = IoId::NONE;
 
     /// A request or command issued at `now`, with no time accounted for yet.
     #[inline]
@@ -271,7 +280,7 @@ impl Io {
 
     /// Accounts a stay at a first-come station: waiting, then service.
     #[inline]
-    pub fn charge_stay(&mut self, wait: Part, service: Part, served: crate::Served) {
+    pub fn charge_stay(&mut self, wait: Part, service: Part, served: raidlab_kernel::Served) {
         self.charge(wait, served.start);
         self.charge(service, served.end);
     }
@@ -292,7 +301,7 @@ mod tests {
     fn what_every_step_needs_lies_in_one_line_of_the_cache() {
         assert_eq!(offset_of!(Io, offset), 8);
         assert_eq!(offset_of!(Io, drive), 40);
-        assert_eq!(offset_of!(Io, array) + size_of::<u32>(), 64);
+        assert_eq!(offset_of!(Io, array) + size_of::<ArrayId>(), 64);
         assert_eq!(offset_of!(Io, parts), 64);
         assert_eq!(size_of::<Io>(), 256);
     }

@@ -1,7 +1,7 @@
 //! A first-in, first-out queue of I/Os, linked through their own records: it never allocates,
 //! however long it grows.
 
-use crate::{Io, IoId, Slab};
+use crate::{Io, IoId, Ios};
 
 /// I/Os that wait, the first one first. An I/O stands in one queue at a time.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +32,7 @@ impl Queue {
 
     /// Puts `id` at the end.
     #[inline]
-    pub fn push(&mut self, ios: &mut Slab<Io>, id: IoId) {
+    pub fn push(&mut self, ios: &mut Ios, id: IoId) {
         ios[id].next = Io::NONE;
         if self.is_empty() {
             self.first = id;
@@ -44,7 +44,7 @@ impl Queue {
 
     /// Takes the first one.
     #[inline]
-    pub fn pop(&mut self, ios: &Slab<Io>) -> Option<IoId> {
+    pub fn pop(&mut self, ios: &Ios) -> Option<IoId> {
         if self.is_empty() {
             return None;
         }
@@ -63,7 +63,7 @@ mod tests {
     proptest! {
         #[test]
         fn behaves_as_a_deque_does(pushes in prop::collection::vec(any::<bool>(), 0..200)) {
-            let mut ios: Slab<Io> = Slab::with_capacity(4);
+            let mut ios = Ios::with_capacity(4);
             let (mut queue, mut expected) = (Queue::default(), VecDeque::new());
             for push in pushes {
                 if push {

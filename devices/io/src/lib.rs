@@ -1,0 +1,10 @@
+//! One I/O: what is asked of storage, where its time went, and the queue in which it waits.
+//!
+//! Devices, the engine, recorded traces and fio's jobs share these words; the kernel below knows
+//! none of them.
+
+mod queue;
+mod record;
+
+pub use queue::Queue;
+pub use record::{ArrayId, DriveId, Io, IoId, Ios, Mark, Op, PART_COUNT, Part, Parts, Stage};

@@ -1,0 +1,218 @@
+//! Numbers of one kind of thing, and tables that are read by such numbers alone.
+//!
+//! A number of a drive is no number of an array: the compiler refuses one where the other is
+//! asked for. An id is the 32 bits of its number, so it costs nothing.
+
+use std::marker::PhantomData;
+use std::ops::{Index, IndexMut};
+
+/// A number that says which one of its kind.
+pub trait Id: Copy + Eq {
+    /// The one of this number.
+    fn new(number: u32) -> Self;
+    /// Its number, from 0 on.
+    fn number(self) -> u32;
+
+    /// Its place in a table.
+    #[inline]
+    fn index(self) -> usize {
+        self.number() as usize
+    }
+}
+
+/// Declares kinds of numbers: for each a type that is its number, and no other one's.
+#[macro_export]
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name(u32);
+
+        #[allow(dead_code, reason = "not every kind is asked everything")]
+        impl $name {
+            /// None of them: a number that no table reaches.
+            pub const NONE: $name = $name(u32::MAX);
+
+            /// The one of this number.
+            #[inline]
+            pub const fn new(number: u32) -> $name {
+                $name(number)
+            }
+
+            /// Its number, from 0 on.
+            #[inline]
+            pub const fn number(self) -> u32 {
+                self.0
+            }
+
+            /// Its place in a table.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl $crate::Id for $name {
+            #[inline]
+            fn new(number: u32) -> $name {
+                $name(number)
+            }
+
+            #[inline]
+            fn number(self) -> u32 {
+                self.0
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    )*};
+}
+
+/// All things of a kind, which are there from the beginning to the end, by their number.
+#[derive(Clone, Debug)]
+pub struct Table<I, T> {
+    things: Vec<T>,
+    kind: PhantomData<I>,
+}
+
+impl<I, T> Default for Table<I, T> {
+    fn default() -> Table<I, T> {
+        Vec::new().into()
+    }
+}
+
+impl<I, T> From<Vec<T>> for Table<I, T> {
+    fn from(things: Vec<T>) -> Table<I, T> {
+        Table {
+            things,
+            kind: PhantomData,
+        }
+    }
+}
+
+impl<I, T> FromIterator<T> for Table<I, T> {
+    fn from_iter<It: IntoIterator<Item = T>>(things: It) -> Table<I, T> {
+        Vec::from_iter(things).into()
+    }
+}
+
+impl<I: Id, T> Table<I, T> {
+    /// How many there are.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.things.len()
+    }
+
+    /// True if there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.things.is_empty()
+    }
+
+    /// All numbers, in ascending order.
+    pub fn ids(&self) -> impl DoubleEndedIterator<Item = I> + use<I, T> {
+        (0..self.things.len() as u32).map(I::new)
+    }
+
+    /// Adds one, and gives its number.
+    pub fn push(&mut self, thing: T) -> I {
+        self.things.push(thing);
+        I::new(self.things.len() as u32 - 1)
+    }
+
+    /// The one of a number, if there is one.
+    #[inline]
+    pub fn get(&self, id: I) -> Option<&T> {
+        self.things.get(id.index())
+    }
+
+    /// As `get`, mutable.
+    #[inline]
+    pub fn get_mut(&mut self, id: I) -> Option<&mut T> {
+        self.things.get_mut(id.index())
+    }
+
+    /// All, in the order of their numbers.
+    #[inline]
+    pub fn iter(&self) -> std::slice::Iter<'_, T> {
+        self.things.iter()
+    }
+
+    /// As `iter`, mutable.
+    #[inline]
+    pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T> {
+        self.things.iter_mut()
+    }
+
+    /// All with their numbers.
+    pub fn entries(&self) -> impl DoubleEndedIterator<Item = (I, &T)> {
+        let all = self.things.iter().enumerate();
+        all.map(|(index, thing)| (I::new(index as u32), thing))
+    }
+
+    /// All without their numbers.
+    #[inline]
+    pub fn as_slice(&self) -> &[T] {
+        &self.things
+    }
+}
+
+impl<I: Id, T> Index<I> for Table<I, T> {
+    type Output = T;
+    #[inline]
+    fn index(&self, id: I) -> &T {
+        &self.things[id.index()]
+    }
+}
+
+impl<I: Id, T> IndexMut<I> for Table<I, T> {
+    #[inline]
+    fn index_mut(&mut self, id: I) -> &mut T {
+        &mut self.things[id.index()]
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a Table<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> std::slice::Iter<'a, T> {
+        self.things.iter()
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a mut Table<I, T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+    fn into_iter(self) -> std::slice::IterMut<'a, T> {
+        self.things.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    ids! {
+        /// A shelf.
+        Shelf;
+    }
+
+    #[test]
+    fn a_table_is_read_by_its_own_numbers() {
+        let mut shelves: Table<Shelf, &str> = ["low", "high"].into_iter().collect();
+        let third = shelves.push("roof");
+        assert_eq!((third, third.number()), (Shelf::new(2), 2));
+        shelves[third] = "attic";
+        let all: Vec<_> = shelves.entries().collect();
+        assert_eq!(all[2], (third, &"attic"));
+        assert_eq!(shelves.get(Shelf::NONE), None);
+        assert_eq!(shelves.ids().last(), Some(third));
+        assert_eq!(std::mem::size_of::<Shelf>(), 4);
+        assert_eq!(format!("{third}"), "2");
+    }
+}
