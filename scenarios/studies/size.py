@@ -412,9 +412,12 @@ class Search:
 
 def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
     """The I/Os a second that loads ask for which a goal is about; None if they are not all open."""
-    rates = [load.arrives_per_s for load in scenario.workloads if goal.workload in ("", load.name)]
+    names = goal.loads([load.name for load in scenario.workloads])
+    rates = [load.arrives_per_s for load in scenario.workloads if load.name in names]
     if goal.quantity != "rate" or goal.side or not rates or not all(rates):
         return None
+    if goal.is_sum:
+        return sum(rates)
     return max(rates) if goal.at_most else min(rates)
 
 
