@@ -210,6 +210,7 @@ class CandidatesTable(Table):
         ]
 
 
+_OF_LATENCY: Final = (Source.LATENCY, Source.BUSY, Source.SLOWDOWN)
 _MOST_COST = 1e12
 """Of a device, in any currency: sums of such costs stay finite."""
 
@@ -388,7 +389,7 @@ class Question:
     @property
     def latency_goals(self) -> tuple[Goal, ...]:
         """Those about latencies of the loads, and how busy they make a system."""
-        return tuple(g for g in self.goals if g.source in (Source.LATENCY, Source.BUSY))
+        return tuple(goal for goal in self.goals if goal.source in _OF_LATENCY)
 
     @property
     def growth(self) -> float:

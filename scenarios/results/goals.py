@@ -42,13 +42,14 @@ class Source(Enum):
     LATENCY = "the load's latencies"
     RATE = "the load's rates"
     BUSY = "how busy its components are"
+    SLOWDOWN = "the load's latencies, over those without a load"
     SYSTEM = "the system itself"
     REBUILD = "a rebuild under the load"
     LIFE = "the wear under the load"
     RISK = "random failures"
 
 
-OF_A_RUN = (Source.LATENCY, Source.RATE, Source.BUSY)
+OF_A_RUN = (Source.LATENCY, Source.RATE, Source.BUSY, Source.SLOWDOWN)
 """What a run of the load shows."""
 
 
@@ -77,6 +78,14 @@ def _plain(text: str) -> float:
     if match is None or match[2]:
         raise ValueError('a number such as "1e-4"')
     return float(match[1].replace("_", ""))
+
+
+def _multiple(text: str) -> float:
+    """A number above 1, with or without an `x`."""
+    found = _plain(text.rstrip().removesuffix("x").rstrip())
+    if found <= 1:
+        raise ValueError('a number above 1, such as "2"')
+    return found
 
 
 def _money(text: str) -> float:
@@ -109,11 +118,14 @@ class Quantity:
 
 
 _LATENCY = Quantity(Source.LATENCY, _duration_us, "us", "< 20 ms")
+_SIDED: Final = (Source.LATENCY, Source.RATE, Source.SLOWDOWN)
+"""Sources of what reads and writes have each for themselves."""
 QUANTITIES: Mapping[str, Quantity] = {
     **dict.fromkeys(("mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"), _LATENCY),
     "rate": Quantity(Source.RATE, _rate, "IO/s", ">= 5000 IO/s"),
     "throughput": Quantity(Source.RATE, lambda text: float(RATE.parse(text)), "B/s", "> 1 GB/s"),
     "utilization": Quantity(Source.BUSY, _utilization, "%", "< 70 %"),
+    "slowdown": Quantity(Source.SLOWDOWN, _multiple, "x", "< 2"),
     "usable": Quantity(Source.SYSTEM, lambda text: float(SIZE.parse(text)), "B", ">= 10 TB"),
     "cost": Quantity(Source.SYSTEM, _money, "", "< 20000"),
     "power": Quantity(Source.SYSTEM, lambda text: float(POWER.parse(text)), "W", "< 500 W"),
@@ -274,7 +286,7 @@ def goals_of(texts: Sequence[str], option: str = "--goal", file: str = "") -> li
                 "rate or throughput: latencies have no sum; without a workload it is each one's"
             )
             faults.append(Fault(option, text, allowed, (), file))
-        if side and known.source not in (Source.LATENCY, Source.RATE):
+        if side and known.source not in _SIDED:
             faults.append(Fault(option, text, f"{name} without {side.strip()}", (), file))
         found.append(
             Goal(text.strip(), name, sign[0] == "<", value, (side or "").strip(), workload or "")

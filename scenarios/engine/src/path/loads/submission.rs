@@ -106,6 +106,7 @@ impl Loads {
             op: request.op,
             offset: request.offset,
             bytes: request.bytes,
+            fua: false,
         };
         let id = self.claim(path, asked, array, Owner::Slot(slot).into(), since);
         let load = &mut self.workloads[index as usize];
@@ -177,6 +178,7 @@ impl Loads {
         *io = Io::new(request.op, request.offset, request.bytes, now);
         io.owner = owner;
         io.array = array;
+        io.fua = request.fua;
         self.tally.issued += 1;
         id
     }

@@ -130,6 +130,10 @@ fn check_drives(plan: &Plan, faults: &mut Faults) {
     for (i, drive) in plan.drives.iter().enumerate() {
         let key = format!("drives.{i}.device");
         faults.index(key, drive.device, plan.devices.len());
+        if drive.path.len() > usize::from(u8::MAX) {
+            let most = format!("at most {} links", u8::MAX);
+            faults.add(format!("drives.{i}.path"), drive.path.len(), most);
+        }
         for &link in &drive.path {
             faults.index(format!("drives.{i}.path"), link, plan.links.len());
         }
@@ -206,7 +210,7 @@ pub(crate) fn check_bitmaps(plan: &Plan, arrays: &[Array], faults: &mut Faults) 
         let Some(bitmap) = plan.bitmap else { continue };
         if Bitmap::regions(bitmap, &array.layout) > MOST_REGIONS {
             let key = format!("arrays.{i}.bitmap.chunk_bytes");
-            let allowed = format!("so many that the array has at most {MOST_REGIONS} regions");
+            let allowed = format!("large enough that the array has at most {MOST_REGIONS} regions");
             faults.add(key, bitmap.chunk_bytes, allowed);
         }
     }
