@@ -39,7 +39,7 @@ class Report(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     id: str
-    group: Literal["md", "sync", "client", "links", "volume", "tails", "mixed"]
+    group: Literal["md", "sync", "client", "links", "volume", "tails", "mixed", "fsync"]
     system: str
     load: str
     figure: str
