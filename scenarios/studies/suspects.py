@@ -237,7 +237,7 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
 
             yield Suspect(code, subject, remedy, check, edited_plan(scenario, on_all))
     host = scenario.base["host"]
-    if host.get("wake_ns"):
+    if host.get("wake_ns") or host.get("c_states"):
         yield Suspect(
             "power-state",
             "the host's idle states",
@@ -284,6 +284,7 @@ def _awake(device: DeviceParams) -> None:
 
 def _host_awake(plan: Plan) -> None:
     plan["host"]["wake_ns"] = 0
+    plan["host"]["c_states"] = []
 
 
 def _of_loads(scenario: Scenario) -> Iterator[Suspect]:

@@ -58,7 +58,7 @@ fn a_record_with_fua_needs_no_flush_behind_it() {
         let mut journal = journal(kind);
         journal.plan.fua = true;
         journal.write(0, Time(0), true);
-        assert_eq!(journal.call(7, 0, false), Wait::Begins);
+        assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
         let mut asks = vec![journal.begin(Time(MS))];
         asks.extend(std::iter::from_fn(|| journal.go_on()));
         let last = asks.pop();
@@ -68,7 +68,7 @@ fn a_record_with_fua_needs_no_flush_behind_it() {
     let mut journal = journal(JournalKind::Ext4);
     (journal.plan.fua, journal.plan.async_commit) = (true, true);
     journal.write(0, Time(0), false);
-    journal.call(7, 0, true);
+    journal.call(IoId::new(7), 0, true);
     assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 12288));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), None);
