@@ -113,6 +113,8 @@ class HostTree(TypedDict):
     model: NotRequired[str]
     threads: NotRequired[int]
     clock: NotRequired[str]
+    c_states: NotRequired[str]
+    deepest_c_state: NotRequired[str]
     kernel: NotRequired[str]
     sockets: NotRequired[int]
     instance: NotRequired[str]
