@@ -29,14 +29,13 @@ mod xpoint;
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use c_states::CStateParams;
 pub use controller::{
-    Cache, Chip, ChipParams, CopyEnd, DestageOrder, Eligible, Found, LINE_SECTORS, Leaving, Lookup,
-    PAGE, PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, Space, SsdCache,
-    SsdCacheParams, Table, Task, Throughput, sectors,
+    Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
+    PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,
+    Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
 pub use fault::{About, Fault};
 pub use host::{CoalescingParams, Host, HostParams};
-
 pub use limits::{Counted, LimitParams, Limits};
 pub use link::{Direction, Link, LinkParams};
 pub use measured::{LatencyParams, Measured, MeasuredParams};
