@@ -2,11 +2,11 @@
 
 use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::agenda::{Call, Up};
+use crate::path::agenda::{LoadsCall, Up};
 use crate::path::loads::Loads;
 use crate::path::loads::durable::is_synced;
 use crate::plan::Arrival;
-use crate::state::event::Event;
+use crate::state::event::{Event, RunEvent};
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
 use raidlab_io::{Io, IoId, Part};
@@ -43,7 +43,7 @@ impl Loads {
                 }
                 let up = path.take_up(index, next, now);
                 if up != Up::None {
-                    path.agenda.rest(Call::Signal(id));
+                    path.agenda.rest(LoadsCall::Signal(id));
                     return up;
                 }
             }
@@ -86,7 +86,7 @@ impl Loads {
         match owner.slot() {
             Some(slot) if is_synced(self, path, id, slot) => {
                 path.ios[id].entered = Time::NEVER;
-                return path.calendar.push(served.end, Event::Synced(id));
+                return path.calendar.push(served.end, RunEvent::Synced(id).into());
             }
             Some(slot) => self.count_and_issue(path, id, slot, served.end),
             None => match owner.into() {
@@ -104,12 +104,12 @@ impl Loads {
                 }
                 Owner::Sync(_) => {
                     path.ios[id].entered = Time::NEVER;
-                    return path.calendar.push(served.end, Event::Synced(id));
+                    return path.calendar.push(served.end, RunEvent::Synced(id).into());
                 }
                 _ => {
                     // It counts as complete once the page cache has its pages.
                     path.ios[id].entered = Time::NEVER;
-                    return path.calendar.push(served.end, Event::Pages(id));
+                    return path.calendar.push(served.end, RunEvent::Pages(id).into());
                 }
             },
         }
@@ -138,7 +138,7 @@ impl Loads {
             let mark = path.agenda.mark();
             let up = self.work_off(path, thread, now);
             if up != Up::None {
-                path.agenda.below(mark, Call::Cores);
+                path.agenda.below(mark, LoadsCall::Cores);
                 return up;
             }
         }
@@ -161,7 +161,7 @@ impl Loads {
         while let Some(id) = self.arrived[thread as usize].pop(&path.ios) {
             let up = self.hand_in(path, id, thread, now);
             if up != Up::None {
-                path.agenda.rest(Call::WorkOff(thread));
+                path.agenda.rest(LoadsCall::WorkOff(thread));
                 return up;
             }
         }

@@ -4,7 +4,7 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
-use crate::state::event::Event;
+use crate::state::event::{Event, LoadsEvent};
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
 use raidlab_io::{IoId, Op, Part};
@@ -53,7 +53,7 @@ impl Loads {
         io.charge(Part::LimitWait, at);
         // It is not between host and host yet.
         io.entered = Time::NEVER;
-        path.calendar.push(at, Event::Released(id));
+        path.calendar.push(at, LoadsEvent::Released(id).into());
         Up::None
     }
 
@@ -104,7 +104,7 @@ impl Loads {
             shares.leave(index);
             while let Some(id) = shares.next(&path.ios) {
                 path.ios[id].pending = 0;
-                path.calendar.push(done, Event::Granted(id));
+                path.calendar.push(done, LoadsEvent::Granted(id).into());
             }
         }
     }
