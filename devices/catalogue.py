@@ -174,6 +174,7 @@ def names() -> Mapping[str, Path]:
     return found
 
 
+@cache
 def path_of(name: str) -> Path | None:
     """The file of a device of the catalogue: that of its name, before all are read for aliases."""
     folders = (SPECS / kind / f"{name}.toml" for kind in KINDS)

@@ -9,6 +9,7 @@ number of cylinders follows from the capacity unless it is known.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated, Literal, cast
 
@@ -137,8 +138,10 @@ class Geometry(Table):
             capacity: Bytes that the drive is to offer.
             period_ns: Time of a revolution.
         """
-        if self.zones:
-            return self.zones
+        return self.zones or _laid_out(self, capacity, period_ns)
+
+    def _made(self, capacity: int, period_ns: float) -> tuple[Zone, ...]:
+        """The zones that a data sheet's figures make."""
         outer, inner = self.outer_sectors or 1, self.inner_sectors or 1
         count = self.zone_count
         share = [(at + 0.5) / count for at in range(count)]
@@ -191,6 +194,12 @@ class Geometry(Table):
                 for zone in self.laid_out(capacity, 60e9 / speed)
             ],
         }
+
+
+@lru_cache(maxsize=256)
+def _laid_out(geometry: Geometry, capacity: int, period_ns: float) -> tuple[Zone, ...]:
+    """Zones made once: a plan of many candidates has the same drives over and over."""
+    return geometry._made(capacity, period_ns)
 
 
 def _skew(time: int | None, sectors: int, period_ns: float) -> int:

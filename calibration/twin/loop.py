@@ -36,6 +36,8 @@ POINTS: Final = "points.json"
 _FIT_S: Final = 10.0
 _KEPT_PREFIX: Final = "kept back: "
 """What the names of points begin with that no fit may see."""
+_LAST_PREFIX: Final = "at the end: "
+"""What the name of the first load begins with that was measured again at the end."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,9 @@ class Twin:
     deviations: tuple[float, ...]
     """How unsure rates were before each round."""
     repeated_pct: float | None
-    """By how much the first point and its repetition differ."""
+    """By how much the first point and its repetition a few loads later differ: noise."""
+    drift_pct: float | None = None
+    """By how much the first load's rate had changed at the end, with its sign."""
 
 
 @dataclass
@@ -77,6 +81,8 @@ class _State:
     seen: list[Point]
     kept: list[Point]
     rounds: int = 0
+    last: Point | None = None
+    """The first load, measured again at the end; no fit sees it."""
 
 
 def run_twin(
@@ -115,8 +121,8 @@ def run_twin(
             break
         _measure(target, settings, state, choice.asks, left[:1])
     left = withheld[len(state.kept) :]
-    if left:
-        _measure(target, settings, state, (), left)
+    if left or state.last is None:
+        _measure(target, settings, state, (), left, last=first_look(writes=target.writes)[0])
     return _finished(target, settings, state, deviations, begun)
 
 
@@ -126,9 +132,10 @@ def _measure(
     state: _State,
     asks: Sequence[Ask],
     withheld: Sequence[Ask] = (),
+    last: Ask | None = None,
 ) -> None:
-    """Measures a round and stores all points."""
-    wanted = [*asks, *withheld]
+    """Measures a round and stores all points; `last` is the first load again."""
+    wanted = [*asks, *withheld, *([] if last is None else [last])]
     found = target.measure(wanted, state.rounds)
     by_load = {_load(point): point for point in found}
     for number, ask in enumerate(wanted):
@@ -138,7 +145,12 @@ def _measure(
         point = same[min(earlier, len(same) - 1)] if same else by_load.get(_load(ask.point()))
         if point is None:
             raise SpecError([Fault("TARGET", target.name, f"a result for {ask.name}")])
-        (state.seen if number < len(asks) else state.kept).append(point)
+        if number < len(asks):
+            state.seen.append(point)
+        elif number < len(asks) + len(withheld):
+            state.kept.append(point)
+        else:
+            state.last = point
     state.rounds += 1
     _store(settings, target, state)
 
@@ -167,19 +179,27 @@ def _finished(
     count = len(state.seen) + len(state.kept)
     return Twin(
         result, count, count * SECONDS, time.monotonic() - begun, tuple(deviations),
-        _repeated(state.seen),
+        _repeated(state.seen), _drift(state),
     )  # fmt: skip
 
 
 def _repeated(points: Sequence[Point]) -> float | None:
     """Percent by which the first load's rate changed until it was measured again."""
     same = [point.iops for point in points if _load(point) == _load(points[0])]
-    return 100.0 * abs(same[-1] / same[0] - 1.0) if len(same) > 1 else None
+    return 100.0 * abs(same[1] / same[0] - 1.0) if len(same) > 1 else None
+
+
+def _drift(state: _State) -> float | None:
+    """Percent by which the first load's rate had changed at the end."""
+    return None if state.last is None else 100.0 * (state.last.iops / state.seen[0].iops - 1.0)
 
 
 def _store(settings: TwinSettings, target: Target, state: _State) -> None:
     """All points, those kept back marked by their name; written whole or not at all."""
     marked = [each.model_copy(update={"name": f"{_KEPT_PREFIX}{each.name}"}) for each in state.kept]
+    if state.last is not None:
+        name = f"{_LAST_PREFIX}{state.last.name}"
+        marked.append(state.last.model_copy(update={"name": name}))
     found = Measurement(name=target.name, points=(*state.seen, *marked), machine=target.machine())
     path = settings.out / POINTS
     beside = path.with_suffix(".part")
@@ -197,13 +217,18 @@ def _stored(settings: TwinSettings, target: Target) -> _State:
         allowed = f"a folder for {target.name}, or an empty one; this one is of {found.name}"
         raise SpecError([Fault("--out", str(settings.out), allowed)])
     kept = [point for point in found.points if point.name.startswith(_KEPT_PREFIX)]
-    seen = [point for point in found.points if not point.name.startswith(_KEPT_PREFIX)]
+    ends = [point for point in found.points if point.name.startswith(_LAST_PREFIX)]
+    prefixes = (_KEPT_PREFIX, _LAST_PREFIX)
+    seen = [point for point in found.points if not point.name.startswith(prefixes)]
     of = len(first_look(writes=target.writes))
     rounds = 1 + max(0, len(seen) - of) // ROUND
     bare = [_bare(point) for point in kept]
-    return _State(seen, bare, rounds)
+    last = _bare(ends[0]) if ends else None
+    return _State(seen, bare, rounds + (last is not None), last)
 
 
 def _bare(point: Point) -> Point:
     """The point with the name that it was measured under."""
-    return point.model_copy(update={"name": point.name.removeprefix(_KEPT_PREFIX)})
+    return point.model_copy(
+        update={"name": point.name.removeprefix(_KEPT_PREFIX).removeprefix(_LAST_PREFIX)}
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from raidlab.calibration.fitting.estimation.stages import BUDGET
-from raidlab.calibration.fitting.estimation.start import kind_in, kind_of_device
+from raidlab.calibration.fitting.estimation.start import kind_in, kind_of_device, name_of
 from raidlab.calibration.fitting.parameters.facts import facts_of
 from raidlab.calibration.fitting.parameters.kinds import KINDS
 from raidlab.calibration.fitting.parameters.parameter import Choice
@@ -188,7 +188,6 @@ def calibrate(
 
     from raidlab.calibration.fitting.calibrate import calibrate as fit_device
     from raidlab.calibration.fitting.estimation.stages import Settings
-    from raidlab.calibration.fitting.estimation.start import name_of
     from raidlab.calibration.fitting.report.posterior import device_files
     from raidlab.calibration.fitting.report.posterior import document as posterior_of
     from raidlab.calibration.fitting.report.report import grouped_warnings
@@ -228,8 +227,8 @@ def calibrate(
         fit_together(Together(measurement, host, drive, out, json, wide), settings)
         return
     _refuse({"--drive": drive}, "only with several measurements")
-    if draws is not None and posterior == 0:
-        raise SpecError([Fault("--draws", str(draws), "only with --posterior N")])
+    if posterior == 0:
+        _refuse({"--draws": draws}, "only with --posterior N")
     measured = load_measurement(measurement[0])
     own = name or name_of(measured.name)
     files_of = _Files(out, host_out, controller_out, draws, own, posterior)

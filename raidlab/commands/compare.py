@@ -25,6 +25,7 @@ from raidlab.commands.common import (
     resumable,
     say,
 )
+from raidlab.commands.compare_live import LOAD, Watch, compare_live
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
@@ -42,8 +43,14 @@ if TYPE_CHECKING:
 @command
 def compare(
     measurement: Annotated[
-        Path, typer.Argument(help="A measurement, as `raidlab import` makes.", parser=path), Reads()
-    ],
+        Path | None,
+        typer.Argument(
+            help="A measurement, as `raidlab import` makes; none with --live.",
+            parser=path,
+            show_default=False,
+        ),
+        Reads(),
+    ] = None,
     device: Annotated[
         str,
         typer.Option("--device", help="Device of the catalogue, or a file.", show_default=False),
@@ -65,6 +72,30 @@ def compare(
         ),
         Reads(),
     ] = "",
+    live: Annotated[
+        bool,
+        typer.Option(
+            "--live",
+            help="Lay this machine's counters beside the twin of --scenario under the same load.",
+        ),
+    ] = False,
+    length: Annotated[
+        str, typer.Option("--for", help='With --live: how long to watch, such as "1 h".')
+    ] = "1 h",
+    interval: Annotated[
+        str, typer.Option("--interval", help="With --live: between samples.")
+    ] = "1 s",
+    watched: Annotated[
+        list[str] | None,
+        typer.Option("--watch", help="With --live: take this device; may be repeated."),
+    ] = None,
+    load: Annotated[
+        Path,
+        typer.Option(
+            "--load", help="With --live: the observed load to write; goes on there.", parser=path
+        ),
+        Writes(FileKind.LOAD, later=True),
+    ] = LOAD,
     only: Annotated[str, typer.Option("--only", help='Points: "rw=randread numjobs=1".')] = "",
     mapped: Annotated[
         float | None,
@@ -95,6 +126,23 @@ def compare(
 
     if html is not None and report is not None:
         raise SpecError([Fault("--report", str(report), "the same as --html: one of them")])
+    if live:
+        given = {
+            "MEASUREMENT": measurement, "--device": device, "--host": host, "--only": only,
+            "--mapped": mapped, "--tolerance": tolerance,
+        }  # fmt: skip
+        refused = [Fault(k, str(v), "left out with --live") for k, v in given.items() if v]
+        if refused:
+            raise SpecError(refused)
+        compare_live(
+            Watch(
+                scenario, length, interval, watched or (), load, html or report, seed, workers,
+                Output.of(json=json, wide=wide),
+            )
+        )  # fmt: skip
+        return
+    if measurement is None:
+        raise SpecError([Fault("MEASUREMENT", None, "a measurement's file, or --live")])
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]

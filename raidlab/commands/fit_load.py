@@ -63,7 +63,11 @@ def fit_load(
         found = fit_open(System(tree, scenario), monitored, running, seed)
 
     def show() -> Shown:
-        tables = [report.open_table(found.fit), report.hours_table(found.present)]
+        tables = [
+            report.open_table(found.fit),
+            report.hours_table(found.present),
+            report.open_hours_table(found),
+        ]
         return Shown(found.present.system, report.answer(found), tables)
 
     deliver([{out: found.load.to_json}], lambda: None)

@@ -58,6 +58,8 @@ def _reason(each: Candidate) -> str:
         return f"misses {' and '.join(one.goal.text for one in each.failing)}"
     if each.unsettled:
         return "its run carries no statement"
+    if each.spared is not None:
+        return f"not simulated: {each.spared}"
     return "left out after a short run"
 
 

@@ -14,6 +14,7 @@ from raidlab.scenarios.capacity.doubt import Drawn
 from raidlab.scenarios.capacity.headroom import Headroom
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import unit_costs
+from raidlab.scenarios.capacity.migration import Migration
 from raidlab.scenarios.capacity.monitoring import OpenParts
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade
@@ -48,6 +49,8 @@ class Answer:
     """Today's system beside what was monitored of it."""
     later: Later | None = None
     """What buying later gives, where prices have a trend."""
+    migration: Migration | None = None
+    """What moving today's data takes, where the question says how much is moved."""
     open_parts: OpenParts | None = None
     """What the recommended one does with other choices of what monitoring leaves open."""
     warnings: tuple[str, ...] = ()
@@ -74,6 +77,7 @@ class Answer:
             "beats": self.beats(),
             "present": None if self.present is None else self.present.to_dict(),
             "later": None if self.later is None else later_data(self.later),
+            "migration": None if self.migration is None else asdict(self.migration),
             "open": None if self.open_parts is None else asdict(self.open_parts),
             "candidates": [self._row(each) for each in self.candidates],
             "assumptions": self.assumptions,
@@ -131,6 +135,7 @@ class Answer:
             "life_years": each.life_years,
             "limit": each.limit,
             "rung": each.rung,
+            "spared": each.spared,
             "dominated_by": each.dominated_by,
         }
 

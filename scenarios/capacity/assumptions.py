@@ -60,6 +60,12 @@ def assumptions(
             found.append(f"The life of {name} is by assumed cycles of its NAND: it states none.")
     if any(0 <= each.rung < WHOLE_RUN for each in candidates):
         found.append("Figures of candidates that were left out early are those of shorter runs.")
+    spared = sum(each.spared is not None for each in candidates)
+    if spared:
+        found.append(
+            f"{spared:,} of {len(candidates):,} candidates were not simulated: more drives of one"
+            " kind are taken to cost more and not to be slower, so others decide about them."
+        )
     return found + _open(shown)
 
 

@@ -7,7 +7,8 @@ import itertools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from enum import StrEnum
+from typing import Any, Final
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
@@ -60,6 +61,17 @@ class Bill:
         self.watts = self.stated_watts + drawn
 
 
+_OF_KIND: Final = ("drive", "level", "spares", "spans", "used", "SSD cache")
+"""Choices that tell kinds of candidates apart."""
+
+
+class Spared(StrEnum):
+    """Why a candidate needed no simulation of its own."""
+
+    DEARER = "dearer than one of its kind that fits"
+    FEWER = "fewer drives than one of its family that misses a goal"
+
+
 @dataclass
 class Candidate:
     """A system that may serve the load."""
@@ -86,6 +98,8 @@ class Candidate:
     iops: float | None = None
     rung: int = -1
     """Of successive halving: how far it was simulated; -1 for not at all."""
+    spared: Spared | None = None
+    """Why it was not simulated, where others say enough of it."""
     dominated_by: str = ""
     falls_behind: bool = False
     unsettled: str = ""
@@ -115,6 +129,11 @@ class Candidate:
     def family(self) -> tuple[str, ...]:
         """What it shares with candidates of which it differs in the number of drives alone."""
         return (*self.name.split(", ")[1:], self.drive)
+
+    @property
+    def kind(self) -> tuple[str, ...]:
+        """What it shares with candidates that differ in drives, controller and settings alone."""
+        return tuple(self.choices[key] for key in _OF_KIND if key in self.choices)
 
     @property
     def failing(self) -> list[Judged]:

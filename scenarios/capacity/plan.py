@@ -16,17 +16,19 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.scenarios.capacity.answer import Answer, confirmed, price
 from raidlab.scenarios.capacity.assumptions import REBUILD_SHARE
-from raidlab.scenarios.capacity.bounds import Drive, drives_alone, prune
-from raidlab.scenarios.capacity.candidates import Candidate, expand, judge_bill, refusal
+from raidlab.scenarios.capacity.bounds import Drive, busy, drives_alone, prune
+from raidlab.scenarios.capacity.candidates import Candidate, expand, is_flash, judge_bill, refusal
 from raidlab.scenarios.capacity.doubt import Drawn, check_draws, draws_of
 from raidlab.scenarios.capacity.headroom import DURATION_DEFAULT, Headroom, ended, headroom_of
 from raidlab.scenarios.capacity.later import Later, later_of
+from raidlab.scenarios.capacity.migration import migration_of
 from raidlab.scenarios.capacity.monitoring import (
     doubts_of,
     open_parts,
     present_of,
 )
 from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.capacity.search import Judge, cheapest
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -58,6 +60,8 @@ RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 """Shares of the run, and by how much a goal may be missed there and be met at the end."""
 MANY_CANDIDATES = 400
 """Candidates that closed forms leave, beyond which not every number of drives is simulated."""
+MANY_OF_FLASH = 12
+"""Candidates of SSDs beyond which it is the same: each costs the preconditioning of its drives."""
 _LEAST_CANDIDATES = 12
 """Candidates that go on, if at least that number may fit."""
 _NEAREST = 3
@@ -124,7 +128,7 @@ class _Planning:
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             alive = [each for each in alive if not each.why_not]
             for each in alive:
-                each.rung = rung
+                each.rung = max(each.rung, rung)
             if rung == len(RUNGS) - 1:
                 return alive
             may = [each for each in alive if not _hopeless(each, slack)]
@@ -153,14 +157,52 @@ class _Planning:
         return few and 0 < self.asked * seconds <= _SHORT_RUN_IOS
 
     def thin(self, alive: list[Candidate]) -> list[Candidate]:
+        """Of very many candidates those that may be the cheapest of their kind; see `search`."""
+        flash = sum(is_flash(each.drive, self.question) for each in alive)
+        if len(alive) <= MANY_CANDIDATES and flash <= MANY_OF_FLASH:
+            return alive
+        if self.question.table.prefer != "cost" or Source.REBUILD in self.sources:
+            # What has the lowest latency, or is rebuilt soonest, may be any number of drives.
+            return self.every_nth(alive) if len(alive) > MANY_CANDIDATES else alive
+        tried: list[Candidate] = []
+
+        def simulate(which: list[Candidate]) -> None:
+            for rung in (0, len(RUNGS) - 1):
+                own = [each for each in which if self.first_rung(each) == rung]
+                self.simulate(own, RUNGS[rung][0], 1)
+                for each in own:
+                    each.rung = -1 if each.why_not else rung
+            tried.extend(each for each in which if not each.why_not)
+
+        def busy_of(each: Candidate) -> float:
+            return busy(self.question, each, self.drives[each.drive]) or 0.0
+
+        judge = Judge(
+            price=price,
+            hopeless=lambda each: _hopeless(each, RUNGS[each.rung][1]),
+            busy=busy_of,
+            surely=lambda each: _surely(each, RUNGS[each.rung][1]),
+        )
+        found = cheapest(alive, judge, simulate)
+        return found or sorted(tried, key=misses)[:_NEAREST]
+
+    def first_rung(self, each: Candidate) -> int:
+        """How long a candidate is simulated first: flash costs its preconditioning, not its run."""
+        whole = self.question.traced or is_flash(each.drive, self.question)
+        return len(RUNGS) - 1 if whole else 0
+
+    @property
+    def sources(self) -> set[Source]:
+        """Where the goals' quantities are found."""
+        return {goal.source for goal in self.question.goals}
+
+    def every_nth(self, alive: list[Candidate]) -> list[Candidate]:
         """Of very many candidates every nth number of drives of a family, in a short run each.
 
         Those between one that fails and the next one that fits, which could be the cheapest, are
         added: more drives of the same family do not make it worse.
         """
         stride = -(-len(alive) // MANY_CANDIDATES)
-        if stride == 1:
-            return alive
         families: dict[tuple[str, ...], list[Candidate]] = {}
         for each in alive:
             families.setdefault(each.family, []).append(each)
@@ -240,8 +282,8 @@ class _Planning:
     def clear(self, finals: Sequence[Candidate]) -> None:
         """Simulates the cheapest ones again until it is clear whether they fit."""
         for replications in _REPLICATIONS:
-            cheapest = [each for each in sorted(finals, key=price) if not _clearly_out(each)]
-            unclear = [each for each in cheapest[:_CLEARED] if not _clear(each)]
+            first = [each for each in sorted(finals, key=price) if not _clearly_out(each)]
+            unclear = [each for each in first[:_CLEARED] if not _clear(each)]
             if not unclear:
                 return
             self.simulate(unclear, 1.0, replications)
@@ -261,9 +303,8 @@ class _Planning:
 
     def failures_of(self, candidate: Candidate) -> None:
         """Judges goals about rebuilds and losses of a candidate."""
-        goals = {goal.source for goal in self.question.goals}
         hours = None
-        if Source.REBUILD in goals:
+        if Source.REBUILD in self.sources:
             found = rebuilt(candidate.tree, self.question.path, self.running, self.seed)
             hours = found["rebuild"].value
             for goal in self.question.goals:
@@ -279,7 +320,7 @@ class _Planning:
         every, running = self.candidates, self.running
         changes = upgrades(self.question, best, headroom, every, running, self.seed)
         by_name = {each.name: each for each in every}
-        failures = {Source.REBUILD, Source.RISK} & {goal.source for goal in self.question.goals}
+        failures = {Source.REBUILD, Source.RISK} & self.sources
         found = []
         for change in changes:
             changed = by_name[change.candidate]
@@ -453,9 +494,14 @@ def plan(
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
         drawn = draws_of(question, first, draws, own, seed) if draws else []
+    moved = (
+        None if recommended is None else migration_of(question, recommended, planning.running, seed)
+    )
     opened = None if recommended is None else open_parts(question, recommended, running, seed)
     months, ended_by = ended(question, recommended, headroom)
-    last = min(planning.candidates, key=misses, default=None) if recommended is None else None
+    # Of what was not simulated it is not known how far it is from its goals.
+    known = [each for each in planning.candidates if each.rung >= 0 or each.out]
+    last = min(known, key=misses, default=None) if recommended is None else None
     shown = recommended or last
     return Answer(
         question=question,
@@ -473,6 +519,7 @@ def plan(
         drawn=tuple(drawn),
         present=present,
         later=later,
+        migration=moved,
         open_parts=opened,
         warnings=(
             *doubts_of(question, present),

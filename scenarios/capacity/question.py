@@ -17,7 +17,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Power, Share, form_of
+from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Power, Share, Size, form_of
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
@@ -210,6 +210,7 @@ class CandidatesTable(Table):
         ]
 
 
+_OF_LATENCY: Final = (Source.LATENCY, Source.BUSY, Source.SLOWDOWN)
 _MOST_COST = 1e12
 """Of a device, in any currency: sums of such costs stay finite."""
 
@@ -277,6 +278,8 @@ class PresentTable(Table):
 
     per_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
     """What it costs to run."""
+    moves: Size | None = Field(default=None, gt=0)
+    """Data that are moved to the new system while this one serves."""
 
     scenario: str = Field(min_length=1)
     """Its scenario's file; relative to the question's."""
@@ -386,7 +389,7 @@ class Question:
     @property
     def latency_goals(self) -> tuple[Goal, ...]:
         """Those about latencies of the loads, and how busy they make a system."""
-        return tuple(g for g in self.goals if g.source in (Source.LATENCY, Source.BUSY))
+        return tuple(goal for goal in self.goals if goal.source in _OF_LATENCY)
 
     @property
     def growth(self) -> float:

@@ -8,6 +8,7 @@ from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
+from raidlab.scenarios.capacity.migration_report import copies, moving
 from raidlab.scenarios.capacity.pictures import pictures
 from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
@@ -97,6 +98,8 @@ def prospects(found: Answer) -> list[str]:
         said.append(f"Growth of {by} ends it after {end}.")
     if found.later is not None:
         said.append(_waiting(found, found.later))
+    if found.migration is not None:
+        said.append(moving(found.migration))
     if found.upgrades:
         said.append(f"What would help most: {_gives(found, found.upgrades[0])}.")
     if found.open_parts is not None:
@@ -210,6 +213,8 @@ def why(each: Candidate) -> str:
     if not parts and each.dominated_by:
         return f"{each.dominated_by} is as good in everything"
     rest = "between numbers of drives that were simulated" if each.rung < 0 else ""
+    if each.spared is not None:
+        rest = f"not simulated: {each.spared}"
     return "; ".join(parts) or rest or "not among the cheapest after a short run"
 
 
@@ -354,6 +359,8 @@ def _appendix(found: Answer) -> list[Evidence]:
     made += [each for each in (changes(found), doubts(found)) if each.rows]
     if found.recommended is not None:
         made.append(Text("The bill", bill_of(found.question, found.recommended)))
+    if found.migration is not None:
+        made.append(copies(found.migration))
     made.append(Folded("Every other candidate, and why it is no answer", others(found)))
     made.append(Text("Assumptions", found.assumptions, assumed=True))
     return made

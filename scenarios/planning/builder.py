@@ -159,13 +159,13 @@ class Parts:
         self._check_level(key, table, controller[0], behind=controller[1] is not None)
         chosen = self.choose_drives(key, name, table, controller[1])
         self._check_mixture(key, table, chosen)
-        wanted = wrong_count(table.level, table.count, table.copies, table.spans)
+        wanted = wrong_count(table.level, table.drive_count, table.copies, table.spans)
         if wanted is not None:
             of = table.level if table.layout is None else f"{table.level} in {table.layout}"
             of += f" of {table.spans} spans" if table.spans else ""
-            self.faults.add(f"{key}.drives", f"{table.count} drives", f"{of} of {wanted}")
+            self.faults.add(f"{key}.drives", f"{table.drive_count} drives", f"{of} of {wanted}")
         usable, capacities = None, []
-        if wanted is None and len(chosen) == table.count and table.stripe_unit > 0:
+        if wanted is None and len(chosen) == table.drive_count and table.stripe_unit > 0:
             capacities = self._used(key, table, chosen)
             usable = self._offers(table, capacities) or None
         if usable is not None:
@@ -383,9 +383,9 @@ class Parts:
             self.faults.add(f"{key}.level", table.level, allowed, controller.levels)
         elif controller is not None and table.level == "raid10":
             most = controller.raid10_drives_max
-            if most is not None and table.count > most:
+            if most is not None and table.drive_count > most:
                 allowed = f"at most {most} in a RAID 10, as {controller.name} has it"
-                self.faults.add(f"{key}.drives", f"{table.count} drives", allowed)
+                self.faults.add(f"{key}.drives", f"{table.drive_count} drives", allowed)
 
     def choose_drives(
         self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None

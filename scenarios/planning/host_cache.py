@@ -38,7 +38,7 @@ _EVERY_READ: Final = 1
 def own_unit(table: ArrayTable) -> ArrayTable:
     """The array with the blocks of its cache for stripe units, which one drive has no use for."""
     cache = table.host_cache
-    if cache is None or table.level != "jbod" or table.count != 1:
+    if cache is None or table.level != "jbod" or table.drive_count != 1:
         return table
     block = cache.block or cache.facts.block
     return ArrayTable.model_construct(**{**vars(table), "stripe_unit": block})
@@ -112,7 +112,7 @@ def _may_have_one(
 ) -> bool:
     before = len(parts.faults.found)
     where = f"{key}.host_cache"
-    single = table.level == "jbod" and table.count == 1
+    single = table.level == "jbod" and table.drive_count == 1
     if not single and not (table.in_host and facts(table.level).striped):
         allowed = 'left out: it lies over one drive, or over an array with software_raid = "os"'
         parts.faults.add(where, table.level, allowed)

@@ -41,6 +41,6 @@ def copies_plan(key: str, table: ArrayTable, faults: Faults) -> CopiesPlan | Non
         if facts(table.level).parities:
             allowed += "; parity rotates left-symmetric here, md's default"
         faults.add(f"{key}.layout", str(table.layout), allowed)
-    if layout is None or layout.is_of_pairs(table.count):
+    if layout is None or layout.is_of_pairs(table.drive_count):
         return None
     return layout.to_plan()

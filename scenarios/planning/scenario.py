@@ -35,6 +35,7 @@ from raidlab.scenarios.planning.caching import (
     settings_warnings,
 )
 from raidlab.scenarios.planning.durability import add_file_systems, drive_flushes
+from raidlab.scenarios.planning.equal_arrays import expanded_arrays
 from raidlab.scenarios.planning.events import plan_events
 from raidlab.scenarios.planning.fio import (
     FioWorkload,
@@ -49,7 +50,7 @@ from raidlab.scenarios.planning.host_warnings import host_warnings, without_thre
 from raidlab.scenarios.planning.link_tree import unused_links
 from raidlab.scenarios.planning.load_warnings import no_whole_sectors, straddles
 from raidlab.scenarios.planning.md import md_host_warnings
-from raidlab.scenarios.planning.monitored import expanded, planned_elsewhere
+from raidlab.scenarios.planning.monitored import planned_elsewhere
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -245,8 +246,7 @@ def build_scenario(
         SpecError: Everything that is wrong with it.
     """
     tree, path = (in_form_of_a_file(tree), None) if path is None else (tree, Path(path))
-    faults = Faults("" if path is None else str(path))
-    monitored = expanded(tree, path, faults)
+    monitored, faults = expanded_arrays(tree, path)
     table = check(ScenarioTable, monitored.tree, faults)
     if table is None:
         raise SpecError(faults.found)
@@ -403,11 +403,10 @@ def _workloads(
         area = _area(key, workload, usable, table.host.threads, parts.faults)
         if area is None:
             continue
-        level, count = next(
-            (a.level, a.count) for n, a in enumerate(table.array) if table.array_name(n) == target
-        )
+        array = next(a for n, a in enumerate(table.array) if table.array_name(n) == target)
+        level = array.level
         parts.faults.extend(_per_faults(workload, level), key)
-        factor = count if workload.per == "drive" and level != "independent" else 1
+        factor = array.drive_count if workload.per == "drive" and level != "independent" else 1
         outstanding = tuple(step * factor for step in workload.outstanding or (1,))
         if workload.rate is not None:
             outstanding = (0,) * len(workload.rate)

@@ -50,7 +50,7 @@ def line_bytes(table: ArrayTable) -> int:
 
     A stripe unit or, with parity, the data of a stripe, which is then written back as a whole.
     """
-    return table.stripe_unit * data_columns(table.level, table.count, table.spans)
+    return table.stripe_unit * data_columns(table.level, table.drive_count, table.spans)
 
 
 def add_tier(
@@ -218,11 +218,13 @@ def choose_ssds(
 ) -> Chosen | None:
     """The devices of the SSDs with their options; None, and faults, if there are none such."""
     chosen = parts.choose_drives(key, array.name, array, settings)
-    wanted = wrong_count(array.level, array.count)
+    wanted = wrong_count(array.level, array.drive_count)
     if wanted is not None:
-        parts.faults.add(f"{key}.drives", f"{array.count} drives", f"{array.level} of {wanted}")
+        parts.faults.add(
+            f"{key}.drives", f"{array.drive_count} drives", f"{array.level} of {wanted}"
+        )
         return None
-    return None if len(chosen) < array.count else chosen
+    return None if len(chosen) < array.drive_count else chosen
 
 
 def has_disks(parts: Parts, key: str, chosen: Chosen) -> bool:

@@ -2,6 +2,7 @@
 
 A goal is a quantity, a comparison and a bound. A latency or rate may be that of `read` or `write`,
 and of one workload: `write p99 < 5 ms`, `mail: p99 < 20 ms`. Without a workload it is every one's.
+`vm-*: rate >= 9000 IO/s` is the sum of a group of workloads, `total: rate ...` that of all.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fnmatch import fnmatchcase
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION, IO_RATE, PERCENT, POWER, RATE, SIZE
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import GoalData, Rates, Row, latency_at, side_of
 
+TOTAL: Final = "total"
+"""What stands for all workloads together before a rate."""
 CLEAR = 0.95
 """Confidence from which on a comparison is clear."""
 _Z95 = 1.959964
@@ -25,9 +30,9 @@ UNWORN_YEARS = 1000.0
 """The life of drives that do not wear."""
 _STRIPES = 1e-4
 """Share of a capacity that whole stripes may lack."""
-_GOAL = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*?)\s*"
+_GOAL = re.compile(r"(?:([A-Za-z0-9_.+*-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*?)\s*"
                    r"(<=?|>=?)\s*(\S.*)")  # fmt: skip
-_NAME = re.compile(r"(?:([A-Za-z0-9_.+-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*)")
+_NAME = re.compile(r"(?:([A-Za-z0-9_.+*-]+)\s*:)?\s*(read\s+|write\s+)?([a-z][a-z0-9_. -]*)")
 _NUMBER = re.compile(r"([+]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*(.*)")
 
 
@@ -37,13 +42,14 @@ class Source(Enum):
     LATENCY = "the load's latencies"
     RATE = "the load's rates"
     BUSY = "how busy its components are"
+    SLOWDOWN = "the load's latencies, over those without a load"
     SYSTEM = "the system itself"
     REBUILD = "a rebuild under the load"
     LIFE = "the wear under the load"
     RISK = "random failures"
 
 
-OF_A_RUN = (Source.LATENCY, Source.RATE, Source.BUSY)
+OF_A_RUN = (Source.LATENCY, Source.RATE, Source.BUSY, Source.SLOWDOWN)
 """What a run of the load shows."""
 
 
@@ -72,6 +78,14 @@ def _plain(text: str) -> float:
     if match is None or match[2]:
         raise ValueError('a number such as "1e-4"')
     return float(match[1].replace("_", ""))
+
+
+def _multiple(text: str) -> float:
+    """A number above 1, with or without an `x`."""
+    found = _plain(text.rstrip().removesuffix("x").rstrip())
+    if found <= 1:
+        raise ValueError('a number above 1, such as "2"')
+    return found
 
 
 def _money(text: str) -> float:
@@ -104,11 +118,14 @@ class Quantity:
 
 
 _LATENCY = Quantity(Source.LATENCY, _duration_us, "us", "< 20 ms")
+_SIDED: Final = (Source.LATENCY, Source.RATE, Source.SLOWDOWN)
+"""Sources of what reads and writes have each for themselves."""
 QUANTITIES: Mapping[str, Quantity] = {
     **dict.fromkeys(("mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"), _LATENCY),
     "rate": Quantity(Source.RATE, _rate, "IO/s", ">= 5000 IO/s"),
     "throughput": Quantity(Source.RATE, lambda text: float(RATE.parse(text)), "B/s", "> 1 GB/s"),
     "utilization": Quantity(Source.BUSY, _utilization, "%", "< 70 %"),
+    "slowdown": Quantity(Source.SLOWDOWN, _multiple, "x", "< 2"),
     "usable": Quantity(Source.SYSTEM, lambda text: float(SIZE.parse(text)), "B", ">= 10 TB"),
     "cost": Quantity(Source.SYSTEM, _money, "", "< 20000"),
     "power": Quantity(Source.SYSTEM, lambda text: float(POWER.parse(text)), "W", "< 500 W"),
@@ -145,6 +162,19 @@ class Goal:
     """`read`, `write`, or both."""
     workload: str = ""
     """Empty for every one."""
+
+    @property
+    def is_sum(self) -> bool:
+        """Whether it is about the sum of several workloads, not about each of them."""
+        return self.source is Source.RATE and (self.workload == TOTAL or "*" in self.workload)
+
+    def loads(self, names: Sequence[str]) -> list[str]:
+        """The workloads that it is about, of those that there are."""
+        if not self.workload or (self.workload == TOTAL and self.is_sum):
+            return list(names)
+        if self.workload in names:
+            return [self.workload]
+        return [name for name in names if "*" in self.workload and fnmatchcase(name, self.workload)]
 
     @property
     def source(self) -> Source:
@@ -251,7 +281,12 @@ def goals_of(texts: Sequence[str], option: str = "--goal", file: str = "") -> li
         except (ValueError, OverflowError):
             faults.append(Fault(option, text, f'a bound as in "{name} {known.example}"', (), file))
             continue
-        if side and known.source not in (Source.LATENCY, Source.RATE):
+        if workload == TOTAL and known.source is Source.LATENCY:
+            allowed = (
+                "rate or throughput: latencies have no sum; without a workload it is each one's"
+            )
+            faults.append(Fault(option, text, allowed, (), file))
+        if side and known.source not in _SIDED:
             faults.append(Fault(option, text, f"{name} without {side.strip()}", (), file))
         found.append(
             Goal(text.strip(), name, sign[0] == "<", value, (side or "").strip(), workload or "")
@@ -311,6 +346,8 @@ def without_effect(goals: Sequence[Goal]) -> list[str]:
             same = (goal.quantity, goal.side) == (other.quantity, other.side) and goal is not other
             if same and wider and goal.workload and not other.workload:
                 strict = other.bound <= goal.bound if goal.at_most else other.bound >= goal.bound
+                # Each below a bound leaves open what they are together.
+                strict = strict and not (goal.is_sum and goal.at_most)
                 implied = goal.at_most == other.at_most and strict
             if implied and wider:
                 found.append(f'the goal "{goal.text}" has no effect: "{other.text}" implies it')
@@ -343,10 +380,11 @@ def _contradictions(goals: Sequence[Goal], option: str, file: str) -> list[Fault
 
 def workload_faults(goals: Sequence[Goal], names: Sequence[str], option: str) -> list[Fault]:
     """Goals about workloads that there are none of, and the workloads that there are."""
+    allowed = f"one of {', '.join(names)}; `{TOTAL}` or a group such as `vm-*` of their rates"
     return [
-        Fault(option, goal.workload, f"one of {', '.join(names)}", tuple(names))
+        Fault(option, goal.workload, allowed, (*names, TOTAL))
         for goal in goals
-        if goal.workload and goal.workload not in names
+        if goal.workload and not goal.loads(names)
     ]
 
 
@@ -389,16 +427,31 @@ def judged(goal: Goal, measured: Measured) -> Judged:
 def of_load(goal: Goal, rows: Sequence[Row]) -> Measured:
     """A latency or rate in rows of a result's summary: the worst of the workloads it is about.
 
+    Of a group's rates the sum, with the sum of the intervals: loads of one system are not
+    independent of each other.
+
     Raises:
         SpecError: It is about a workload that there is none of.
     """
-    check_workloads([goal], [row["workload"] for row in rows])
-    own = [row for row in rows if goal.workload in ("", row["workload"])]
-    found = [_of_row(goal, row) for row in own]
+    names = [row["workload"] for row in rows]
+    check_workloads([goal], names)
+    about = goal.loads(names)
+    found = [_of_row(goal, row) for row in rows if row["workload"] in about]
+    if goal.is_sum:
+        return Measured(
+            _sum([each.value for each in found]),
+            _sum([each.low for each in found]),
+            _sum([each.high for each in found]),
+        )
     worst = math.inf if goal.at_most else -math.inf
     return (max if goal.at_most else min)(
         found, key=lambda each: worst if each.value is None else each.value
     )
+
+
+def _sum(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return math.fsum(known) if len(known) == len(values) else None
 
 
 def _busiest(row: Row) -> Measured:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from raidlab.devices.faults import Fault, SpecError
@@ -64,13 +64,29 @@ def goals_of_loads(written: Iterable[tuple[str, str, Sequence[str]]], file: str 
 
 def with_goals(result: Result, goals: Sequence[Goal]) -> Result:
     """The result with what each goal found, by workload and point, behind those it has already."""
+    rows = result.summary()
     found = [
         _found(replace(goal, workload=row["workload"]), row, result)
         for goal in goals
-        for row in result.summary()
-        if goal.workload in ("", row["workload"])
+        for row in rows
+        if not goal.is_sum and goal.loads([row["workload"]])
     ]
+    found += [each for goal in goals if goal.is_sum for each in _of_sum(goal, rows)]
     return replace(result, goals=(*(result.goals or ()), *found)) if goals else result
+
+
+def _of_sum(goal: Goal, rows: Sequence[Row]) -> Iterator[GoalRow]:
+    """What a goal about several workloads together found, at each point."""
+    for point in dict.fromkeys(row["point"] for row in rows):
+        own = [row for row in rows if row["point"] == point]
+        yield {
+            **judged(goal, of_load(goal, own)).to_dict(),
+            "workload": goal.workload,
+            "point": point,
+            "outstanding": own[0]["outstanding"],
+            "ios_within": None,
+            "time_within": None,
+        }
 
 
 def _found(goal: Goal, row: Row, result: Result) -> GoalRow:

@@ -13,6 +13,7 @@ from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.trees import Document
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.planning.equal_arrays import with_copies
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Measured, judged, workload_faults
 from raidlab.scenarios.risk.histories import Batch, Estimate, Model, estimate
@@ -240,6 +241,7 @@ def assess(
     own_seed = scenario.seed if seed is None else seed
     hours, p99, notes = _rebuild(tree, path, scenario, question, running or Running(), seed)
     arrays, assumptions = [], notes
+    tree, _ = with_copies(tree, "")
     for at in range(len(tree["array"])):
         array, assumed = _array(tree, scenario, at, question, hours.value or 0.0, own_seed)
         arrays.append(array)

@@ -236,21 +236,24 @@ def run_plans(
     done = len(finished)
     if progress is not None:
         progress(done, len(plans))
-    left = [at for at in range(len(plans)) if at not in finished]
-    # The store has none of these: they were looked up above.
-    asked = (plans[at] for at in left)
-    with closing(outcomes(asked, workers=workers, requests=requests)) as coming:
+    # The store has none of these: they were looked up above. Equal plans are run once.
+    left: dict[str, list[int]] = {}
+    for at, plan in enumerate(plans):
+        if at not in finished:
+            left.setdefault(plan, []).append(at)
+    asked = list(left)
+    with closing(outcomes(iter(asked), workers=workers, requests=requests)) as coming:
         for place, outcome in coming:
-            at = left[place]
+            own = left[asked[place]]
             if isinstance(outcome, str):
-                finished[at] = outcome
+                finished.update(dict.fromkeys(own, outcome))
                 if store is not None:
-                    store.put(run_key(plans[at]), outcome)
+                    store.put(run_key(asked[place]), outcome)
             elif refused is None:
-                raise RefusedError(at, outcome) from None
+                raise RefusedError(own[0], outcome) from None
             else:
-                refused[at] = outcome
-            done += 1
+                refused.update(dict.fromkeys(own, outcome))
+            done += len(own)
             if progress is not None:
                 progress(done, len(plans))
 

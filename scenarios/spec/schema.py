@@ -146,6 +146,8 @@ class ArrayTable(CacheSettings):
     elsewhere: ClassVar[Mapping[str, str]] = ARRAY_KEYS
 
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    count: int = Field(default=1, ge=1, le=256)
+    """Equal arrays, each with the loads that this one has; see `planning/equal_arrays.py`."""
     level: ArrayLevel = "jbod"
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     stripe_unit: Size = 64 * 1024
@@ -225,7 +227,7 @@ class ArrayTable(CacheSettings):
         return self.used // unit * unit if self.used and unit else 0
 
     @property
-    def count(self) -> int:
+    def drive_count(self) -> int:
         """Number of its drives."""
         return sum(entry.count for entry in self.drives)
 

@@ -42,6 +42,38 @@ _SURE_RUNS = 20
 _BURSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST_HOT = 16 << 20
 _DIMENSIONS = 5
+OPEN = ("sequential_read", "sequential_write", "hot_share", "bursts")
+"""What is given hour by hour, as `Openness` calls it."""
+
+
+@dataclass(frozen=True)
+class HourFit:
+    """What a window says of what is open, by the nearest choices."""
+
+    at_s: float
+    """Since the file's begin."""
+    monitored_ms: float | None
+    """Mean wait."""
+    low_ms: float
+    """Least and greatest simulated mean wait of the choices that are kept."""
+    high_ms: float
+    choices: tuple[Openness, ...]
+    """Those of the nearest that give the window's mean wait within the tolerance."""
+
+    def span(self, name: str) -> tuple[float, float] | None:
+        """Least and greatest value of an open quantity; None where no choice gives the wait."""
+        values = [float(getattr(each, name)) for each in self.choices]
+        return (min(values), max(values)) if values else None
+
+    def to_dict(self) -> Document:
+        """Plain data."""
+        return {
+            "at_s": self.at_s,
+            "monitored_ms": self.monitored_ms,
+            "simulated_ms": [self.low_ms, self.high_ms],
+            "choices": len(self.choices),
+            **{name: list(found) if (found := self.span(name)) else None for name in OPEN},
+        }
 
 
 @dataclass(frozen=True)
@@ -53,6 +85,8 @@ class Fitted:
     tried: int
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
+    hours: tuple[HourFit, ...] = ()
+    """Window by window."""
 
     def to_dict(self) -> Document:
         """The document of `raidlab fit-load --json`."""
@@ -62,6 +96,7 @@ class Fitted:
             **self.fit.model_dump(mode="json"),
             "tried": self.tried,
             "present": self.present.to_dict(),
+            "hours": [each.to_dict() for each in self.hours],
             "warnings": list(self.warnings),
             "breaches": list(self.breaches),
         }
@@ -101,30 +136,63 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
     members = search.members(tolerance)
     fit = Fit(
         system=system.title, seed=seed, tolerance_pct=round(100 * tolerance, 2),
-        holds=members[0].error_pct <= 100 * tolerance, members=tuple(members),
+        holds=members[0].error_pct <= 100 * _explained(search.noise), members=tuple(members),
     )  # fmt: skip
     fitted = load.model_copy(update={"fit": fit})
     silent = replace(running, progress=None)
     present = beside(system, fitted, silent, seed)
     tried = _SPREAD + sum(_ROUNDS)
-    said = (*_layers(system, load), *(doubts(members[0].error_pct / 100, search.noise, tolerance)))
-    return Fitted(fitted, present, tried, said)
+    said = (*_layers(system, load), *(refusal(present, fit, search.noise)))
+    return Fitted(fitted, present, tried, said, hours=tuple(search.hours(members, tolerance)))
 
 
-def doubts(error: float, noise: float, tolerance: float) -> Iterator[str]:
-    """A doubt about a system whose nearest choice is within the tolerance, but not near.
+def _explained(noise: float) -> float:
+    """Error of the waits that models and chance explain; a nearest choice beyond is no fit."""
+    return math.hypot(_BEYOND_BEST, noise)
+
+
+def refusal(present: Present, fit: Fit, noise: float) -> Iterator[str]:
+    """Why the system is not what was monitored, where no choice is near: which waits are off.
 
     Args:
-        error: Of the nearest choice's waits, root mean square as a share.
-        noise: What another seed changes of them.
-        tolerance: Up to which a choice gives what was monitored.
+        present: The system under the nearest choice, beside what was monitored.
+        fit: What came out.
+        noise: What another seed changes of the waits, as a share.
     """
-    explained = math.hypot(_BEYOND_BEST, noise)
-    if explained < error <= tolerance:
-        yield (
-            f"the nearest choice is still {100 * error:.0f} % off, where models and chance explain"
-            f" {100 * explained:.0f} %: the system may be another one than the file says"
-        )
+    if fit.holds:
+        return
+    text = (
+        f"the nearest choice is {fit.members[0].error_pct:.0f} % off, where models and chance"
+        f" explain {100 * _explained(noise):.0f} %"
+    )
+    if (worst := _furthest(present)) is not None:
+        text += f": {worst}"
+    yield f"{text}; another drive, level or count of drives, or another load on them?"
+
+
+def _furthest(present: Present) -> str | None:
+    """Which waits are furthest off: of reads or writes, in the quiet windows or the busy ones."""
+    order = sorted(present.hours, key=lambda each: each.monitored.iops)
+    half = (len(order) + 1) // 2
+    found: list[tuple[float, str]] = []
+    for name, windows in (("quietest", order[:half]), ("busiest", order[-half:])):
+        for side in ("read", "write"):
+            logs = [
+                math.log(simulated / monitored)
+                for each in windows
+                if (simulated := getattr(each.simulated, f"{side}_ms"))
+                and (monitored := getattr(each.monitored, f"{side}_ms"))
+            ]
+            if logs:
+                mean = sum(logs) / len(logs)
+                word = "longer" if mean > 0 else "shorter"
+                by = f"{100 * abs(math.expm1(mean)):.0f} %"
+                text = (
+                    f"simulated {side}s wait {by} {word} than monitored in the {len(logs)} {name}"
+                    " windows"
+                )
+                found.append((abs(mean), text))
+    return max(found)[1] if found else None
 
 
 def _layers(system: System, load: MonitoredLoad) -> Iterator[str]:
@@ -167,6 +235,7 @@ class _Search:
         self.system, self.windows, self.usable = system, windows, usable
         self.running, self.seed = running, seed
         self.tried: dict[Point, float] = {}
+        self.presents: dict[Point, Present] = {}
         self.noise = 0.0
         """What another seed changes of the waits: root mean square, as a share."""
         self.total = _SPREAD + sum(_ROUNDS) + _SURE_RUNS + 1
@@ -200,6 +269,7 @@ class _Search:
         for at, result in zip(run, found, strict=True):
             present = self.windows.beside(self.system, scenarios[at], result)
             self.tried[points[at]] = present.error
+            self.presents[points[at]] = present
         for at in refused:
             # More waits than this machine can hold: a choice that is far off.
             self.tried[points[at]] = math.inf
@@ -210,7 +280,7 @@ class _Search:
         The nearest of many that were tried shortly owes some of that to chance.
         """
         nearest = self.best()[:_SURE_RUNS]
-        self.windows, self.tried, self.seed = windows, {}, self.seed + 1
+        self.windows, self.tried, self.presents, self.seed = windows, {}, {}, self.seed + 1
         self.total = len(nearest) + 1
         self.try_all(nearest)
         nearest = self.best()[:1]
@@ -253,6 +323,26 @@ class _Search:
             moved = [min(1.0, max(0.0, a + float(b))) for a, b in zip(parent, change, strict=True)]
             found.append(tuple(moved))
         return found
+
+    def hours(self, members: Sequence[Openness], tolerance: float) -> Iterator[HourFit]:
+        """Each window by itself: which of the nearest choices give its mean wait."""
+        kept = [(self.openness(at, self.tried[at]), each) for at, each in self.presents.items()]
+        taken = [present for openness, present in kept if openness in members]
+        for at, window in enumerate(self.windows.windows):
+            monitored = self.windows.monitored[at].mean_ms
+            waits = [each.hours[at].simulated.mean_ms or math.nan for each in taken]
+            waits = [each for each in waits if not math.isnan(each)]
+            if not waits:
+                continue
+            near = tuple(
+                openness
+                for openness, present in kept
+                if monitored
+                and (wait := present.hours[at].simulated.mean_ms)
+                and abs(math.log(wait / monitored)) <= math.log1p(tolerance)
+            )
+            begin = window.first * self.windows.load.step_s
+            yield HourFit(begin, monitored, min(waits), max(waits), near)
 
     def members(self, tolerance: float) -> list[Openness]:
         """The choices that are kept: the nearest, then those that differ most from those kept."""

@@ -136,6 +136,33 @@ def hours_table(found: Present) -> Table:
     return Table(f"{found.system}, monitored and simulated", columns, rows, most=24)
 
 
+def open_hours_table(found: Fitted) -> Table:
+    """Each window: its wait, that of the choices that are kept, and what is open then."""
+    columns = [
+        Column("after", "h"),
+        Column("wait", "ms"),
+        Column("from", "ms"),
+        Column("to", "ms"),
+        Column("choices", priority=3),
+        Column("sequential reads, %", kind=Kind.TEXT),
+        Column("hot spot, %", kind=Kind.TEXT),
+        Column("bursts", kind=Kind.TEXT),
+    ]
+    rows: list[list[Cell]] = []
+    for each in found.hours:
+        spans = [
+            "none"
+            if (ends := each.span(name)) is None
+            else f"{by * ends[0]:.3g} to {by * ends[1]:.3g}"
+            for name, by in (("sequential_read", 100), ("hot_share", 100), ("bursts", 1))
+        ]
+        rows.append(
+            [each.at_s / 3600, each.monitored_ms, each.low_ms, each.high_ms, len(each.choices),
+             *spans]
+        )  # fmt: skip
+    return Table("Hour by hour: waits of the choices, and what is open", columns, rows, most=24)
+
+
 def picture(found: Present) -> Picture:
     """Mean waits over time, monitored and simulated."""
     import plotly.graph_objects as go
@@ -188,6 +215,7 @@ def page(found: Fitted, command: str) -> str:
         evidence=[
             open_table(found.fit),
             hours_table(found.present),
+            open_hours_table(found),
             Text("What it rests on", list(found.load.assumptions)),
         ],
         provenance=[f"raidlab {_engine.version()}, seed {found.fit.seed}; {found.tried} choices."],

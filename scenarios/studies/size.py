@@ -42,6 +42,7 @@ from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.studies import rebuild
+from raidlab.scenarios.studies.unloaded import slowdown
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _REPLICATIONS = (1, 4, 16)
 _LOADS = ("rate", "outstanding", "area", "hot_spot", "block_size", "threads", "used")
 """Last words of paths of which one asks for the most."""
 _ALLOWED = ("the load's latencies", "its rates", "usable", "rebuild", "rebuild p99",
-    "rebuild p99.9", "life", "utilization",
+    "rebuild p99.9", "life", "utilization", "slowdown",
 )  # fmt: skip
 
 
@@ -412,14 +413,19 @@ class Search:
 
 def asked_rate(goal: Goal, scenario: Scenario) -> float | None:
     """The I/Os a second that loads ask for which a goal is about; None if they are not all open."""
-    rates = [load.arrives_per_s for load in scenario.workloads if goal.workload in ("", load.name)]
+    names = goal.loads([load.name for load in scenario.workloads])
+    rates = [load.arrives_per_s for load in scenario.workloads if load.name in names]
     if goal.quantity != "rate" or goal.side or not rates or not all(rates):
         return None
+    if goal.is_sum:
+        return sum(rates)
     return max(rates) if goal.at_most else min(rates)
 
 
 def _of_run(goal: Goal, scenario: Scenario, rows: Sequence[Row]) -> Measured:
     """A latency or rate; that of an open load which is served is what it asks for."""
+    if goal.source is Source.SLOWDOWN:
+        return slowdown(goal, scenario, rows)
     asked = asked_rate(goal, scenario)
     if asked is not None and not falls_behind(scenario, rows):
         return Measured(asked, certain=True)

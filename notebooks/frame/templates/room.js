@@ -262,6 +262,9 @@ function room(root, about, ask) {
     fill(kept.value);
     // A link says where to go; without one the page goes to what was predicted.
     open(kept.value, own && location.hash.length > 1 ? null : kept.value === null ? null : about.at);
+  } else {
+    // While the visitor thinks, what is to be predicted is simulated: the answer is there at once.
+    ask({outcome: true, asked: about.at, seed: about.seed}, () => {});
   }
   if (stale) warn(stale);
 }

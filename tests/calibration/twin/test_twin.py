@@ -11,7 +11,8 @@ from raidlab.calibration.surrogates.loads import Measured
 from raidlab.calibration.surrogates.selection import select
 from raidlab.calibration.twin.asks import Ask, candidates, first_look, kept_back, loads_of_asks
 from raidlab.calibration.twin.design import choose
-from raidlab.calibration.twin.targets import plan_of
+from raidlab.calibration.twin.report import conformal_pct
+from raidlab.calibration.twin.targets import SimulatedTarget, plan_of
 from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import load_scenario
 
@@ -27,6 +28,7 @@ outstanding = 8
 [run]
 duration = "1 s"
 """
+NAME = "randread-4k-d1-j1"
 CAPPED = """
 kind = "volume"
 name = "capped"
@@ -125,3 +127,31 @@ def test_the_collectors_plan_of_loads():
     text = plan_of([Ask(0.7, 16384, 8, 4)], "round")
     assert '"rwmixread" = "70"' in text or 'rwmixread = "70"' in text
     assert 'numjobs = "4"' in text and 'group_reporting = "1"' in text
+
+
+def test_an_interval_by_hand():
+    """Of 40 errors the 39th counts; of 18 none would be far enough."""
+    errors = [0.01 * at for at in range(1, 41)]
+    assert conformal_pct(errors) == pytest.approx(100 * np.expm1(0.39))
+    assert conformal_pct(errors[:18]) is None
+
+
+def test_the_first_load_is_measured_again_at_the_end(folder, monkeypatch):
+    """A volume that loses a fifth of its rate in the last round drifts; the folder keeps that."""
+    measure = SimulatedTarget.measure
+
+    def slower(self, asks, number):
+        found = measure(self, asks, number)
+        if len(asks) == 9:
+            sides = {"read": found[-1].read.model_copy(update={"iops": 0.8 * found[-1].iops})}
+            found[-1] = found[-1].model_copy(update=sides)
+        return found
+
+    monkeypatch.setattr(SimulatedTarget, "measure", slower)
+    line = ["--simulated", "system.toml", "--out", "made", "--points", "14", "--json"]
+    found = json.loads(twin(*line).stdout)
+    assert found["drift_pct"] == pytest.approx(-20, abs=3)
+    assert any("the machine drifts" in each for each in found["warnings"])
+    assert found["points"] == 13 + 8
+    stored = json.loads((folder / "made" / "points.json").read_text())["points"]
+    assert [p["name"] for p in stored if "at the end" in p["name"]] == ["at the end: " + NAME]

@@ -5,6 +5,7 @@ import pytest
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.later import total
+from raidlab.scenarios.capacity.migration_report import copies, moving
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.report import answer
@@ -126,3 +127,34 @@ def test_a_trend_needs_a_present_system(growing):
     growing["price"][0]["trend"] = -0.2
     with pytest.raises(SpecError, match="until a later purchase that system serves"):
         question_of(growing)
+
+
+def test_moving_the_data_takes_its_bytes_over_the_copiers_rate(growing):
+    """One M/M/1 of 1 ms gives all that users leave, 600 MiB/s, to a copier that is always there.
+
+    An eighth of it are 75 more I/Os a second: users' mean lies between M/M/1 at 400 and at 475.
+    """
+    question = question_of(growing | {"present": growing["present"] | {"moves": "50 GB"}})
+    found = plan(question).migration
+    assert found is not None and not found.limited_by_new
+    full, *throttled = found.copies
+    assert full.bytes_per_s == pytest.approx(600 * 2**20, rel=0.05)
+    assert [each.part for each in throttled] == [0.5, 0.25, 0.125]
+    for each in found.copies:
+        assert each.bytes_per_s == pytest.approx(each.part * full.bytes_per_s, rel=0.05)
+        assert 3600 * each.hours * each.bytes_per_s == pytest.approx(50e9)
+        assert each.iops == pytest.approx(400, rel=0.05)
+    p99s = [each.p99_us for each in found.copies]
+    assert p99s == sorted(p99s, reverse=True) and p99s[-1] > found.p99_us_before
+    # ln 100 / (1000 - 400) = 7.7 ms before; ln 100 / (1000 - 475) = 8.8 ms at an eighth.
+    assert found.p99_us_before == pytest.approx(7700, rel=0.1)
+    assert p99s[-1] == pytest.approx(8800, rel=0.15)
+    (row, *_) = copies(found).rows
+    assert row[0] == "none" and "Moving 50.0 GB takes" in moving(found)
+
+
+def test_nothing_is_said_of_moving_where_nothing_moves(growing):
+    del growing["price"][0]["trend"]
+    assert plan(question_of(growing)).migration is None
+    with pytest.raises(SpecError, match=r"present\.moves"):
+        question_of(growing | {"present": growing["present"] | {"moves": "much"}})

@@ -114,6 +114,7 @@ WORKLOAD: dict[str, list[Any]] = {
     "file_system": ["xfs"],
 }
 ARRAY: dict[str, list[Any]] = {
+    "count": [2],
     "name": ["other"],
     "level": ["raid0"],
     "drives": [[{"model": "null"}]],

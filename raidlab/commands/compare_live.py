@@ -1,0 +1,100 @@
+"""`raidlab compare --live`: the running machine's counters beside its twin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+from raidlab.commands.again import again
+from raidlab.commands.common import INTERRUPTED, progress, say
+from raidlab.commands.file_kinds import FileKind
+from raidlab.commands.files_written import also_writes
+from raidlab.commands.outputs import deliver, give
+from raidlab.commands.tables import Output, Shown
+from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.units import DURATION
+
+LOAD = Path("live.json")
+_LEAST_STEPS = 2
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What a user says of it."""
+
+    scenario: str
+    length: str
+    interval: str
+    devices: Sequence[str]
+    load: Path
+    """The observed load; the journal beside it goes on."""
+    html: Path | None
+    seed: int
+    workers: int | None
+    output: Output
+
+
+def compare_live(watch: Watch) -> None:
+    """Records the counters of this machine and lays its twin beside them.
+
+    Raises:
+        SpecError: No scenario, no time, no counters.
+        Exit: It was interrupted; what was seen until then is shown.
+    """
+    from raidlab.calibration.monitoring import live_report as report
+    from raidlab.calibration.monitoring import record as recording
+    from raidlab.calibration.monitoring.live import watched
+    from raidlab.calibration.monitoring.nvme_log import read_logs
+    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.studies.present import System
+    from raidlab.scenarios.studies.size import Running
+
+    if not watch.scenario:
+        allowed = "the scenario of the twin, which --live simulates under the observed load"
+        raise SpecError([Fault("--scenario", None, allowed)])
+    seconds, step = _seconds("--for", watch.length), _seconds("--interval", watch.interval)
+    if seconds < _LEAST_STEPS * step:
+        allowed = f"at least {_LEAST_STEPS} intervals of {watch.interval}"
+        raise SpecError([Fault("--for", watch.length, allowed)])
+    path = Path(watch.scenario)
+    system = System(read_toml(path), path)
+    # What cannot be built is refused before an hour of recording.
+    system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {})
+    also_writes("--load", {watch.load: FileKind.LOAD}, say)
+    interrupted, journal = False, recording.journal_of(watch.load)
+    names = list(recording.snapshot(recording.DISKSTATS, 0.0))
+    before = read_logs(names)
+    with progress("samples") as tell:
+        try:
+            recording.record(watch.load, seconds, step, path=recording.DISKSTATS, progress=tell)
+        except KeyboardInterrupt:
+            interrupted = True
+    logs = before, read_logs(names)
+    found = watched(
+        system, recording.imported(journal), watch.devices, Running(watch.workers), watch.seed, logs
+    )
+    deliver([{watch.load: found.load.to_json}], lambda: None)
+    give(
+        found,
+        watch.output,
+        watch.html,
+        lambda: Shown(found.present.system, report.answer(found), report.tables(found)),
+        lambda: report.page(found, again("compare")),
+    )
+    if interrupted:
+        say("interrupted: the same command goes on from here")
+        raise typer.Exit(INTERRUPTED)
+    journal.unlink(missing_ok=True)
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        seconds = DURATION.convert(text) / 1e9
+    except ValueError as error:
+        raise SpecError([Fault(option, text, str(error))]) from None
+    if seconds < 0.1:
+        raise SpecError([Fault(option, text, "at least 0.1 s")])
+    return seconds
