@@ -75,7 +75,7 @@ impl System {
                     "a load on whose path something takes time: host, controller, links or drives; \
                      its I/Os take none, so the clock stays at {at} s"
                 );
-                let name = &self.layers.loads.workload(load).name;
+                let name = &self.layers.loads.records().workload(load).name;
                 Some(Fault::new("workload", name, allowed))
             }
             Failure::Backlog(load) => {
@@ -85,7 +85,7 @@ impl System {
                     "a rate that the system serves, or a shorter run: at {at:.3} s {waiting} I/Os \
                      wait, for more of which there is no memory"
                 );
-                let name = &self.layers.loads.workload(load).name;
+                let name = &self.layers.loads.records().workload(load).name;
                 Some(Fault::new("workload", name, allowed).about(About::Backlog))
             }
         }
@@ -114,7 +114,7 @@ impl System {
             return false;
         }
         // The last completion may lie a little ahead: what happens up to it belongs to the run.
-        let over = self.layers.loads.over();
+        let over = self.layers.loads.records().over();
         let limit = over.map_or(limit, |over| over.min(limit));
         let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
             return false;
@@ -222,7 +222,7 @@ impl System {
     /// What the log says is noted in the loads' records.
     pub(crate) fn note_log(&mut self) {
         let Layers { path, loads, .. } = &mut self.layers;
-        loads.note_log(path);
+        loads.records_mut().note_log(path);
     }
 
     /// What became of the data, if the run followed them.

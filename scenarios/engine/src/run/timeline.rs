@@ -34,7 +34,7 @@ impl System {
 
     /// The hot spot of a workload moves, and that of its shadow with it.
     pub(crate) fn move_hot_spot(&mut self, workload: u32, start: u64, now: Time) {
-        let load = self.layers.loads.workload_mut(workload);
+        let load = self.layers.loads.records_mut().workload_mut(workload);
         load.load.move_hot_spot(start);
         let what = format!("hot spot of {} moves to byte {start}", load.name);
         let name = load.name.clone();

@@ -115,7 +115,7 @@ impl ShingledFront {
         }
     }
 
-    /// Bytes of the tables of a drive of so many bands.
+    /// Bytes of the tables of a drive of this many bands.
     pub fn table_bytes(params: &ShingledParams, bands: u64) -> u64 {
         MediaCache::table_bytes(params.records, bands)
     }

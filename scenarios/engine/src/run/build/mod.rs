@@ -153,7 +153,7 @@ impl System {
         for (index, workload) in plan.workloads.iter().enumerate() {
             match workload.arrival {
                 Arrival::Poisson { .. } | Arrival::Patterned { .. } | Arrival::Traced { .. } => {
-                    let load = self.layers.loads.workload_mut(index as u32);
+                    let load = self.layers.loads.records_mut().workload_mut(index as u32);
                     let Some(arrivals) = &mut load.arrivals else {
                         continue;
                     };
