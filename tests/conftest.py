@@ -5,7 +5,7 @@ import os
 import pytest
 from hypothesis import settings
 
-# The same examples everywhere; `make fuzz` draws new ones.
+# Equal examples everywhere; `make fuzz` draws new ones.
 settings.register_profile("steady", derandomize=True, deadline=None)
 if "RAIDLAB_FUZZ_SECONDS" not in os.environ:
     settings.load_profile("steady")

@@ -184,7 +184,7 @@ def test_a_curve_is_drawn_with_the_mouse_and_stays_beside_the_simulated_one(brow
     assert "Farthest apart at " in page.locator("#compared").inner_text()
     names = "document.querySelector('#picture-0 .plot').data.map(each => each.name)"
     assert "predicted" in page.evaluate(names)
-    # The same by keyboard: the points are fields, too.
+    # By keyboard: the points are fields, too.
     page.click("#again")
     page.click("#draw summary")
     for field in page.locator(".points input").all():

@@ -79,7 +79,7 @@ def test_steady_state_is_found_after_and_not_before_the_rate_settles(tmp_path):
     _, everything = rounds(tmp_path / "all", "")
     found = tested.manifest.steady_state[0]
     assert found.reached
-    # The same seeds: the rounds are the same ones, and end early.
+    # With equal seeds the rounds are equal, and end early.
     assert until == everything[: len(until)]
     assert found.rounds == len(until) < len(everything)
     settled = sum(everything[-4:]) / 4

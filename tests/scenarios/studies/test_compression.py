@@ -67,7 +67,7 @@ def test_a_scenario_s_own_loads_are_drawn(tmp_path):
     text = page.read_text()
     assert text.count('<div class="plot"') == 2
     assert "NAND bytes / host byte" in text
-    # The same seed gives the same bytes.
+    # Equal seeds give equal bytes.
     assert command(path, "--shares", "0,98", "--json").stdout == done.stdout
 
 

@@ -42,7 +42,7 @@ def test_an_ssd_is_measured_at_what_its_maker_states(ssd: Drive) -> None:
     found = {each.quantity: each.error_pct for each in ssd.stated()}
     assert set(found) == {"sequential_read", "sequential_write", "random_read", "random_write"}
     # A twelfth of the pages a block, with as many dies: rates are the larger drive's.
-    # The same buffer is a larger share of the drive, and absorbs more of its writes.
+    # An equal buffer is a larger share of the drive, and absorbs more of its writes.
     for key, error in found.items():
         assert error == pytest.approx(0, abs=5 if key == "random_write" else 2), key
 

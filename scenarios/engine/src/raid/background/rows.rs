@@ -27,8 +27,8 @@ use raidlab_models::DeviceParams;
 /// another one comes to the same row; platters stand at any angle to each other (assumed).
 const STREAM: [u64; 2] = [512 << 10, 2 << 20];
 const MOST: [u64; 2] = [2 << 20, 16 << 20];
-/// Bytes of a member that begin side by side while the host wants the drives: so many that an arm
-/// moves there and back for a small part of the time (assumed).
+/// Bytes of a member that begin side by side while the host wants the drives: enough that an
+/// arm moves there and back for a small part of the time (assumed).
 const SLICE: [u64; 2] = [512 << 10, 16 << 20];
 /// Rows of a stream at least, however large they are (assumed).
 const LEAST_ROWS: u64 = 4;

@@ -199,7 +199,7 @@ pub(crate) fn check_bitmaps(plan: &Plan, arrays: &[Array], faults: &mut Faults) 
         let Some(bitmap) = plan.bitmap else { continue };
         if Bitmap::regions(bitmap, &array.layout) > MOST_REGIONS {
             let key = format!("arrays.{i}.bitmap.chunk_bytes");
-            let allowed = format!("so many that the array has at most {MOST_REGIONS} regions");
+            let allowed = format!("large enough that the array has at most {MOST_REGIONS} regions");
             faults.add(key, bitmap.chunk_bytes, allowed);
         }
     }
