@@ -39,7 +39,7 @@ class Report(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     id: str
-    group: Literal["md", "sync", "client", "links", "volume", "tails", "mixed"]
+    group: Literal["md", "sync", "client", "links", "volume", "tails", "mixed", "fsync"]
     system: str
     load: str
     figure: str
@@ -176,11 +176,15 @@ def markdown(lines: Sequence[Line]) -> str:
             f" {report.measured:g} | {line.simulated:.4g} | {before} | {line.faster:.2f} |"
             f" {stands} |"
         )
-    out += ["", MISSES, "| row | ratio | most likely cause |", "|---|---|---|"]
+    out += ["", MISSES, "| rows | ratios | most likely cause |", "|---|---|---|"]
+    causes: dict[str, list[Line]] = {}
+    for line in lines:
+        if not _is_met(line.faster):
+            causes.setdefault(line.report.cause or "not known", []).append(line)
     out += [
-        f"| {line.report.id} | {line.faster:.2f} | {line.report.cause or 'not known'} |"
-        for line in lines
-        if not _is_met(line.faster)
+        f"| {', '.join(each.report.id for each in own)} |"
+        f" {', '.join(f'{each.faster:.2f}' for each in own)} | {cause} |"
+        for cause, own in causes.items()
     ]
     return "\n".join(out) + "\n" + TAIL
 

@@ -39,6 +39,7 @@ class BitmapPlan(TypedDict):
 
     chunk_bytes: int
     flushes: bool
+    fua: NotRequired[bool]
 
 
 class BytePowerParams(TypedDict):
@@ -591,6 +592,7 @@ class SyncPlan(TypedDict):
 
     allocates: bool
     every: int
+    fua: NotRequired[bool]
     times: bool
 
 
@@ -605,6 +607,7 @@ class Syncs(TypedDict):
     each_write: bool
     fdatasync: int
     fsync: int
+    fua: NotRequired[bool]
 
 
 class Think(TypedDict):
@@ -1075,6 +1078,7 @@ class FileSystemPlan(TypedDict):
     async_commit: bool
     bytes: int
     flushes: bool
+    fua: NotRequired[bool]
     journal: JournalKind
     start_bytes: int
     tick_ns: Nanos
@@ -1101,6 +1105,7 @@ class FirmwareParams(TypedDict):
     finish_ns: NotRequired[Nanos]
     finish_unit_ns: NotRequired[Nanos]
     flush_ns: NotRequired[Nanos]
+    fua_ns: NotRequired[Nanos | None]
     insert_unit_ns: NotRequired[Nanos]
     lookup_unit_ns: NotRequired[Nanos]
     move_batch: NotRequired[int]

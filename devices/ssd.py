@@ -138,6 +138,8 @@ class Firmware(Table):
     flush: Duration = 0
     """What a flush takes behind the programs of what was written since the last one: a drive
     without power-loss protection writes the changes of its map and its own records."""
+    fua: Duration | None = None
+    """What a write with FUA takes behind its program; as `flush` if left out."""
     spread: Share = 0.0
     """Share of a command's core time that varies exponentially from one to the next."""
     finish: Duration = 0
@@ -200,6 +202,8 @@ class Firmware(Table):
         }
         if self.flush:
             plan["flush_ns"] = self.flush
+        if self.fua is not None:
+            plan["fua_ns"] = self.fua
         return plan
 
 

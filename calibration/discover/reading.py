@@ -36,6 +36,8 @@ from raidlab.devices.reading import reason
 _LARGEST_CAPTURE = 32 << 20
 """Bytes of a capture at most."""
 _MOST_FILES = 20_000
+_PART = re.compile(r"^#==\[ [^\]]+ \]=+#?[ \t]*\r?\n#[ \t]*(\S[^\n]*)\n", re.MULTILINE)
+"""The begin of a part of a supportconfig, with its command."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,34 @@ def read_text(name: str, text: str) -> Read:
     return Read(name, None)
 
 
+def read_file(name: str, text: str) -> list[Read]:
+    """Facts of a file: of SUSE's supportconfig each command's output by itself.
+
+    Args:
+        name: Of the file.
+        text: What it holds.
+    """
+    parts = list(supportconfig_parts(text))
+    if not parts:
+        return [read_text(name, text)]
+    found = [read_text(f"{name}: {command}", output) for command, output in parts]
+    known = [each for each in found if each.facts is not None]
+    return known or [Read(name, None)]
+
+
+def supportconfig_parts(text: str) -> Iterator[tuple[str, str]]:
+    """Commands, or files, and what they gave, of a file of SUSE's supportconfig.
+
+    Each part begins with `#==[ Command ]===...#` and a line `# COMMAND`.
+    """
+    marks = list(_PART.finditer(text))
+    for at, mark in enumerate(marks):
+        end = marks[at + 1].start() if at + 1 < len(marks) else len(text)
+        output = text[mark.end() : end].strip("\n")
+        if output.strip():
+            yield mark[1].strip(), output + "\n"
+
+
 def read_paths(paths: Sequence[Path]) -> list[Read]:
     """Facts of files and folders, in the order of their names.
 
@@ -114,7 +144,7 @@ def read_paths(paths: Sequence[Path]) -> list[Read]:
             found.extend(_folder(path))
         else:
             try:
-                found.append(read_text(path.name, _text(path)))
+                found.extend(read_file(path.name, _text(path)))
             except OSError as error:
                 faults.append(Fault("", None, f"cannot be read: {reason(error)}", (), str(path)))
     if faults:
@@ -153,6 +183,9 @@ def _folder(folder: Path) -> Iterator[Read]:
             facts = Facts(refused=f"cannot be read: {reason(error)}")
             yield Read(name, facts)
             continue
-        yield Read(name, None) if "\0" in text[:1024] else read_text(name, text)
+        if "\0" in text[:1024]:
+            yield Read(name, None)
+        else:
+            yield from read_file(name, text)
     if values:
         yield read_text("sys", "\n".join(values))

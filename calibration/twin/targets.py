@@ -102,6 +102,8 @@ class CollectedTarget:
     size: str = ""
     """Of a file that is made, as `--size` has it."""
     writes: bool = True
+    confirmed: str = ""
+    """Serial number, or NAME:BYTES, of a device that is in use or holds data; it is only read."""
     _machine: Machine | None = field(default=None, init=False)
 
     @property
@@ -117,14 +119,23 @@ class CollectedTarget:
         words = [str(program()), self.path, "--plan", str(plan), "--out", str(bundle)]
         # The collector removes a file that it made: each round makes it again.
         words += ["--size", self.size] if self.size else []
+        words += [] if self.writes else ["--read-only"]
+        # Beside --read-only the collector writes nothing, whatever it is named.
+        words += ["--destroy-data-on", self.confirmed] if self.confirmed else []
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines()
-            allowed = said[-1] if said else f"the collector ended with {done.returncode}"
-            raise SpecError([Fault("TARGET", self.path, allowed)])
+            raise SpecError([self._refused(done.stderr or done.stdout, done.returncode)])
         found = import_fio([bundle])
         self._machine = self._machine or found.machine
         return list(found.points)
+
+    def _refused(self, said: str, code: int) -> Fault:
+        """Why the collector measured nothing."""
+        lines = [line.strip() for line in said.strip().splitlines() if line.strip()]
+        allowed = "; ".join(lines[-2:]) or f"the collector ended with {code}"
+        if not self.writes and not self.confirmed:
+            allowed += " (`twin` only reads a device: --confirm takes what is typed)"
+        return Fault("TARGET", self.path, allowed)
 
     def machine(self) -> Machine | None:
         """What the collector read of it."""

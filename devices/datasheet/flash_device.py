@@ -243,16 +243,37 @@ def _flush(draft: Draft, flash: Flash) -> None:
         return
     program = flash.slc_program_us if flash.sheet.has_slc_cache else flash.program_us
     program += flash.planes * PAGE / flash.channel_mb_s
+    usual = priors.FLUSH_MS[flash.family]
     if stated is not None:
         time = max(0.0, stated / 1e3 - program)
         note = "flush_latency, less the program of what the buffer holds"
         draft.put("firmware.flush", quantity(time, "us"), Origin("derived", note))
+        usual = Prior(stated / 1e6, stated / 1e6, stated / 1e6, "flush_latency")
+    else:
+        what = "a flush behind a small write, less its program"
+        times = _behind(usual, program, what)
+        draft.put("firmware.flush", quantity(times.best, "us"), assumed(times, "us"))
+    if flash.family != "sata":
+        _fua(draft, flash, usual, program)
+
+
+def _fua(draft: Draft, flash: Flash, flush: Prior, program: float) -> None:
+    """What a write with FUA takes behind its own program; over SATA Linux sends none."""
+    stated = flash.sheet.fua_latency
+    if stated is not None:
+        note = "fua_latency, less the program of its data"
+        time = max(0.0, stated / 1e3 - program)
+        draft.put("firmware.fua", quantity(time, "us"), Origin("derived", note))
         return
-    usual = priors.FLUSH_MS[flash.family]
+    over = priors.FUA_OVER_FLUSH
+    usual = Prior(flush.low * over.low, flush.best * over.best, flush.high * over.high, over.source)
+    times = _behind(usual, program, "a write with FUA over a flush, less its program")
+    draft.put("firmware.fua", quantity(times.best, "us"), assumed(times, "us"))
+
+
+def _behind(times: Prior, program: float, what: str) -> Prior:
+    """Microseconds behind a program of `program` us, of times in ms that include it."""
     low, best, high = (
-        round(max(0.0, 1e3 * ms - program)) for ms in (usual.low, usual.best, usual.high)
+        round(max(0.0, 1e3 * ms - program)) for ms in (times.low, times.best, times.high)
     )
-    times = Prior(
-        low, best, high, f"a flush behind a small write, less its program: {usual.source}"
-    )
-    draft.put("firmware.flush", quantity(times.best, "us"), assumed(times, "us"))
+    return Prior(low, best, high, f"{what}: {times.source}")

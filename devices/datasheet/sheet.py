@@ -133,6 +133,8 @@ class Sheet(Table):
     write_latency: _Duration | None = None
     flush_latency: _Duration | None = None
     """Of an SSD: a flush behind a write of 4 KiB at depth 1."""
+    fua_latency: _Duration | None = None
+    """Of an SSD: a write of 4 KiB with FUA at depth 1."""
     power_loss_protection: bool | None = None
     """Of an SSD: whether its buffer outlives an outage; as drives for servers unless `burst`."""
     cell: Literal["slc", "mlc", "tlc", "qlc", "plc", "3d-xpoint"] | None = None
@@ -220,9 +222,11 @@ class Sheet(Table):
         if self.write_latency is not None and self.write_latency < 1e3 * _LEAST_WRITE_US:
             allowed = f"at least {_LEAST_WRITE_US:g} us: a command, its data and an interrupt"
             yield Fault("write_latency", f"{self.write_latency} ns", allowed)
-        if self.flush_latency is not None and self.flush_latency < 1e3 * _LEAST_WRITE_US:
-            allowed = f"at least {_LEAST_WRITE_US:g} us: a command and an interrupt"
-            yield Fault("flush_latency", f"{self.flush_latency} ns", allowed)
+        for key in ("flush_latency", "fua_latency"):
+            time = getattr(self, key)
+            if time is not None and time < 1e3 * _LEAST_WRITE_US:
+                allowed = f"at least {_LEAST_WRITE_US:g} us: a command and an interrupt"
+                yield Fault(key, f"{time} ns", allowed)
         if self.map_unit is not None and self.map_unit not in _UNITS:
             allowed = "512 B or 1, 2, 4, 8, 16, 32, 64 KiB"
             yield Fault("map_unit", f"{self.map_unit} B", allowed)
@@ -365,6 +369,7 @@ _OF_SSDS = (
     "read_latency",
     "write_latency",
     "flush_latency",
+    "fua_latency",
     "power_loss_protection",
     "cell",
     "map_unit",

@@ -97,6 +97,10 @@ class Form(Table):
     count_to: int = Field(ge=1, le=256)
     levels: tuple[ArrayLevel, ...] = Field(min_length=1, max_length=12)
     controllers: tuple[DeviceName, ...] = Field(min_length=1, max_length=8)
+    present: str = Field(default="", max_length=_NAME_LENGTH)
+    """The upload that is the present system; empty for none."""
+    moves_tb: float | None = Field(default=None, gt=0, le=1e6)
+    """Data that are moved from it, in TB of 10^12 bytes."""
     prices: tuple[PriceForm, ...] = ()
     currency: str = Field(default="EUR", max_length=8)
     energy_price: float = Field(default=0.0, ge=0, le=1e6)
@@ -130,6 +134,8 @@ _FIELDS: Final[Mapping[str, str]] = {
     "candidates.0.controllers": "controllers",
     "candidates": "drives",
     "price": "prices",
+    "present.moves": "moves_tb",
+    "present": "present",
     "currency": "currency",
     "energy_price": "energy_price",
     "base": "base_cost",
@@ -228,9 +234,25 @@ def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, Any]:
     ]
     if form.prices:
         tree["price"] = [_price(each) for each in form.prices]
+    if form.present:
+        tree["present"] = _present(form, uploads)
     if form.base_cost:
         tree["base"] = {"cost": form.base_cost}
     return tree
+
+
+def _present(form: Form, uploads: Mapping[str, Upload]) -> dict[str, str]:
+    """The present system, and how much is moved from it.
+
+    Raises:
+        SpecError: It is no system that was uploaded.
+    """
+    known = [name for name, each in uploads.items() if each.kind is UploadKind.SYSTEM]
+    if form.present not in known:
+        allowed = "a scenario that was uploaded: choose the file again"
+        raise SpecError([Fault("present", form.present, allowed, known)])
+    found = {"scenario": form.present}
+    return found if form.moves_tb is None else found | {"moves": f"{form.moves_tb:g} TB"}
 
 
 def _check_drives(form: Form, uploads: Mapping[str, Upload]) -> None:

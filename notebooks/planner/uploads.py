@@ -5,22 +5,23 @@ from __future__ import annotations
 import contextlib
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from raidlab.calibration.datasheets.build import import_datasheet
 from raidlab.calibration.monitoring.importing import Imported, import_monitoring
 from raidlab.calibration.monitoring.load import load_of
-from raidlab.devices.catalogue import find_for, load_device
+from raidlab.devices.catalogue import find_for, load_device, names
 from raidlab.devices.faults import Fault, SpecError, few_of_each
-from raidlab.devices.schema import DriveSpec
+from raidlab.devices.schema import DriveSpec, read_toml
 from raidlab.scenarios.files.checks import check_file
 from raidlab.scenarios.files.kinds import JOB_ENDINGS, WrittenKind, kind_of
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.spec.monitored import MonitoredLoad
+from raidlab.scenarios.studies.present import System
 
 LARGEST_BYTES: Final = 32 * 1024 * 1024
 """Of an uploaded file."""
@@ -33,7 +34,8 @@ _SECONDS_SHOWN: Final = 120.0
 _MOST_PRICES: Final = 500
 _TAKEN: Final = (
     "what monitoring printed (iostat, sar, Prometheus, perfmon ...), a job file of fio, a data"
-    " sheet or device file (TOML), or prices (CSV with the columns device and cost)"
+    " sheet or device file (TOML), the present system as a scenario (TOML), or prices (CSV with the"
+    " columns device and cost)"
 )
 
 
@@ -44,6 +46,8 @@ class UploadKind(StrEnum):
     JOB = "job"
     DEVICE = "device"
     PRICES = "prices"
+    SYSTEM = "system"
+    """The present system, as a scenario whose own loads are left out."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +135,42 @@ def _toml(name: str, path: Path) -> Upload:
         return Upload(name, UploadKind.DEVICE, path.name, words)
     if kind is WrittenKind.SHEET:
         return _sheet(name, path)
+    if kind is WrittenKind.SCENARIO:
+        return _system(name, path)
     raise SpecError([Fault(name, None, f"{_TAKEN}; this is a {kind} of raidlab")])
+
+
+def _system(name: str, path: Path) -> Upload:
+    tree = read_toml(path)
+    faults = [
+        Fault(key, value, "a device of the catalogue", tuple(names()), name)
+        for key, value in _devices_of(tree)
+        if value not in names()
+    ]
+    run = tree.get("run")
+    if isinstance(run, Mapping) and "snapshot" in run:
+        faults.append(Fault("run.snapshot", run["snapshot"], "left out here", (), name))
+    if faults:
+        raise SpecError(faults)
+    system = System(tree, path)
+    scenario = system.loaded([_ANY_LOAD], {})
+    drives = f"{len(scenario.base['drives'])} drives, {figure(scenario.usable_bytes, 'B')} usable"
+    words = f"the present system: {system.title}, {drives}"
+    return Upload(name, UploadKind.SYSTEM, path.name, words)
+
+
+def _devices_of(tree: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:
+    """Every device that a scenario names, with its key: a path would be a file of this machine."""
+    for name, value in tree.items():
+        here = f"{key}.{name}" if key else name
+        if name in ("model", "hot_spare_model") and isinstance(value, str):
+            yield here, value
+        for at, each in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(each, Mapping) and name not in ("workload", "event"):
+                yield from _devices_of(each, f"{here}.{at}" if isinstance(value, list) else here)
+
+
+_ANY_LOAD: Final = {"rw": "randread", "block_size": "4 KiB", "outstanding": 1}
 
 
 def _sheet(name: str, path: Path) -> Upload:
@@ -198,22 +237,22 @@ def _separator(text: str) -> str:
 
 def _is_prices(text: str) -> bool:
     head = text.lstrip("\ufeff").partition("\n")[0].lower()
-    names = {each.strip().strip('"') for each in head.split(_separator(text))}
-    return "device" in names and bool(names & {"cost", "price"})
+    columns = {each.strip().strip('"') for each in head.split(_separator(text))}
+    return "device" in columns and bool(columns & {"cost", "price"})
 
 
 def _prices(name: str, path: Path, text: str) -> Upload:
     rows = csv.reader(text.lstrip("\ufeff").splitlines(), delimiter=_separator(text))
-    names = [each.strip().lower() for each in next(rows)]
-    names = ["cost" if each == "price" else each for each in names]
+    columns = [each.strip().lower() for each in next(rows)]
+    columns = ["cost" if each == "price" else each for each in columns]
     faults: list[Fault] = []
-    for column in names:
+    for column in columns:
         if column not in _PRICE_COLUMNS:
             allowed = f"a column of {', '.join(_PRICE_COLUMNS)}"
             faults.append(Fault("column", column, allowed, _PRICE_COLUMNS, name))
     found: dict[str, Price] = {}
     for at, row in enumerate(rows, 2):
-        cells = dict(zip(names, (each.strip() for each in row), strict=False))
+        cells = dict(zip(columns, (each.strip() for each in row), strict=False))
         if not any(cells.values()):
             continue
         where = f"line {at}"

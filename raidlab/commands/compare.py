@@ -6,7 +6,7 @@ import json as json_module
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -38,6 +38,10 @@ from raidlab.output import echo
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench.bench import Bench
     from raidlab.calibration.fitting.comparison.compare import Compared, Mapped
+
+
+GENERIC: Final = "generic"
+"""The host that a drive is compared behind if nobody names one."""
 
 
 @command
@@ -152,6 +156,11 @@ def compare(
     if mapped is not None and bench.device["kind"] != "ssd":
         raise SpecError([Fault("--mapped", mapped, "only with an SSD as --device")])
     points, notes = possible(measured.model_copy(update={"points": tuple(points)}))
+    if device and not host and bench.host.name == GENERIC:
+        notes.append(
+            f"no --host: the drive is taken to stand behind {GENERIC} ({bench.host.title}); if it"
+            " was measured behind another, name that (raidlab devices --kind host lists them)"
+        )
     notes += bench.doubts(points)
     larger = sum((point.area_bytes or 0) > bench.capacity for point in points)
     if larger:
@@ -254,7 +263,7 @@ def _belonging(drive: DriveSpec) -> str:
             " --host-out wrote it), or another host"
         )
         raise SpecError([Fault("--host", None, allowed)])
-    return drive.fitted_behind or "generic"
+    return drive.fitted_behind or GENERIC
 
 
 def _of_scenario(path: str) -> Bench:

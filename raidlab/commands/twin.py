@@ -67,6 +67,15 @@ def twin(
         ),
         Writes(FileKind.RESULT, inside=_KINDS),
     ] = Path("twin"),
+    confirm: Annotated[
+        str,
+        typer.Option(
+            "--confirm",
+            help="A device that is in use or holds data: its serial number, or NAME:BYTES. It is"
+            " only read.",
+            show_default=False,
+        ),
+    ] = "",
     size: Annotated[str, typer.Option("--size", help="Size of the file that is made.")] = "2 GiB",
     time_limit: Annotated[
         str, typer.Option("--time-limit", help="Limit of measuring and fitting.")
@@ -89,7 +98,7 @@ def twin(
     from raidlab.calibration.twin.loop import TwinSettings, run_twin
     from raidlab.calibration.twin.report import FILES, document, files
 
-    of = _target(target, system, simulated, out, size, seed)
+    of = _target(target, system, simulated, out, size, seed, confirm)
     out.mkdir(parents=True, exist_ok=True)
     settings = TwinSettings(
         out, _name_of(target or system or simulated), _seconds(time_limit), accuracy / 100.0,
@@ -109,7 +118,9 @@ def twin(
     deliver(answers, show)
 
 
-def _target(target: str, system: str, simulated: str, out: Path, size: str, seed: int) -> Target:
+def _target(
+    target: str, system: str, simulated: str, out: Path, size: str, seed: int, confirm: str
+) -> Target:
     """What is measured.
 
     Raises:
@@ -122,12 +133,15 @@ def _target(target: str, system: str, simulated: str, out: Path, size: str, seed
     if len(named) != 1 and not (target and system):
         allowed = "one of TARGET, --system S.toml and --simulated S.toml"
         raise SpecError([Fault("TARGET", " ".join(named) or None, allowed)])
+    device = bool(chosen := target or (_device_of(system) if not simulated else "")) and (
+        Path(chosen).is_block_device()
+    )
+    if confirm and not device:
+        raise SpecError([Fault("--confirm", confirm, "only with a block device, which is read")])
     if simulated:
         return SimulatedTarget(simulated, bench_of_scenario(simulated), seed)
-    chosen = target or _device_of(system)
-    device = Path(chosen).is_block_device()
     made = "" if device or Path(chosen).exists() else size
-    return CollectedTarget(chosen, out, made, writes=not device)
+    return CollectedTarget(chosen, out, made, writes=not device, confirmed=confirm)
 
 
 def _device_of(system: str) -> str:

@@ -61,6 +61,9 @@ def recommendation(found: Answer) -> str:
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
     met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
+    if found.question.grown_capacity != 1:
+        # What is left of it for today's data, as the goal is about them.
+        met = [f"{text} for today's data" if text.startswith("usable") else text for text in met]
     met = [text.replace("life no wear", "no wear") for text in met]
     if met:
         text += f": {', '.join(met)}"

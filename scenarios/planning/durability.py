@@ -29,6 +29,8 @@ _XFS_SHARE = 2048
 _XFS_LEAST, _XFS_MOST = 64 << 20, 2 << 30
 """Of a log of XFS: a 2048th of the file system, within these: mkfs.xfs(8)."""
 _LEAST_FILE_SYSTEM = 16 << 20
+_FORCED_LEVELS = ("raid0", "raid1", "raid10")
+"""Of arrays in the host that hand FUA on to their drives here; md does so on the others, too."""
 _TICK_NS = 4_000_000
 """Granularity of the times of files, a tick of the kernel: CONFIG_HZ=250 of Debian and Ubuntu."""
 
@@ -54,14 +56,74 @@ def _flushes_of_drives(parts: Parts) -> list[FlushCommand]:
     return [flush_command(drive.spec, options) for drive, options in drives]
 
 
-def drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
-    """Says of each drive of the plan how it takes flushes, if anything sends it some.
+def takes_fua(spec: DriveSpec, options: DriveOptions) -> bool:
+    """Whether Linux sends a drive writes with FUA: SSDs with a volatile cache over NVMe or SAS.
+
+    NVMe drives with such a cache have it (nvme_update_disk_info), and SAS drives say it in their
+    mode page (sd.c, DPOFUA). libata leaves it off (`libata.fua`). Disks are left out.
+    """
+    link = spec.link()
+    family = "" if link is None else link.family
+    return spec.kind == "ssd" and family in ("pcie", "sas") and spec.volatile(options)
+
+
+def durable_writes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
+    """Says how drives take flushes and which writes carry FUA.
 
     Args:
-        plan: The plan, with its drives and jobs.
+        plan: The plan, with its drives, arrays, loads and jobs; `sync` of a load says whether its
+            writes ask for FUA.
         table: The scenario; one without loads is driven from outside, by whatever asks.
         parts: Its arrays.
     """
+    _drive_flushes(plan, table, parts)
+    _forced_writes(plan, parts)
+
+
+def _forced_writes(plan: Plan, parts: Parts) -> None:
+    """Says which writes of the plan carry FUA."""
+    drives = zip(parts.drives, parts.options_of_drive, strict=True)
+    takers = [takes_fua(drive.spec, options) for drive, options in drives]
+    flushes = _flushes_of_drives(parts)
+    arrays = plan["arrays"]
+    forces = [_passes_fua(array, flushes, takers) for array in arrays]
+    for array, possible in zip(arrays, forces, strict=True):
+        system, bitmap = array.get("file_system"), array.get("bitmap")
+        if possible and system is not None and system["flushes"]:
+            system["fua"] = True
+        if possible and bitmap is not None and bitmap["flushes"]:
+            bitmap["fua"] = True
+    on_files = ["file_system" in array for array in arrays]
+    for load in plan["workloads"]:
+        sync, at = load.get("sync"), load["array"]
+        if sync is None or not sync.get("fua"):
+            continue
+        alone = not sync["times"] and not sync["allocates"]
+        if not forces[at] or (on_files[at] and not alone):
+            del sync["fua"]
+    jobs = plan.get("jobs")
+    for thread in [] if jobs is None else jobs["threads"]:
+        syncs, at = thread["syncs"], thread["array"]
+        alone = bool(syncs.get("data_only")) and not syncs.get("allocates")
+        if forces[at] and syncs["each_write"] and (alone or not on_files[at]):
+            syncs["fua"] = True
+
+
+def _passes_fua(array: ArrayPlan, flushes: list[FlushCommand], takers: list[bool]) -> bool:
+    """Whether writes with FUA to an array reach its drives so.
+
+    They do on one drive, a mirror or stripes in the host, if all drives that are flushed take FUA.
+    """
+    flushed = [drive for drive in array["drives"] if flushes[drive] != "dropped"]
+    if not flushed or not all(takers[drive] for drive in flushed):
+        return False
+    if len(array["drives"]) == 1:
+        return "cache" not in array
+    return array["software"] and array["level"] in _FORCED_LEVELS
+
+
+def _drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
+    """Says of each drive of the plan how it takes flushes, if anything sends it some."""
     jobs = plan.get("jobs")
     syncs = [] if jobs is None else [thread["syncs"] for thread in jobs["threads"]]
     asked = (

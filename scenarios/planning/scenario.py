@@ -34,7 +34,7 @@ from raidlab.scenarios.planning.caching import (
     controller_plan,
     settings_warnings,
 )
-from raidlab.scenarios.planning.durability import add_file_systems, drive_flushes
+from raidlab.scenarios.planning.durability import add_file_systems, durable_writes
 from raidlab.scenarios.planning.equal_arrays import expanded_arrays
 from raidlab.scenarios.planning.events import plan_events
 from raidlab.scenarios.planning.fio import (
@@ -276,7 +276,7 @@ def build_scenario(
     plan["events"] = events
     run_times(table, parts.trace_lengths_ns).put(plan)
     put_jobs(plan, fio, _jobs_until(table))
-    drive_flushes(plan, table, parts)
+    durable_writes(plan, table, parts)
     points = max((len(loaded.outstanding) for loaded, _ in workloads), default=1)
     return Scenario(
         title=table.title or ("scenario" if path is None else path.stem),

@@ -96,11 +96,17 @@ class Durable(Table):
 
     @property
     def sync_plan(self) -> SyncPlan | None:
-        """The plan's `sync`; none without calls."""
+        """The plan's `sync`; none without calls.
+
+        It asks for FUA; where the array does not take that the planner removes it.
+        """
         if not self.makes_durable:
             return None
-        return {
+        plan: SyncPlan = {
             "every": self.fsync or self.fdatasync or 1,
             "times": bool(self.fsync) or self.sync,
             "allocates": self.append,
         }
+        if self.sync or self.o_dsync:
+            plan["fua"] = True
+        return plan

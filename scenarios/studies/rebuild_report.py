@@ -220,10 +220,10 @@ def table(found: Rebuilds) -> Table:
     columns = [
         Column("rebuild rate", kind=Kind.TEXT),
         Column("rebuilt in,", unit),
-        Column("95 % interval,", unit, kind=Kind.TEXT, priority=3),
+        Column("95 % interval,", unit, kind=Kind.TEXT, priority=3, width=16),
         *([Column("all drives in,", unit)] if found.failed > 1 else []),
         Column("rate,", "MB/s", priority=1),
-        Column("limit", kind=Kind.TEXT, priority=4),
+        Column("limit", kind=Kind.TEXT, priority=4, width=12),
         *([Column("own run,", "minutes", priority=5)] if here else []),
         *(Column(f"p99 {name},", "ms", priority=1 if name == "during" else 2) for name in PHASES),
         Column("IO/s before", priority=5),

@@ -274,3 +274,44 @@ def test_all_have_prices_or_none():
         form_of(chosen(drives=["dc600m-960", "pm983-3840"], prices=prices))
     (one,) = said_of_form(error.value.faults)
     assert one.field == "price-pm983-3840"
+
+
+TODAY = """\
+title = "old box"
+[[array]]
+level = "raid1"
+software_raid = "os"
+drives = [{ model = "dc600m-960", count = 2 }]
+[[workload]]
+fio = "not-here.fio"
+"""
+
+
+def test_the_present_system_is_a_scenario_from_which_data_move(desk):
+    """It stands in the question beside the load, its own loads left out."""
+    (system,) = desk.upload("today.toml", TODAY)
+    assert system.kind is UploadKind.SYSTEM
+    assert system.words == "the present system: old box, 2 drives, 960 GB usable"
+    values = chosen(present=system.file, moves_tb=0.5)
+    asked = answered(desk, values)
+    assert asked.state is State.DONE, asked.faults
+    assert asked.files["today.toml"] == TODAY
+    assert 'moves = "0.5 TB"' in asked.files[QUESTION_FILE]
+    moved = json.loads(asked.files["answer.json"])["migration"]
+    assert moved["moves"] == 5e11 and moved["copies"][0]["hours"] < moved["copies"][-1]["hours"]
+    assert "Moving 500 GB takes" in asked.fragment.html
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        (('"dc600m-960"', '"/etc/passwd.toml"'), "a device of the catalogue"),
+        (('"raid1"', '"raid11"'), "array.0.level"),
+        (("[[workload]]", '[run]\nsnapshot = "state"\n[[workload]]'), "run.snapshot"),
+    ],
+)
+def test_a_present_system_that_cannot_be_is_refused(desk, changes, said):
+    with pytest.raises(SpecError, match=said):
+        desk.upload("today.toml", TODAY.replace(*changes))
+    missing = answered(desk, chosen(present="gone.toml"))
+    assert [each.field for each in missing.faults] == ["present"]

@@ -147,7 +147,9 @@ def _controller(unit: _Unit, index: int | None) -> Controller:
         index=index,
         model=known_text(have.find("Controller Model")),
         firmware=known_text(have.find("Firmware")),
-        cache=binary_size(have.find("Installed memory", "Total Cache Size", "Cache Size")),
+        cache=binary_size(
+            have.find("Installed memory", "Total Cache Size", "Cache Size", "Cache memory")
+        ),
         state=state(have.find("Controller Status")),
         queue_depth=whole(have.find("Queue Depth", "Maximum outstanding commands")),
         pci=_pci(have.find("PCI Address (Domain:Bus:Device:Function)", "PCI Address")),

@@ -100,13 +100,13 @@ def _controller(block: _Block, facts: Facts) -> None:
     have = block.pairs
     model = known_text(have.find("Product Name"))
     battery = have.find("BatteryType", "Battery Type")
-    if model is None and battery is None and have.find("Memory Size") is None:
+    if model is None and battery is None and have.find("Memory Size", "Memory") is None:
         return
     found = Controller(
         index=block.adapter,
         model=model,
         firmware=known_text(have.find("FW Version")),
-        cache=binary_size(have.find("Memory Size")),
+        cache=binary_size(have.find("Memory Size", "Memory")),
         ports=whole(have.find("Number of Backend Port")),
         queue_depth=whole(have.find("Max Parallel Commands")),
         rebuild_rate_percent=whole(have.find("Rebuild Rate")),

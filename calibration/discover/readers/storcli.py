@@ -378,6 +378,11 @@ def _members(
     array.spares = spares or None
 
 
+def _is_ready(controller: Controller) -> bool:
+    """True if the backup would allow write-back: what runs then is what is set."""
+    return controller.backup_state in ("optimal", "ok", "ready")
+
+
 def _policies(array: Array, row: Row, stated: Pairs, have: Pairs, controller: Controller) -> None:
     """What is set and what runs: the volume's letters run; what is set may differ."""
     default = text_of(row, "DefaultCache", "Default Cache")
@@ -398,7 +403,7 @@ def _policies(array: Array, row: Row, stated: Pairs, have: Pairs, controller: Co
             array.write_policy = controller.default_write_policy
         elif controller.backup_state is not None:
             array.write_policy = "write-through"
-    elif controller.default_write_policy == "write-through":
+    elif controller.default_write_policy == "write-through" or _is_ready(controller):
         array.write_policy = "write-through"
     array.drive_cache = on_off(stated.find("Disk Cache Policy"))
     array.write_back_without_battery = flag(have.find("Cache When BBU Bad"))

@@ -216,10 +216,12 @@ pub struct Io {
     pub refused: bool,
     /// True if a command's data come from its controller's memory or end there.
     pub from_memory: bool,
+    /// True of a write that is complete once the medium has its data: FUA, force unit access.
+    pub fua: bool,
     /// How many of its links a command's data have reached.
-    pub hop: u16,
+    pub hop: u8,
     /// How many links a command's data cross.
-    pub hops: u16,
+    pub hops: u8,
     /// First byte, on the array for a request, on the drive for a command.
     pub offset: u64,
     /// Number of bytes; may be 0 for a flush.

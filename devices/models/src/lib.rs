@@ -3,6 +3,8 @@
 //! A device never sees the engine: it is handed a [`Port`] while it handles a command or one of
 //! its own events, and is dispatched statically through [`Device`].
 
+#![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
+
 mod controller;
 mod device;
 mod fault;

@@ -43,6 +43,7 @@ function showLoad() {
     area: kind !== "uploaded",
     growth: !isClosed(),
     closed: isClosed(),
+    present: at("present").value !== "",
   };
   for (const each of document.querySelectorAll("[data-for]")) each.hidden = !seen[each.dataset.for];
 }
@@ -102,6 +103,7 @@ function form() {
     count_from: valueOf(at("count_from")), count_to: valueOf(at("count_to")),
     levels: [...document.querySelectorAll("[name=level]:checked")].map((each) => each.value),
     controllers: chosen.controllers.length ? chosen.controllers : ["none"],
+    present: at("present").value, moves_tb: at("present").value ? number("moves_tb") : null,
     prices: Object.values(prices).filter((each) => priced.includes(each.device)),
     currency: at("currency").value, energy_price: number("energy_price") ?? 0, base_cost: number("base_cost") ?? 0,
   };
@@ -215,6 +217,11 @@ async function upload(file) {
       } else if (each.kind === "device") {
         if (!offered.drives.some((other) => other.name === each.file)) offered.drives.push({name: each.file, family: "from your files", words: each.words});
         if (!chosen.drives.includes(each.file)) chosen.drives.push(each.file);
+      } else if (each.kind === "system") {
+        [...at("present").children].find((other) => other.value === each.file)?.remove();
+        at("present").append(new Option(each.words.replace("the present system: ", ""), each.file));
+        at("present").value = each.file;
+        showLoad();
       } else {
         for (const price of each.prices) prices[price.device] = price;
       }
@@ -240,6 +247,7 @@ at("controller").append(...offered.controllers.map((each) => new Option(`${each.
 at("add-drive").addEventListener("click", () => add("drives", at("model").value));
 at("add-controller").addEventListener("click", () => add("controllers", at("controller").value));
 at("load").addEventListener("change", showLoad);
+at("present").addEventListener("change", showLoad);
 at("files").addEventListener("change", async (event) => { for (const each of event.target.files) await upload(each); event.target.value = ""; });
 at("form").addEventListener("submit", (event) => { event.preventDefault(); ask(true); });
 at("stop").addEventListener("click", () => { if (asked > 0) send(`/stop/${asked}`, {}); });

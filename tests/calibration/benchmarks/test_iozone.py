@@ -135,3 +135,4 @@ def test_compare_works_on_what_iozone_printed(tmp_path: Path) -> None:
     assert run("import", "iozone", str(tmp_path / "o.txt"), "--out", measurement)["points"] == 6
     compared = run("compare", measurement, "--device", "s4600-1920", "--only", "rw=randread")
     assert compared["points"][0]["measured_iops"] == 5000
+    assert compared["warnings"][0].startswith("no --host: the drive is taken to stand behind")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.calibration.discover.facts import to_dict
-from raidlab.calibration.discover.reading import Read, read_text
+from raidlab.calibration.discover.reading import Read, read_file, read_text
 from tests.calibration.discover.scoring import compare
 
 OWN = Path(__file__).parents[2] / "data" / "discover"
@@ -70,3 +70,41 @@ def test_a_cut_capture_makes_no_traceback(expectation: Path, share: float) -> No
     for capture in expectation.parent.glob(f"{stem}.*"):
         text = capture.read_text()
         read_text(capture.name, text[: int(len(text) * share)])
+
+
+SUPPORTCONFIG = """
+#==[ Verification ]=================================#
+# rpm -V mdadm-4.1
+# Verification Status: Passed
+
+#==[ Command ]======================================#
+# /bin/lsblk -i
+NAME   MAJ:MIN RM  SIZE RO TYPE  MOUNTPOINT
+sda      8:0    0 10.9T  0 disk
+`-md0    9:0    0 21.8T  0 raid5 /data
+sdb      8:16   0 10.9T  0 disk
+`-md0    9:0    0 21.8T  0 raid5 /data
+sdc      8:32   0 10.9T  0 disk
+`-md0    9:0    0 21.8T  0 raid5 /data
+
+#==[ Configuration File ]===========================#
+# /proc/mdstat
+Personalities : [raid6] [raid5] [raid4]
+md0 : active raid5 sdc[3] sdb[1] sda[0]
+      23437770752 blocks super 1.2 level 5, 512k chunk, algorithm 2 [3/3] [UUU]
+
+unused devices: <none>
+"""
+
+
+def test_each_command_of_a_supportconfig_is_read_by_itself() -> None:
+    found = read_file("storage.txt", SUPPORTCONFIG)
+    assert [each.file for each in found] == [
+        "storage.txt: /bin/lsblk -i", "storage.txt: /proc/mdstat",
+    ]  # fmt: skip
+    (array,) = found[1].facts.arrays
+    assert (array.name, array.level, array.stripe_unit) == ("md0", "raid5", "512 KiB")
+    # A file without such parts is one capture; parts that nobody knows are said once.
+    assert len(read_file("x.txt", "hello\n")) == 1
+    unknown = "#==[ Command ]====#\n# /bin/date\nFri\n\n#==[ Command ]====#\n# /bin/w\nroot\n"
+    assert [each.facts for each in read_file("x.txt", unknown)] == [None]

@@ -1,6 +1,7 @@
 """The loop on simulated systems: what is asked for, that it goes on, how near it comes."""
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -9,11 +10,13 @@ from typer.testing import CliRunner
 from raidlab.calibration.surrogates.laws import ServerLaw
 from raidlab.calibration.surrogates.loads import Measured
 from raidlab.calibration.surrogates.selection import select
+from raidlab.calibration.twin import targets
 from raidlab.calibration.twin.asks import Ask, candidates, first_look, kept_back, loads_of_asks
 from raidlab.calibration.twin.design import choose
 from raidlab.calibration.twin.report import conformal_pct
-from raidlab.calibration.twin.targets import SimulatedTarget, plan_of
+from raidlab.calibration.twin.targets import CollectedTarget, SimulatedTarget, plan_of
 from raidlab.cli import app
+from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import load_scenario
 
 SYSTEM = """
@@ -155,3 +158,29 @@ def test_the_first_load_is_measured_again_at_the_end(folder, monkeypatch):
     assert found["points"] == 13 + 8
     stored = json.loads((folder / "made" / "points.json").read_text())["points"]
     assert [p["name"] for p in stored if "at the end" in p["name"]] == ["at the end: " + NAME]
+
+
+def test_a_device_that_holds_data_is_confirmed_and_only_read(tmp_path, monkeypatch):
+    """The collector gets the name that was typed beside --read-only; else its reason is said."""
+    given = []
+
+    def run(words, **rest):
+        given.append(words)
+        stderr = "checking /dev/x\nrefused: it holds data\n  type its name, as NAME:BYTES\n"
+        return subprocess.CompletedProcess(words, 1, "", stderr)
+
+    monkeypatch.setattr(targets.subprocess, "run", run)
+    monkeypatch.setattr(targets, "program", lambda: "raidlab-collect")
+    asks = [Ask(1.0, 4096, 1)]
+    target = CollectedTarget("/dev/x", tmp_path, writes=False, confirmed="x:4096")
+    with pytest.raises(SpecError, match="refused: it holds data; type its name"):
+        target.measure(asks, 0)
+    assert given[0][-3:] == ["--read-only", "--destroy-data-on", "x:4096"]
+    with pytest.raises(SpecError, match="--confirm takes what is typed"):
+        CollectedTarget("/dev/x", tmp_path, writes=False).measure(asks, 0)
+    assert "--destroy-data-on" not in given[1]
+
+
+def test_a_confirmation_is_for_devices(folder):
+    done = twin("--simulated", "system.toml", "--confirm", "vda:4096", "--out", "made")
+    assert done.exit_code == 2 and "only with a block device" in done.output

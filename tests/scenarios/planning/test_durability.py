@@ -64,6 +64,58 @@ def test_drives_take_flushes_as_linux_sends_them(model, write_cache, flush):
 
 
 @pytest.mark.parametrize(
+    ("model", "count", "system", "keys", "forced"),
+    [
+        ("980-1000", 1, None, {"o_dsync": True}, True),
+        ("980-1000", 1, None, {"sync": True}, True),
+        ("980-1000", 2, "ext4", {"o_dsync": True}, True),
+        # What a commit makes durable does not go by FUA; its record does.
+        ("980-1000", 1, "ext4", {"sync": True}, False),
+        ("980-1000", 1, "xfs", {"o_dsync": True, "append": True}, False),
+        ("980-1000", 1, None, {"fdatasync": 1}, False),
+        # SATA has none under Linux, protected drives need none, disks are left out.
+        ("860-evo-1000", 1, "ext4", {"o_dsync": True}, False),
+        ("p3700-800", 1, "ext4", {"o_dsync": True}, False),
+        ("generic-7200rpm", 1, None, {"o_dsync": True}, False),
+    ],
+)
+def test_writes_carry_fua_where_linux_sends_it(model, count, system, keys, forced):
+    found = plan(scenario(model, count, system, **keys))
+    assert found["workloads"][0]["sync"].get("fua", False) is forced
+    if system is not None:
+        assert found["arrays"][0]["file_system"].get("fua", False) is (model == "980-1000")
+
+
+@pytest.mark.parametrize(
+    ("sync", "system", "forced"),
+    [("dsync", None, True), ("sync", None, True), ("dsync", "ext4", True), ("sync", "xfs", False)],
+)
+def test_jobs_of_fio_write_with_fua_too(tmp_path, sync, system, forced):
+    job = tmp_path / "sync.fio"
+    job.write_text(f"[a]\nrw=write\nbs=4k\nsize=16m\noverwrite=1\nsync={sync}\nioengine=psync\n")
+    tree = scenario("980-1000", system=system)
+    tree["workload"] = [{"fio": str(job)}]
+    assert plan(tree)["jobs"]["threads"][0]["syncs"].get("fua", False) is forced
+
+
+@pytest.mark.parametrize(
+    ("keys", "measured"),
+    [
+        ({"fdatasync": 1}, 608),
+        ({"o_dsync": True}, 250),
+        # Of these two nothing is stated: a flush, then a record with FUA.
+        ({"fsync": 1}, 177),
+        ({"sync": True}, 185),
+    ],
+)
+def test_a_drive_with_both_times_stated_meets_all_calls_on_xfs(keys, measured):
+    """pg_test_fsync of 8 KiB on a 990 PRO under XFS (T. Poder, May 2025)."""
+    tree = scenario("990-pro-2000", system="xfs", block_size="8 KiB", **keys)
+    tree["run"] = {"warm_up": "100 ms", "duration": "1 s"}
+    assert simulate(build_scenario(tree)).rows[0].iops == pytest.approx(measured, rel=0.06)
+
+
+@pytest.mark.parametrize(
     ("keys", "expected"),
     [
         ({"fsync": 8}, {"every": 8, "times": True, "allocates": False}),

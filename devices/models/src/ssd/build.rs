@@ -77,7 +77,7 @@ impl<F: Front> Ssd<F> {
             nand,
             buffer: Buffer::new(buffer_units),
             programs: Programs::new(shape.dies, params.parity_stripe, share),
-            flushes: Flushes::new(params.firmware.flush_ns),
+            flushes: Flushes::new(params.firmware.flush_ns, params.firmware.fua_ns),
             prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
             temperature,
             idle_states: (params.power.as_ref())

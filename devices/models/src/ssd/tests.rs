@@ -1,6 +1,7 @@
 //! The timed drive, by hand-computed examples and by its counters under any load.
 
 mod back_end;
+mod fua;
 mod idle_states;
 mod map;
 mod mapping_unit;
@@ -153,6 +154,7 @@ fn params() -> SsdParams {
             write_latency_ns: Nanos(0),
             other_ns: Nanos(1_000),
             flush_ns: Nanos::ZERO,
+            fua_ns: None,
             spread: 0.0,
             ..FirmwareParams::idle()
         },

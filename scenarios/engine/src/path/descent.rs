@@ -34,7 +34,7 @@ impl Path {
     pub(crate) fn set_out(&mut self, id: IoId) -> bool {
         let io = &self.ios[id];
         let drive = &self.drives[io.drive];
-        let all = drive.path.len() as u16;
+        let all = drive.path.len() as u8;
         let hops = if io.from_memory { drive.own_hops } else { all };
         let io = &mut self.ios[id];
         (io.hop, io.hops) = (0, hops);

@@ -125,9 +125,10 @@ impl Path {
         now: Time,
     ) -> IoId {
         let id = self.ios.claim();
+        let fua = self.ios[parent].fua && op == Op::Write;
         let io = &mut self.ios[id];
         *io = Io::new(op, offset, bytes, now);
-        io.parent = parent;
+        (io.parent, io.fua) = (parent, fua);
         io.drive = drive;
         id
     }

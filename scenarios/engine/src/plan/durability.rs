@@ -1,4 +1,4 @@
-//! What makes writes durable: calls of loads behind their writes, file systems on arrays.
+//! What makes writes durable: calls of loads behind their writes, file systems and bitmaps.
 
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
@@ -14,6 +14,9 @@ pub struct SyncPlan {
     pub times: bool,
     /// True if each write lengthens the file or has blocks allocated.
     pub allocates: bool,
+    /// True if each write carries FUA: the drives answer once the medium has its data.
+    #[serde(default)]
+    pub fua: bool,
 }
 
 /// How a file system makes its metadata durable.
@@ -53,8 +56,24 @@ pub struct FileSystemPlan {
     pub tick_ns: Nanos,
     /// True if it flushes the drives' caches, as far as the drives have volatile ones.
     pub flushes: bool,
+    /// True if the drives take FUA: the commit block carries it, and no flush follows.
+    #[serde(default)]
+    pub fua: bool,
     /// True if the commit block goes out beside the blocks of the transaction.
     pub async_commit: bool,
     /// CPU time of a thread that wakes up when its transaction is durable.
     pub wake_ns: Nanos,
+}
+
+/// The write-intent bitmap of an array in the host.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BitmapPlan {
+    /// Bytes that a bit stands for: of each member where there is parity, else of the array.
+    pub chunk_bytes: u64,
+    /// True if members have volatile caches, which are flushed before and behind each update.
+    pub flushes: bool,
+    /// True if the members take FUA: an update carries it, and no flush follows.
+    #[serde(default)]
+    pub fua: bool,
 }

@@ -13,7 +13,7 @@ mod workload;
 
 pub use copies::{Arrangement, CopiesPlan};
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
-pub use durability::{FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
+pub use durability::{BitmapPlan, FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
 pub use host_cache::HostCachePlan;
 use raidlab_jobs::JobsPlan;
@@ -160,16 +160,6 @@ impl Plan {
         let moves = |event: &EventPlan| matches!(event.action, Action::MoveHotSpot { .. });
         !self.events.iter().all(moves)
     }
-}
-
-/// The write-intent bitmap of an array in the host.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct BitmapPlan {
-    /// Bytes that a bit stands for: of each member where there is parity, else of the array.
-    pub chunk_bytes: u64,
-    /// True if members have volatile caches, which are flushed before and behind each update.
-    pub flushes: bool,
 }
 
 /// A controller: a queue, cores, firmware time.

@@ -217,9 +217,10 @@ impl Jobs {
         let (slot, index) = (back.owner / count, (back.owner % count) as usize);
         let thread = &mut self.threads[index];
         let failed = back.outcome != Outcome::Done;
-        if back.op == Op::Write && thread.plan().syncs.each_write && !failed {
-            let array = thread.plan().array;
-            let times = !thread.plan().syncs.data_only;
+        let (array, syncs) = (thread.plan().array, thread.plan().syncs);
+        let is_durable = syncs.fua && self.simulation.has_file_system(array);
+        if back.op == Op::Write && syncs.each_write && !is_durable && !failed {
+            let times = !syncs.data_only;
             let submitted = self.simulation.sync(array, times, back.owner).map(|_| ());
             return submitted.map_err(RunError::Form);
         }

@@ -270,7 +270,12 @@ impl Simulation {
             let durability = &mut self.system.durability;
             durability.outside_writes(ArrayId::new(array), mark, self.now);
         }
-        let request = Request { op, offset, bytes };
+        let request = Request {
+            op,
+            offset,
+            bytes,
+            fua: op == Op::Write && self.system.durability.forces(mark),
+        };
         self.system.layers.path.calendar.advance_to(self.now);
         if let Some(observer) = &mut self.observer {
             observer.begin_looking(&mut self.system, self.now);
@@ -300,12 +305,18 @@ impl Simulation {
         self.submit(array, Op::Flush, 0, 0, mark)
     }
 
+    /// True if an array has a file system.
+    pub(crate) fn has_file_system(&self, array: u32) -> bool {
+        self.system.durability.serves(ArrayId::new(array))
+    }
+
     /// An outside caller's call to a file system.
     fn call(&mut self, array: u32, mark: u32, times: bool) -> IoId {
         let request = Request {
             op: Op::Flush,
             offset: 0,
             bytes: 0,
+            fua: false,
         };
         let System {
             layers, durability, ..

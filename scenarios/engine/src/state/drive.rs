@@ -39,7 +39,7 @@ pub struct Drive {
     /// Indices of the links from the drive to the host.
     pub path: Vec<LinkId>,
     /// How many of them data cross that come from the controller's memory or end there.
-    pub own_hops: u16,
+    pub own_hops: u8,
     /// Commands that the device takes at once.
     pub queue_depth: u32,
     /// Commands at the device.

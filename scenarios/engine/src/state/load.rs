@@ -13,6 +13,8 @@ pub struct Request {
     pub offset: u64,
     /// Number of bytes.
     pub bytes: u64,
+    /// True of a write with FUA.
+    pub fua: bool,
 }
 
 /// Draws the I/Os of one workload.
@@ -20,6 +22,8 @@ pub struct Request {
 pub struct Load {
     access: Access,
     read_share: f64,
+    /// True if its writes carry FUA.
+    fua: bool,
     block: u64,
     align: u64,
     start: u64,
@@ -122,6 +126,7 @@ impl Load {
         Load {
             access: plan.access,
             read_share: plan.read_share,
+            fua: plan.sync.is_some_and(|sync| sync.fua),
             block: plan.block_bytes,
             align: plan.align_bytes,
             start: plan.area_start_bytes,
@@ -182,6 +187,7 @@ impl Load {
             op,
             offset: self.start + within,
             bytes: self.block,
+            fua: self.fua && op == Op::Write,
         })
     }
 

@@ -56,6 +56,7 @@ impl<F: Front> Ssd<F> {
             record.charge(Part::NandProgram, now);
             let (op, at) = (record.op, record.mark);
             match op {
+                Op::Write if self.is_forced(port, io) => self.forced(port, io, at),
                 Op::Write => self.complete_write(port, io, at),
                 _ => self.flushed(port, io, at),
             }

@@ -117,13 +117,30 @@ impl<F: Front> Ssd<F> {
         if self.translation.is_stuck() {
             port.fails();
         }
-        if self.params.buffer.write_through {
+        let forced = self.is_forced(port, id);
+        if self.params.buffer.write_through || forced {
             self.pad(port);
             if self.buffer.wait_until_durable(id) {
                 return;
             }
         }
+        if forced {
+            return self.forced(port, id, processed.max(now));
+        }
         self.complete_write(port, id, processed.max(now));
+    }
+
+    /// True of a write that the buffer alone does not make durable.
+    #[inline]
+    pub(super) fn is_forced<P: Port>(&self, port: &mut P, id: IoId) -> bool {
+        port.io(id).fua && self.is_volatile()
+    }
+
+    /// The data of a write with FUA are in NAND at `at`: the changes of the map follow.
+    pub(super) fn forced<P: Port>(&mut self, port: &mut P, id: IoId, at: Time) {
+        let end = self.flushes.forced(self.programs.taken, at);
+        port.io(id).charge(Part::NandProgram, end);
+        self.complete_write(port, id, end);
     }
 
     /// The data of a write are in the buffer at `taken`. The write is complete then, or later where

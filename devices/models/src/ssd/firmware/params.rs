@@ -46,6 +46,9 @@ pub struct FirmwareParams {
     /// `buffer::flushes`).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub flush_ns: Nanos,
+    /// What a write with FUA takes behind its program; as a flush if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fua_ns: Option<Nanos>,
     /// Share of a command's core time that varies from one to the next, exponentially; the mean
     /// stays.
     #[serde(default)]
@@ -97,6 +100,7 @@ impl FirmwareParams {
             write_latency_ns: Nanos::ZERO,
             other_ns: Nanos::ZERO,
             flush_ns: Nanos::ZERO,
+            fua_ns: None,
             spread: 0.0,
             finish_ns: Nanos::ZERO,
             finish_unit_ns: Nanos::ZERO,

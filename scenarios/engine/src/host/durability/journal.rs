@@ -6,8 +6,9 @@
 //! with the end of this one: all who wait for it share it (group commit).
 //!
 //! ext4 (fs/ext4/fsync.c, fs/jbd2/commit.c): the blocks of the transaction, wait, a flush, the
-//! commit block, a flush. XFS (fs/xfs/xfs_file.c, xfs_log.c): a flush, a log record, a flush. A
-//! flush after the record stands for FUA too. See docs/explanation/sync-writes.md.
+//! commit block, a flush. XFS (fs/xfs/xfs_file.c, xfs_log.c): a flush, a log record, a flush. Where
+//! the drives take FUA, block or record carries it instead of the last flush. See
+//! docs/explanation/sync-writes.md.
 
 use crate::plan::{FileSystemPlan, JournalKind};
 use raidlab_io::IoId;
@@ -43,6 +44,8 @@ pub(crate) enum Phase {
 pub(crate) enum Ask {
     /// Bytes at an offset are written.
     Write(u64, u64),
+    /// They are written with FUA.
+    Forced(u64, u64),
     /// The drives' caches are flushed.
     Flush,
 }
@@ -212,7 +215,13 @@ impl Journal {
     }
 
     fn last(&mut self) -> Option<Ask> {
-        self.plan.flushes.then(|| self.enter(Phase::Last))
+        let flushes = self.plan.flushes && !self.forces_record();
+        flushes.then(|| self.enter(Phase::Last))
+    }
+
+    /// Whether the record carries FUA; one that goes out beside its transaction does not.
+    fn forces_record(&self) -> bool {
+        self.plan.flushes && self.plan.fua && !self.plan.async_commit
     }
 
     fn enter(&mut self, phase: Phase) -> Ask {
@@ -226,8 +235,15 @@ impl Journal {
         match (phase, self.plan.journal) {
             (Phase::Barrier, _) if !self.plan.flushes => self.enter(Phase::Record),
             (Phase::Barrier | Phase::Last, _) => Ask::Flush,
-            (_, JournalKind::Ext4) => self.write_on(1),
-            (_, JournalKind::Xfs) => self.write_on(blocks),
+            (_, JournalKind::Ext4) => self.write_record(1),
+            (_, JournalKind::Xfs) => self.write_record(blocks),
+        }
+    }
+
+    fn write_record(&mut self, blocks: u64) -> Ask {
+        match self.write_on(blocks) {
+            Ask::Write(offset, bytes) if self.forces_record() => Ask::Forced(offset, bytes),
+            ask => ask,
         }
     }
 

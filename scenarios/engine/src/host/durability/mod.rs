@@ -15,6 +15,7 @@ use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_io::{IoId, Op, Part};
+use raidlab_jobs::plan::Syncs;
 use raidlab_kernel::{Table, Time};
 
 /// What a request of this package to an array is for.
@@ -40,6 +41,8 @@ pub(crate) struct Durability {
     outside_threads: u32,
     /// By outside thread: whether its writes allocate blocks.
     allocates: Vec<bool>,
+    /// By outside thread: whether its writes carry FUA.
+    forces: Vec<bool>,
     /// By array: whether a flush reaches any of its drives. Linux drops others where they begin.
     flushed: Table<ArrayId, bool>,
     steps: Vec<Step>,
@@ -59,12 +62,12 @@ fn is_flushed(plan: &Plan, array: &ArrayPlan) -> bool {
     drives.any(|&drive| plan.drives[drive as usize].flush != FlushCommand::Dropped)
 }
 
-/// By outside thread: whether its writes allocate blocks.
-fn allocates(plan: &Plan, threads: u32) -> Vec<bool> {
+/// By outside thread: what is true of the calls of its job.
+fn of_jobs(plan: &Plan, threads: u32, what: impl Fn(&Syncs) -> bool) -> Vec<bool> {
     let jobs = plan.jobs.iter().flat_map(|jobs| &jobs.threads);
-    let mut allocates: Vec<bool> = jobs.map(|job| job.syncs.allocates).collect();
-    allocates.resize(threads as usize, false);
-    allocates
+    let mut found: Vec<bool> = jobs.map(|job| what(&job.syncs)).collect();
+    found.resize(threads as usize, false);
+    found
 }
 
 impl Durability {
@@ -81,7 +84,8 @@ impl Durability {
             journals: arrays.map(|array| array.file_system.map(journal)).collect(),
             first_thread: threads + outside_threads + plan.workloads.len() as u32,
             outside_threads,
-            allocates: allocates(plan, outside_threads),
+            allocates: of_jobs(plan, outside_threads, |syncs| syncs.allocates),
+            forces: of_jobs(plan, outside_threads, |syncs| syncs.fua),
             flushed: plan
                 .arrays
                 .iter()
@@ -105,6 +109,11 @@ impl Durability {
     /// The file of an outside caller's I/O.
     fn outside_file(&self, number: u32) -> u32 {
         self.calls.len() as u32 + number % self.outside_threads
+    }
+
+    /// True if an outside caller's writes carry FUA.
+    pub(crate) fn forces(&self, number: u32) -> bool {
+        self.forces[(number % self.outside_threads) as usize]
     }
 
     /// An outside caller writes.
@@ -133,6 +142,10 @@ impl Durability {
         if let Some(journal) = &mut self.journals[array] {
             let at = if plan.allocates { now } else { issued };
             journal.write(file, at, plan.allocates);
+            if plan.fua {
+                // An overwrite with O_DSYNC (fs/iomap/direct-io.c): nothing is left to do.
+                return finish(below, id, now);
+            }
         }
         let since = &mut self.since[slot as usize];
         *since += 1;
@@ -180,10 +193,11 @@ impl Durability {
     /// A commit asks for a write or a flush.
     fn ask(&mut self, below: &mut impl Below, array: ArrayId, ask: Ask, now: Time) {
         let request = match ask {
-            Ask::Write(offset, bytes) => Request {
+            Ask::Write(offset, bytes) | Ask::Forced(offset, bytes) => Request {
                 op: Op::Write,
                 offset,
                 bytes,
+                fua: matches!(ask, Ask::Forced(..)),
             },
             Ask::Flush => flush_request(),
         };
@@ -308,6 +322,7 @@ fn flush_request() -> Request {
         op: Op::Flush,
         offset: 0,
         bytes: 0,
+        fua: false,
     }
 }
 

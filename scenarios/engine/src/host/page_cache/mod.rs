@@ -383,6 +383,7 @@ impl PageCaches {
         at: Time,
     ) {
         let request = Request {
+            fua: false,
             op,
             offset: cache.start + u64::from(command.first) * PAGE,
             bytes: u64::from(command.count) * PAGE,

@@ -84,6 +84,7 @@ impl Loads {
             op: request.op,
             offset: request.offset,
             bytes: request.bytes,
+            fua: false,
         };
         let id = self.claim(path, asked, array, Owner::Slot(slot).into(), since);
         let load = &mut self.records.workloads[index as usize];
@@ -155,6 +156,7 @@ impl Loads {
         *io = Io::new(request.op, request.offset, request.bytes, now);
         io.owner = owner;
         io.array = array;
+        io.fua = request.fua;
         self.records.tally.issued += 1;
         id
     }

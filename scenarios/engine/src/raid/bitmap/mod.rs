@@ -195,6 +195,7 @@ mod tests {
         let plan = BitmapPlan {
             chunk_bytes: 1 << 20,
             flushes: false,
+            fua: false,
         };
         Bitmap::new(plan, regions)
     }

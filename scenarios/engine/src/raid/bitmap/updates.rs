@@ -53,7 +53,8 @@ fn begin(stripes: &mut Stripes, path: &mut Path, array: ArrayId, update: Update,
     path.agenda.rest(JobCall::Done(job));
 }
 
-/// An update goes on: flush, write, flush; without volatile caches it only writes.
+/// An update goes on: flush, write, flush; where the members take FUA, flush and such a write;
+/// without volatile caches it only writes.
 pub(crate) fn step(
     stripes: &mut Stripes,
     path: &mut Path,
@@ -65,13 +66,15 @@ pub(crate) fn step(
     let (io, array, work) = (job.io(), job.array(), job.work());
     let bitmap = stripes.volume(array).bitmap();
     let flushes = bitmap.is_some_and(|bitmap| bitmap.plan.flushes);
+    let forced = bitmap.is_some_and(|bitmap| bitmap.plan.fua);
     let (op, bytes, next) = match job.phase() {
         Phase::Plan if flushes => (Op::Flush, 0, Phase::Read),
         Phase::Plan | Phase::Read => (Op::Write, PAGE, Phase::Compute),
-        Phase::Compute if flushes => (Op::Flush, 0, Phase::Finish),
+        Phase::Compute if flushes && !forced => (Op::Flush, 0, Phase::Finish),
         _ => return finish(stripes, path, index, update, now),
     };
     stripes.jobs_mut()[index].go_on_with(work, next);
+    path.ios[io].fua = forced && op == Op::Write;
     path.hold(io);
     for member in 0..stripes.volume(array).members().len() as u32 {
         let member = stripes.volume(array).member(member);

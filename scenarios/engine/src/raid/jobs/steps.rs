@@ -30,6 +30,7 @@ impl Stripes {
         path.ios[io].owner = Owner::Job(index).into();
         self.jobs.begin(index, io, array, stripe, work);
         if parent != Io::NONE {
+            path.ios[io].fua = path.ios[parent].fua;
             path.ios[parent].pending += 1;
         }
         index

@@ -24,6 +24,7 @@ impl Stripes {
         let command = path.ios.claim();
         let mut io = Io::new(op, offset, bytes, now);
         (io.parent, io.drive, io.from_memory) = (parent, drive, from_memory);
+        io.fua = op == Op::Write && path.ios[parent].fua;
         path.ios[command] = io;
         command
     }

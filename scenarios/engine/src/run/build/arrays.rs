@@ -229,7 +229,7 @@ pub(crate) fn build_volumes(
         for &drive in built.drives.iter().chain(&built.spares) {
             let drive = &mut drives[drive];
             if link.is_some() && drive.path.last().copied() == link {
-                drive.own_hops = drive.path.len() as u16 - 1;
+                drive.own_hops = drive.path.len() as u8 - 1;
                 if !built.straight {
                     drive.path.pop();
                 }

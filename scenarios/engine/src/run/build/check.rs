@@ -123,6 +123,10 @@ fn check_drives(plan: &Plan, faults: &mut Faults) {
     for (i, drive) in plan.drives.iter().enumerate() {
         let key = format!("drives.{i}.device");
         faults.index(key, drive.device, plan.devices.len());
+        if drive.path.len() > usize::from(u8::MAX) {
+            let most = format!("at most {} links", u8::MAX);
+            faults.add(format!("drives.{i}.path"), drive.path.len(), most);
+        }
         for &link in &drive.path {
             faults.index(format!("drives.{i}.path"), link, plan.links.len());
         }

@@ -285,7 +285,7 @@ fn build_drives(plan: &Plan, faults: &mut Faults) -> Table<DriveId, Drive> {
                     name: name.clone(),
                     device,
                     path: path.iter().copied().map(LinkId::new).collect(),
-                    own_hops: path.len() as u16,
+                    own_hops: path.len() as u8,
                     queue_depth: drive.queue_depth,
                     in_flight: 0,
                     ahead: 0,

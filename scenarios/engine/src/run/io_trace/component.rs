@@ -118,7 +118,7 @@ impl Places<'_> {
     }
 
     /// The link that a command's data cross as number `hop`.
-    pub(crate) fn link(&self, io: &Io, hop: u16) -> Option<LinkId> {
+    pub(crate) fn link(&self, io: &Io, hop: u8) -> Option<LinkId> {
         let path = &self.path.drives[io.drive].path;
         let at = match io.op {
             Op::Write => io.hops.checked_sub(1 + hop)?,

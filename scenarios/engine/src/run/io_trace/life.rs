@@ -61,7 +61,7 @@ pub(crate) struct Life {
     /// True if its intervals add up to the time from `issued` to `mark`.
     pub(crate) whole: bool,
     parts: Parts,
-    hop: u16,
+    hop: u8,
     drive: DriveId,
     /// Without a gap from `issued` to `mark`: those of the last child are the record's own.
     pub(crate) path: Vec<Interval>,

@@ -10,6 +10,7 @@ fn journal(kind: JournalKind) -> Journal {
         bytes: 1 << 20,
         tick_ns: Nanos(4 * MS),
         flushes: true,
+        fua: false,
         async_commit: false,
         wake_ns: Nanos::ZERO,
     };
@@ -45,6 +46,30 @@ fn xfs_flushes_writes_one_record_and_flushes() {
     assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
     assert_eq!(journal.begin(Time(MS)), Ask::Flush);
     assert_eq!(journal.go_on(), Some(Ask::Write(1 << 30, 4096)));
+    assert_eq!(journal.go_on(), Some(Ask::Flush));
+    assert_eq!(journal.go_on(), None);
+}
+
+/// On drives that take FUA the record carries it and no flush follows; beside its transaction it
+/// goes out plainly, and is flushed.
+#[test]
+fn a_record_with_fua_needs_no_flush_behind_it() {
+    for kind in [JournalKind::Ext4, JournalKind::Xfs] {
+        let mut journal = journal(kind);
+        journal.plan.fua = true;
+        journal.write(0, Time(0), true);
+        assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
+        let mut asks = vec![journal.begin(Time(MS))];
+        asks.extend(std::iter::from_fn(|| journal.go_on()));
+        let last = asks.pop();
+        assert!(matches!(last, Some(Ask::Forced(_, 4096))), "{last:?}");
+        assert_eq!(asks.pop(), Some(Ask::Flush));
+    }
+    let mut journal = journal(JournalKind::Ext4);
+    (journal.plan.fua, journal.plan.async_commit) = (true, true);
+    journal.write(0, Time(0), false);
+    journal.call(IoId::new(7), 0, true);
+    assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 12288));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), None);
 }
