@@ -158,6 +158,13 @@ fn disks_take_what_is_reckoned() {
     let built = |drives: u32| {
         let mut value = stations(drives, 0, "fixed", 1);
         value["devices"] = json!([disk]);
+        let array = stations(1, 0, "fixed", 1)["arrays"][0].clone();
+        let array = |drive: u32| {
+            let mut own = array.clone();
+            (own["name"], own["drives"]) = (json!(format!("array {drive}")), json!([drive]));
+            own
+        };
+        value["arrays"] = json!((0..drives).map(array).collect::<Vec<_>>());
         let plan = plan(&value);
         let mut system = None;
         let info = allocation_counter::measure(|| system = Some(System::new(&plan)));
