@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from raidlab.devices.c_states import CState
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import InterfaceName
 from raidlab.devices.plan_types import (
@@ -225,8 +226,13 @@ class HostSpec(DeviceSpec):
             allowed = f"at most `parity`, {self.parity / 1e9:g} GB/s: both take longer than one"
             yield Fault("two_parities", f"{self.two_parities / 1e9:g} GB/s", allowed)
 
-    def to_plan(self, clock: float | None = None) -> HostParams:
-        """`HostParams` of the native models, at `clock` hertz if that differs from the file's."""
+    def to_plan(self, clock: float | None = None, sleeps: Sequence[CState] = ()) -> HostParams:
+        """`HostParams` of the native models.
+
+        Args:
+            clock: Hertz, if the CPU's clock differs from the file's.
+            sleeps: States that idle cores take.
+        """
         scale = 1.0 if clock is None else self.clock / clock
         net = self.network
         submit, complete, page = (net.submit, net.complete, net.page) if net else (0, 0, 0)
@@ -251,4 +257,6 @@ class HostSpec(DeviceSpec):
             plan["stripe_reread_ns"] = round(self.stripe_reread * scale)
         if of_write := round(self.write_page * scale):
             plan["write_page_ns"] = of_write
+        if sleeps:
+            plan["c_states"] = [state.to_plan() for state in sleeps]
         return plan

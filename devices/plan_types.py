@@ -773,6 +773,15 @@ class BufferParams(TypedDict):
     write_on_arrival: NotRequired[bool]
 
 
+class CStateParams(TypedDict):
+    """
+    A state that an idle core may take.
+    """
+
+    exit_ns: Nanos
+    residency_ns: Nanos
+
+
 class CachePlan(TypedDict):
     """
     A controller's cache.
@@ -1139,6 +1148,7 @@ class HostParams(TypedDict):
     The host in the plan. Times are those of this host's clock: the catalogue scales them.
     """
 
+    c_states: NotRequired[list[CStateParams]]
     coalescing: NotRequired[CoalescingParams | None]
     complete_ns: Nanos
     cores: NotRequired[int]

@@ -174,6 +174,14 @@ MORE_CONTROLLER_KEYS: Mapping[str, str] = {
 }
 """Of `[controller]`."""
 MORE_HOST_KEYS: Mapping[str, str] = {
+    "cstates": "c_states",
+    "idlestates": "c_states",
+    "cpuidle": "c_states",
+    "powerplan": "c_states and clock (the plan's)",
+    "governor": "clock (that the governor gives), or c_states",
+    "turbo": "clock (that turbo gives with as many busy cores)",
+    "boost": "clock (that the boost gives with as many busy cores)",
+    "maxcstate": "deepest_c_state",
     "cpu": "model (a host of the catalogue), or clock,",
     "processor": "model (a host of the catalogue), or clock,",
     "ghz": "clock",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -135,15 +136,11 @@ def compare(
             "MEASUREMENT": measurement, "--device": device, "--host": host, "--only": only,
             "--mapped": mapped, "--tolerance": tolerance,
         }  # fmt: skip
-        refused = [Fault(k, str(v), "left out with --live") for k, v in given.items() if v]
-        if refused:
-            raise SpecError(refused)
+        output, page = Output.of(json=json, wide=wide), html or report
+        _refuse_beside_live(given)
         compare_live(
-            Watch(
-                scenario, length, interval, watched or (), load, html or report, seed, workers,
-                Output.of(json=json, wide=wide),
-            )
-        )  # fmt: skip
+            Watch(scenario, length, interval, watched or (), load, page, seed, workers, output)
+        )
         return
     if measurement is None:
         raise SpecError([Fault("MEASUREMENT", None, "a measurement's file, or --live")])
@@ -206,6 +203,12 @@ def compare(
     for note in notes:
         say(f"note: {note}")
     end_by_tolerance(agreement)
+
+
+def _refuse_beside_live(given: Mapping[str, object]) -> None:
+    refused = [Fault(k, str(v), "left out with --live") for k, v in given.items() if v]
+    if refused:
+        raise SpecError(refused)
 
 
 def _bench(device: str, host: str, scenario: str) -> Bench:

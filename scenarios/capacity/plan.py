@@ -109,6 +109,7 @@ class _Planning:
         self.rows: dict[str, list[Row]] = {}
         self.warnings: dict[str, tuple[str, ...]] = {}
         self.breaches: set[str] = set()
+        self.losses: dict[tuple[tuple[str, ...], str, float], Measured] = {}
 
     def closed_forms(self) -> list[Candidate]:
         """The candidates that closed forms leave."""
@@ -336,6 +337,13 @@ class _Planning:
         drive = self.drives[candidate.drive]
         if hours is None:
             hours = drive.bytes / max(drive.stream * REBUILD_SHARE, 1.0) / 3600
+        # Which controller has them changes nothing of how drives fail.
+        key = (candidate.kind, repr(candidate.tree["array"][0]["drives"]), hours)
+        if key not in self.losses:
+            self.losses[key] = self._assessed(candidate, hours)
+        return self.losses[key]
+
+    def _assessed(self, candidate: Candidate, hours: float) -> Measured:
         table = self.question.table
         question = RiskQuestion(
             years=table.horizon, afr=table.afr, rebuild_h=hours, replace_h=table.replace_hours,

@@ -342,7 +342,7 @@ def _plan(table: ScenarioTable, parts: Parts, host: HostSpec, topology: Topology
         "precision": table.run.precision,
         "after_rebuild_ns": table.run.after_rebuild,
         "time_lapse": table.run.time_lapse,
-        "host": host.to_plan(table.host.clock),
+        "host": host.to_plan(table.host.clock, table.host.sleeps),
         "links": topology.links,
         "controllers": [],
         "devices": parts.models,

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from raidlab.devices.c_states import C_STATES, CState, c_states
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
 from raidlab.devices.instances import INSTANCES
@@ -53,6 +54,11 @@ class HostTable(Table):
     """Load threads of each workload that does not say otherwise."""
     clock: Frequency | None = None
     """Clock of the CPU if it differs from the model's."""
+    c_states: str | None = None
+    """Generation of the CPU, such as `haswell`, whose idle cores sleep; they wake up at once if
+    left out."""
+    deepest_c_state: str | None = None
+    """The deepest state that the BIOS and the kernel allow, such as `C1E`; all if left out."""
     kernel: str | None = None
     """Version of Linux, as `uname -r` prints it: what md's counters and locks cost follows from it.
     They cost nothing if left out."""
@@ -71,3 +77,28 @@ class HostTable(Table):
             yield Fault("instance", self.instance, allowed, tuple(INSTANCES))
         if self.clock is not None and not 1e6 <= self.clock <= 1e12:
             yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
+        yield from self._idle_faults()
+
+    def _idle_faults(self) -> Iterator[Fault]:
+        """A generation that is not known, a state that it has not, a limit of nothing."""
+        if self.c_states is None:
+            if self.deepest_c_state is not None:
+                allowed = "left out without `c_states`, the generation of the CPU"
+                yield Fault("deepest_c_state", self.deepest_c_state, allowed)
+            return
+        states = C_STATES.get(self.c_states)
+        if states is None:
+            allowed = f"a generation of Xeons: {', '.join(C_STATES)}"
+            yield Fault("c_states", self.c_states, allowed, tuple(C_STATES))
+            return
+        names = tuple(state.name for state in states)
+        if self.deepest_c_state is not None and self.deepest_c_state not in names:
+            allowed = f"a state of {self.c_states}: {', '.join(names)}"
+            yield Fault("deepest_c_state", self.deepest_c_state, allowed, names)
+
+    @property
+    def sleeps(self) -> tuple[CState, ...]:
+        """What idle cores sleep in; none if they wake up at once."""
+        if self.c_states is None:
+            return ()
+        return c_states(self.c_states, self.deepest_c_state)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 _GIB = 1 << 30
+_HOURS_FROM_S, _MINUTES_FROM_S = 7200.0, 120.0
+"""Length from which on windows are counted in hours, and in minutes."""
 
 
 def sentence(found: Present) -> str:
@@ -114,10 +116,19 @@ def open_table(fit: Fit) -> Table:
     return Table("What was fitted", columns, rows)
 
 
+def clock_of(begins_s: Sequence[float]) -> tuple[str, str, float]:
+    """A unit for times of windows, short and in full, and its seconds."""
+    last = max(begins_s, default=0.0)
+    if last >= _HOURS_FROM_S:
+        return "h", "hours", 3600.0
+    return ("min", "minutes", 60.0) if last >= _MINUTES_FROM_S else ("s", "seconds", 1.0)
+
+
 def hours_table(found: Present) -> Table:
     """Each window: as monitored, as simulated."""
+    unit, _, unit_s = clock_of([each.at_s for each in found.hours])
     columns = [
-        Column("after", "h"),
+        Column("after", unit),
         Column("rate", "IO/s"),
         Column("reads", "ms"),
         Column("simulated", "ms"),
@@ -132,14 +143,15 @@ def hours_table(found: Present) -> Table:
         waits: list[Cell] = [one.read_ms, two.read_ms, one.write_ms, two.write_ms]
         if one.read_ms is None and one.write_ms is None:
             waits = [one.mean_ms, two.mean_ms, None, None]
-        rows.append([each.at_s / 3600, one.iops, *waits, one.queue, two.queue])
+        rows.append([each.at_s / unit_s, one.iops, *waits, one.queue, two.queue])
     return Table(f"{found.system}, monitored and simulated", columns, rows, most=24)
 
 
 def open_hours_table(found: Fitted) -> Table:
     """Each window: its wait, that of the choices that are kept, and what is open then."""
+    unit, _, unit_s = clock_of([each.at_s for each in found.hours])
     columns = [
-        Column("after", "h"),
+        Column("after", unit),
         Column("wait", "ms"),
         Column("from", "ms"),
         Column("to", "ms"),
@@ -157,7 +169,7 @@ def open_hours_table(found: Fitted) -> Table:
             for name, by in (("sequential_read", 100), ("hot_share", 100), ("bursts", 1))
         ]
         rows.append(
-            [each.at_s / 3600, each.monitored_ms, each.low_ms, each.high_ms, len(each.choices),
+            [each.at_s / unit_s, each.monitored_ms, each.low_ms, each.high_ms, len(each.choices),
              *spans]
         )  # fmt: skip
     return Table("Hour by hour: waits of the choices, and what is open", columns, rows, most=24)
@@ -168,7 +180,8 @@ def picture(found: Present) -> Picture:
     import plotly.graph_objects as go
 
     drawn: go.Figure = go.Figure()
-    hours = [(each.at_s + each.seconds / 2) / 3600 for each in found.hours]
+    _, unit, unit_s = clock_of([each.at_s for each in found.hours])
+    hours = [(each.at_s + each.seconds / 2) / unit_s for each in found.hours]
     drawn.add_trace(
         go.Scatter(
             x=hours, y=[each.monitored.mean_ms for each in found.hours], name="monitored",
@@ -183,7 +196,7 @@ def picture(found: Present) -> Picture:
     )  # fmt: skip
     dress(drawn)
     drawn.update_layout(showlegend=True)
-    drawn.update_xaxes(title_text="hours since the first sample")
+    drawn.update_xaxes(title_text=f"{unit} since the first sample")
     drawn.update_yaxes(title_text="mean wait, ms", rangemode="tozero")
     return Picture(
         f"The present system, simulated, is off by {percent(found.error)}",

@@ -225,13 +225,13 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
 
             yield Suspect(code, subject, remedy, check, edited_plan(scenario, on_all))
     host = scenario.base["host"]
-    if host.get("wake_ns"):
+    if host.get("wake_ns") or host.get("c_states"):
         yield Suspect(
             "power-state",
             "the host's idle states",
             "forbid deep C-states: cpupower idle-set -D 10, or the BIOS' performance profile",
             "cpupower idle-info; turbostat",
-            edited_plan(scenario, lambda plan: plan["host"].update(wake_ns=0)),
+            edited_plan(scenario, lambda plan: plan["host"].update(wake_ns=0, c_states=[])),
         )
 
 

@@ -16,7 +16,7 @@ pytest.importorskip("playwright")
 from tests.notebooks.test_browser import _UNNAMED as UNNAMED
 from tests.notebooks.test_browser import browser as browser
 from tests.notebooks.test_browser import lab as lab
-from tests.notebooks.test_planner import IOSTAT
+from tests.notebooks.test_planner import IOSTAT, TODAY
 
 PATIENCE_MS = 60_000
 _TABS = 80
@@ -154,6 +154,16 @@ def test_a_price_list_fills_the_prices_and_a_drive_can_be_removed(page):
     page.click("#ask")
     page.wait_for_selector(".fault")
     assert "at least 1" in page.locator("#drives-field").inner_text()
+
+
+def test_the_system_today_is_asked_for_its_data_once_it_is_uploaded(page):
+    assert page.locator("#moves_tb").is_hidden()
+    page.locator("#files").evaluate(_FILE, ["today.toml", TODAY])
+    page.wait_for_function("document.getElementById('present').value === 'today.toml'")
+    assert page.locator("#moves_tb").is_visible()
+    assert "old box, 2 drives, 960 GB usable" in page.locator("#present").inner_text()
+    page.select_option("#present", "")
+    assert page.locator("#moves_tb").is_hidden()
 
 
 def test_without_the_token_nothing_is_given(browser, planner):

@@ -7,6 +7,7 @@
 //! was; if all cores are in use it takes the one that becomes free first. With a scheduler latency
 //! each core has a run queue and time slices (`run_queues`). See docs/explanation/host.md.
 
+use crate::c_states::{CStateParams, exit_latency};
 use crate::run_queues::RunQueues;
 use raidlab_io::Op;
 use raidlab_kernel::{Nanos, Served, Station, Stream, Time};
@@ -67,6 +68,9 @@ pub struct HostParams {
     /// How the adapter of its drives gathers completions; none if it interrupts for each.
     #[serde(default)]
     pub coalescing: Option<CoalescingParams>,
+    /// What idle cores sleep in; none if they wake up at once.
+    #[serde(default)]
+    pub c_states: Vec<CStateParams>,
 }
 
 /// An adapter that interrupts the host once for several completions.
@@ -179,13 +183,31 @@ impl Host {
     /// Thread `thread` completes an I/O whose completion is signalled at `now`.
     #[inline]
     pub fn complete(&mut self, thread: u32, now: Time) -> Served {
-        let asleep = self.threads[thread as usize].free_at() < now;
-        let wake = if asleep {
-            self.params.wake_ns
-        } else {
-            Nanos::ZERO
+        if self.threads[thread as usize].free_at() >= now {
+            return self.work(thread, now, self.params.complete_ns);
+        }
+        let awake = now + self.wake_up(thread, now);
+        self.work(thread, awake, self.params.complete_ns + self.params.wake_ns)
+    }
+
+    /// Time until the core that an interrupt at `now` wakes for `thread` is at work.
+    #[inline]
+    fn wake_up(&self, thread: u32, now: Time) -> Nanos {
+        if self.params.c_states.is_empty() {
+            return Nanos::ZERO;
+        }
+        let free_at = |other: u32| self.threads[other as usize].free_at();
+        let idle_since = match &self.queues {
+            Some(queues) => queues.idle_since(thread, free_at),
+            None if self.cores.is_empty() => free_at(thread),
+            // The core that it will take; if none is idle, none has to wake up.
+            None => {
+                let idle = self.cores.iter().rev().find(|&&free| free <= now);
+                idle.copied().unwrap_or(now)
+            }
         };
-        self.work(thread, now, self.params.complete_ns + wake)
+        let idle = now.since(idle_since);
+        exit_latency(&self.params.c_states, idle)
     }
 
     /// Thread `thread` splits a request into `commands` for RAID in the host.
@@ -267,6 +289,7 @@ mod tests {
             interrupt_ns: Nanos::ZERO,
             spread: 0.0,
             coalescing: None,
+            c_states: Vec::new(),
         };
         Host::new(&params, threads, 1)
     }
@@ -277,6 +300,33 @@ mod tests {
         assert_eq!(host.submit(0, Op::Read, 0, Time(0)).end, Time(10));
         assert_eq!(host.complete(0, Time(10)).end, Time(15));
         assert_eq!(host.complete(0, Time(100)).end, Time(112));
+    }
+
+    /// A core of its own: C1 of 20 ns from 10 ns of idleness on, C6 of 300 ns from 500 ns on.
+    #[test]
+    fn a_completion_waits_until_its_core_has_left_its_idle_state() {
+        let states = [(20, 10), (300, 500)].map(|(exit, residency)| CStateParams {
+            exit_ns: Nanos(exit),
+            residency_ns: Nanos(residency),
+        });
+        let mut own = host(0, 1);
+        own.params.c_states = states.to_vec();
+        assert_eq!(own.submit(0, Op::Read, 0, Time(0)).end, Time(10));
+        // Busy: no wake-up. Idle for 85: C1. Idle for 868: C6, and 5 + 7 of its own as ever.
+        assert_eq!(own.complete(0, Time(10)).end, Time(15));
+        assert_eq!(own.complete(0, Time(100)).end, Time(132));
+        assert_eq!(own.complete(0, Time(1_000)).end, Time(1_312));
+        assert_eq!(
+            own.busy_until(Time(2_000)).next(),
+            Some(Nanos(10 + 5 + 12 + 12))
+        );
+        // Two cores for three threads: the core that became free last has slept the least.
+        let mut shared = host(2, 3);
+        shared.params.c_states = states.to_vec();
+        shared.submit(0, Op::Read, 0, Time(0));
+        shared.submit(1, Op::Read, 0, Time(590));
+        assert_eq!(shared.complete(2, Time(605)).start, Time(605));
+        assert_eq!(shared.complete(0, Time(800)).start, Time(820));
     }
 
     #[test]

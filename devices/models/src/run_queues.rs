@@ -175,6 +175,16 @@ impl RunQueues {
         core.preempted |= other > own.had + Nanos(self.latency.0 / AHEAD);
     }
 
+    /// Since when the core of `thread` has had nothing to do.
+    pub fn idle_since(&self, thread: u32, free_at: impl Fn(u32) -> Time) -> Time {
+        let core = self.threads[thread as usize].core;
+        let own = (0..)
+            .zip(&self.threads)
+            .filter(|(_, other)| other.core == core);
+        let ends = own.map(|(other, _)| free_at(other));
+        ends.max().unwrap_or(Time::ZERO)
+    }
+
     fn wait(&mut self, thread: u32) {
         let own = &mut self.threads[thread as usize];
         own.is_waiting = true;

@@ -161,6 +161,8 @@ HOST: dict[str, list[Any]] = {
     "model": ["e5-2637-v3"],
     "threads": [4],
     "clock": ["1 GHz"],
+    "c_states": ["haswell"],
+    "deepest_c_state": ["C1E"],
     "kernel": ["3.10"],
     "sockets": [2],
     "instance": ["r5b.large"],

@@ -25,7 +25,7 @@ from raidlab.scenarios.studies.present import (
     as_monitored,
     beside,
 )
-from raidlab.scenarios.studies.present_report import answer, doubt
+from raidlab.scenarios.studies.present_report import answer, clock_of, doubt
 from raidlab.scenarios.studies.size import Running
 
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 30.0)
@@ -199,3 +199,10 @@ def test_a_system_that_fits_badly_is_refused_with_the_waits_that_are_off() -> No
     assert "12 % off, where models and chance explain 10 %" in said
     assert "simulated reads wait 100 % longer than monitored in the 2 busiest windows" in said
     assert not list(refusal(present, fit.model_copy(update={"holds": True}), 0.06))
+
+
+def test_short_recordings_are_counted_in_minutes_and_seconds() -> None:
+    """23 of 24 windows of 1 h are at 57.5 min; of a day at 23 h."""
+    assert clock_of([0.0, 3450.0])[::2] == ("min", 60.0)
+    assert clock_of([0.0, 82_800.0])[::2] == ("h", 3600.0)
+    assert clock_of([43.1])[0] == "s" and clock_of([])[0] == "s"

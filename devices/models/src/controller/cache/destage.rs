@@ -1,10 +1,11 @@
-//! Destaging: dirty lines leave in groups that share a parity, full ones first, then in elevator
-//! order. Lines that leave still serve reads and take new writes.
+//! Destaging: dirty lines leave in groups that share a parity, full ones first, then in the order of
+//! their space. Lines that leave still serve reads and take new writes.
 
 use super::Cache;
 use super::line::{NONE, Sectors, pages};
+use super::waiting::Waiting;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::BitSet;
+use raidlab_kernel::RecencyLink;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
@@ -14,6 +15,8 @@ pub(super) struct Group {
     pub(super) dirty_sectors: u32,
     pub(super) leaving: bool,
     pub(super) queued: bool,
+    /// Its neighbours among those that wait.
+    pub(super) link: RecencyLink,
 }
 
 /// Dirty sectors of a line that leave, and the line's key.
@@ -43,7 +46,7 @@ fn group_key(space: u32, number: u64) -> u64 {
 impl Cache {
     /// Groups that wait to leave.
     pub fn groups_waiting(&self) -> u64 {
-        self.waiting.iter().map(BitSet::len).sum()
+        self.waiting.iter().map(Waiting::len).sum()
     }
 
     /// True if a group is dirty throughout and waits to leave.
@@ -83,6 +86,7 @@ impl Cache {
             dirty_sectors: 0,
             leaving: false,
             queued: false,
+            link: RecencyLink::NONE,
         };
         let at = match self.free_groups.pop() {
             Some(at) => {
@@ -99,8 +103,8 @@ impl Cache {
     }
 
     /// The group that should leave next, of those spaces that `may`: one that is dirty throughout,
-    /// or else, if any is eligible, the next one that a space's elevator meets. Gives (group,
-    /// space, number).
+    /// or else, if any is eligible, the next one by the order of its space. Gives (group, space,
+    /// number).
     pub fn next_to_leave(
         &mut self,
         eligible: Eligible,
@@ -124,8 +128,7 @@ impl Cache {
             if !may(space) {
                 continue;
             }
-            if let Some(number) = self.waiting[space].next_around(self.position[space]) {
-                self.position[space] = number + 1;
+            if let Some(number) = self.waiting[space].next(&self.groups) {
                 self.look_ahead(space as u32, number);
                 let key = group_key(space as u32, number);
                 let at = self
@@ -138,9 +141,11 @@ impl Cache {
         None
     }
 
-    /// The elevator of a space goes on from this group.
+    /// Of those of a space this group leaves next.
     pub fn go_on_from(&mut self, space: u32, number: u64) {
-        self.position[space as usize] = number;
+        let group = self.group_index.get(group_key(space, number));
+        let waiting = &mut self.waiting[space as usize];
+        waiting.go_on_from(&mut self.groups, group.unwrap_or(NONE), number);
     }
 
     /// Prefetches the groups behind this one, which leave next. A chain of look-ups ends at a
@@ -148,7 +153,7 @@ impl Cache {
     fn look_ahead(&self, space: u32, number: u64) {
         let mut next = number;
         let mut behind = || {
-            next = self.waiting[space as usize].next(next + 1)?;
+            next = self.waiting[space as usize].behind(next)?;
             Some(group_key(space, next))
         };
         let group = |key| self.group_index.get(key).map(|at| at as usize);
@@ -166,8 +171,8 @@ impl Cache {
     /// A group begins to leave: its dirty sectors, line by line.
     pub fn leave(&mut self, group: u32, into: &mut Vec<Leaving>) {
         into.clear();
-        let Group { space, number, .. } = self.groups[group as usize];
-        self.waiting[space as usize].remove(number);
+        let space = self.groups[group as usize].space;
+        self.waiting[space as usize].remove(&mut self.groups, group);
         let state = &mut self.groups[group as usize];
         debug_assert!(!state.leaving);
         state.leaving = true;
@@ -189,8 +194,8 @@ impl Cache {
 
     /// A group cannot be written to drives: it stays dirty and is not offered again.
     pub fn pin(&mut self, group: u32) {
-        let Group { space, number, .. } = self.groups[group as usize];
-        self.waiting[space as usize].remove(number);
+        let space = self.groups[group as usize].space;
+        self.waiting[space as usize].remove(&mut self.groups, group);
     }
 
     /// A group is on its drives: lines without newer data are clean.
@@ -224,11 +229,11 @@ impl Cache {
             self.free_groups.push(group);
             return;
         }
-        self.waiting[space as usize].insert(number);
         if state.dirty_sectors == self.whole[space as usize] {
             state.queued = true;
             self.full[space as usize].push_back(group);
         }
+        self.waiting[space as usize].insert(&mut self.groups, group);
     }
 
     /// A group that was leaving did not reach the drives: its data are dirty as before.
@@ -245,8 +250,8 @@ impl Cache {
         let state = &mut self.groups[group as usize];
         state.leaving = false;
         state.dirty_sectors = dirty;
-        let (space, number) = (state.space, state.number);
-        self.waiting[space as usize].insert(number);
+        let space = state.space;
+        self.waiting[space as usize].insert(&mut self.groups, group);
     }
 
     /// Every line with data that are not on the drives, and which sectors those are.

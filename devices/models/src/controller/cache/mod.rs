@@ -2,8 +2,9 @@
 //!
 //! Memory is taken in pages of 4 KiB, so that a line with one small write costs one page or two.
 //! Clean lines leave in least-recently-used order. Dirty lines belong to a group: the stripe
-//! whose parity they share, or a stripe unit where there is none. Groups leave in elevator
-//! order, those that are dirty throughout before all others, since they need no reads. Lines
+//! whose parity they share, or a stripe unit where there is none. Stripes leave in
+//! elevator order and units as they came, those that are dirty throughout before all others, since
+//! they need no reads. Lines
 //! that are being written to drives still serve reads and take new writes.
 //! See docs/explanation/controller-cache.md.
 
@@ -13,17 +14,20 @@ mod line;
 mod reading;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
 pub use destage::{Eligible, Leaving};
 pub use line::{LINE_SECTORS, PAGE, SECTOR, Sectors, sectors};
 pub use reading::Found;
+pub use waiting::{DestageOrder, Space};
 
 use super::Table;
 use crate::Memory;
 use destage::Group;
 use line::{Coming, Line, pages};
-use raidlab_kernel::{BitSet, RecencyList};
+use raidlab_kernel::RecencyList;
 use std::collections::VecDeque;
+use waiting::Waiting;
 
 /// A cache shared by several spaces, each with groups of its own: what goes to the drives of one
 /// array, which do not wait for those of another.
@@ -40,11 +44,9 @@ pub struct Cache {
     free_groups: Vec<u32>,
     group_index: Table,
     /// For each space: groups with dirty lines that are not leaving.
-    waiting: Vec<BitSet>,
+    waiting: Vec<Waiting>,
     /// Sectors of a whole group, by space.
     whole: Vec<u32>,
-    /// For each space: where the elevator stands.
-    position: Vec<u64>,
     next_space: usize,
     /// For each space: groups that are dirty throughout.
     full: Vec<VecDeque<u32>>,
@@ -56,9 +58,9 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// An empty cache of `bytes` bytes, of which `dirty_max_bytes` may be dirty; for each space
-    /// the number of its groups and the sectors of one.
-    pub fn new(bytes: u64, dirty_max_bytes: u64, spaces: &[(u64, u32)]) -> Cache {
+    /// An empty cache of `bytes` bytes, of which `dirty_max_bytes` may be dirty; and its
+    /// spaces.
+    pub fn new(bytes: u64, dirty_max_bytes: u64, spaces: &[Space]) -> Cache {
         let pages_max = (bytes / PAGE).max(1);
         let lines = pages_max as usize;
         Cache {
@@ -70,12 +72,8 @@ impl Cache {
             groups: Vec::with_capacity(lines),
             free_groups: Vec::with_capacity(lines),
             group_index: Table::with_capacity(lines),
-            waiting: spaces
-                .iter()
-                .map(|&(groups, _)| BitSet::new(groups))
-                .collect(),
-            whole: spaces.iter().map(|&(_, sectors)| sectors).collect(),
-            position: vec![0; spaces.len()],
+            waiting: spaces.iter().map(Waiting::new).collect(),
+            whole: spaces.iter().map(|space| space.sectors).collect(),
             next_space: 0,
             full: spaces
                 .iter()
@@ -158,11 +156,11 @@ impl Cache {
         let group = &mut self.groups[group_at as usize];
         group.dirty_sectors += newly;
         if !group.leaving {
-            self.waiting[space as usize].insert(group.number);
             if group.dirty_sectors == whole && !group.queued {
                 group.queued = true;
                 self.full[space as usize].push_back(group_at);
             }
+            self.waiting[space as usize].insert(&mut self.groups, group_at);
         }
         ever != written
     }
@@ -195,10 +193,7 @@ impl Cache {
         self.free_lines.clear();
         self.index.clear();
         self.recency = RecencyList::default();
-        for at in 0..self.groups.len() {
-            let Group { space, number, .. } = self.groups[at];
-            self.waiting[space as usize].remove(number);
-        }
+        self.waiting.iter_mut().for_each(Waiting::clear);
         self.groups.clear();
         self.free_groups.clear();
         self.group_index.clear();

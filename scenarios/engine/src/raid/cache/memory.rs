@@ -9,7 +9,7 @@ use crate::raid::volume::Volume;
 use crate::state::event::RaidEvent;
 use raidlab_io::Queue;
 use raidlab_kernel::{Nanos, Table, Time};
-use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
+use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, Space, sectors};
 
 /// How the cache serves one array.
 #[derive(Debug)]
@@ -198,8 +198,8 @@ pub(crate) struct ControllerMemory {
 }
 
 impl ControllerMemory {
-    /// The cache of a plan for these lanes with their groups (number, sectors of one).
-    pub fn new(plan: &CachePlan, lanes: Vec<Lane>, spaces: &[(u64, u32)]) -> ControllerMemory {
+    /// The cache of a plan for these lanes, each with its space.
+    pub fn new(plan: &CachePlan, lanes: Vec<Lane>, spaces: &[Space]) -> ControllerMemory {
         let dirty = (plan.bytes as f64 * plan.dirty_share) as u64;
         ControllerMemory {
             cache: Cache::new(plan.bytes, dirty, spaces),

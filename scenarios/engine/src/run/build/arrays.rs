@@ -14,7 +14,7 @@ use crate::state::drive::Drive;
 use crate::state::read_balance::ReadBalance;
 use crate::state::records::{Array, CopyChoice, SharedLine};
 use raidlab_kernel::Table;
-use raidlab_models::{FirmwareRoute, PageTimes, StripeThread};
+use raidlab_models::{DestageOrder, FirmwareRoute, PageTimes, Space, StripeThread};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
@@ -172,13 +172,19 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
             served[at] = Some(caching);
             // Without parity a group is a unit on one drive, not a stripe on all of them: a stream
             // needs as many in flight. Parts of units are counted as a stripe's are.
-            let units = match volume.geometry().parities() {
-                0 => volume.geometry().columns() as usize,
-                _ => 1,
+            let (units, order) = match volume.geometry().parities() {
+                0 => (volume.geometry().columns() as usize, DestageOrder::Arrival),
+                _ => (1, DestageOrder::Elevator),
             };
             lanes.push(lane(volume.members().len(), units));
             lanes.extend(fast.map(|drives| lane(drives, 1)));
-            spaces.resize(lanes.len(), volume.groups());
+            let (groups, sectors) = volume.groups();
+            let space = Space {
+                groups,
+                sectors,
+                order,
+            };
+            spaces.resize(lanes.len(), space);
         }
         (!lanes.is_empty()).then(|| ControllerMemory::new(cache, lanes, &spaces))
     };

@@ -90,6 +90,13 @@ fn check_host(plan: &Plan, faults: &mut Faults) {
             faults.add(format!("host.{name}"), time.0, format!("at most {most} ns"));
         }
     }
+    for (at, state) in host.c_states.iter().enumerate() {
+        if state.exit_ns > LONGEST_CPU_TIME {
+            let most = LONGEST_CPU_TIME.0;
+            let key = format!("host.c_states.{at}.exit_ns");
+            faults.add(key, state.exit_ns.0, format!("at most {most} ns"));
+        }
+    }
 }
 
 /// References to what the plan lists, and what may not stand together.
