@@ -3,12 +3,9 @@
 //! A device never sees the engine: it is handed a [`Port`] while it handles a command or one of
 //! its own events, and is dispatched statically through [`Device`].
 
-<<<<<<< HEAD
 #![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
 
-=======
 mod c_states;
->>>>>>> main
 mod controller;
 mod device;
 mod fault;
@@ -34,15 +31,12 @@ mod xpoint;
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use c_states::CStateParams;
 pub use controller::{
-<<<<<<< HEAD
     Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,
     Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams,
     Table, Task, Throughput, sectors,
-=======
     Cache, Chip, ChipParams, CopyEnd, DestageOrder, Eligible, Found, LINE_SECTORS, Leaving, Lookup,
     PAGE, PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, Space, SsdCache,
     SsdCacheParams, Table, Task, Throughput, sectors,
->>>>>>> main
 };
 pub use device::{Device, DeviceParams};
 pub use fault::{About, Fault};
