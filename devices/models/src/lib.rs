@@ -31,11 +31,8 @@ mod xpoint;
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use c_states::CStateParams;
 pub use controller::{
-    Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,
-    Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams,
-    Table, Task, Throughput, sectors,
-    Cache, Chip, ChipParams, CopyEnd, DestageOrder, Eligible, Found, LINE_SECTORS, Leaving, Lookup,
-    PAGE, PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, Space, SsdCache,
+    Cache, Chip, ChipParams, CopyEnd, DestageOrder, Eligible, FirmwareRoute, Found, LINE_SECTORS,
+    Leaving, Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR, Sectors, Space, SsdCache,
     SsdCacheParams, Table, Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};

@@ -6,16 +6,11 @@ mod reference_counts;
 mod ssd_cache;
 mod table;
 
-<<<<<<< HEAD
-pub use cache::{Cache, Eligible, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, sectors};
-pub use chip::{Chip, ChipParams, FirmwareRoute, Task, Throughput};
-=======
 pub use cache::{
     Cache, DestageOrder, Eligible, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, Space,
     sectors,
 };
-pub use chip::{Chip, ChipParams, Path, Task, Throughput};
->>>>>>> main
+pub use chip::{Chip, ChipParams, FirmwareRoute, Task, Throughput};
 pub use reference_counts::ReferenceCounts;
 pub use ssd_cache::{CopyEnd, Lookup, PROMOTE_AFTER_MAX, SsdCache, SsdCacheParams};
 pub use table::Table;
