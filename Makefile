@@ -69,6 +69,7 @@ lint-python: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	git ls-files "*.md" "*.py" "*.rs" "*.toml" "*.j2" | xargs $(BIN)/codespell
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 
 format: setup ## Format all sources

@@ -17,8 +17,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
+from raidlab.devices.trees import Document
 from raidlab.scenarios.capacity.answer import price
 from raidlab.scenarios.capacity.candidates import Candidate, expand
 from raidlab.scenarios.capacity.plan import plan
@@ -26,7 +26,8 @@ from raidlab.scenarios.capacity.question import Question, load_question
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies.size import Running, meets, size
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import meets, size
 from raidlab.scenarios.studies.vary import axes_of
 
 HERE = Path(__file__).parent / "plans"
@@ -71,7 +72,7 @@ def _judged(question: Question, candidate: Candidate, result: Result) -> Whole:
     return Whole(candidate, fits, max(latencies, default=None))
 
 
-def sizes(question: Question, whole: Sequence[Whole], running: Running) -> list[dict[str, Any]]:
+def sizes(question: Question, whole: Sequence[Whole], running: Running) -> list[Document]:
     """The fewest drives of the cheapest families, by simulating all and by `size`."""
     least: dict[tuple[str, ...], Whole] = {}
     for each in sorted((each for each in whole if each.fits), key=lambda one: one.candidate.count):
@@ -89,7 +90,7 @@ def sizes(question: Question, whole: Sequence[Whole], running: Running) -> list[
     return rows
 
 
-def report(question: Question, whole: Sequence[Whole], running: Running) -> dict[str, Any]:
+def report(question: Question, whole: Sequence[Whole], running: Running) -> Document:
     """What `plan` and `size` say beside what was simulated whole."""
     begun = time.monotonic()
     answer = plan(question, seed=SEED, running=Running(workers=running.workers))

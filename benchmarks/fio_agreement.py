@@ -17,11 +17,11 @@ import time
 import tomllib
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.fio import virtual as virtual_fio
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 PROFILES = {
     "database": "rw=randrw rwmixread=67 bs=8k",
@@ -36,7 +36,7 @@ GOAL_PCT = 1.0
 
 def scenario(path: Path, profile: str, depth: int, seconds: int) -> Scenario:
     """The scenario of a file under one point of a profile."""
-    tree: dict[str, Any] = copy.deepcopy(tomllib.loads(path.read_text(encoding="utf-8")))
+    tree: ScenarioTree = copy.deepcopy(tomllib.loads(path.read_text(encoding="utf-8")))
     target = tree["array"][0].get("name", "array-0")
     load = {"target": target, "profile": profile, "outstanding": depth, "area": "32 GB"}
     tree["workload"] = [load]

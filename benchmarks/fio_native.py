@@ -17,13 +17,13 @@ import time
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.fio import virtual
 from raidlab.calibration.fio.native import run_line
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.places import Target
+from raidlab.scenarios.fio.report import FioSide
 from raidlab.scenarios.fio.resolve import resolve
 
 _AIO = "ioengine=libaio direct=1 filename=/dev/sda time_based"
@@ -54,7 +54,7 @@ def _figures(text: str) -> tuple[float, dict[str, float]]:
     rate, p99 = 0.0, {}
     for job in json.loads(text)["jobs"]:
         for name in ("read", "write"):
-            side: Mapping[str, Any] = job[name]
+            side: FioSide = job[name]
             rate += side["iops"]
             if side["clat_ns"]["N"]:
                 own = side["clat_ns"]["percentile"]["99.000000"] / 1000

@@ -14,12 +14,13 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
@@ -124,7 +125,7 @@ def answer(asked: Question) -> Answer:
 
 
 def _rate(scenario: str) -> float:
-    tree: dict[str, Any] = tomllib.loads(scenario)
+    tree: ScenarioTree = tomllib.loads(scenario)
     return float(simulate(build_scenario(tree)).rows[0].iops)
 
 

@@ -20,8 +20,9 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import load_scenario
@@ -39,40 +40,70 @@ _ROUNDING = 1e-12
 FIGURES = ("iops", "mean", "p50", "p90", "p99", "p99_9")
 
 
+@dataclass(frozen=True)
+class Judged:
+    """Intervals of a run, or of several replications, and which figures have none."""
+
+    uncertain: Sequence[str]
+    intervals: Mapping[str, Sequence[float | None]]
+
+
+@dataclass(frozen=True)
+class Run(Judged):
+    """A run of a system's only workload."""
+
+    ios: int
+    values: Mapping[str, float]
+    """Latencies in microseconds, and `iops`."""
+    bins: Sequence[tuple[int, int]]
+
+
+class Coverage(TypedDict):
+    """How many runs have an interval of a figure, and how many cover the true value."""
+
+    system: str
+    figure: str
+    true: float
+    seeds: int
+    intervals: int
+    covered_pct: float | None
+    half_pct: float | None
+
+
 def runs_of(
     system: str, seeds: Sequence[int], workers: int, *, heeds_past: bool = True
-) -> list[dict[str, Any]]:
+) -> list[Run]:
     """Rate, latencies, intervals and bins of a system's only workload, one entry a seed."""
     scenario = load_scenario(HERE / f"{system}.toml")
 
-    def one(seed: int) -> dict[str, Any]:
+    def one(seed: int) -> Run:
         plan = json.dumps(scenario.plan(0, 0, seed) | (HEEDS_PAST if heeds_past else {}))
         found = json.loads(_engine.run(plan, lambda *_: False))
         (load,) = found["workloads"]
         bins = [tuple(pair) for side in ("read", "write") for pair in load[side]["bins"]]
-        return {
-            "ios": load["ios"],
-            "values": load["latency_us"] | {"iops": load["iops"]},
-            "intervals": load["latency_ci95_us"] | {"iops": load["iops_ci95"]},
-            "uncertain": uncertain(load["ios"]),
-            "bins": sorted(_counted([bins])),
-        }
+        return Run(
+            uncertain(load["ios"]),
+            load["latency_ci95_us"] | {"iops": load["iops_ci95"]},
+            load["ios"],
+            load["latency_us"] | {"iops": load["iops"]},
+            sorted(_counted([bins])),
+        )
 
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(one, seeds))
 
 
-def true_values_of(runs: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def true_values_of(runs: Sequence[Run]) -> dict[str, float]:
     """The figures of all runs together."""
-    ios = sum(run["ios"] for run in runs)
+    ios = sum(run.ios for run in runs)
     true_values = {
-        "iops": statistics.fmean(run["values"]["iops"] for run in runs),
-        "mean": sum(run["ios"] * run["values"]["mean"] for run in runs) / ios,
+        "iops": statistics.fmean(run.values["iops"] for run in runs),
+        "mean": sum(run.ios * run.values["mean"] for run in runs) / ios,
     }
-    bins = sorted(_counted([run["bins"] for run in runs]))
+    bins = sorted(_counted([run.bins for run in runs]))
     # A bucket is wider than what is in it where all I/Os take as long as each other.
-    least = min(run["values"]["min"] for run in runs)
-    most = max(run["values"]["max"] for run in runs)
+    least = min(run.values["min"] for run in runs)
+    most = max(run.values["max"] for run in runs)
     return true_values | {
         name: min(max(quantile(bins, share / 100) or 0.0, least), most)
         for name, share in PERCENTILES.items()
@@ -92,17 +123,15 @@ def _counted(many: Sequence[Sequence[tuple[int, int]]]) -> list[tuple[int, int]]
     return list(found.items())
 
 
-def together(runs: Sequence[dict[str, Any]], each: int) -> list[dict[str, Any]]:
+def together(runs: Sequence[Run], each: int) -> list[Judged]:
     """Groups of this many runs as one entry each, with the intervals of replications."""
     groups = [runs[at : at + each] for at in range(0, len(runs) - each + 1, each)]
     return [
-        {
-            "uncertain": uncertain(sum(run["ios"] for run in group)),
-            "intervals": of_replications(
-                [run["values"] for run in group], [run["bins"] for run in group]
-            )
-            | {"iops": students([run["values"]["iops"] for run in group])},
-        }
+        Judged(
+            uncertain(sum(run.ios for run in group)),
+            of_replications([run.values for run in group], [run.bins for run in group])
+            | {"iops": students([run.values["iops"] for run in group])},
+        )
         for group in groups
     ]
 
@@ -114,15 +143,15 @@ def coverage(
     replications: int = 1,
     *,
     heeds_past: bool = True,
-) -> list[dict[str, Any]]:
+) -> list[Coverage]:
     """A row a figure: how many runs have an interval, and how many cover the true value."""
     runs = runs_of(system, seeds, workers, heeds_past=heeds_past)
-    true_values, rows = true_values_of(runs), []
-    if replications > 1:
-        runs = together(runs, replications)
+    true_values = true_values_of(runs)
+    rows: list[Coverage] = []
+    judged: Sequence[Judged] = together(runs, replications) if replications > 1 else runs
     for figure in FIGURES:
-        sure = [run for run in runs if figure not in run["uncertain"]]
-        ends = [run["intervals"][figure] for run in sure]
+        sure = [run for run in judged if figure not in run.uncertain]
+        ends = [run.intervals[figure] for run in sure]
         known = [(low, math.inf if high is None else high) for low, high in ends if low is not None]
         covered = sum(_holds(low, true_values[figure], high) for low, high in known)
         halves = [(high - low) / 2 for low, high in known]
@@ -131,7 +160,7 @@ def coverage(
                 "system": system,
                 "figure": figure,
                 "true": true_values[figure],
-                "seeds": len(runs),
+                "seeds": len(judged),
                 "intervals": len(known),
                 "covered_pct": 100 * covered / len(known) if known else None,
                 "half_pct": _percent(statistics.median(halves), true_values[figure])
@@ -146,7 +175,7 @@ def _percent(half: float, value: float) -> float | None:
     return 100 * half / value if math.isfinite(half) else None
 
 
-def _table(rows: Sequence[Mapping[str, Any]]) -> str:
+def _table(rows: Sequence[Coverage]) -> str:
     """Coverage by system and figure, as Markdown."""
     lines = [
         "| system | seeds | " + " | ".join(f.replace("_", ".") for f in FIGURES) + " |",
@@ -181,7 +210,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     seeds = range(given.first, given.first + given.seeds)
-    rows: list[dict[str, Any]] = []
+    rows: list[Coverage] = []
     for system in given.systems or known:
         rows += coverage(
             system, seeds, given.workers, given.replications, heeds_past=not given.batches_alone

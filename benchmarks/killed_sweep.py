@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.running.cluster import dask_executor
@@ -53,7 +53,17 @@ def command(points: int, store: str) -> list[str]:
     return [*words, *(word for each in vary(points) for word in ("--vary", each))]
 
 
-def killed(folder: Path, points: int) -> dict[str, Any]:
+class Seen(TypedDict):
+    """What a sweep that was disturbed has stored and given."""
+
+    stored: int
+    rows: int
+    identical: bool
+    kills: NotRequired[list[dict[str, object]]]
+    lost_at: NotRequired[list[int]]
+
+
+def killed(folder: Path, points: int) -> Seen:
     """Kills the sweep at five moments, ends it, and compares it with one that nobody disturbed."""
     store, kills = folder / "killed.sqlite", []
     for share in SHARES:
@@ -76,7 +86,7 @@ def killed(folder: Path, points: int) -> dict[str, Any]:
     }
 
 
-def on_dask(folder: Path, points: int) -> dict[str, Any]:
+def on_dask(folder: Path, points: int) -> Seen:
     """Kills one of two workers when a tenth of the points is done."""
     from distributed import LocalCluster
 
@@ -111,7 +121,7 @@ def main() -> int:
     parser.add_argument("--points", type=int, default=2000)
     parser.add_argument("--only", choices=["kill", "dask"])
     given = parser.parse_args()
-    seen: dict[str, dict[str, Any]] = {}
+    seen: dict[str, Seen] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if given.only != "dask":

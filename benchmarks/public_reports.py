@@ -1,4 +1,4 @@
-"""Public reports of whole systems, each beside its scenario: writes docs/evidence/public.md.
+"""Public reports of whole systems, each beside its scenario: writes docs/evidence/public.md, .csv.
 
     python benchmarks/public_reports.py [ID ...] [--json FILE] [--markdown FILE]
 
@@ -10,6 +10,8 @@ about a minute.
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import statistics
 import sys
@@ -18,7 +20,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import exp, log
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -26,6 +28,7 @@ from raidlab.devices.units import SIZE
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.rows import Row
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 DATA: Final = ROOT / "calibration" / "published" / "data" / "public-reports.toml"
@@ -139,7 +142,7 @@ def simulated(report: Report) -> float:
     return _of_latency(row, name) / {"us": 1, "ms": 1e3}[unit]
 
 
-def _rebuild_rate(tree: dict[str, Any]) -> float:
+def _rebuild_rate(tree: ScenarioTree) -> float:
     """Megabytes a second of a member that a rebuild makes."""
     at = {event["kind"]: event["t_s"] for event in simulate(build_scenario(tree)).events}
     (array,) = tree["array"]
@@ -162,21 +165,13 @@ def markdown(lines: Sequence[Line]) -> str:
         "|---|---|---|---|---|",
     ]
     out += list(_summaries(lines))
-    heads = "| row | system | load | unit | measured | simulated | before | ratio | in its place |"
-    out += ["", ROWS, heads, "|---|---|---|---|---|---|---|---|---|"]
-    last = ""
-    for line in lines:
-        report = line.report
-        before = "-" if report.before is None else f"{report.before:g}"
-        mark = "" if report.basis == "nothing fitted" else " \\*"
-        stands = "as above" if report.stands_in and report.stands_in == last else report.stands_in
-        last = report.stands_in
-        out.append(
-            f"| {report.id}{mark} | {report.system} | {report.load} | {_unit(report)} |"
-            f" {report.measured:g} | {line.simulated:.4g} | {before} | {line.faster:.2f} |"
-            f" {stands} |"
-        )
-    out += ["", MISSES, "| rows | ratios | most likely cause |", "|---|---|---|"]
+    out += [
+        "",
+        ROWS.format(count=len(lines)),
+        MISSES,
+        "| rows | ratios | most likely cause |",
+        "|---|---|---|",
+    ]
     causes: dict[str, list[Line]] = {}
     for line in lines:
         if not _is_met(line.faster):
@@ -187,6 +182,21 @@ def markdown(lines: Sequence[Line]) -> str:
         for cause, own in causes.items()
     ]
     return "\n".join(out) + "\n" + TAIL
+
+
+def rows(lines: Sequence[Line]) -> str:
+    """The CSV file beside the page."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for line in lines:
+        report = line.report
+        basis = "nothing fitted" if report.basis == "nothing fitted" else "in view"
+        before = "" if report.before is None else f"{report.before:g}"
+        figures = (f"{report.measured:g}", f"{line.simulated:.4g}", before, f"{line.faster:.2f}")
+        load = (report.system, report.load, _unit(report))
+        writer.writerow((report.id, basis, *load, *figures, report.stands_in))
+    return out.getvalue()
 
 
 def _is_met(ratio: float) -> bool:
@@ -218,7 +228,7 @@ def _summary_row(name: str, lines: Sequence[tuple[Report, float]]) -> str:
 HEAD: Final = """# Public reports
 
 What users have published of whole systems, each beside a scenario that says what the report says.
-What a report leaves open (depth, age, processor) is chosen once and stated below. Ratios are
+What a report leaves open (depth, age, processor) is chosen once and stated. Ratios are
 simulated over measured, of latencies the other way round: above 1 is too fast.
 
     python benchmarks/public_reports.py --markdown docs/evidence/public.md
@@ -226,10 +236,15 @@ simulated over measured, of latencies the other way round: above 1 is too fast.
 "Off by" is the median of |log ratio|, as a factor. "Before" is the simulator when the reports were
 first rebuilt. "Data sheets" is the arithmetic of a planner without a simulator.
 """
+COLUMNS: Final = (
+    *("row", "basis", "system", "load", "unit"),
+    *("measured", "simulated", "before", "ratio", "in_its_place"),
+)
 ROWS: Final = """## Row by row
 
-\\* a choice of the model was made in view of this row; nothing was fitted to the others. "In its
-place" is what the scenario has for a drive or a setting that the report has or leaves open.
+The {count} rows are in [public.csv](public.csv). Its `basis` says whether a choice of the model was
+made in view of the row; `in_its_place` is what the scenario has for a drive or a setting that the
+report has or leaves open.
 """
 MISSES: Final = """## Misses
 
@@ -268,6 +283,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.json.write_text(json.dumps(rows, indent=1))
     if options.markdown:
         options.markdown.write_text(markdown(lines))
+        options.markdown.with_suffix(".csv").write_text(rows(lines))
     return 0
 
 

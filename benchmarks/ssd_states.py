@@ -20,6 +20,7 @@ from typing import Any
 
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree, WorkloadTree
 
 DRIVE = Path(__file__).parent / "ssd_states" / "eight-dies.toml"
 UNITS = 456339456 // 4096
@@ -41,15 +42,15 @@ class Line:
         return 100 * (self.simulated / self.expected - 1)
 
 
-def row(drives: Any, workloads: list[dict[str, Any]], **run: Any) -> Any:
+def row(drives: Any, workloads: list[WorkloadTree], **run: Any) -> Any:
     """The result of one array: its first workload's row."""
     return rows({"drives": drives}, workloads, **run)[0]
 
 
-def rows(array: dict[str, Any], workloads: list[dict[str, Any]], **run: Any) -> list[Any]:
+def rows(array: ArrayTree, workloads: list[WorkloadTree], **run: Any) -> list[Any]:
     """A row each of the workloads, all on one array."""
     controller = run.pop("controller", None)
-    tree = {"array": [array], "workload": workloads, "run": run}
+    tree: ScenarioTree = {"array": [array], "workload": workloads, "run": run}
     if controller:
         tree["controller"] = controller
     return list(simulate(build_scenario(tree)).results)
@@ -148,7 +149,7 @@ def warm(_: Path) -> Iterator[Line]:
         load = {"rw": "randrw", "read_share": 0.8, "block_size": "64 KiB", "align": "64 KiB"}
         load |= {"area": area, "hot_spot": spot, "hot_share": "85 %", "outstanding": 16}
 
-        def counts(state: str, seconds: int, load: dict[str, Any] = load) -> tuple[int, int]:
+        def counts(state: str, seconds: int, load: WorkloadTree = load) -> tuple[int, int]:
             array = disks | {"cache_tier": tier | {"state": state}}
             run = {"warm_up": "10 s", "duration": f"{seconds} s", "precondition": "fresh"}
             found = rows(array, [load], controller=controller, **run)[0]

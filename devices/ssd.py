@@ -6,7 +6,7 @@ The models behind the keys are described in docs/explanation/ssd.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import Field
 
@@ -520,7 +520,7 @@ class SsdSpec(DriveSpec):
         return plan
 
 
-def _one_of(what: str, names: Mapping[str, Any]) -> str:
+def _one_of(what: str, names: Mapping[str, object]) -> str:
     if not names:
         return f"{what} that the drive has; it has none"
     return f"{what} that the drive has: {', '.join(names)}"

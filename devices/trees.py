@@ -36,6 +36,16 @@ def _place(part: str) -> int:
     return int(part)
 
 
+def table_of(value: object) -> Mapping[str, object]:
+    """A table of a document that others wrote; an empty one for anything else."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def tables_of(value: object) -> Sequence[Mapping[str, object]]:
+    """The tables of a list of such a document; none of anything else."""
+    return [each for each in value if isinstance(each, Mapping)] if isinstance(value, list) else []
+
+
 def table_at(tree: Mapping[str, Value], key: str) -> Mapping[str, Value]:
     """The table at a dotted key; empty if there is none."""
     found = get(tree, key)

@@ -137,7 +137,7 @@ def import_controller(path: Path) -> Imported:
     sheet, written = read_controller(path)
     stated = "max_iops decides" if sheet.max_iops else "no sheet tells them"
     doubt = f"firmware times are assumed, scaled from a fitted chip of 2013: {stated}"
-    return Imported(controller_draft(sheet, written), (), (doubt,))
+    return Imported(controller_draft(sheet, written), (), (_note(doubt, "firmware"),))
 
 
 def build(read: Read, tell: Tell = silent) -> Imported:
@@ -207,7 +207,12 @@ def _actuator(read: Read, tell: Tell) -> Imported:
         "actuators: the device is one of the two, with half of capacity, heads, rates, cache and"
         " watts; count = 2 of it stands for a drive"
     )
-    return replace(made, warnings=(doubt, *made.warnings))
+    return replace(made, warnings=(_note(doubt, "actuators"), *made.warnings))
+
+
+def _note(text: str, about: str) -> Coded:
+    """What is assumed of a sheet, unlike a figure that does not come out."""
+    return Coded(text, Code.SHEET_NOTE, about)
 
 
 def _points(sheet: Sheet, found: Mapping[str, float], bursts: tuple[str, ...]) -> tuple[Point, ...]:
@@ -271,9 +276,10 @@ def _by_density(made: disk.Disk) -> Iterator[str]:
     """That a disk's streams are those of its density, where no rate is stated."""
     if made.sheet.media_rate is None:
         rate = priors.outer_rate(made.rpm, made.sheet.capacity, made.heads) / 1e6
-        yield (
+        yield _note(
             f"no rate stated: streams of {rate:,.0f} MB/s on the outer tracks are assumed, as usual"
-            f" for the density of {made.heads} surfaces"
+            f" for the density of {made.heads} surfaces",
+            "sequential_read",
         )
 
 
@@ -306,12 +312,14 @@ def _after_cache(drive: flash.Flash) -> Iterator[str]:
     """That streams beyond the cache are those of the class."""
     rate = drive.program_mb_s
     if rate is not None and rate.low < rate.high:
-        yield (
+        yield _note(
             f"no sustained_write stated: {rate.best:,.0f} MB/s once the SLC cache is full are"
-            f" assumed, as usual for the class; between {rate.low:,.0f} and {rate.high:,.0f} MB/s"
+            f" assumed, as usual for the class; between {rate.low:,.0f} and {rate.high:,.0f} MB/s",
+            "sustained_write",
         )
 
 
 def _not_modelled(sheet: Sheet) -> Iterator[str]:
     if sheet.burst and not sheet.has_slc_cache:
-        yield "not modelled: what takes these bursts, no SLC cache; writes have the steady rate"
+        text = "not modelled: what takes these bursts, no SLC cache; writes have the steady rate"
+        yield _note(text, "burst")

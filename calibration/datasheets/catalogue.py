@@ -22,6 +22,7 @@ from raidlab.devices.catalogue import SPECS
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
 from raidlab.devices.spec_writer import DEVICE_SCHEMA, with_schema
+from raidlab.scenarios.spec.findings import Code, code_of
 
 SHEETS = SPECS.parent / "datasheets"
 CONTROLLERS = SHEETS / "controllers"
@@ -102,7 +103,7 @@ def page(
         f"- `{each.name}`: {warning}."
         for each in made
         for warning in each.warnings
-        if not warning.startswith(_NOTES)
+        if code_of(warning) is not Code.SHEET_NOTE
     ]
     for line in missed or ["None."]:
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
@@ -111,8 +112,6 @@ def page(
 
 
 _CHECK = "mixed_random"
-_NOTES = ("not modelled", "firmware times", "actuators", "no rate stated", "no sustained_write")
-"""Warnings that are about no figure."""
 
 
 def main() -> int:

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.catalogue import SPECS
+from raidlab.devices.trees import Tree
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.row import Row, figures_of, measured
 from raidlab.scenarios.running.simulate import simulate
@@ -117,10 +117,10 @@ def _drawn(row: Row, latency: str = "") -> tuple[float, float] | None:
     return (ends[0], ends[1]) if ends else None
 
 
-def _tree(load: Load, model: str) -> dict[str, Any]:
+def _tree(load: Load, model: str) -> Tree:
     rw, _, host = load.rw.partition(":")
     block = f"{load.block_bytes} B"
-    workloads: list[dict[str, Any]] = [{"name": "main", "rw": rw, "block_size": block}]
+    workloads: list[Tree] = [{"name": "main", "rw": rw, "block_size": block}]
     if load.depth:
         workloads[0] |= {"outstanding": [load.depth], "threads": load.threads}
     else:

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from raidlab.devices.datasheet.client import fixed_slc_bytes
 from raidlab.devices.datasheet.draft import Draft
@@ -18,6 +18,8 @@ from raidlab.devices.links import Interface
 from raidlab.devices.trees import table_at
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.loads import Rw
+from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
 
 HOST = "nvme-gen5"
 """The host that bounds no drive."""
@@ -42,7 +44,8 @@ OF_BURSTS = ("sequential_write", "random_write")
 """Of client drives: into an empty cache."""
 LATENCIES = ("read_latency", "write_latency")
 _SEEKS = {"average_seek_read": "randread", "average_seek_write": "randwrite"}
-_LOADS: Mapping[str, tuple[str, str]] = {
+Precondition = Literal["fresh", "filled", "steady-state"]
+_LOADS: Mapping[str, tuple[Rw, Precondition]] = {
     "sequential_read": ("read", "filled"),
     "sequential_write": ("write", "steady-state"),
     "sustained_write": ("write", "steady-state"),
@@ -61,8 +64,8 @@ _LOADS: Mapping[str, tuple[str, str]] = {
 class Load:
     """The run that measures a stated figure."""
 
-    rw: str
-    precondition: str
+    rw: Rw
+    precondition: Precondition
     block: int
     depth: int
     seconds: float
@@ -70,9 +73,9 @@ class Load:
     filled: int | None = None
     """Bytes that the drive has been filled with; all of it if None."""
 
-    def tree(self, model: Path) -> dict[str, Any]:
+    def tree(self, model: Path) -> ScenarioTree:
         """The scenario."""
-        workload: dict[str, Any] = {
+        workload: WorkloadTree = {
             "rw": self.rw,
             "block_size": f"{self.block} B",
             "outstanding": [self.depth],
@@ -84,18 +87,19 @@ class Load:
         if self.area is not None:
             workload["area"] = f"{self.area} B"
         warm_up = 0.5 * self.seconds
-        filled = {} if self.filled is None else {"filled": f"{self.filled} B"}
+        run: RunTree = {
+            "precondition": self.precondition,
+            "warm_up": f"{warm_up:.6f} s",
+            "duration": f"{self.seconds:.6f} s",
+            "seed": SEED,
+        }
+        if self.filled is not None:
+            run["filled"] = f"{self.filled} B"
         return {
             "host": {"model": HOST},
             "array": [{"drives": [{"model": str(model)}]}],
             "workload": [workload],
-            "run": {
-                "precondition": self.precondition,
-                **filled,
-                "warm_up": f"{warm_up:.6f} s",
-                "duration": f"{self.seconds:.6f} s",
-                "seed": SEED,
-            },
+            "run": run,
         }
 
 

@@ -317,7 +317,7 @@ def plain(part: Any) -> Any:
         return [plain(each) for each in part]
     if not is_dataclass(part) or isinstance(part, type):
         return part
-    found: dict[str, Any] = dict.fromkeys(_ALWAYS.get(type(part), ()))
+    found: dict[str, object] = dict.fromkeys(_ALWAYS.get(type(part), ()))
     return found | {name: plain(value) for name, value in known(part)}
 
 

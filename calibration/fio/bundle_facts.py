@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -12,6 +11,7 @@ from raidlab.calibration.measurements.bundle import Step
 from raidlab.calibration.measurements.measurement import Machine
 from raidlab.devices.faults import SpecError
 from raidlab.devices.reading import MIB, read_json
+from raidlab.devices.trees import table_of, tables_of
 
 _LARGEST_FILE = 64 * MIB
 
@@ -20,7 +20,7 @@ def noise_of(files: Sequence[Path]) -> dict[Path, tuple[str, ...]]:
     """What was too much beside each result of a bundle, by the result's path."""
     found = {}
     for folder, tree in _manifests(files):
-        for entry in tree.get("steps") or ():
+        for entry in tables_of(tree.get("steps")):
             try:
                 step = Step.model_validate(entry)
             except ValidationError:
@@ -36,7 +36,7 @@ def machine_of(files: Sequence[Path]) -> Machine | None:
     return machines.pop() if len(machines) == 1 else None
 
 
-def _manifests(files: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+def _manifests(files: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, object]]]:
     """Each bundle's folder and manifest; what is unreadable is somebody else's to say."""
     for path in files:
         if path.name != "manifest.json":
@@ -49,9 +49,9 @@ def _manifests(files: Sequence[Path]) -> Iterator[tuple[Path, Mapping[str, Any]]
             yield path.parent, tree
 
 
-def _machine(tree: Mapping[str, Any]) -> Machine:
-    host, target = (_table(tree.get(key)) for key in ("host", "target"))
-    identity, details = (_table(target.get(key)) for key in ("identity", "details"))
+def _machine(tree: Mapping[str, object]) -> Machine:
+    host, target = (table_of(tree.get(key)) for key in ("host", "target"))
+    identity, details = (table_of(target.get(key)) for key in ("identity", "details"))
     said = {
         "cpus": host.get("cpus"),
         "rotational": details.get("rotational"),
@@ -67,7 +67,3 @@ def _machine(tree: Mapping[str, Any]) -> Machine:
             continue
         found[key] = value
     return Machine.model_validate(found)
-
-
-def _table(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

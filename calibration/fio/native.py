@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.virtual import DEFAULT, say_notes
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
-from raidlab.devices.schema import read_toml
 from raidlab.scenarios import _engine
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
@@ -29,6 +27,8 @@ from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
 from raidlab.scenarios.running.simulate import rows_of, run_plans
 from raidlab.scenarios.spec.run_result import RunResult, WorkloadResult
+from raidlab.scenarios.spec.trees import DrivesTree, ScenarioTree
+from raidlab.scenarios.spec.written import run_without, scenario_tree
 
 FORMATS = ("json", "json+")
 SLOWEST = 100
@@ -62,16 +62,12 @@ def run_native(
     if scenario is not None and device is not None:
         allowed = "left out: a scenario says which drives there are"
         raise SpecError([Fault("--device", device, allowed)])
-    tree: dict[str, Any] = dict(DEFAULT if scenario is None else read_toml(scenario))
+    tree = DEFAULT.copy() if scenario is None else scenario_tree(scenario)
     if device is not None:
-        drives = [{"model": device, "count": 1}]
+        drives: list[DrivesTree] = [{"model": device, "count": 1}]
         tree = {"title": device, "array": [{"name": "drive", "level": "jbod", "drives": drives}]}
     tree["workload"] = [{"name": "fio", "target": _target(tree, array), "fio": name}]
-    tree["run"] = {
-        key: value
-        for key, value in dict(tree.get("run", {})).items()
-        if key not in ("duration", "warm_up", "max_ios", "precision")
-    }
+    tree["run"] = run_without(tree, ("duration", "warm_up", "max_ios", "precision"))
     checked = build_scenario(tree, scenario, sections=sections)
     plan = checked.plan(0, 0, seed)
     plan["details"] = plan_of(slowest=SLOWEST)
@@ -102,7 +98,7 @@ def _slowest(jobs: Sequence[str], workloads: Sequence[WorkloadResult]) -> list[J
     return sorted(found, key=lambda slow: -slow["latency_us"])[:SLOWEST]
 
 
-def _target(tree: Mapping[str, Any], wanted: str | None) -> str:
+def _target(tree: ScenarioTree, wanted: str | None) -> str:
     names = [str(array.get("name") or f"array-{at}") for at, array in enumerate(tree["array"])]
     if wanted is None:
         return names[0]

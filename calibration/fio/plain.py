@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from raidlab.calibration.fio.options import JobLoad, OptionError, is_on, named
 from raidlab.scenarios.fio import values
@@ -29,7 +28,7 @@ _SUMMED = "group_reporting sums up sections, of which the result has the options
 _LAST_WINDOWS = 1.5
 """Windows of `latency_target` that its last run, at the depth that it found, takes at most."""
 
-Entry = Mapping[str, Any]
+Entry = Mapping[str, object]
 Options = Mapping[str, object]
 
 

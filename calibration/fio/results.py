@@ -162,7 +162,7 @@ def _of_bundles(
     return beside, unusable, known
 
 
-def runs_of(text: str) -> list[dict[str, Any]]:
+def runs_of(text: str) -> list[dict[str, object]]:
     """The JSON documents in fio's output, one for each run, whatever stands around them.
 
     With `--status-interval` fio writes a document every so often, each of the whole run so far: of
@@ -172,7 +172,7 @@ def runs_of(text: str) -> list[dict[str, Any]]:
         ValueError: There is none; says why.
     """
     decoder = json.JSONDecoder()
-    runs: dict[str, dict[str, Any]] = {}
+    runs: dict[str, dict[str, object]] = {}
     start, farthest, why = text.find("{"), 0, ""
     for _ in range(_MOST_BRACES):
         if start < 0:
@@ -203,7 +203,7 @@ def runs_of(text: str) -> list[dict[str, Any]]:
     raise not_of("fio", text)
 
 
-def _jobs_of(tree: Mapping[str, Any]) -> str:
+def _jobs_of(tree: Mapping[str, object]) -> str:
     """The jobs that a document is about, as text."""
     entries = tree.get("jobs") or tree.get("client_stats")
     jobs = [
@@ -216,7 +216,7 @@ def _jobs_of(tree: Mapping[str, Any]) -> str:
 
 def _points(
     path: Path,
-    tree: Mapping[str, Any],
+    tree: Mapping[str, object],
     logs: Sequence[Path],
     used: set[Path],
     skipped: list[Skipped],
@@ -226,8 +226,8 @@ def _points(
         raise UnreadableError('"jobs" is no list')
     if not entries:
         raise UnreadableError('"jobs" is empty: fio has run no job')
-    shared = tree.get("global options") or {}
-    groups: dict[str, list[dict[str, Any]]] = {}
+    shared = _stated(tree.get("global options"))
+    groups: dict[str, list[dict[str, object]]] = {}
     for entry in entries:
         if isinstance(entry, dict) and entry.get("jobname") != "All clients":
             groups.setdefault(repr(entry.get("groupid", 0)), []).append(entry)
@@ -257,7 +257,7 @@ def _points(
     return points
 
 
-def _ended_s(tree: Mapping[str, Any]) -> float | None:
+def _ended_s(tree: Mapping[str, object]) -> float | None:
     """When fio wrote a document, in seconds since 1970; simulated runs have no such time."""
     for key, scale in (("timestamp_ms", 1e-3), ("timestamp", 1.0)):
         stamp = tree.get(key)
@@ -267,7 +267,7 @@ def _ended_s(tree: Mapping[str, Any]) -> float | None:
 
 
 def _threads(
-    entries: Sequence[Any], shared: Mapping[str, str], group: Sequence[Mapping[str, Any]]
+    entries: Sequence[Any], shared: Mapping[str, str], group: Sequence[Mapping[str, object]]
 ) -> range | None:
     """The numbers of a group's threads in its run of fio; None if they cannot be known.
 
@@ -277,7 +277,7 @@ def _threads(
     for entry in entries:
         if not isinstance(entry, dict) or entry.get("jobname") == "All clients":
             return None
-        own = {**shared, **entry.get("job options", {})}
+        own = {**shared, **_stated(entry.get("job options"))}
         numjobs = whole_number(str(own.get("numjobs", "1")))
         if numjobs is None:
             return None
@@ -300,8 +300,15 @@ def _said(error: Exception) -> str:
     return str(error)
 
 
-def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) -> Mapping[str, str]:
-    options = {**shared, **entry.get("job options", {})}
+def _stated(options: object) -> Mapping[str, str]:
+    """Options of a document, as they were written."""
+    return options if isinstance(options, Mapping) else {}
+
+
+def _options(
+    path: Path, shared: Mapping[str, str], entry: Mapping[str, object]
+) -> Mapping[str, str]:
+    options = {**shared, **_stated(entry.get("job options"))}
     match = _OF_NAME.search(path.name)
     if "rw" not in options and "readwrite" not in options and match is not None:
         rw = f"{(match[1] or '').lower()}{match[2].lower()}"
@@ -312,7 +319,7 @@ def _options(path: Path, shared: Mapping[str, str], entry: Mapping[str, Any]) ->
 
 def _point(
     path: Path,
-    group: Sequence[Mapping[str, Any]],
+    group: Sequence[Mapping[str, object]],
     options: Sequence[Mapping[str, str]],
     *,
     is_simulated: bool,
@@ -327,7 +334,9 @@ def _point(
     load = plain.settled(loads.pop(), group, options[0])
     # Several entries are clones of a job, reported one by one.
     jobs = len(group) if len(group) > 1 else load.numjobs
-    moved = {name: _moved([entry[name] for entry in group if name in entry]) for name in _SIDES}
+    moved = {
+        name: _moved([_table(entry, name) for entry in group if name in entry]) for name in _SIDES
+    }
     iops = sum(_number(entry, "iops") for entries in moved.values() for entry in entries)
     if not iops:
         if any("mixed" in entry for entry in group):
@@ -337,7 +346,7 @@ def _point(
     mean_us = 1e6 * load.iodepth * jobs / iops
     sides = {name: _side(entries, mean_us) if entries else None for name, entries in moved.items()}
     spent = [_number(entry, "usr_cpu") + _number(entry, "sys_cpu") for entry in group]
-    runtimes = [_number(e[n], "runtime") for e in group for n in _SIDES if n in e]
+    runtimes = [_number(_table(e, n), "runtime") for e in group for n in _SIDES if n in e]
     return Point(
         name=str(group[0].get("jobname", path.stem)),
         rw=load.rw,  # type: ignore[arg-type]
@@ -363,7 +372,7 @@ def _raise_if_any(reasons: Iterable[str]) -> None:
         raise UnreadableError("; ".join(found))
 
 
-def _is_steady(entry: Mapping[str, Any]) -> bool:
+def _is_steady(entry: Mapping[str, object]) -> bool:
     """Whether fio's own test of a steady state ended the job."""
     test = entry.get("steadystate")
     return isinstance(test, dict) and bool(test.get("attained"))
@@ -372,11 +381,11 @@ def _is_steady(entry: Mapping[str, Any]) -> bool:
 _SIDES = ("read", "write")
 
 
-def _moved(entries: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _moved(entries: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     return [entry for entry in entries if _number(entry, "iops") > 0]
 
 
-def _side(moved: Sequence[Mapping[str, Any]], mean_us: float) -> Side:
+def _side(moved: Sequence[Mapping[str, object]], mean_us: float) -> Side:
     """A direction; `mean_us` is its mean latency by Little's law, for runs that count none."""
     counts = [_whole(entry, "total_ios") or _count(entry) for entry in moved]
     total = sum(counts)
@@ -398,19 +407,27 @@ def _side(moved: Sequence[Mapping[str, Any]], mean_us: float) -> Side:
     )
 
 
-def _count(entry: Mapping[str, Any]) -> int:
+def _count(entry: Mapping[str, object]) -> int:
     for kind in ("clat_ns", "lat_ns"):
-        if count := _whole(entry.get(kind, {}), "N"):
+        if count := _whole(_table(entry, kind), "N"):
             return count
     return 0
 
 
-def _number(table: Mapping[str, Any], key: str) -> float:
+def _table(table: Mapping[str, object], key: str) -> Mapping[str, object]:
+    """A table of fio's; an empty one where there is none."""
+    value = table.get(key, {})
+    if not isinstance(value, Mapping):
+        raise UnreadableError(f"not in fio's form: {key} = {str(value)[:40]}: a table")
+    return value
+
+
+def _number(table: Mapping[str, object], key: str) -> float:
     """A number of fio's; 0 where there is none."""
     value = table.get(key, 0)
     try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
+        number = float(value) if isinstance(value, int | float | str) else math.nan
+    except (ValueError, OverflowError):
         number = math.nan
     if not math.isfinite(number):
         shown = str(value)
@@ -419,44 +436,47 @@ def _number(table: Mapping[str, Any], key: str) -> float:
     return number
 
 
-def _whole(table: Mapping[str, Any], key: str) -> int:
+def _whole(table: Mapping[str, object], key: str) -> int:
     """A count of fio's; 0 where there is none."""
     number = _number(table, key)
     value = table.get(key, 0)
     return value if isinstance(value, int) else int(number)
 
 
-def _bandwidth(entry: Mapping[str, Any]) -> float:
+def _bandwidth(entry: Mapping[str, object]) -> float:
     return _number(entry, "bw_bytes") or _number(entry, "bw") * 1024
 
 
-def _times(entry: Mapping[str, Any], kind: str) -> tuple[float, float, float, float]:
+def _times(entry: Mapping[str, object], kind: str) -> tuple[float, float, float, float]:
     """Mean, deviation, least and most of a kind of latency in microseconds."""
-    table, scale = entry.get(f"{kind}_ns"), 1e-3
-    if table is None:
-        table, scale = entry.get(kind, {}), 1.0
+    table, scale = _timed(entry, kind)
     mean, stddev, least, most = (
         _number(table, key) * scale for key in ("mean", "stddev", "min", "max")
     )
     return mean, stddev, least, most
 
 
-def _latency(entry: Mapping[str, Any]) -> Latency:
+def _timed(entry: Mapping[str, object], kind: str) -> tuple[Mapping[str, object], float]:
+    """A kind of latency, and microseconds of its unit."""
+    in_ns = f"{kind}_ns"
+    if entry.get(in_ns) is None:
+        return _table(entry, kind), 1.0
+    return _table(entry, in_ns), 1e-3
+
+
+def _latency(entry: Mapping[str, object]) -> Latency:
     mean, stddev, least, most = _times(entry, "clat")
     kind = "clat"
     if mean == 0.0:
         kind, (mean, stddev, least, most) = "lat", _times(entry, "lat")
-    table, scale = entry.get(f"{kind}_ns"), 1e-3
-    if table is None:
-        table, scale = entry.get(kind, {}), 1.0
-    if "percentile" not in table and "percentile" in entry.get("lat_ns", {}):
-        table = entry["lat_ns"]  # lat_percentiles=1 without clat_percentiles
+    table, scale = _timed(entry, kind)
+    if "percentile" not in table and "percentile" in _table(entry, "lat_ns"):
+        table = _table(entry, "lat_ns")  # lat_percentiles=1 without clat_percentiles
+    ranks = _table(table, "percentile")
     percentiles = {
-        f"{float(key):g}": _number(table["percentile"], key) * scale
-        for key in table.get("percentile", {})
-        if float(key) > 0
+        f"{float(key):g}": _number(ranks, key) * scale for key in ranks if float(key) > 0
     }
-    bins = table.get("bins", {})
+    bins = _table(table, "bins")
     return Latency(
         mean_us=mean,
         stddev_us=stddev,
@@ -467,6 +487,6 @@ def _latency(entry: Mapping[str, Any]) -> Latency:
     )
 
 
-def _spread(entry: Mapping[str, Any]) -> float:
+def _spread(entry: Mapping[str, object]) -> float:
     mean, deviation = _number(entry, "bw_mean"), _number(entry, "bw_dev")
     return deviation / mean if mean > 0 else 0.0

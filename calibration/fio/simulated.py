@@ -10,14 +10,14 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from raidlab.calibration.fio.options import OptionError, is_buffered, size
 from raidlab.calibration.fio.outputs import output_faults
-from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.faults import Fault
 from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 from raidlab.scenarios.fio.option_table import OPTIONS, Handling
+from raidlab.scenarios.fio.reader import Findings
 
 ARRAY_FILE = "/proc/self/fd/999"
 """Where the preloaded library shows the array to fio."""
@@ -46,30 +46,8 @@ _OF_BLOCKS = re.compile(r"(?:^|[,:-])([^,:/-]+)")
 """The sizes in `4k,8k`, `4k-64k` and `4k/10:64k/90`."""
 
 
-@dataclass
-class _Findings:
-    """What is found while the sections are changed."""
-
-    file: str
-    faults: list[Fault] = field(default_factory=list)
-    notes: dict[str, list[str]] = field(default_factory=dict)
-    """The jobs that a note is about, by its text."""
-
-    def refuse(self, section: Section, key: str, value: str | None, allowed: str) -> None:
-        fault = Fault(f"[{section.name}] {key}", value, allowed, (), self.file)
-        if fault not in self.faults:
-            self.faults.append(fault)
-
-    def note(self, section: Section, text: str) -> None:
-        names = self.notes.setdefault(text, [])
-        if section.name not in names:
-            names.append(section.name)
-
-    def lines(self) -> list[str]:
-        return [
-            f"{', '.join(f'[{name}]' for name in names)}: {text}"
-            for text, names in self.notes.items()
-        ]
+def _refuse(found: Findings, section: Section, key: str, value: str | None, allowed: str) -> None:
+    found.once(Fault(f"[{section.name}] {key}", value, allowed, (), found.file))
 
 
 def simulate(
@@ -87,7 +65,7 @@ def simulate(
     """
     inherited = Section("global")
     changed: list[Section] = []
-    found = _Findings(file)
+    found = Findings(file)
     for section in sections:
         whole = Section(section.name, [*inherited.options, *section.options])
         _check(section, found, whole)
@@ -98,18 +76,17 @@ def simulate(
         changed.append(_job(section, whole, found, size_bytes))
     if not any(not section.is_global for section in changed):
         allowed = "at least one: a job file, or --name=NAME and options of fio"
-        found.faults.append(Fault("job", None, allowed, (), file))
-    if found.faults:
-        raise SpecError(found.faults)
-    return changed, found.lines()
+        found.found.append(Fault("job", None, allowed, (), file))
+    found.raise_if_any()
+    return changed, list(found.lines())
 
 
-def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
+def _kept(section: Section, found: Findings) -> list[tuple[str, str | None]]:
     """The options of a section that fio gets, without what the system stands in for."""
     kept: list[tuple[str, str | None]] = []
     replaced = sorted({key for key, _ in section.options if _handling(key) is Handling.REPLACED})
     if replaced:
-        found.note(section, f"{', '.join(replaced)}: the simulated array stands in")
+        found.note(section.name, f"{', '.join(replaced)}: the simulated array stands in")
     left_out: dict[str, dict[str, None]] = {}
     for key, value in section.options:
         name = ALIASES.get(key, key)
@@ -118,14 +95,14 @@ def _kept(section: Section, found: _Findings) -> list[tuple[str, str | None]]:
                 if _is_on(name, value):
                     left_out.setdefault(OPTIONS[name].why_bridge, {})[name] = None
             case Handling.NOTED:
-                found.note(section, f"{name} has no effect: {OPTIONS[name].why_bridge}")
+                found.note(section.name, f"{name} has no effect: {OPTIONS[name].why_bridge}")
                 kept.append((key, value))
             case Handling.REPLACED | Handling.SILENT:
                 pass
             case Handling.APPLIED | Handling.REFUSED | Handling.FOREIGN:
                 kept.append((key, value))
     for why, names in left_out.items():
-        found.note(section, f"{', '.join(names)} left out: {why}")
+        found.note(section.name, f"{', '.join(names)} left out: {why}")
     return kept
 
 
@@ -140,7 +117,7 @@ def _is_on(name: str, value: str | None) -> bool:
     return name in options.OF_THIS_MACHINE or value not in options.OFF
 
 
-def _job(section: Section, whole: Section, found: _Findings, size_bytes: int | None) -> Section:
+def _job(section: Section, whole: Section, found: Findings, size_bytes: int | None) -> Section:
     """A job as it runs; `whole` has the global options too."""
     kept = _kept(section, found)
     asked = whole.get("ioengine") or "psync"
@@ -151,57 +128,56 @@ def _job(section: Section, whole: Section, found: _Findings, size_bytes: int | N
     elif any(whole.get(key) not in (None, "0") for key in _SYNCS):
         engine = engines.SYNCING.get(engine, engine)
     if engine and engine != asked:
-        found.note(section, f"{asked} is simulated as {engine}")
+        found.note(section.name, f"{asked} is simulated as {engine}")
     if size_bytes is not None:
         _refuse_beyond(whole, size_bytes, found)
     if is_buffered({key: "1" if value is None else value for key, value in whole.options}):
-        found.note(section, "no page cache is here, I/O is as with direct=1")
+        found.note(section.name, "no page cache is here, I/O is as with direct=1")
     if whole.get("read_iolog"):
         kept.append(("replay_redirect", ARRAY_FILE))
     if needs_content(whole):
         # fio would write a file of what it has verified.
         kept.append(("verify_state_save", "0"))
-    found.faults += [
-        fault for fault in output_faults(whole, found.file) if fault not in found.faults
-    ]
+    for fault in output_faults(whole, found.file):
+        found.once(fault)
     return Section(section.name, [*kept, ("ioengine", engine), *FORCED])
 
 
-def _refuse_engine(section: Section, asked: str, found: _Findings) -> None:
+def _refuse_engine(section: Section, asked: str, found: Findings) -> None:
     why = engines.REFUSED.get(engines.name_of(asked), "is not an engine that is simulated")
-    found.refuse(section, "ioengine", asked, f"{engines.simulated()}; {asked} {why}")
+    _refuse(found, section, "ioengine", asked, f"{engines.simulated()}; {asked} {why}")
 
 
-def _check(section: Section, found: _Findings, whole: Section) -> None:
+def _check(section: Section, found: Findings, whole: Section) -> None:
     """Values that cannot be; `whole` has the options before the section too."""
     base = _kb_base(whole)
     for key, value in section.options:
         name = ALIASES.get(key, key)
         if _handling(key) is Handling.REFUSED and value not in options.OFF:
-            found.refuse(section, name, value, OPTIONS[name].why_bridge)
+            _refuse(found, section, name, value, OPTIONS[name].why_bridge)
         if name in options.OF_THIS_MACHINE and value is not None:
             _check_value(section, name, value, found)
         if name == "zonemode" and value == "zbd":
-            found.refuse(section, name, value, "none or strided: no zoned device is simulated")
+            _refuse(found, section, name, value, "none or strided: no zoned device is simulated")
         if name in _BLOCKS and any(each % _SECTOR for each in _sizes(value or "", base)):
-            found.refuse(section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
+            _refuse(found, section, key, value, f"multiples of {_SECTOR} B: I/O is direct")
         if name in _PLACES and _parts(name, value or "", base):
-            found.refuse(section, key, value, f"a multiple of {_SECTOR} B: I/O is direct")
+            _refuse(found, section, key, value, f"a multiple of {_SECTOR} B: I/O is direct")
         if name == "bs_unaligned" and value not in options.OFF:
-            found.refuse(section, key, value, f"left out: blocks are multiples of {_SECTOR} B")
+            _refuse(found, section, key, value, f"left out: blocks are multiples of {_SECTOR} B")
         if name in values.TIMES and value is not None:
             _check_time(section, name, value, found)
 
 
-def _check_value(section: Section, name: str, value: str, found: _Findings) -> None:
+def _check_value(section: Section, name: str, value: str, found: Findings) -> None:
     """The value of an option that fio does not see: it would look for it on this machine."""
     try:
         options.OF_THIS_MACHINE[name](values.expand(value))
     except values.OptionValueError as fault:
-        found.refuse(section, name, value, str(fault))
+        _refuse(found, section, name, value, str(fault))
 
 
-def _check_time(section: Section, name: str, value: str, found: _Findings) -> None:
+def _check_time(section: Section, name: str, value: str, found: Findings) -> None:
     """A fraction, of which fio itself says nothing: without a `runtime` a job may never end."""
     with contextlib.suppress(values.OptionValueError):
         # What is not set is fio's to refuse.
@@ -209,13 +185,13 @@ def _check_time(section: Section, name: str, value: str, found: _Findings) -> No
     try:
         taken = values.cut(value, values.TIMES[name])
     except values.OptionValueError as fault:
-        found.refuse(section, name, value, str(fault))
+        _refuse(found, section, name, value, str(fault))
         return
     if taken is not None:
-        found.note(section, f"{name}: {taken}")
+        found.note(section.name, f"{name}: {taken}")
 
 
-def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:
+def _refuse_beyond(job: Section, size_bytes: int, found: Findings) -> None:
     """What fio would lay out anew, as with a file that is too short."""
     base = _kb_base(job)
     start = next(iter(_sizes(job.get("offset") or "0", base)), 0)
@@ -224,7 +200,7 @@ def _refuse_beyond(job: Section, size_bytes: int, found: _Findings) -> None:
         if text is not None and any(first + each > size_bytes for each in _sizes(text, base)):
             beyond = f" after offset={job.get('offset')}" if first else ""
             allowed = f"at most {size_bytes - first} B{beyond}: the array has {size_bytes} B"
-            found.refuse(job, key, text, allowed)
+            _refuse(found, job, key, text, allowed)
 
 
 def needs_content(section: Section) -> bool:

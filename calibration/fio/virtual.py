@@ -17,7 +17,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import CommandLine
@@ -28,6 +28,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
 from raidlab.devices.plan_types import ArrayPlan, Plan
 from raidlab.devices.printable import printable, printable_lines
+from raidlab.devices.trees import Document
 from raidlab.scenarios.fio import engines
 from raidlab.scenarios.fio import jobfile as fio_jobs
 from raidlab.scenarios.fio.jobfile import Section
@@ -37,8 +38,9 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario, load_s
 from raidlab.scenarios.results.diagnostics.throttled import throttled_note
 from raidlab.scenarios.results.diagnostics.unwritten import remedy, unwritten_note
 from raidlab.scenarios.running.engine_faults import capacities
+from raidlab.scenarios.spec.trees import ScenarioTree
 
-DEFAULT: Mapping[str, Any] = {
+DEFAULT: Final[ScenarioTree] = {
     "title": "One 7200 rpm hard disk",
     "host": {"model": "generic"},
     "array": [
@@ -68,20 +70,20 @@ class Bridge:
     """Bytes of the array that fio sees."""
     array: int
     """Its index in the plan."""
-    plan: Mapping[str, Any]
+    plan: Plan
     """The engine's plan."""
 
     remedy: str = ""
     """What has its SSDs written before."""
 
-    def setup(self, report: Path | None = None, *, content: bool = False) -> dict[str, Any]:
+    def setup(self, report: Path | None = None, *, content: bool = False) -> Document:
         """What the library reads.
 
         Args:
             content: True if reads shall find what was written.
             report: A file for what the system's SSDs have read when fio ends.
         """
-        plan = {**self.plan, "data": True} if content else dict(self.plan)
+        plan: Plan = {**self.plan, "data": True} if content else self.plan
         return {
             "size_bytes": self.size_bytes,
             "array": self.array,
@@ -90,7 +92,7 @@ class Bridge:
             "plan": plan,
         }
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Document:
         """What the collector asks for."""
         return {
             "name": self.name,
@@ -143,7 +145,7 @@ def of_plan(plan: Plan, array: int, checked: Scenario) -> Bridge:
         SpecError: What the engine finds wrong with the plan.
     """
     size = _size(plan, plan["arrays"][array], checked)
-    alone = {**plan, "workloads": []}
+    alone: Plan = {**plan, "workloads": []}
     return Bridge(checked.title, plan["seed"], size, array, alone, remedy(checked))
 
 

@@ -155,8 +155,8 @@ class Plan(_Record):
 
     name: str
     sha256: str
-    setting: dict[str, Any]
-    plan: dict[str, Any]
+    setting: dict[str, object]
+    plan: dict[str, object]
 
 
 class Manifest(_Record):
@@ -166,7 +166,7 @@ class Manifest(_Record):
     collector: str
     plan: Plan
     target: Target
-    host: dict[str, Any]
+    host: dict[str, object]
     kernel: str
     fio_version: str
     options: tuple[str, ...]
@@ -210,7 +210,7 @@ class Bundle:
         """The finished measurements beside which too much else went on."""
         return tuple(step for step in self.steps if step.noisy)
 
-    def result(self, step: Step) -> dict[str, Any]:
+    def result(self, step: Step) -> dict[str, object]:
         """Fio's own JSON of a finished step.
 
         Raises:
@@ -223,7 +223,7 @@ class Bundle:
         file = self.folder / names[0]
         text = read_text(file, _LARGEST_FILE, "result of fio")
         try:
-            found: dict[str, Any] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
+            found: dict[str, object] = json.JSONDecoder().raw_decode(text[text.index("{") :])[0]
         except (ValueError, RecursionError) as error:
             raise unreadable(file, f"no JSON of fio: {error}") from None
         return found

@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal, NotRequired, TypedDict
 
 State = Literal["fresh", "filled", "steady-state"]
 
 
-def states(manifest: Mapping[str, Any]) -> dict[int, State]:
+class _Assessment(TypedDict):
+    window: list[float]
+
+
+class _Test(TypedDict):
+    """Of a stage: whether it reached its steady state, after how many rounds."""
+
+    stage: int | str
+    rounds: int
+    reached: bool
+    assessment: NotRequired[_Assessment | None]
+
+
+class _Step(TypedDict):
+    number: int
+    purpose: str
+    state: NotRequired[str]
+    writes: NotRequired[bool]
+    round: NotRequired[int]
+    stage: NotRequired[int | str | None]
+
+
+class ManifestData(TypedDict):
+    """What a bundle's manifest says of its steps."""
+
+    steps: list[_Step]
+    steady_state: NotRequired[list[_Test] | None]
+
+
+def states(manifest: ManifestData) -> dict[int, State]:
     """By a step's number: the drive's state before it, where the bundle says it.
 
     A purged drive is fresh until something writes to it; one that was laid out contains data.
@@ -21,10 +49,10 @@ def states(manifest: Mapping[str, Any]) -> dict[int, State]:
     Raises:
         KeyError, TypeError, AttributeError: It is no manifest.
     """
-    steady_from = {
-        test["stage"]: test["rounds"] - len(test["assessment"]["window"])
+    steady_from: dict[int | str | None, float] = {
+        test["stage"]: test["rounds"] - len(assessment["window"])
         for test in manifest.get("steady_state") or ()
-        if test["reached"] and test.get("assessment")
+        if test["reached"] and (assessment := test.get("assessment"))
     }
     found: dict[int, State] = {}
     state: State | None = None

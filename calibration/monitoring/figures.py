@@ -142,7 +142,7 @@ def _mean(column: Array | None, weight: Array) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def histogram_figures(found: DiskHistograms) -> dict[str, Any]:
+def histogram_figures(found: DiskHistograms) -> dict[str, object]:
     """The figures of a virtual disk's histograms."""
     reads = found.read_sizes.count if found.read_sizes else None
     writes = found.write_sizes.count if found.write_sizes else None

@@ -7,7 +7,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -50,13 +49,13 @@ class Imported:
     def to_dict(self) -> Document:
         """The document of `raidlab import monitoring --json`."""
         capture = self.capture
-        devices: dict[str, Any] = {
+        devices: dict[str, object] = {
             name: figures.figures(each).to_dict() for name, each in capture.series.items()
         }
         devices |= {
             name: figures.histogram_figures(each) for name, each in capture.histograms.items()
         }
-        document: dict[str, Any] = {
+        document: dict[str, object] = {
             "files": [str(path) for path in self.files],
             "format": capture.source,
             "source": capture.source,

@@ -30,14 +30,14 @@ class Repairs:
             self.texts.append(text)
 
 
-def joined(pairs: Sequence[tuple[str, Any]], repairs: Repairs) -> dict[str, Any]:
+def joined(pairs: Sequence[tuple[str, Any]], repairs: Repairs) -> dict[str, object]:
     """An object; lists of a repeated key are joined, of other values the first counts."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for key, value in pairs:
         if key not in found:
             found[key] = value
-        elif isinstance(value, list) and isinstance(found[key], list):
-            found[key] = found[key] + value
+        elif isinstance(value, list) and isinstance(known := found[key], list):
+            found[key] = known + value
             repairs.add(f'the key "{key}" is repeated: its lists were joined')
         elif value != found[key]:
             repairs.add(f'the key "{key}" is repeated with another value: the first one counts')

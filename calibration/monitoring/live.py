@@ -23,7 +23,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.spec.monitored import MonitoredLoad
 from raidlab.scenarios.studies.present import Present, System, beside
 from raidlab.scenarios.studies.present_report import doubt
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 
 @dataclass(frozen=True)

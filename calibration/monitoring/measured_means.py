@@ -12,6 +12,7 @@ from raidlab.calibration.monitoring.figures import figures
 from raidlab.calibration.monitoring.importing import import_monitoring
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, reason, unreadable
+from raidlab.devices.trees import table_of, tables_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
 from raidlab.scenarios.studies.why_measured import MeasuredMeans
 
@@ -61,13 +62,13 @@ def _means(path: Path, source: str, parts: list[tuple[float, float | None]]) -> 
     return MeasuredMeans(source, total, latency)
 
 
-def _of_fio(path: Path, tree: dict[str, Any]) -> MeasuredMeans:
+def _of_fio(path: Path, tree: dict[str, object]) -> MeasuredMeans:
     parts: list[tuple[float, float | None]] = []
-    for job in tree["jobs"]:
+    for job in tables_of(tree["jobs"]):
         for side in ("read", "write"):
-            found = job.get(side) if isinstance(job, dict) else None
+            found = job.get(side)
             if isinstance(found, dict):
-                mean = (found.get("lat_ns") or found.get("clat_ns") or {}).get("mean")
+                mean = table_of(found.get("lat_ns") or found.get("clat_ns")).get("mean")
                 wait = float(mean) / 1000 if isinstance(mean, int | float) else None
                 parts.append((float(found.get("iops") or 0.0), wait))
     return _means(path, "fio", parts)

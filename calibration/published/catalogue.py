@@ -198,7 +198,7 @@ def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
         rows = arrays_of(each.bench.device, each.sheet())
         for level in dict.fromkeys(row.figure.configuration.level for row in rows):
             own = summarise([row for row in rows if row.figure.configuration.level == level])
-            errors = [_of(own[key]) for key in ("median_abs_error_pct", "p90_abs_error_pct")]
+            errors = [_of(own["median_abs_error_pct"] or 0.0), _of(own["p90_abs_error_pct"] or 0.0)]
             yield _row([each.bench.device, level, str(own["rows"]), str(own["held"]), *errors])
 
 

@@ -33,7 +33,7 @@ from raidlab.calibration.published.usage import DeviceFit, training_figures
 from raidlab.calibration.published.validate import validate
 from raidlab.devices.catalogue import find
 from raidlab.devices.spec_text import scaled, with_source, with_value
-from raidlab.devices.trees import get
+from raidlab.devices.trees import Tree, get
 from raidlab.scenarios.running.store import Store
 
 Array = npt.NDArray[np.float64]
@@ -184,7 +184,7 @@ class Fitted(Found):
     def _text(self) -> str:
         return Path(self.bench.path).read_text(encoding="utf-8")
 
-    def _sure(self, which: Sequence[int]) -> dict[str, dict[str, Any]]:
+    def _sure(self, which: Sequence[int]) -> dict[str, Tree]:
         """Standard errors of some parameters, and their correlations with one another."""
         names = [self.bench.names[at] for at in which]
         together = with_others(names, self.correlations[np.ix_(which, which)].tolist())
@@ -194,7 +194,7 @@ class Fitted(Found):
             for at, name in zip(which, names, strict=True)
         }
 
-    def _source(self, at: int, sure: dict[str, Any] | None) -> dict[str, Any]:
+    def _source(self, at: int, sure: Tree | None) -> Tree:
         together = f"with {len(self.bench.names)} parameters to {len(self.errors)} figures"
         if sure is None:
             note = "hardly determined by the figures of one drive; usual, or chosen by hand"

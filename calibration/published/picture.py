@@ -12,11 +12,11 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 from raidlab.calibration.published.usage import USES
+from raidlab.calibration.published.validate import FigureRow
 from raidlab.devices.files import write_file
 
 WIDTH, HEIGHT = 880, 380
@@ -36,18 +36,18 @@ text { font: 13px system-ui, sans-serif; fill: #1B2430 }
 """
 
 
-def rows_of(document: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def rows_of(rows: Sequence[FigureRow]) -> list[FigureRow]:
     """Rows with a number on both sides, in IO/s or MiB/s."""
     return [
         row
-        for row in document["rows"]
+        for row in rows
         if row["relation"] in ("=", "~")
         and row["simulated"] is not None
         and row["quantity"] in ("iops", "mib_per_s", "mb_per_s")
     ]
 
 
-def svg(rows: Sequence[Mapping[str, Any]]) -> str:
+def svg(rows: Sequence[FigureRow]) -> str:
     """The picture of `rows_of`."""
     of = {use: [row for row in rows if row["used"] == use] for use in USES}
     said = [_said(use, own) for use, own in of.items() if own]
@@ -72,7 +72,7 @@ def svg(rows: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def _said(use: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def _said(use: str, rows: Sequence[FigureRow]) -> str:
     """`6 of 7 predicted`."""
     return f"{sum(row['held'] for row in rows)} of {len(rows)} {use}"
 
@@ -112,11 +112,11 @@ def _axes() -> Iterator[str]:
     yield f'<text x="{LEFT}" y="{TOP - 6}">simulated / published</text>'
 
 
-def _marks(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _marks(rows: Sequence[FigureRow]) -> Iterator[str]:
     """Predictions last, on top."""
     for row in sorted(rows, key=lambda row: (row["used"] not in MARKS, row["used"])):
         colour, shape = MARKS.get(row["used"], PREDICTED)
-        x, y = _x(row["published"]), _y(row["simulated"] / row["published"])
+        x, y = _x(row["published"]), _y((row["simulated"] or 0.0) / row["published"])
         yield (
             f'<g fill="{colour}" stroke="#3A4653" stroke-width=".75">{_shape(shape, x, y)}'
             f"<title>{row['id']}: {row['published']:g} published, {row['simulated']:.4g}"
@@ -131,7 +131,7 @@ def _shape(name: str, x: float, y: float) -> str:
     return f'<rect x="{x - 3.5:.1f}" y="{y - 3.5:.1f}" width="7" height="7"{turned}/>'
 
 
-def _legend(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _legend(rows: Sequence[FigureRow]) -> Iterator[str]:
     right = WIDTH - RIGHT + 24
     for number, use in enumerate(dict.fromkeys(row["used"] for row in rows)):
         colour, shape = MARKS.get(use, PREDICTED)
@@ -146,7 +146,7 @@ def _legend(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 def main() -> None:
     """Draws the picture of a document of `raidlab validate --json`."""
     document, out = sys.argv[1:]
-    write_file(Path(out), svg(rows_of(json.loads(Path(document).read_text()))))
+    write_file(Path(out), svg(rows_of(json.loads(Path(document).read_text())["rows"])))
 
 
 if __name__ == "__main__":

@@ -48,27 +48,31 @@ def measurement_of(path: Path, drive: str, name: str = "") -> Measurement:
     if drive not in drives:
         allowed = f"a drive of the file: {', '.join(drives)}"
         raise SpecError([Fault("--drive", drive, allowed, tuple(drives), str(path))])
-    points, skipped = _points([f for f in figures if f.configuration.drive == drive], str(path))
+    points, why_not = _points([f for f in figures if f.configuration.drive == drive], str(path))
     if not points:
-        reasons = "; ".join(sorted({one.reason.partition(": ")[2] for one in skipped}))
+        reasons = "; ".join(sorted(set(why_not.values())))
         raise SpecError([Fault("--drive", drive, f"figures that give points: {reasons}")])
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return Measurement(
         name=name or f"{drive} as published",
         points=tuple(points),
         files=(File(path=str(path), sha256=digest, tool="published"),),
-        skipped=tuple(skipped),
+        skipped=tuple(
+            Skipped(path=str(path), reason=f"{figure}: {why}") for figure, why in why_not.items()
+        ),
     )
 
 
-def _points(figures: Sequence[Figure], path: str) -> tuple[list[Point], list[Skipped]]:
-    points, skipped = [], []
+def _points(figures: Sequence[Figure], path: str) -> tuple[list[Point], dict[str, str]]:
+    """Points of figures, and by its id why a figure gives none."""
+    points: list[Point] = []
+    why_not: dict[str, str] = {}
     for figure in figures:
         try:
             points.append(_point(figure, path))
         except ValueError as why:
-            skipped.append(Skipped(path=path, reason=f"{figure.id}: {why}"))
-    return points, skipped
+            why_not[figure.id] = str(why)
+    return points, why_not
 
 
 def _point(figure: Figure, path: str) -> Point:

@@ -5,12 +5,18 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from math import log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from raidlab.calibration.published.figures import Configuration, shared
 from raidlab.calibration.published.gaps import in_words
 from raidlab.calibration.published.usage import USES, use_of
-from raidlab.calibration.published.validate import Compared, Validation, summaries_by_use, summarise
+from raidlab.calibration.published.validate import (
+    Compared,
+    FigureSummary,
+    Validation,
+    summaries_by_use,
+    summarise,
+)
 from raidlab.scenarios import _engine
 from raidlab.scenarios.results.look import (
     GREY,
@@ -106,9 +112,10 @@ def answer(validation: Validation) -> str:
     return f"{'; '.join([*found, ends])}."
 
 
-def _share(found: dict[str, Any], of: str) -> str:
+def _share(found: FigureSummary, of: Literal["numbers", "relations"]) -> str:
     """`8 of 9` numbers, or relations."""
-    return f"{found[f'{of}_kept']} of {found[of]}"
+    kept = found["numbers_kept"] if of == "numbers" else found["relations_kept"]
+    return f"{kept} of {found[of]}"
 
 
 def _boxes(validation: Validation) -> list[Box]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from raidlab.calibration.published.figures import SETTINGS, Configuration, Shared, shared
 from raidlab.devices.catalogue import find
@@ -12,8 +12,10 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import facts
 from raidlab.devices.reading import whole_number
 from raidlab.devices.schema import DeviceSpec
+from raidlab.devices.trees import Tree
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.spec.loads import PROFILES, Profile, parse_fio_words
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.spec.unsupported import MODELLED_SETTINGS
 
 _BOOL = {"true": True, "false": False}
@@ -52,7 +54,7 @@ _RECORDED_DEFAULT = 100_000
 """Of all others: hundreds of rounds of a load of 512 outstanding, whose I/Os come in waves."""
 
 
-def scenario_tree(configuration: Configuration) -> dict[str, Any]:
+def scenario_tree(configuration: Configuration) -> ScenarioTree:
     """The scenario of a configuration, as its file would hold it.
 
     Settings that its report's rows share count where the row says nothing, and only as far as
@@ -68,24 +70,29 @@ def scenario_tree(configuration: Configuration) -> dict[str, Any]:
         raise ValueError("; ".join(map(str, faults)))
     report = shared().get(configuration.source, shared()["default"])
     settings = _settings(configuration, report)
-    tree: dict[str, Any] = {
+    array = _array(configuration, report, settings)
+    workloads = _workloads(configuration, report, settings)
+    tree: Tree = {
         "host": _host(report, settings),
-        "array": [_array(configuration, report, settings)],
-        "workload": _workloads(configuration, report, settings),
-        "run": _run(configuration, settings)
-        | {"precondition": report.precondition}
-        | _filled(configuration, report),
+        "array": [array],
+        "workload": workloads,
+        "run": {
+            **_run(configuration, settings),
+            "precondition": report.precondition,
+            **_filled(configuration, report),
+        },
     }
-    history = _before(configuration, report, tree["workload"][0]["area"])
+    history = _before(configuration, report, str(workloads[0]["area"]))
     if history:
-        tree["array"][0]["history"] = history
+        array["history"] = history
     controller = _controller(configuration, settings)
     if controller is not None:
         tree["controller"] = controller
-    return tree
+    # What a column says of a level or a policy the scenario checks.
+    return cast(ScenarioTree, tree)
 
 
-def _before(configuration: Configuration, report: Shared, area: str) -> list[dict[str, Any]]:
+def _before(configuration: Configuration, report: Shared, area: str) -> list[Tree]:
     """What a stream finds on flash: what the last profile before it that wrote has left.
 
     A load that writes at random leaves the same again.
@@ -99,7 +106,7 @@ def _before(configuration: Configuration, report: Shared, area: str) -> list[dic
         load = PROFILES[cast(Profile, name)]
         if load.read_share < 1:
             rw = "randwrite" if load.access == "random" else "write"
-            entry = {"rw": rw, "block_size": f"{load.block_bytes} B", "area": area}
+            entry: Tree = {"rw": rw, "block_size": f"{load.block_bytes} B", "area": area}
             return [entry | {"then_rests": True} | ({} if rw == "randwrite" else {"written": area})]
     return []
 
@@ -151,17 +158,17 @@ def _cache(controller: str) -> Cache | None:
     return spec.cache if isinstance(spec, ControllerSpec) else None
 
 
-def _host(report: Shared, settings: Mapping[str, str]) -> dict[str, Any]:
-    host: dict[str, Any] = {"model": report.host}
+def _host(report: Shared, settings: Mapping[str, str]) -> Tree:
+    host: Tree = {"model": report.host}
     if "cpu_ghz" in settings:
         host["clock"] = f"{settings['cpu_ghz']} GHz"
     return host
 
 
-def _controller(configuration: Configuration, settings: Mapping[str, str]) -> dict[str, Any] | None:
+def _controller(configuration: Configuration, settings: Mapping[str, str]) -> Tree | None:
     if not configuration.controller:
         return None
-    table: dict[str, Any] = {"model": configuration.controller}
+    table: Tree = {"model": configuration.controller}
     for key in ("read_ahead", "write"):
         if key in settings:
             table[key] = settings[key]
@@ -170,17 +177,15 @@ def _controller(configuration: Configuration, settings: Mapping[str, str]) -> di
     return table
 
 
-def _array(
-    configuration: Configuration, report: Shared, settings: Mapping[str, str]
-) -> dict[str, Any]:
-    drives: dict[str, Any] = {"model": configuration.drive, "count": configuration.count}
+def _array(configuration: Configuration, report: Shared, settings: Mapping[str, str]) -> Tree:
+    drives: Tree = {"model": configuration.drive, "count": configuration.count}
     if configuration.format:
         drives["format"] = configuration.format
     if "cooling" in settings:
         drives["cooling"] = settings["cooling"]
     if "disk_cache" in settings and _has_write_cache(configuration.drive):
         drives["write_cache"] = _bool(settings, "disk_cache")
-    array: dict[str, Any] = {
+    array: Tree = {
         "name": "data",
         "level": "jbod" if configuration.level == "single" else configuration.level,
         "drives": [drives],
@@ -208,7 +213,7 @@ def _has_write_cache(drive: str) -> bool:
     return "write_cache" in getattr(spec, "options", ())
 
 
-def _cache_tier(text: str, state: str) -> dict[str, Any]:
+def _cache_tier(text: str, state: str) -> Tree:
     """A tier from `raid1 x2 sas-6g-ssd write-back`."""
     words = text.split()
     drives = whole_number(words[1].removeprefix("x")) if len(words) == 4 else None
@@ -227,7 +232,7 @@ def _cache_tier(text: str, state: str) -> dict[str, Any]:
 
 def _workloads(
     configuration: Configuration, report: Shared, settings: Mapping[str, str]
-) -> list[dict[str, Any]]:
+) -> list[Tree]:
     """One workload, or one for each process with a partition of its own."""
     outstanding: int | str = configuration.outstanding
     if outstanding != "max":
@@ -237,7 +242,7 @@ def _workloads(
     if area is None:
         # The load generator spreads its accesses evenly over its file: a hot spot is the file.
         area, hot_spot = hot_spot or report.area(configuration.count), None
-    workload: dict[str, Any] = {
+    workload: Tree = {
         "target": "data",
         **_load(configuration.load),
         "align": report.align,
@@ -266,18 +271,18 @@ def _workloads(
     ]
 
 
-def _tool(tool: str) -> dict[str, Any]:
+def _tool(tool: str) -> Tree:
     """IOzone calls read and write on a file, each record of it once, and counts its fsync."""
     if tool != "iozone":
         raise ValueError(f"settings tool={tool}: iozone, or left out for direct I/O")
     return {"buffered": True, "passes": 1}
 
 
-def _load(text: str) -> dict[str, Any]:
+def _load(text: str) -> Tree:
     if text in PROFILES:
         return {"profile": text}
     load = parse_fio_words(text)
-    table: dict[str, Any] = {"block_size": f"{load.block_bytes} B"}
+    table: Tree = {"block_size": f"{load.block_bytes} B"}
     words = {0.0: "write", 1.0: "read"}
     prefix = "rand" if load.access == "random" else ""
     table["rw"] = prefix + words.get(load.read_share, "rw")
@@ -286,7 +291,7 @@ def _load(text: str) -> dict[str, Any]:
     return table
 
 
-def _run(configuration: Configuration, settings: Mapping[str, str]) -> dict[str, Any]:
+def _run(configuration: Configuration, settings: Mapping[str, str]) -> Tree:
     try:
         kind = find(configuration.drive).spec.kind
     except SpecError:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -30,7 +30,7 @@ class DeviceFit(Table):
 
     measurement: str
     """Name of the figures, for the data sheet's sources."""
-    start: dict[str, Any] = Field(min_length=1)
+    start: dict[str, str | float | list[str]] = Field(min_length=1)
     """Where the search begins: by `table.name` of the data sheet, as a data sheet says it."""
 
 

@@ -11,7 +11,7 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from raidlab.calibration.published.figures import Configuration, Figure
 from raidlab.calibration.published.rules import scenario_tree
@@ -29,6 +29,59 @@ TOLERANCE_PCT = {"=": 10.0, "~": 15.0}
 """Largest error at which a figure counts as within tolerance."""
 
 
+class FigureRow(TypedDict):
+    """A published figure beside its simulated value."""
+
+    id: str
+    published: float
+    high: float | None
+    relation: str
+    simulated: float | None
+    unit: str
+    error_pct: float | None
+    held: bool
+    why_not: str | None
+    sides_iops: list[float] | None
+    source: str
+    controller: str
+    drive: str
+    format: str
+    count: int
+    level: str
+    load: str
+    outstanding: str
+    quantity: str
+    used: str
+
+
+class _Counted(TypedDict):
+    """How many figures ran, held and kept their relations; errors of numbers alone, in percent."""
+
+    rows: int
+    ran: int
+    held: int
+    median_abs_error_pct: float | None
+    p90_abs_error_pct: float | None
+    relations_kept: int
+    relations: int
+
+
+class FigureSummary(_Counted):
+    """Of some figures."""
+
+    numbers: int
+    numbers_kept: int
+
+
+class WholeSummary(_Counted):
+    """Of all figures, and of numbers and bounds by what they were used for."""
+
+    wall_s: float
+    by_use: dict[str, FigureSummary]
+    numbers: dict[str, FigureSummary]
+    bounds: dict[str, FigureSummary]
+
+
 @dataclass(frozen=True)
 class Compared:
     """A published figure and what the simulation gives for it."""
@@ -43,7 +96,7 @@ class Compared:
     sides: tuple[float, float] | None = None
     """Of a ratio: IO/s of this row's configuration and of the baseline."""
 
-    def to_dict(self) -> Document:
+    def to_dict(self) -> FigureRow:
         """A row of the document."""
         configuration = self.figure.configuration
         return {
@@ -78,14 +131,19 @@ class Validation:
     wall_s: float
     breaches: tuple[str, ...] = ()
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> WholeSummary:
         """How many rows, how far off, how many relations kept; numbers and bounds apart."""
         numbers = [row for row in self.rows if _is_number(row)]
         bounds = [row for row in self.rows if not _is_number(row)]
         counted = summarise(self.rows)
-        # In the document `numbers` is the table by use.
-        counts = {key: value for key, value in counted.items() if not key.startswith("numbers")}
-        return counts | {
+        return {
+            "rows": counted["rows"],
+            "ran": counted["ran"],
+            "held": counted["held"],
+            "median_abs_error_pct": counted["median_abs_error_pct"],
+            "p90_abs_error_pct": counted["p90_abs_error_pct"],
+            "relations_kept": counted["relations_kept"],
+            "relations": counted["relations"],
             "wall_s": round(self.wall_s, 3),
             "by_use": summaries_by_use(self.rows),
             "numbers": summaries_by_use(numbers),
@@ -107,7 +165,7 @@ def _is_number(row: Compared) -> bool:
     return row.figure.relation in TOLERANCE_PCT
 
 
-def summarise(rows: Sequence[Compared]) -> dict[str, Any]:
+def summarise(rows: Sequence[Compared]) -> FigureSummary:
     """The summary of some rows.
 
     Errors are those of numbers alone: a bound that is kept has none, and counting it as 0 % would
@@ -129,7 +187,7 @@ def summarise(rows: Sequence[Compared]) -> dict[str, Any]:
     }
 
 
-def summaries_by_use(rows: Sequence[Compared]) -> dict[str, dict[str, Any]]:
+def summaries_by_use(rows: Sequence[Compared]) -> dict[str, FigureSummary]:
     """Summaries of predictions, of figures in view of a choice by hand, and of fitted ones."""
     groups = {use: [row for row in rows if use_of(row.figure) == use] for use in USES}
     return {use: summarise(group) for use, group in groups.items() if group}
@@ -199,7 +257,8 @@ def _case(
     try:
         tree = scenario_tree(configuration)
         if depths is not None and configuration.outstanding == "max":
-            tree["workload"] = [load | {"outstanding": list(depths)} for load in tree["workload"]]
+            for load in tree["workload"]:
+                load["outstanding"] = list(depths)
         scenario = build_scenario(tree)
     except SpecError as error:
         return _refused(error.faults)

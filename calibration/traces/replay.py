@@ -95,7 +95,7 @@ class Target:
             warnings=(),
             unrebuilt={},
             base=plan,
-            written={},
+            written={"array": []},
             written_by="--precondition filled",
         )
         return Target(name, scenario, 0, capacity)

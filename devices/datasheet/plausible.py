@@ -7,16 +7,13 @@ known to be; a whole drive is faster. A slip of units is a factor of 8 (bits for
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from raidlab.devices.datasheet import priors
+from raidlab.devices.datasheet.figures import Stated
 from raidlab.devices.datasheet.nand import PAGE, amplification, program_rate
 from raidlab.devices.datasheet.priors import BLOCK, CELLS
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import Interface
-
-if TYPE_CHECKING:
-    from raidlab.devices.datasheet.sheet import Sheet
 
 _SLIP = 4.0
 """Ratio of two rates of a sheet beyond which one has a wrong unit: half of bits for bytes."""
@@ -29,7 +26,7 @@ _MOST_TRACKS = 2_000_000
 _MOST_HEADS = 24
 
 
-def implausible(sheet: Sheet) -> Iterator[Fault]:
+def implausible(sheet: Stated) -> Iterator[Fault]:
     """Figures that no drive of the sheet's kind and cell has, with the bound that each breaks."""
     if sheet.kind == "hdd":
         yield from _of_disk(sheet)
@@ -41,7 +38,7 @@ def implausible(sheet: Sheet) -> Iterator[Fault]:
     yield from (fault for fault in _below_random(sheet) if fault.key not in named)
 
 
-def _below_one_die(sheet: Sheet) -> Iterator[Fault]:
+def _below_one_die(sheet: Stated) -> Iterator[Fault]:
     name, cell = (sheet.cell or "tlc").upper(), CELLS[sheet.cell or "tlc"]
     program = cell.program_us.high
     write = program_rate(cell, 1, min(cell.planes), program)
@@ -66,7 +63,7 @@ def _below_one_die(sheet: Sheet) -> Iterator[Fault]:
         yield Fault("random_write", f"{sheet.random_write:g} IO/s", allowed)
 
 
-def _below_one_read(sheet: Sheet) -> Iterator[Fault]:
+def _below_one_read(sheet: Stated) -> Iterator[Fault]:
     if sheet.random_read is None:
         return
     latency, why = sheet.read_latency, "read_latency"
@@ -82,7 +79,7 @@ def _below_one_read(sheet: Sheet) -> Iterator[Fault]:
         yield Fault("random_read", f"{sheet.random_read:g} IO/s", allowed)
 
 
-def _below_random(sheet: Sheet) -> Iterator[Fault]:
+def _below_random(sheet: Stated) -> Iterator[Fault]:
     """Streams far slower than random I/Os of the same direction."""
     for key, other in (("sequential_read", "random_read"), ("sequential_write", "random_write")):
         stream, random = getattr(sheet, key), getattr(sheet, other)
@@ -95,12 +92,12 @@ def _below_random(sheet: Sheet) -> Iterator[Fault]:
         yield Fault(key, f"{stream} B/s", allowed)
 
 
-def _of_disk(sheet: Sheet) -> Iterator[Fault]:
+def _of_disk(sheet: Stated) -> Iterator[Fault]:
     revolution = 60 / sheet.rpm if sheet.rpm else 60 / 7200
     heads = sheet.heads or 2 * (sheet.platters or 0) or _MOST_HEADS
     # A rate is that of the outer tracks, which no others exceed.
     least = sheet.capacity / heads / _MOST_TRACKS / revolution
-    # What `Sheet.media_rate` takes for the rate of the medium.
+    # What `Stated.media_rate` takes for the rate of the medium.
     named = ("sustained_rate", "sequential_read", "sequential_write")
     key = next((each for each in named if getattr(sheet, each) is not None), "")
     if key and getattr(sheet, key) < least:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from raidlab.notebooks.frame.running import run
+from raidlab.scenarios.spec.trees import WorkloadTree
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ def questions(seed: int) -> list[Question]:
     return [make(rng, seed) for make in _KINDS]
 
 
-def _rate(drive: str, count: int, load: dict[str, Any], seed: int, **rest: Any) -> Any:
+def _rate(drive: str, count: int, load: WorkloadTree, seed: int, **rest: Any) -> Any:
     array = {"drives": [{"model": drive, "count": count}], **rest.pop("array", {})}
     work = {"block_size": "4 KiB", "align": "4 KiB"} | load
     made = {"title": "a question", "array": [array], "workload": [work]}
@@ -79,7 +80,7 @@ def _revolution(rng: random.Random, seed: int) -> Question:
 def _penalty(rng: random.Random, seed: int) -> Question:
     level, cost = rng.choice((("raid5", 4), ("raid6", 6), ("raid10", 2)))
     count, reads = rng.choice((6, 8, 10)), rng.choice((0, 30, 50, 70))
-    load = {"rw": "randrw", "read_share": f"{reads} %", "outstanding": 32 * count}
+    load: WorkloadTree = {"rw": "randrw", "read_share": f"{reads} %", "outstanding": 32 * count}
     array = {"level": level, "software_raid": "os", "bitmap": "none"}
     row = _rate("five", count, load, seed, array=array)
     closed = 200 * count / (reads / 100 + cost * (1 - reads / 100))
@@ -117,7 +118,7 @@ def _knee(rng: random.Random, seed: int) -> Question:
 
 def _commit(rng: random.Random, seed: int) -> Question:
     model, rpm = rng.choice((("generic-7200rpm", 7200), ("generic-15000rpm", 15000)))
-    load = {"rw": "write", "fsync": 1}
+    load: WorkloadTree = {"rw": "write", "fsync": 1}
     row = _rate(model, 1, load, seed, run={"warm_up": "1 s", "duration": "10 s"})
     return Question(
         "commit",

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
-from raidlab.notebooks.frame.room import Ask, Value
+from raidlab.notebooks.frame.room import Value
+
+
+class Figures(Protocol):
+    """A room's `Ask` whose numbers are read as such."""
+
+    def __call__(self, **changed: Value) -> Mapping[str, float]:
+        """The numbers of one answer."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -17,7 +26,7 @@ class Misconception:
     room: str
     shows: str
     """What is to be seen there."""
-    holds: Callable[[Ask], bool]
+    holds: Callable[[Figures], bool]
     """Whether the simulation shows it."""
     at: Mapping[str, Value] = field(default_factory=dict)
     """The setting, where it differs from the room's start."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,11 +34,8 @@ def spanned(numbers: Sequence[float], unit: str) -> str:
     low, high = (_two(value) for value in (min(numbers), max(numbers)))
     if low == high:
         return figure(high, unit).replace(look.digits(high), f"{high:,g}")
-    text = figure(high, unit)
-    scale = high / float(text.split()[0].replace(",", "")) if high else 1.0
     # A prefix of the unit is that of the larger number.
-    scale = 10.0 ** round(math.log10(scale)) if high else 1.0
-    name = text.partition(" ")[2]
+    scale, name = look.shown_unit(high, unit)
     return f"{low / scale:,.6g} to {high / scale:,.6g} {name}".rstrip()
 
 

@@ -12,7 +12,7 @@ import traitlets
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.frame import catalogue, pages
-from raidlab.notebooks.frame.room import FOLDER, Room
+from raidlab.notebooks.frame.room import FOLDER, Room, Value
 from raidlab.notebooks.frame.running import showing
 
 MOST_SEED = 1_000_000
@@ -54,13 +54,13 @@ class Live(anywidget.AnyWidget):
         self.observe(self._reply, names=["question"])
 
     @property
-    def values(self) -> dict[str, Any]:
+    def values(self) -> dict[str, Value]:
         """The value of each control, by its name, as the page has it now."""
         asked = self.question.get("asked")
         if not asked:
             return self.room.opening
         chosen = zip(self.room.controls, asked, strict=True)
-        values: dict[str, Any] = {control.name: control.values[int(at)] for control, at in chosen}
+        values: dict[str, Value] = {control.name: control.values[int(at)] for control, at in chosen}
         if self.room.folder:
             named = str(self.question.get("folder", "")).strip()
             values[FOLDER] = self._uploads[named].name if named in self._uploads else named
@@ -77,7 +77,7 @@ class Live(anywidget.AnyWidget):
         with showing(show):
             self.answer = {"number": number, **self._answered()}
 
-    def _answered(self) -> dict[str, Any]:
+    def _answered(self) -> Mapping[str, object]:
         seed = self.question.get("seed")
         if self.question.get("outcome"):
             return self._tried(lambda: pages.outcome(self.room))
@@ -86,13 +86,13 @@ class Live(anywidget.AnyWidget):
             return {"wrong": f"Seed{given}: a whole number from 0 to {MOST_SEED:,}."}
         return self._tried(lambda: self._simulated(seed))
 
-    def _simulated(self, seed: int) -> dict[str, Any]:
+    def _simulated(self, seed: int) -> pages.Answered:
         if files := self.question.get("files"):
             self._uploads[str(self.question.get("folder"))] = _stored(files)
         five = self.question.get("five") is True
         return pages.answered(self.room, self.values, seed, five=five)
 
-    def _tried(self, answer: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def _tried(self, answer: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
         try:
             return answer()
         except SpecError as error:

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
 
 from raidlab.scenarios.risk.assess import Question, assess
 
@@ -26,7 +25,7 @@ class Losses:
 
 
 def losses(
-    scenario: Mapping[str, Any], years: float, rebuild_h: float, uber: float, seed: int
+    scenario: Mapping[str, object], years: float, rebuild_h: float, uber: float, seed: int
 ) -> Losses:
     """Draws histories of the array until the standard error is 2 %.
 

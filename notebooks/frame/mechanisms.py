@@ -9,6 +9,8 @@ from typing import Any
 
 from raidlab.notebooks.frame.scenes import Dot, Key, Scene, Shape, Step, label, path
 from raidlab.scenarios.results.look import PARTS, digits, part_name
+from raidlab.scenarios.results.row import IoRow
+from raidlab.scenarios.spec.run_result import Stage
 
 _WAITING, _SERVED, _OTHER_COLOUR = "#9AA3AD", "#0072B2", "#D55E00"
 _SERVER_X, _DONE_X, _PLACE = 470.0, 570.0, 26.0
@@ -30,11 +32,11 @@ class Visit:
     ends: float
 
 
-def visits(ios: Sequence[Mapping[str, Any]]) -> list[Visit]:
+def visits(ios: Sequence[IoRow]) -> list[Visit]:
     """What the commands of traced I/Os do at the drives, in the order of their coming."""
     found = []
     for number, io in enumerate(ios, 1):
-        commands: dict[tuple[Any, str], list[Mapping[str, Any]]] = {}
+        commands: dict[tuple[Any, str], list[Stage]] = {}
         for stage in io["stages"]:
             if stage["kind"] == "drive":
                 commands.setdefault((stage["command"], stage["component"]), []).append(stage)
@@ -71,7 +73,7 @@ def elsewhere(visits: Sequence[Visit]) -> list[tuple[float, float]]:
     return found
 
 
-def queueing(ios: Sequence[Mapping[str, Any]], shown: int = 24, other: str = "") -> Scene:
+def queueing(ios: Sequence[IoRow], shown: int = 24, other: str = "") -> Scene:
     """I/Os as dots: they come from the left, wait before a drive, are served, and leave.
 
     Args:
@@ -149,7 +151,7 @@ def _counted(
     return f"{said}drives idle: {idle} of {len(every)}."
 
 
-def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -> Scene:
+def bars_in_time(rows: Mapping[str, IoRow], seen: str, drawn: str) -> Scene:
     """The commands of single I/Os on one time axis, each growing while it lasts.
 
     Args:
@@ -201,7 +203,7 @@ def bars_in_time(rows: Mapping[str, Mapping[str, Any]], seen: str, drawn: str) -
     return Scene(seen, drawn, 600, y, steps, shapes, at=len(steps) - 1)
 
 
-def _place(stage: Mapping[str, Any]) -> str:
+def _place(stage: Stage) -> str:
     """`array-0/five.3` as `drive 3`; other parts by their kind."""
     kind = str(stage["kind"])
     return f"drive {stage['component'].rpartition('.')[2]}" if kind == "drive" else kind

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, TypedDict
 
 import jinja2
 
 import raidlab
 from raidlab.devices.printable import without_tags
+from raidlab.devices.trees import Document
 from raidlab.notebooks.frame.figures import figure
 from raidlab.notebooks.frame.room import (
     SEED,
@@ -25,7 +26,7 @@ from raidlab.notebooks.frame.room import (
     Values,
     scenario_toml,
 )
-from raidlab.notebooks.frame.said import said
+from raidlab.notebooks.frame.said import Drawn, said
 from raidlab.notebooks.frame.seeds import of_five
 from raidlab.scenarios.results.look import joined
 
@@ -71,7 +72,7 @@ def body(room: Room, *, live: bool, links: Links) -> str:
     )
 
 
-def _form(room: Room) -> dict[str, Any]:
+def _form(room: Room) -> Document:
     form = room.prediction.form
     return {
         "number": form if isinstance(form, Number) else None,
@@ -86,10 +87,10 @@ def _places(controls: Sequence[Control], room: Room, changed: Values) -> str:
     return json.dumps([list(each.values).index(setting[each.name]) for each in controls])
 
 
-def about(room: Room, *, live: bool) -> dict[str, Any]:
+def about(room: Room, *, live: bool) -> Document:
     """What the page's script knows of a room; nothing of what is to be predicted."""
     prediction, controls = room.prediction, room.offered(live=live)
-    form: dict[str, Any] = {"kind": "number"}
+    form: Document = {"kind": "number"}
     if isinstance(prediction.form, Choice):
         form = {"kind": "choice", "words": list(prediction.form.words)}
     elif isinstance(prediction.form, Curve):
@@ -115,11 +116,11 @@ def about(room: Room, *, live: bool) -> dict[str, Any]:
     }
 
 
-def outcome(room: Room) -> dict[str, Any]:
+def outcome(room: Room) -> Document:
     """What was to be predicted, simulated."""
     found = room.prediction.outcome(room.at)
     form = room.prediction.form
-    made: dict[str, Any] = {"why": room.prediction.why}
+    made: Document = {"why": room.prediction.why}
     if isinstance(form, Curve):
         return made | {"values": [float(f"{each:.4g}") for each in _sequence(found)], "text": ""}
     if isinstance(found, Sequence):
@@ -133,7 +134,17 @@ def _sequence(found: float | Sequence[float]) -> Sequence[float]:
     return found if isinstance(found, Sequence) else [found]
 
 
-def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> dict[str, Any]:
+class Answered(TypedDict):
+    """The answer to a setting, as the script shows it."""
+
+    result: str
+    scenario: str
+    files: dict[str, str]
+    scenes: list[Document]
+    pictures: list[Document]
+
+
+def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> Answered:
     """The answer to a setting as the script shows it.
 
     Args:
@@ -164,8 +175,8 @@ def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> di
     }
 
 
-def _described(picture: dict[str, Any]) -> dict[str, Any]:
-    return picture | {"said": said(picture)}
+def _described(picture: Drawn) -> Document:
+    return {**picture, "said": said(picture)}
 
 
 def scenario_text(room: Room, values: Values) -> str:
@@ -256,10 +267,10 @@ def widget_style() -> str:
     return style().replace(":root", "main").replace("body {", "main {", 1)
 
 
-def _plain(text: str) -> dict[str, Any]:
+def _plain(text: str) -> Drawn:
     """A figure's data and layout, with as many digits as a picture shows."""
     tree = json.loads(text, parse_float=_rounded)
-    found: dict[str, Any] = without_tags(tree)
+    found: Drawn = without_tags(tree)
     return found
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import plotly.graph_objects as go
 
@@ -25,6 +25,8 @@ from raidlab.scenarios.results.look import (
     log_axis,
     part_name,
 )
+from raidlab.scenarios.results.row import IoRow
+from raidlab.scenarios.spec.run_result import Stage
 
 _LEAST_SHARE = 0.02
 """Share of the longest bar below which a part joins "other"."""
@@ -48,7 +50,7 @@ class Axis:
     depths: bool = False
     """True for queue depths, each written out."""
 
-    def layout(self, values: Iterable[float | None]) -> dict[str, Any]:
+    def layout(self, values: Iterable[float | None]) -> Mapping[str, object]:
         """For plotly, around the values."""
         known = [value for value in values if value is not None]
         if self.depths:
@@ -75,11 +77,11 @@ def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> go.F
     drawn = dress(go.Figure(), labels=_room(each.name for each in series), height=height)
     drawn.update_xaxes(x.layout(value for each in series for value in each.x))
     measured = [value for each in series if not each.closed for value in each.y]
-    drawn.update_yaxes(y.layout(measured) | {"title_standoff": 8})
+    drawn.update_yaxes({**y.layout(measured), "title_standoff": 8})
     at = 0
     for each in series:
         if each.closed:
-            look: dict[str, Any] = {
+            look: dict[str, object] = {
                 "mode": "lines",
                 "line": {"color": GREY, "width": 2, "dash": "dash"},
             }
@@ -297,7 +299,7 @@ def squares(
     return drawn
 
 
-def stages(io: Mapping[str, Any]) -> go.Figure:
+def stages(io: IoRow) -> go.Figure:
     """The life of one I/O over the parts of the system, from top to bottom as it comes to them.
 
     Args:
@@ -345,11 +347,11 @@ def stages(io: Mapping[str, Any]) -> go.Figure:
     return drawn
 
 
-def _place_of(stage: Mapping[str, Any]) -> str:
+def _place_of(stage: Stage) -> str:
     """`array-0/MODEL.3` as `drive 3`, what belongs to it with it."""
     return _DRIVE.sub(r"drive \1", str(stage["component"]))
 
 
-def _part(stage: Mapping[str, Any]) -> str:
+def _part(stage: Stage) -> str:
     name = str(stage["stage"])
     return name if name in PARTS else "service"

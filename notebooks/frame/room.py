@@ -14,7 +14,7 @@ from raidlab.scenarios.results.page import Box as PageBox
 from raidlab.scenarios.results.page import Picture as Picture
 
 Value = int | float | str
-Values = Mapping[str, Any]
+Values = Mapping[str, Value]
 """The value of each control, by its name."""
 
 
@@ -66,7 +66,7 @@ class Answer:
 
     sentence: str
     pictures: Sequence[Picture]
-    numbers: Mapping[str, Any]
+    numbers: Mapping[str, object]
     """By name: what claims, exercises and predictions are checked against."""
     boxes: Sequence[PageBox] = ()
     warnings: Sequence[str] = ()
@@ -77,7 +77,7 @@ class Answer:
 class Ask(Protocol):
     """The numbers of the room where the controls named differ from their start."""
 
-    def __call__(self, **changed: Value) -> Mapping[str, Any]:
+    def __call__(self, **changed: Value) -> Mapping[str, object]:
         """The numbers of one answer."""
         ...
 
@@ -166,7 +166,7 @@ class Room:
     """Some sentences: what is simulated, and what the controls change."""
     prediction: Prediction
     controls: Sequence[Control]
-    scenario: Callable[[Values], Mapping[str, Any]]
+    scenario: Callable[[Values], Mapping[str, object]]
     """What `raidlab run` takes, for a setting of the controls."""
     answer: Callable[[Values, int], Answer]
     """Simulates a setting with a seed."""
@@ -209,7 +209,7 @@ class Room:
         for values in itertools.product(*(control.values for control in controls)):
             yield self.start | dict(zip(names, values, strict=True))
 
-    def at(self, **changed: Value) -> Mapping[str, Any]:
+    def at(self, **changed: Value) -> Mapping[str, object]:
         """The numbers where these controls differ from their start; seed 1."""
         unknown = changed.keys() - self.start.keys()
         if unknown:
@@ -226,11 +226,11 @@ SEED = 1
 @lru_cache(maxsize=512)
 def _numbers(
     answer: Callable[[Values, int], Answer], setting: tuple[tuple[str, Value], ...]
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     return answer(dict(setting), SEED).numbers
 
 
-def scenario_toml(scenario: Mapping[str, Any], head: Sequence[str]) -> str:
+def scenario_toml(scenario: Mapping[str, object], head: Sequence[str]) -> str:
     """A scenario as the text of a file, opened by comments.
 
     Args:
@@ -238,7 +238,7 @@ def scenario_toml(scenario: Mapping[str, Any], head: Sequence[str]) -> str:
         head: Lines of the comment.
     """
     lines = [f"# {line}".rstrip() for line in head]
-    sections: list[tuple[str, Mapping[str, Any]]] = []
+    sections: list[tuple[str, Mapping[str, object]]] = []
     for key, value in scenario.items():
         if isinstance(value, Mapping):
             sections.append((f"[{key}]", value))

@@ -11,6 +11,7 @@ from functools import lru_cache, partial
 from typing import Any
 
 import raidlab
+from raidlab.scenarios.results.row import IoRow
 
 _KEPT_RESULTS = 512
 """Results that a process remembers."""
@@ -36,7 +37,7 @@ def showing(show: Callable[[int, int], None]) -> Iterator[None]:
         _shown.reset(token)
 
 
-def run(scenario: Mapping[str, Any], seed: int) -> raidlab.Result:
+def run(scenario: Mapping[str, object], seed: int) -> raidlab.Result:
     """Simulates a scenario.
 
     Raises:
@@ -45,7 +46,7 @@ def run(scenario: Mapping[str, Any], seed: int) -> raidlab.Result:
     return _run(json.dumps(scenario, sort_keys=True), seed)
 
 
-def run_all(scenarios: Sequence[Mapping[str, Any]], seed: int) -> list[raidlab.Result]:
+def run_all(scenarios: Sequence[Mapping[str, object]], seed: int) -> list[raidlab.Result]:
     """Simulates several scenarios side by side.
 
     Raises:
@@ -65,7 +66,7 @@ def at_once(*jobs: Callable[[], Any]) -> list[Any]:
         return [each.result() for each in [pool.submit(job) for job in jobs]]
 
 
-def traced(scenario: Mapping[str, Any], seed: int, ios: int) -> Sequence[Mapping[str, Any]]:
+def traced(scenario: Mapping[str, object], seed: int, ios: int) -> Sequence[IoRow]:
     """The first I/Os of a simulation with their stages, as in `Result.ios`.
 
     Raises:
@@ -74,7 +75,7 @@ def traced(scenario: Mapping[str, Any], seed: int, ios: int) -> Sequence[Mapping
     return recorded(scenario, seed, ios).ios or ()
 
 
-def recorded(scenario: Mapping[str, Any], seed: int, ios: int) -> raidlab.Result:
+def recorded(scenario: Mapping[str, object], seed: int, ios: int) -> raidlab.Result:
     """Simulates a scenario and follows its first I/Os: the rows are those of `run`.
 
     Raises:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TypedDict, TypeGuard
 
 from raidlab.scenarios.results.look import digits
 
@@ -14,7 +14,25 @@ _BARS = 6
 """Named one by one; of more, the longest and the shortest."""
 
 
-def said(picture: Mapping[str, Any]) -> str:
+class Trace(TypedDict, total=False):
+    """A curve or bars, as plotly has them."""
+
+    type: str
+    name: str
+    mode: str
+    orientation: str
+    base: object
+    x: Sequence[object]
+    y: Sequence[object]
+
+
+class Drawn(TypedDict):
+    """A picture, as plotly has it."""
+
+    data: Sequence[Trace]
+
+
+def said(picture: Drawn) -> str:
     """One sentence for each curve, one for all bars.
 
     Args:
@@ -27,7 +45,7 @@ def said(picture: Mapping[str, Any]) -> str:
             known = [
                 (x, y)
                 for x, y in zip(trace["x"], trace["y"], strict=True)
-                if _number(x) and _number(y)
+                if _is_number(x) and _is_number(y)
             ]
             if len(known) > 1:
                 sentences.append(f"{name}: {_course(known)}.")
@@ -53,12 +71,14 @@ def _course(points: Sequence[tuple[float, float]]) -> str:
     return said
 
 
-def _bars(traces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _bars(traces: Sequence[Trace]) -> Iterator[str]:
     for trace in traces:
         if trace.get("base") is not None or trace.get("orientation") != "h":
             continue
         rows = [
-            (_plain(str(y)), x) for x, y in zip(trace["x"], trace["y"], strict=True) if _number(x)
+            (_plain(str(y)), x)
+            for x, y in zip(trace["x"], trace["y"], strict=True)
+            if _is_number(x)
         ]
         if not rows:
             continue
@@ -68,7 +88,7 @@ def _bars(traces: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"{name}: " + ", ".join(f"{row} {digits(value)}" for row, value in rows) + "."
 
 
-def _number(value: object) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

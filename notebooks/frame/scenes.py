@@ -90,18 +90,17 @@ class Scene:
 
     def plain(self) -> Document:
         """For the page's script, with as many digits as a screen shows."""
-        found: dict[str, Any] = _rounded(asdict(self))
-        # What is not said has the page's defaults.
-        for part in ("shapes", "dots"):
-            found[part] = [
-                {
-                    key: value
-                    for key, value in each.items()
-                    if value is not None and value not in ("", [])
-                }
-                for each in found[part]
-            ]
-        return found
+        found: Document = _rounded(asdict(self))
+        return found | {"shapes": _said(self.shapes), "dots": _said(self.dots)}
+
+
+def _said(parts: Sequence[Shape] | Sequence[Dot]) -> list[Document]:
+    """What is said of some parts: what is not has the page's defaults."""
+    rounded: list[Document] = [_rounded(asdict(part)) for part in parts]
+    return [
+        {key: value for key, value in each.items() if value is not None and value not in ("", [])}
+        for each in rounded
+    ]
 
 
 def _rounded(value: Any) -> Any:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Final
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import Document
@@ -31,7 +31,7 @@ from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.report import plan_page
 from raidlab.scenarios.results.page import Fragment
 from raidlab.scenarios.running.store import Store, StoreError, default_limit, default_path
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 QUESTION_FILE: Final = "question.toml"
 SCENARIO_FILE: Final = "scenario.toml"
@@ -110,7 +110,7 @@ class Desk:
             self.uploads |= {each.file: each for each in found}
             return found
 
-    def ask(self, tab: str, values: Mapping[str, Any]) -> Asked:
+    def ask(self, tab: str, values: Mapping[str, object]) -> Asked:
         """Begins to answer a question; the one before of the same tab ends."""
         asked = Asked(next(self._numbers), tab)
         for other in list(self.asked.values()):
@@ -128,7 +128,7 @@ class Desk:
         if number in self.asked:
             self.asked[number].stopped.set()
 
-    def _answer(self, asked: Asked, values: Mapping[str, Any]) -> None:
+    def _answer(self, asked: Asked, values: Mapping[str, object]) -> None:
         faults_at = said_of_form
         try:
             tree = question_tree(form_of(values), self.uploads)
@@ -157,7 +157,7 @@ class Desk:
             asked.faults = [Said("", f"This question could not be answered: {error}")]
             asked.state = State.WRONG
 
-    def _files(self, tree: Mapping[str, Any], found: Answer, page: str) -> dict[str, str]:
+    def _files(self, tree: Mapping[str, object], found: Answer, page: str) -> dict[str, str]:
         head = [str(tree["title"]), "", f"From the planner. It is answered by: {COMMAND}"]
         files = {QUESTION_FILE: scenario_toml(tree, head)}
         for upload in self.uploads.values():

@@ -177,7 +177,7 @@ def _said(fault: Fault, field: str) -> Said:
     return Said(field, f"{value}{fault.allowed}{hint}")
 
 
-def form_of(values: Mapping[str, Any]) -> Form:
+def form_of(values: Mapping[str, object]) -> Form:
     """The page's values, checked.
 
     Raises:
@@ -191,7 +191,7 @@ def form_of(values: Mapping[str, Any]) -> Form:
     return form
 
 
-def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, Any]:
+def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, object]:
     """The question as the tree of its file, for `raidlab plan`.
 
     Args:
@@ -209,7 +209,7 @@ def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, Any]:
     ]
     if form.goals.budget is not None:
         goals.append(f"cost < {form.goals.budget:.0f} {form.currency}".rstrip())
-    tree: dict[str, Any] = {
+    tree: dict[str, object] = {
         "title": form.title or "Which system serves this load?",
         "horizon": f"{form.growth.years} years",
         "goals": goals,
@@ -296,7 +296,7 @@ def _load(load: DescribedLoad | ProfileLoad | UploadedLoad, uploads: Mapping[str
     share = load.read_pct / 100
     words = {1.0: f"{access}read", 0.0: f"{access}write"}
     mixed = "randrw" if access else "rw"
-    tree: dict[str, Any] = {"name": "load", "rw": words.get(share, mixed)}
+    tree: dict[str, object] = {"name": "load", "rw": words.get(share, mixed)}
     if share not in words:
         tree["read_share"] = share
     return tree | {"block_size": f"{load.block_kib:g} KiB", "rate": rate, "area": area}
@@ -319,8 +319,8 @@ def _profile(load: ProfileLoad, rate: str) -> dict[str, str]:
     return {"rate": rate} if takes_rate(load.profile) else {}
 
 
-def _price(price: PriceForm) -> dict[str, Any]:
-    tree: dict[str, Any] = {"device": price.device, "cost": price.cost}
+def _price(price: PriceForm) -> dict[str, object]:
+    tree: dict[str, object] = {"device": price.device, "cost": price.cost}
     return tree if price.watts is None else tree | {"power": f"{price.watts:g} W"}
 
 

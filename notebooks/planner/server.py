@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import Final
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -75,7 +75,7 @@ class _Requests:
         return Response(asked.files[name], media_type=kind, headers=disposition)
 
 
-def _shown(upload: Upload) -> dict[str, Any]:
+def _shown(upload: Upload) -> dict[str, object]:
     return {
         "name": upload.name,
         "kind": upload.kind,
@@ -96,7 +96,7 @@ def _wrong(text: str, status: int = 200) -> JSONResponse:
     return JSONResponse({"wrong": text}, status)
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _body(request: Request) -> dict[str, object]:
     """The request's object; empty for what is none, which then lacks what it must have."""
     parts, size = [], 0
     async for part in request.stream():

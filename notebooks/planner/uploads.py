@@ -9,18 +9,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from raidlab.calibration.datasheets.build import import_datasheet
 from raidlab.calibration.monitoring.importing import Imported, import_monitoring
 from raidlab.calibration.monitoring.load import load_of
 from raidlab.devices.catalogue import find_for, load_device, names
 from raidlab.devices.faults import Fault, SpecError, few_of_each
-from raidlab.devices.schema import DriveSpec, read_toml
+from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.files.checks import check_file
 from raidlab.scenarios.files.kinds import JOB_ENDINGS, WrittenKind, kind_of
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.spec.monitored import MonitoredLoad
+from raidlab.scenarios.spec.trees import WorkloadTree
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies.present import System
 
 LARGEST_BYTES: Final = 32 * 1024 * 1024
@@ -141,7 +143,7 @@ def _toml(name: str, path: Path) -> Upload:
 
 
 def _system(name: str, path: Path) -> Upload:
-    tree = read_toml(path)
+    tree = scenario_tree(path)
     faults = [
         Fault(key, value, "a device of the catalogue", tuple(names()), name)
         for key, value in _devices_of(tree)
@@ -159,7 +161,7 @@ def _system(name: str, path: Path) -> Upload:
     return Upload(name, UploadKind.SYSTEM, path.name, words)
 
 
-def _devices_of(tree: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, str]]:
+def _devices_of(tree: Mapping[str, object], key: str = "") -> Iterator[tuple[str, str]]:
     """Every device that a scenario names, with its key: a path would be a file of this machine."""
     for name, value in tree.items():
         here = f"{key}.{name}" if key else name
@@ -170,7 +172,7 @@ def _devices_of(tree: Mapping[str, Any], key: str = "") -> Iterator[tuple[str, s
                 yield from _devices_of(each, f"{here}.{at}" if isinstance(value, list) else here)
 
 
-_ANY_LOAD: Final = {"rw": "randread", "block_size": "4 KiB", "outstanding": 1}
+_ANY_LOAD: Final[WorkloadTree] = {"rw": "randread", "block_size": "4 KiB", "outstanding": 1}
 
 
 def _sheet(name: str, path: Path) -> Upload:

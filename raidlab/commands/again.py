@@ -23,11 +23,11 @@ _LEFT_OUT = frozenset({
 })  # fmt: skip
 """Parameters that do not change what a page says; those that a command wants stay."""
 
-_CALL: ContextVar[tuple[Callable[..., Any], Mapping[str, Any]]] = ContextVar("call")
+_CALL: ContextVar[tuple[Callable[..., Any], Mapping[str, object]]] = ContextVar("call")
 
 
 @contextmanager
-def called(function: Callable[..., Any], given: Mapping[str, Any]) -> Iterator[None]:
+def called(function: Callable[..., Any], given: Mapping[str, object]) -> Iterator[None]:
     """While a command runs: what `again` is made of."""
     token = _CALL.set((function, given))
     try:
@@ -41,7 +41,7 @@ def again(command: str) -> str:
     return line_of(command, *_CALL.get())
 
 
-def line_of(command: str, function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+def line_of(command: str, function: Callable[..., Any], given: Mapping[str, object]) -> str:
     """The line of a call.
 
     Args:

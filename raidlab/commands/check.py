@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -65,7 +65,7 @@ def _line(found: Checked) -> str:
     return printable(f"{found.path}: {kind}{faults if count else found.holds}")
 
 
-def _document(found: Checked) -> dict[str, Any]:
+def _document(found: Checked) -> dict[str, object]:
     return {
         "file": str(found.path),
         "kind": found.kind,

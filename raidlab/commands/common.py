@@ -55,6 +55,23 @@ def end_by_tolerance(agreement: Agreement | None) -> None:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
+def seconds_of(option: str, text: str) -> float:
+    """A time of at least 0.1 s in seconds.
+
+    Raises:
+        SpecError: The text is no such time.
+    """
+    from raidlab.devices.units import DURATION
+
+    try:
+        seconds = DURATION.convert(text) / 1e9
+    except ValueError as error:
+        raise SpecError([Fault(option, text, str(error))]) from None
+    if seconds < 0.1:
+        raise SpecError([Fault(option, text, "at least 0.1 s")])
+    return seconds
+
+
 def path(text: str) -> Path:
     """The path that a user gives; an empty one would be the present folder.
 

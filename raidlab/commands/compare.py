@@ -159,8 +159,7 @@ def compare(
             " was measured behind another, name that (raidlab devices --kind host lists them)"
         )
     notes += bench.doubts(points)
-    larger = sum((point.area_bytes or 0) > bench.capacity for point in points)
-    if larger:
+    if larger := sum((point.area_bytes or 0) > bench.capacity for point in points):
         what = "the scenario's load" if scenario else "the drive"
         notes.append(f"{larger} of the points loaded more than {what} has: it is loaded wholly")
     if mapped is None:

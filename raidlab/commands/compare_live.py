@@ -9,13 +9,12 @@ from pathlib import Path
 import typer
 
 from raidlab.commands.again import again
-from raidlab.commands.common import INTERRUPTED, progress, say
+from raidlab.commands.common import INTERRUPTED, progress, say, seconds_of
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import also_writes
 from raidlab.commands.outputs import deliver, give
 from raidlab.commands.tables import Output, Shown
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.units import DURATION
 
 LOAD = Path("live.json")
 _LEAST_STEPS = 2
@@ -48,19 +47,19 @@ def compare_live(watch: Watch) -> None:
     from raidlab.calibration.monitoring import record as recording
     from raidlab.calibration.monitoring.live import watched
     from raidlab.calibration.monitoring.nvme_log import read_logs
-    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies.present import System
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     if not watch.scenario:
         allowed = "the scenario of the twin, which --live simulates under the observed load"
         raise SpecError([Fault("--scenario", None, allowed)])
-    seconds, step = _seconds("--for", watch.length), _seconds("--interval", watch.interval)
+    seconds, step = seconds_of("--for", watch.length), seconds_of("--interval", watch.interval)
     if seconds < _LEAST_STEPS * step:
         allowed = f"at least {_LEAST_STEPS} intervals of {watch.interval}"
         raise SpecError([Fault("--for", watch.length, allowed)])
     path = Path(watch.scenario)
-    system = System(read_toml(path), path)
+    system = System(scenario_tree(path), path)
     # What cannot be built is refused before an hour of recording.
     system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {})
     also_writes("--load", {watch.load: FileKind.LOAD}, say)
@@ -88,13 +87,3 @@ def compare_live(watch: Watch) -> None:
         say("interrupted: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)
     journal.unlink(missing_ok=True)
-
-
-def _seconds(option: str, text: str) -> float:
-    try:
-        seconds = DURATION.convert(text) / 1e9
-    except ValueError as error:
-        raise SpecError([Fault(option, text, str(error))]) from None
-    if seconds < 0.1:
-        raise SpecError([Fault(option, text, "at least 0.1 s")])
-    return seconds

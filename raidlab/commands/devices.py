@@ -5,9 +5,9 @@ from __future__ import annotations
 import json as json_module
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, TypedDict
 
 import typer
 
@@ -38,6 +38,7 @@ from raidlab.devices.search import (
     interface_of,
     nearest,
 )
+from raidlab.devices.trees import Document
 from raidlab.devices.units import format_size
 from raidlab.output import echo
 from raidlab.scenarios.results.look import Column, Kind, Table
@@ -153,23 +154,24 @@ def _none(close: Sequence[tuple[Device, list[str]]], query: Query, output: Outpu
         say(f"  {device.spec.name} ({about}) does not fit {', '.join(misses)}")
 
 
-def _list(lines: list[dict[str, Any]], output: Output) -> None:
+def _list(lines: list[DeviceLine], output: Output) -> None:
     """A table for each kind, with its name as the heading; other names by `--wide`."""
     count = f"{len(lines)} device{'' if len(lines) == 1 else 's'}"
     opening(f"{count}; raidlab devices NAME shows one with its sources.")
     for kind in dict.fromkeys(line["kind"] for line in lines):
         of_kind = [line for line in lines if line["kind"] == kind]
         columns = [(Column("name", kind=Kind.TEXT, width=20), [line["name"] for line in of_kind])]
-        for head, key, shown in _COLUMNS:
-            if any(line[key] for line in of_kind):
-                column = Column(head, kind=Kind.TEXT, width=20, priority=2)
-                columns.append((column, [shown(line[key]) for line in of_kind]))
+        for head, shown in _COLUMNS.items():
+            texts = [shown(line) for line in of_kind]
+            if any(text != "-" for text in texts):
+                columns.append((Column(head, kind=Kind.TEXT, width=20, priority=2), texts))
         columns.append((Column("", kind=Kind.TEXT, width=14), [line["title"] for line in of_kind]))
         if output is Output.ALL:
-            for key in ("interface", "aliases"):
-                texts = [line[key] or "-" for line in of_kind]
-                texts = [", ".join(each) if isinstance(each, list) else each for each in texts]
-                columns.append((Column(key, kind=Kind.TEXT, width=12), texts))
+            for head, texts in (
+                ("interface", [line["interface"] or "-" for line in of_kind]),
+                ("aliases", [", ".join(line["aliases"]) or "-" for line in of_kind]),
+            ):
+                columns.append((Column(head, kind=Kind.TEXT, width=12), texts))
         rows = [list(row) for row in zip(*(cells for _, cells in columns), strict=True)]
         print_table(Table(kind, [column for column, _ in columns], rows), output)
 
@@ -180,15 +182,31 @@ def _size(capacity: int) -> str:
     return f"{capacity / (1e12 if tera else 1e9):.4g} {'TB' if tera else 'GB'}"
 
 
-_COLUMNS: tuple[tuple[str, str, Callable[[Any], str]], ...] = (
-    ("class", "class", lambda text: text or "-"),
-    ("capacity", "capacity_bytes", lambda size: _size(size) if size else "-"),
-    ("year", "year", lambda year: str(year or "-")),
-)
-"""Of a list, where any device of a kind has it: head, key, text."""
+_COLUMNS: Final[Mapping[str, Callable[[DeviceLine], str]]] = {
+    "class": lambda line: line["class"] or "-",
+    "capacity": lambda line: _size(line["capacity_bytes"]) if line["capacity_bytes"] else "-",
+    "year": lambda line: str(line["year"] or "-"),
+}
+"""Columns of a list, where any device of a kind has it; - for one that has not."""
 
 
-def _line(device: Device) -> dict[str, Any]:
+_Classed = TypedDict("_Classed", {"class": str})
+
+
+class DeviceLine(_Classed):
+    """A device in a list of the catalogue."""
+
+    kind: str
+    name: str
+    aliases: list[str]
+    title: str
+    capacity_bytes: int | None
+    year: int | None
+    interface: str | None
+    cell: str | None
+
+
+def _line(device: Device) -> DeviceLine:
     spec = device.spec
     return {
         "kind": spec.kind,
@@ -207,7 +225,7 @@ _TITLED: Final = ("controller", "host", "station")
 """Kinds whose devices differ in more than their class and capacity."""
 
 
-def _markdown(lines: list[dict[str, Any]]) -> str:
+def _markdown(lines: list[DeviceLine]) -> str:
     """The page of the catalogue: drives by class, all others by their titles."""
     head = [
         "# The catalogue",
@@ -224,7 +242,7 @@ def _markdown(lines: list[dict[str, Any]]) -> str:
     for line in lines:
         if line["kind"] not in _TITLED:
             aliases = "".join(f", `{alias}`" for alias in line["aliases"])
-            text = f"`{line['name']}`{aliases} ({_size(line['capacity_bytes'])})"
+            text = f"`{line['name']}`{aliases} ({_size(line['capacity_bytes'] or 0)})"
             classes.setdefault((line["kind"], line["class"] or "-"), []).append(text)
     drives = [f"| {kind} | {of} | {', '.join(found)} |" for (kind, of), found in classes.items()]
     titled = ["", "## Controllers, hosts, stations", "", "| kind | name | class | aliases | |"]
@@ -238,8 +256,9 @@ def _markdown(lines: list[dict[str, Any]]) -> str:
     return "\n".join([*head, *drives, *titled])
 
 
-def _document(device: Device) -> dict[str, Any]:
-    return _line(device) | {
+def _document(device: Device) -> Document:
+    return {
+        **_line(device),
         "file": str(device.path),
         "fingerprint": device.fingerprint,
         "parameters": device.written,

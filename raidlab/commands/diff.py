@@ -40,7 +40,7 @@ def diff(
     from raidlab.scenarios.studies import diff_report as report
     from raidlab.scenarios.studies.diff import diff as compared
     from raidlab.scenarios.studies.diff import side_of
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     with resumable(f"{a.stem}, {b.stem}: diff", store) as (tell, opened):
         running = Running(workers, tell, opened)

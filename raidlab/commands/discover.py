@@ -119,7 +119,7 @@ def _warn_of(found: Found, made: Draft | None, *, wanted: bool) -> None:
         found.facts.warn("left-out", f"not in the scenario: {each}")
 
 
-def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict[str, Any]:
+def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict[str, object]:
     from raidlab.calibration.discover.facts import to_dict
 
     return {

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.catalogue import KINDS
 
@@ -136,7 +135,7 @@ def device_name(path: Path) -> str | None:
     return name if tree.get("kind") in KINDS and isinstance(name, str) else None
 
 
-def _tree(path: Path) -> dict[str, Any]:
+def _tree(path: Path) -> dict[str, object]:
     """What a TOML file holds; nothing of what is none."""
     try:
         if path.stat().st_size > _LARGEST_TOML:

@@ -63,7 +63,7 @@ class Port:
     mark: Reads | Writes
 
 
-def ports_of(hints: Mapping[str, Any]) -> list[Port]:
+def ports_of(hints: Mapping[str, object]) -> list[Port]:
     """The marked parameters, by the annotations of a command's function."""
     found = []
     for name, hint in hints.items():
@@ -159,7 +159,7 @@ _DECISION: ContextVar[Decision | None] = ContextVar("decision", default=None)
 @contextmanager
 def deciding(
     ports: Iterable[Port],
-    given: Mapping[str, Any],
+    given: Mapping[str, object],
     say: Callable[[str], None],
     *,
     force: bool = False,

@@ -50,14 +50,14 @@ def fit_load(
 
     Exits with 1 if nothing that is open gives the monitored waits.
     """
-    from raidlab.devices.schema import read_toml
     from raidlab.scenarios.spec.monitored import read_monitored
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies import present_report as report
     from raidlab.scenarios.studies.openness import fit_open
     from raidlab.scenarios.studies.present import System
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
-    tree, monitored = read_toml(scenario), read_monitored(load)
+    tree, monitored = scenario_tree(scenario), read_monitored(load)
     with resumable(f"{scenario.stem}: fit-load", store) as (tell, opened):
         running = Running(workers, tell, opened)
         found = fit_open(System(tree, scenario), monitored, running, seed)

@@ -48,7 +48,7 @@ def plan(
     from raidlab.scenarios.capacity.plan import plan as answer_it
     from raidlab.scenarios.capacity.question import load_question
     from raidlab.scenarios.studies.present_report import hours_table
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     asked = load_question(question)
     with resumable(f"{question.stem}: plan", store) as (tell, opened):

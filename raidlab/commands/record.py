@@ -14,6 +14,7 @@ from raidlab.commands.common import (
     path,
     progress,
     say,
+    seconds_of,
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Writes
@@ -48,7 +49,7 @@ def record(
     from raidlab.calibration.monitoring import record as recording
     from raidlab.calibration.monitoring.load import load_of
 
-    seconds, step = _seconds("--for", length), _seconds("--interval", interval)
+    seconds, step = seconds_of("--for", length), seconds_of("--interval", interval)
     if seconds < step:
         raise SpecError([Fault("--for", length, f"at least the interval, {interval}")])
     journal = recording.journal_of(out)
@@ -82,15 +83,3 @@ def record(
         say("interrupted: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)
     journal.unlink(missing_ok=True)
-
-
-def _seconds(option: str, text: str) -> float:
-    from raidlab.devices.units import DURATION
-
-    try:
-        seconds = DURATION.convert(text) / 1e9
-    except ValueError as error:
-        raise SpecError([Fault(option, text, str(error))]) from None
-    if seconds < 0.1:
-        raise SpecError([Fault(option, text, "at least 0.1 s")])
-    return seconds

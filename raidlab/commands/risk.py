@@ -74,12 +74,12 @@ def risk(
     Without --rebuild the time of a rebuild is simulated under the scenario's load.
     """
     from raidlab.devices.faults import Faults, SpecError
-    from raidlab.devices.schema import read_toml
     from raidlab.scenarios.results.goals import goals_of
     from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
     from raidlab.scenarios.risk.histories import Batch
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.spec.written import scenario_tree
+    from raidlab.scenarios.studies.running import Running
 
     faults, texts = Faults(""), dict[str, Any]()
     for key, given, read in (
@@ -106,7 +106,7 @@ def risk(
     )
     faults.extend(question.faults())
     faults.raise_if_any()
-    tree = read_toml(scenario)
+    tree = scenario_tree(scenario)
     with resumable(f"{scenario.stem}: rebuild") as (tell, store):
         found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
 

@@ -58,8 +58,8 @@ def sensitivity(
     from raidlab.scenarios.planning.scenario import load_scenario
     from raidlab.scenarios.results.goals import quantity_of
     from raidlab.scenarios.studies import sensitivity_report as report
+    from raidlab.scenarios.studies.running import Running
     from raidlab.scenarios.studies.sensitivity import sensitivity as rank
-    from raidlab.scenarios.studies.size import Running
     from raidlab.scenarios.studies.vary import axes_of
 
     asked = quantity_of(of)

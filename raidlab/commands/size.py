@@ -62,19 +62,19 @@ def size(
     """
     from dataclasses import replace
 
-    from raidlab.devices.schema import read_toml
     from raidlab.scenarios.results.goals import goals_of, without_effect
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies import size_report as report
     from raidlab.scenarios.studies.present import as_monitored
     from raidlab.scenarios.studies.present_report import doubt, hours_table
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
     from raidlab.scenarios.studies.size import size as search
     from raidlab.scenarios.studies.vary import axes_of
 
     (axis,), goals = axes_of([vary]), goals_of(goal)
     for note in without_effect(goals):
         say(f"warning: {note}")
-    tree = read_toml(scenario)
+    tree = scenario_tree(scenario)
     with resumable(f"{scenario.stem}: size", store) as (tell, opened):
         running = Running(workers, tell, opened)
         present = as_monitored(tree, scenario, Running(workers, None, opened), seed or 1)

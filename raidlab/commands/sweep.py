@@ -89,7 +89,7 @@ def sweep(
 
     Finished runs are stored: interrupted or killed, the same command goes on from there.
     """
-    from raidlab.devices.schema import read_toml
+    from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies import sweep_report as report
     from raidlab.scenarios.studies.sweep import Experiment
     from raidlab.scenarios.studies.sweep import sweep as run_all
@@ -99,7 +99,9 @@ def sweep(
         allowed = "a file beside --json: both would be on standard output"
         raise SpecError([Fault("--csv", "-", allowed)])
     axes = axes_of(vary)
-    experiment = Experiment(read_toml(scenario), axes, scenario, design, points, replications, seed)
+    experiment = Experiment(
+        scenario_tree(scenario), axes, scenario, design, points, replications, seed
+    )
     with (
         _elsewhere(dask) as executor,
         resumable(f"{scenario.stem}: sweep", store) as (tell, opened),

@@ -6,7 +6,7 @@ import json as json_module
 import os
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -113,7 +113,7 @@ def twin(
         if json:
             echo(json_module.dumps(said, indent=2))
         else:
-            _show(found, said, Output.of(json=False, wide=wide))
+            _show(found, Output.of(json=False, wide=wide))
 
     deliver(answers, show)
 
@@ -178,11 +178,12 @@ def _seconds(text: str) -> float:
     return found
 
 
-def _show(found: Twin, said: dict[str, Any], output: Output) -> None:
+def _show(found: Twin, output: Output) -> None:
     from raidlab.calibration.fitting.report import report
+    from raidlab.calibration.twin.report import judgement, limits, warnings
 
     result = found.result
     tables = [report.parameters_table(result.fit.estimates)] if result.fit.estimates else []
     tables.append(report.parts_table(result))
-    print_shown(Shown(str(result.tree["title"]), said["verdict"], tables), output)
-    print_notes(["Do not ask it about: " + "; ".join(said["limits"]) + ".", *said["warnings"]])
+    print_shown(Shown(str(result.tree["title"]), judgement(found), tables), output)
+    print_notes(["Do not ask it about: " + "; ".join(limits(found)) + ".", *warnings(found)])

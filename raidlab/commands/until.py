@@ -45,7 +45,7 @@ def until(
     from raidlab.scenarios.capacity import until_report as report
     from raidlab.scenarios.capacity.question import load_question
     from raidlab.scenarios.capacity.until import until as answer_it
-    from raidlab.scenarios.studies.size import Running
+    from raidlab.scenarios.studies.running import Running
 
     asked = load_question(question)
     with resumable(f"{question.stem}: until", store) as (tell, opened):

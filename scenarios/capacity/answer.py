@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TypedDict
 
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
@@ -20,6 +20,13 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.studies.present import Present
+
+
+class Beaten(TypedDict):
+    """How probable it is that the recommended candidate is better than another one."""
+
+    other: str
+    probability: float
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ class Answer:
         nearest = () if self.nearest is None else (self.nearest,)
         return assumptions(self.question, self.front or nearest, self.candidates)
 
-    def beats(self) -> list[dict[str, Any]]:
+    def beats(self) -> list[Beaten]:
         """How probable it is that the recommended one is the better one, for each other drawn."""
         prefer = self.question.table.prefer
         return [
@@ -99,8 +106,8 @@ class Answer:
             for each in self.drawn[1:]
         ]
 
-    def _row(self, each: Candidate) -> dict[str, Any]:
-        fails: list[dict[str, Any]] = [
+    def _row(self, each: Candidate) -> dict[str, object]:
+        fails: list[dict[str, object]] = [
             {"goal": one.goal.text, "by": one.by, "value": one.measured.value}
             for one in each.failing
         ]
@@ -140,7 +147,7 @@ class Answer:
         }
 
 
-def later_data(later: Later) -> dict[str, Any]:
+def later_data(later: Later) -> dict[str, object]:
     """Plain data of what waiting gives."""
     return asdict(later) | {"best": asdict(later.best)}
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 from raidlab.devices.levels import LEVELS, facts
 from raidlab.devices.units import IO_RATE, SIZE
@@ -23,14 +23,19 @@ from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.look import times
 from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.spec.loads import Rw
 from raidlab.scenarios.spec.schema import WorkloadTable
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
+from raidlab.scenarios.studies.running import Running
 
 SLACK = 2.0
 """Times the drives' time from which on a load is beyond them."""
 _DEPTH = 64
-_RUN = {"warm_up": "1 s", "duration": "1 s"}
+_RUN: Final[RunTree] = {"warm_up": "1 s", "duration": "1 s"}
 _STREAM_DEPTH = 4
+
+
+_WAYS: Final[tuple[Rw, ...]] = ("randread", "randwrite")
 
 
 @dataclass(frozen=True)
@@ -62,11 +67,11 @@ def drives_alone(
         most = max(each.count for each in candidates if each.drive == name)
         size = _alone(question, name, {"rw": "read", "block_size": "4 KiB"}).usable_bytes
         scenarios = [_alone(question, name, _stream(size))]
-        for load in question.table.load:
+        for load in question.table.loads:
             area = min(_area(load, size) // most, size) // 4096 * 4096
-            for rw in ("randread", "randwrite"):
+            for rw in _WAYS:
                 block = f"{_block(load)} B"
-                own = {"rw": rw, "block_size": block, "outstanding": _DEPTH}
+                own: WorkloadTree = {"rw": rw, "block_size": block, "outstanding": _DEPTH}
                 if area > 4 * _block(load):
                     own["area"] = f"{area} B"
                 scenarios.append(_alone(question, name, own))
@@ -80,17 +85,19 @@ def drives_alone(
     return found
 
 
-def _alone(question: Question, name: str, load: Mapping[str, Any]) -> Scenario:
-    flash = {"precondition": "steady-state"} if is_flash(name, question) else {}
-    tree = {
+def _alone(question: Question, name: str, load: WorkloadTree) -> Scenario:
+    run = _RUN.copy()
+    if is_flash(name, question):
+        run["precondition"] = "steady-state"
+    tree: ScenarioTree = {
         "array": [{"drives": [{"model": name}]}],
-        "workload": [dict(load)],
-        "run": _RUN | flash,
+        "workload": [load],
+        "run": run,
     }
     return build_scenario(tree, question.path)
 
 
-def _stream(size: int) -> dict[str, Any]:
+def _stream(size: int) -> WorkloadTree:
     start = size // 2 // (1 << 20) * (1 << 20)
     return {
         "rw": "write", "block_size": "1 MiB", "outstanding": _STREAM_DEPTH,
@@ -98,7 +105,7 @@ def _stream(size: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _table(load: Mapping[str, Any]) -> WorkloadTable | None:
+def _table(load: WorkloadTree) -> WorkloadTable | None:
     """The load's table; None if it has faults, or is a job of fio or a trace."""
     try:
         table = WorkloadTable.model_validate_json(_json(load))
@@ -107,18 +114,18 @@ def _table(load: Mapping[str, Any]) -> WorkloadTable | None:
     return None if table.job_file is not None or table.trace is not None else table
 
 
-def _json(load: Mapping[str, Any]) -> str:
+def _json(load: WorkloadTree) -> str:
     import json
 
     return json.dumps(load, default=str)
 
 
-def _block(load: Mapping[str, Any]) -> int:
+def _block(load: WorkloadTree) -> int:
     table = _table(load)
     return 4096 if table is None else table.load().block_bytes
 
 
-def _area(load: Mapping[str, Any], size: int) -> int:
+def _area(load: WorkloadTree, size: int) -> int:
     area = load.get("area")
     return size if area in (None, "whole") else int(SIZE.convert(str(area)))
 
@@ -131,7 +138,7 @@ def busy(question: Question, candidate: Candidate, drive: Drive) -> float | None
         return None
     reads, writes = small_write(candidate.level)
     total = 0.0
-    for at, load in enumerate(question.table.load):
+    for at, load in enumerate(question.table.loads):
         table = _table(load)
         if table is None or table.rate is None or table.load().access != "random":
             return None

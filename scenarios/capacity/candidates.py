@@ -5,21 +5,22 @@ from __future__ import annotations
 import copy
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final, cast
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE, RATE, SIZE
 from raidlab.devices.volume import VolumeSpec
-from raidlab.scenarios.capacity.question import CandidatesTable, Question
+from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.redundancy import of_level
+from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
 from raidlab.scenarios.studies.size import asked_rate
 
 
@@ -77,7 +78,7 @@ class Candidate:
     """A system that may serve the load."""
 
     name: str
-    tree: dict[str, Any]
+    tree: ScenarioTree
     """Its scenario at the end of the horizon."""
     drive: str
     count: int
@@ -189,14 +190,14 @@ def _check_rates(question: Question, built: Scenario) -> None:
         raise SpecError(faults)
 
 
-def scaled(question: Question, tree: dict[str, Any], factor: float) -> dict[str, Any]:
+def scaled(question: Question, tree: ScenarioTree, factor: float) -> ScenarioTree:
     """The tree of a scenario with the loads' present rates times a factor.
 
     Requests of a trace come that much faster. A load with a growth of its own has grown apart from
     the others until the horizon.
     """
     changed = copy.deepcopy(tree)
-    for at, (load, own) in enumerate(zip(changed["workload"], question.table.load, strict=True)):
+    for at, (load, own) in enumerate(zip(changed["workload"], question.table.loads, strict=True)):
         times = factor * question.apart(at)
         if "rate" in own:
             load["rate"] = f"{times * float(IO_RATE.parse(str(own['rate']))):.9g} IO/s"
@@ -222,28 +223,34 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         cache, spans, used, bought = own
         # Levels without spans are one candidate, whatever the spans of others.
         spans = spans if level in ("raid50", "raid60") else None
-        array: dict[str, Any] = {
+        array: ArrayTree = {
             "level": level,
-            "drives": [{"model": drive, "count": count} | bought],
+            "drives": [cast(DrivesTree, {"model": drive, "count": count, **bought})],
             "stripe_unit": unit,
             "hot_spares": spares,
         }
-        array |= {} if spans is None else {"spans": spans}
-        array |= {} if used is None else {"used": used}
+        if spans is not None:
+            array["spans"] = spans
+        if used is not None:
+            array["used"] = used
         parts = [f"{count} x {drive}", level if spans is None else f"{level} of {spans} spans"]
         parts[0] += _bought_words(bought)
-        tree: dict[str, Any] = {"title": question.title, "host": {"model": host}}
+        tree: ScenarioTree = {
+            "title": question.title,
+            "host": {"model": host},
+            "array": [array],
+            "workload": [load.copy() for load in question.table.loads],
+            "run": {"state": "sustained", **question.table.run_table},
+        }
         if len(group.hosts) > 1:
             parts.append(host)
         if controller == "none":
-            array |= {"software_raid": "os"} if level not in ("jbod", "independent") else {}
-            array |= {"bitmap": "internal"} if level in BITMAP_LEVELS else {}
+            if level not in ("jbod", "independent"):
+                array["software_raid"] = "os"
+            if level in BITMAP_LEVELS:
+                array["bitmap"] = "internal"
         else:
-            settings = {
-                "model": controller, "write": write, "backup": group.backup,
-                "disk_cache": group.disk_cache,
-            }  # fmt: skip
-            tree["controller"] = {key: each for key, each in settings.items() if each is not None}
+            tree["controller"] = _controller(controller, write, group)
             parts.append(controller)
         if write is not None and len(group.write) > 1:
             parts.append(write)
@@ -256,8 +263,6 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         if cache[1]:
             array["cache_tier"] = {"drives": [{"model": cache[0], "count": cache[1]}]}
             parts.append(f"cache of {cache[1]} x {cache[0]}")
-        tree |= {"array": [array], "workload": [dict(load) for load in question.table.load]}
-        tree["run"] = {"state": "sustained"} | question.table.run
         tree = scaled(question, tree, question.growth)
         choices = {
             "host": host, "controller": controller, "drive": drive, "level": level,
@@ -275,7 +280,16 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         )  # fmt: skip
 
 
-def _bought_words(bought: Mapping[str, Any]) -> str:
+def _controller(model: str, write: str | None, group: CandidatesTable) -> ControllerTree:
+    """`[controller]`, with what the group says of it, which its scenario checks."""
+    settings = {
+        "model": model, "write": write, "backup": group.backup, "disk_cache": group.disk_cache,
+    }  # fmt: skip
+    said = {key: each for key, each in settings.items() if each is not None}
+    return cast(ControllerTree, said)
+
+
+def _bought_words(bought: Bought) -> str:
     """` of 2 TiB with 16000 IO/s and 500 MiB/s`."""
     rates = [f"{bought['iops']:g} IO/s"] if "iops" in bought else []
     rates += [str(bought["throughput"])] if "throughput" in bought else []
@@ -283,7 +297,7 @@ def _bought_words(bought: Mapping[str, Any]) -> str:
     return size + (f" with {' and '.join(rates)}" if rates else "")
 
 
-def _volumes_month(question: Question, name: str, count: int, bought: Mapping[str, Any]) -> float:
+def _volumes_month(question: Question, name: str, count: int, bought: Bought) -> float:
     """What cloud volumes cost a month by what is provisioned."""
     price, spec = question.prices.get(name), question.device(name).spec
     if price is None or not isinstance(spec, VolumeSpec):

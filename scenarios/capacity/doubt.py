@@ -18,7 +18,8 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.draws import interval
-from raidlab.scenarios.studies.size import Running, meets
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import meets
 
 _MOST_DRAWN = 6
 """Candidates of the front that are drawn: the recommended one and the cheapest."""

@@ -10,7 +10,9 @@ from raidlab.devices.units import DURATION
 from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.studies.size import Running, Search, Tried, searched
+from raidlab.scenarios.spec.trees import ScenarioTree
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import Search, Tried, searched
 
 DURATION_DEFAULT = "10 s"
 """Of a run that says nothing of it."""
@@ -57,7 +59,7 @@ def headroom_of(
     """How far rates can grow until a latency goal is missed; None for loads without a rate."""
     if question.closed:
         return None
-    values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    values: dict[Any, tuple[ScenarioTree, Scenario]] = {}
     for step in range(_RATE_STEPS):
         factor = question.growth * _STEP**step
         values[factor] = at_rates(question, candidate, factor)
@@ -92,14 +94,14 @@ def _reason(tried: Tried) -> str:
 
 def at_rates(
     question: Question, candidate: Candidate, factor: float
-) -> tuple[dict[str, Any], Scenario]:
+) -> tuple[ScenarioTree, Scenario]:
     """A candidate with today's rates times a factor, its tree and scenario."""
     tree = scaled(question, candidate.tree, factor)
     tree = _as_many_ios(tree, factor / question.growth)
     return tree, build_scenario(tree, question.path)
 
 
-def _as_many_ios(tree: dict[str, Any], factor: float) -> dict[str, Any]:
+def _as_many_ios(tree: ScenarioTree, factor: float) -> ScenarioTree:
     """A tree whose run is so much shorter: at that much higher rates it has as many I/Os."""
     run = tree["run"]
     if all("rate" in load for load in tree["workload"]):

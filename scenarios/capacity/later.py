@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from raidlab.scenarios.capacity.candidates import Bill, Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.until import MONTHS, lasting
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 
 @dataclass(frozen=True)
@@ -89,13 +89,12 @@ def _lasts(
     """Months for which the present system meets the goals, and which it misses then."""
     if question.present is None:
         return 0.0, ""
-    loads = [dict(load) for load in question.table.load]
-    scenario = question.present.loaded(loads, question.table.run)
+    scenario = question.present.loaded(question.table.loads, question.table.run_table)
     array = scenario.written["array"][0]
     count = sum(int(entry.get("count", 1)) for entry in array["drives"])
     model = str(array["drives"][0]["model"])
     today = Candidate(
-        question.present.title, dict(scenario.written), model, count,
+        question.present.title, scenario.written, model, count,
         str(array.get("level", "jbod")), 0, Bill(), dict(Counter({model: count})), {},
         scenario=scenario,
     )  # fmt: skip

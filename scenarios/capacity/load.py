@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.capacity.question import PriceTable, Question, time_of
+from raidlab.scenarios.capacity.prices import PriceTable
+from raidlab.scenarios.capacity.question import Question, time_of
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.spec.loads import RW
+from raidlab.scenarios.spec.trees import WorkloadTree
 
 
 def asked_of(question: Question) -> list[str]:
@@ -37,14 +39,14 @@ def _priced(question: Question, name: str, price: PriceTable) -> str:
 def load_of(question: Question) -> list[str]:
     """A line for each load, as the question states it, and one for growth."""
     table = question.table
-    lines = [_line(at, load) for at, load in enumerate(table.load)]
+    lines = [_line(at, load) for at, load in enumerate(table.loads)]
     for what, rate in (("Rates", table.growth.rate), ("Capacity", table.growth.capacity)):
         if rate:
             lines.append(f"{what} grow{'s' * (what == 'Capacity')} by {100 * rate:g} % a year.")
     return lines
 
 
-def _line(at: int, load: Mapping[str, Any]) -> str:
+def _line(at: int, load: WorkloadTree) -> str:
     named = f"{load.get('name', f'load-{at}')}: "
     stated = [*_access(load)]
     for key, word in _KEYS.items():
@@ -53,7 +55,11 @@ def _line(at: int, load: Mapping[str, Any]) -> str:
     return f"{named}{', '.join(stated)}."
 
 
-_KEYS: Final[Mapping[str, str]] = {
+_Key = Literal[
+    "profile", "fio", "trace", "block_size", "rate", "outstanding", "threads", "area", "hot_spot",
+    "arrivals",
+]  # fmt: skip
+_KEYS: Final[Mapping[_Key, str]] = {
     "profile": "profile", "fio": "job file", "trace": "trace", "block_size": "", "rate": "",
     "outstanding": "queue depth", "threads": "threads", "area": "in", "hot_spot": "hot spot",
     "arrivals": "arrivals",
@@ -61,14 +67,13 @@ _KEYS: Final[Mapping[str, str]] = {
 """Keys of a load in the order in which they are said, and the word before each."""
 
 
-def _access(load: Mapping[str, Any]) -> Iterator[str]:
+def _access(load: WorkloadTree) -> Iterator[str]:
     """Order and share of reads, as storage people say it: `random, 67 % reads`."""
-    meant = RW.get(load.get("rw", ""))
-    if meant is None:
+    if "rw" not in load:
         return
-    order, share = meant
+    order, known = RW[load["rw"]]
     yield order
-    share = load.get("read_share", 0.5) if share is None else share
+    share = load.get("read_share", 0.5) if known is None else known
     if isinstance(share, int | float):
         yield {1.0: "reads", 0.0: "writes"}.get(share, f"{100 * share:.3g} % reads")
     else:

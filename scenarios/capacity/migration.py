@@ -13,16 +13,18 @@ A copier can be throttled: it is also simulated at parts of its full rate.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.size import Running, slowest_p99
+from raidlab.scenarios.spec.trees import WorkloadTree
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import slowest_p99
 
 _BLOCK: Final = "1 MiB"
 _OUTSTANDING: Final = 4
@@ -95,13 +97,15 @@ def migration_of(
     )  # fmt: skip
 
 
-def _copier(question: Question, moves: int, rate: float | None) -> dict[str, Any]:
+def _copier(question: Question, moves: int, rate: float | None) -> WorkloadTree:
     names = [load.get("name") for load in question.table.load]
-    found: dict[str, Any] = {
+    found: WorkloadTree = {
         "name": next(name for name in ("copy", "migration", "copier") if name not in names),
         "rw": "read", "block_size": _BLOCK, "outstanding": _OUTSTANDING, "area": f"{moves} B",
     }  # fmt: skip
-    return found if rate is None else found | {"limit": f"{rate:.0f} B/s"}
+    if rate is not None:
+        found["limit"] = f"{rate:.0f} B/s"
+    return found
 
 
 class _Study:
@@ -110,13 +114,14 @@ class _Study:
     def __init__(self, question: Question, running: Running, seed: int) -> None:
         self.question, self.running, self.seed = question, running, seed
 
-    def users(self, copier: Mapping[str, Any]) -> list[Row]:
+    def users(self, copier: WorkloadTree) -> list[Row]:
         """Rows of the present system under its loads, that of the copier last."""
         present = self.question.present
         if present is None:
             return []
-        loads = [dict(load) for load in self.question.table.load]
-        scenario = present.loaded([*loads, *([copier] if copier else [])], self.question.table.run)
+        table = self.question.table
+        loads = [*table.loads, *([copier] if copier else [])]
+        scenario = present.loaded(loads, table.run_table)
         return self._rows(scenario)
 
     def _rows(self, scenario: Scenario) -> list[Row]:

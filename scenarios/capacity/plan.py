@@ -46,8 +46,8 @@ from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
 from raidlab.scenarios.risk.assess import assess
 from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import (
-    Running,
     falls_behind,
     is_backlog,
     judged_by_run,
@@ -369,12 +369,10 @@ def _clearly_out(each: Candidate) -> bool:
 def _shortened(candidate: Candidate, share: float, question: Question) -> Scenario:
     if share == 1 and candidate.scenario is not None:
         return candidate.scenario
-    changed = dict(candidate.tree)
-    run = dict(changed["run"])
+    run = candidate.tree.get("run", {}).copy()
     duration = float(DURATION.parse(str(run.get("duration", DURATION_DEFAULT))))
     run["duration"] = f"{max(1, round(duration * share))} ns"
-    changed["run"] = run
-    return build_scenario(changed, question.path)
+    return build_scenario({**candidate.tree, "run": run}, question.path)
 
 
 def _hopeless(each: Candidate, slack: float) -> bool:

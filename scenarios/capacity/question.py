@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypedDict, cast
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -17,10 +17,13 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Power, Share, Size, form_of
+from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
+from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.scenarios.spec.trees import RunTree, WorkloadTree
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies.present import System
 from raidlab.scenarios.studies.vary import axes_of
 
@@ -61,31 +64,6 @@ def _growth(value: Any) -> float:
     return float(value)
 
 
-def _trend(value: Any) -> float:
-    text = value.strip() if isinstance(value, str) else value
-    if isinstance(text, str) and text.endswith("%"):
-        try:
-            text = float(text.rstrip(" %")) / 100
-        except ValueError:
-            text = None
-    if not isinstance(text, int | float) or isinstance(text, bool) or not -0.9 <= text <= 1:
-        allowed = 'a change in a year, such as -0.2 or "-20 %", from -90 % to 100 %'
-        raise PydanticCustomError("trend", "{allowed}", {"allowed": allowed})
-    return float(text)
-
-
-Trend = Annotated[
-    float,
-    BeforeValidator(_trend),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                {"type": "number", "minimum": -0.9, "maximum": 1},
-                {"type": "string", "examples": ["-20 %"]},
-            ]
-        }
-    ),
-]
 Years = Annotated[
     float,
     BeforeValidator(_years),
@@ -154,8 +132,12 @@ class GrowthTable(Table):
                 yield Fault(f"{key}_to", high, f"at least {key}, {middle:g}")
 
 
-_BOUGHT: Final = ("size", "iops", "throughput")
-"""Keys of `drives` that say what is bought of a cloud volume."""
+class Bought(TypedDict, total=False):
+    """What is bought of a cloud volume, as keys of `drives`."""
+
+    size: str
+    iops: float
+    throughput: str
 
 
 class CandidatesTable(Table):
@@ -200,83 +182,30 @@ class CandidatesTable(Table):
             if not known:
                 yield Fault(f"used.{at}", used, 'a size above 0, such as "3500 GiB"')
 
-    def volumes(self) -> list[dict[str, Any]]:
+    def volumes(self) -> list[Bought]:
         """What is bought of each volume, as keys of `drives`: every combination."""
         every = itertools.product(self.sizes or (None,), self.iops or (None,),
                                   self.throughput or (None,))  # fmt: skip
-        return [
-            {key: value for key, value in zip(_BOUGHT, each, strict=True) if value is not None}
-            for each in every
-        ]
+        found: list[Bought] = []
+        for size, iops, throughput in every:
+            bought: Bought = {}
+            if size is not None:
+                bought["size"] = size
+            if iops is not None:
+                bought["iops"] = iops
+            if throughput is not None:
+                bought["throughput"] = throughput
+            found.append(bought)
+        return found
 
 
 _OF_LATENCY: Final = (Source.LATENCY, Source.BUSY, Source.SLOWDOWN)
-_MOST_COST = 1e12
-"""Of a device, in any currency: sums of such costs stay finite."""
-
-
-class Costs(Table):
-    """What something costs once and month by month."""
-
-    cost: float = Field(default=0.0, ge=0, le=_MOST_COST)
-    per_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
-    """Such as a cloud volume, a lease or support."""
-
-    def capital(self, years: float) -> float:
-        """All of it over a horizon."""
-        return self.cost + 12 * years * self.per_month
-
-
-class PriceTable(Costs):
-    """`[[price]]`: what one device costs and takes."""
-
-    device: str
-    per_gib_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
-    """Of each GiB of a cloud volume, each month; so the next two, of what is provisioned."""
-    per_iops_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
-    """Of each I/O a second beyond `included_iops`."""
-    per_mib_s_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
-    """Of each MiB/s beyond `included_mib_s`."""
-    included_iops: float = Field(default=0.0, ge=0)
-    included_mib_s: float = Field(default=0.0, ge=0)
-    trend: Trend = 0.0
-    """By which share the price to buy it changes in a year: `"-20 %"`."""
-    power: Power | None = None
-    """Of a drive that says what it draws, by its activity under the load if left out."""
-    rack_units: float | None = Field(default=None, ge=0)
-
-    def faults(self) -> Iterator[Fault]:
-        """A price of nothing that was not meant so."""
-        if not {"cost", "per_month", "per_gib_month"} & self.model_fields_set:
-            allowed = "is required: once as `cost`, or each month as `per_month` or `per_gib_month`"
-            yield Fault("cost", None, allowed)
-
-    def volume_month(self, size: int, rate: float, throughput: float) -> float:
-        """What a cloud volume costs a month beside `per_month`.
-
-        Args:
-            size: Bytes.
-            rate: I/Os a second that are provisioned.
-            throughput: Bytes a second.
-        """
-        return (
-            self.per_gib_month * size / 2**30
-            + self.per_iops_month * max(0.0, rate - self.included_iops)
-            + self.per_mib_s_month * max(0.0, throughput / 2**20 - self.included_mib_s)
-        )
-
-
-class BaseTable(Costs):
-    """`[base]`: what every candidate has beside its devices, such as the server."""
-
-    power: Power = 0.0
-    rack_units: float | None = Field(default=None, ge=0)
 
 
 class PresentTable(Table):
     """`[present]`: the system that is there today."""
 
-    per_month: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    per_month: float = Field(default=0.0, ge=0, le=MOST_COST)
     """What it costs to run."""
     moves: Size | None = Field(default=None, gt=0)
     """Data that are moved to the new system while this one serves."""
@@ -294,7 +223,7 @@ class QuestionTable(Table):
     """Of which candidate that fits is recommended."""
     horizon: Years = 5.0
     currency: str = Field(default="", max_length=8)
-    energy_price: float = Field(default=0.0, ge=0, le=_MOST_COST)
+    energy_price: float = Field(default=0.0, ge=0, le=MOST_COST)
     """Of a kWh."""
     load: tuple[dict[str, Any], ...] = Field(min_length=1)
     """As `[[workload]]` of a scenario."""
@@ -312,6 +241,16 @@ class QuestionTable(Table):
     replace_hours: float = Field(default=24.0, ge=0)
 
     @property
+    def loads(self) -> list[WorkloadTree]:
+        """`load`, whose keys the candidates' scenarios check."""
+        return cast(list[WorkloadTree], list(self.load))
+
+    @property
+    def run_table(self) -> RunTree:
+        """`run`, whose keys the candidates' scenarios check."""
+        return cast(RunTree, self.run)
+
+    @property
     def racked(self) -> bool:
         """Whether anything states the rack units that it takes."""
         stated = [self.base.rack_units, *(price.rack_units for price in self.price)]
@@ -319,7 +258,7 @@ class QuestionTable(Table):
 
     def faults(self) -> Iterator[Fault]:
         """Growth of what does not come at a rate, lists of rates."""
-        if self.growth.rate and any(_is_closed(load) for load in self.load):
+        if self.growth.rate and any(_is_closed(load) for load in self.loads):
             allowed = "0, or a `rate` or a `trace` for every load"
             yield Fault("growth.rate", self.growth.rate, allowed)
         if self.present is None and any(price.trend for price in self.price):
@@ -343,7 +282,7 @@ class Question:
     prices: dict[str, PriceTable]
     """By the names that candidates call devices by."""
     path: Path | None = None
-    tree: Mapping[str, Any] = field(default_factory=dict)
+    tree: Mapping[str, object] = field(default_factory=dict)
     """As it was written, before monitored loads became plain ones."""
     monitored: tuple[MonitoredLoad, ...] = ()
     """The files of its monitored loads."""
@@ -404,12 +343,12 @@ class Question:
     @property
     def closed(self) -> bool:
         """Whether a load's rate is what the system makes of it."""
-        return any(_is_closed(load) for load in self.table.load)
+        return any(_is_closed(load) for load in self.table.loads)
 
     @property
     def traced(self) -> bool:
         """Whether a load is a recorded trace, of which a part says little of the rest."""
-        return any("trace" in load for load in self.table.load)
+        return any("trace" in load for load in self.table.loads)
 
     def device(self, name: str) -> Device:
         """A device by the name that the question calls it by.
@@ -432,7 +371,7 @@ class Question:
         """A copy of the question with another choice of what monitoring leaves open."""
         loads = [
             {**load, "monitoring_member": number} if "monitoring" in load else load
-            for load in self.tree["load"]
+            for load in _loads(self.tree)
         ]
         return question_of({**self.tree, "load": loads}, self.path)
 
@@ -441,7 +380,7 @@ class Question:
         return "–" if value is None else f"{value:,.0f} {self.table.currency}".rstrip()
 
 
-def _is_closed(load: Mapping[str, Any]) -> bool:
+def _is_closed(load: WorkloadTree) -> bool:
     timed = "trace" in load and load.get("trace_timing", "trace") == "trace"
     return "rate" not in load and not timed
 
@@ -455,7 +394,7 @@ def load_question(path: Path) -> Question:
     return question_of(read_toml(path), path)
 
 
-def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
+def question_of(tree: Mapping[str, object], path: Path | None = None) -> Question:
     """A question from the tree of its file.
 
     Raises:
@@ -468,9 +407,10 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     tree, own_growth = _own_growth(tree, faults)
     table = check(QuestionTable, tree, faults)
     goals: list[Goal] = []
-    if isinstance(tree.get("goals"), list):
+    wanted = tree.get("goals")
+    if isinstance(wanted, list):
         try:
-            goals = goals_of([str(each) for each in tree["goals"]], "goals", file)
+            goals = goals_of([str(each) for each in wanted], "goals", file)
         except SpecError as error:
             faults.extend(error.faults)
     if table is None:
@@ -482,15 +422,22 @@ def question_of(tree: dict[str, Any], path: Path | None = None) -> Question:
     faults.raise_if_any()
     monitored = tuple(
         read_monitored(folder / load["monitoring"])
-        for load in written["load"]
+        for load in _loads(written)
         if "monitoring" in load
     )
     return Question(table, tuple(goals), prices, path, written, monitored, present, own_growth)
 
 
+def _loads(tree: Mapping[str, object]) -> list[WorkloadTree]:
+    """The loads of a question as it was written; none if they are no list of tables."""
+    loads = tree.get("load")
+    tables = isinstance(loads, list) and all(isinstance(each, Mapping) for each in loads)
+    return cast(list[WorkloadTree], loads) if tables else []
+
+
 def _own_growth(
-    tree: Mapping[str, Any], faults: Faults
-) -> tuple[dict[str, Any], tuple[float | None, ...]]:
+    tree: Mapping[str, object], faults: Faults
+) -> tuple[Mapping[str, object], tuple[float | None, ...]]:
     """The tree without `growth` of its loads, and what each says."""
     loads = tree.get("load")
     if not isinstance(loads, list) or not all(isinstance(each, Mapping) for each in loads):
@@ -515,10 +462,44 @@ def _present(table: PresentTable, folder: Path, faults: Faults) -> System | None
     """The present system, if its file can be read."""
     file = folder / table.scenario
     try:
-        return System(read_toml(file), file)
+        return System(scenario_tree(file), file)
     except SpecError as error:
         faults.extend(error.faults)
         return None
+
+
+def _used_devices(table: QuestionTable) -> dict[str, str]:
+    """The devices of all candidates, each with the key that names it first."""
+    used: dict[str, str] = {}
+    for at, each in enumerate(table.candidates):
+        for key in ("drives", "controllers", "hosts", "ssd_cache"):
+            for name in getattr(each, key):
+                if name != "none":
+                    used.setdefault(name, f"candidates.{at}.{key}")
+    return used
+
+
+def _check_prices(table: QuestionTable, used: Collection[str], faults: Faults) -> None:
+    """Prices of devices that there are, each once."""
+    first: dict[str, int] = {}
+    for at, price in enumerate(table.price):
+        before = first.setdefault(price.device, at)
+        if before != at:
+            allowed = f"a device that has no price yet: price.{before} has one"
+            faults.add(f"price.{at}.device", price.device, allowed)
+        if price.device not in used and not price.device.endswith(".toml"):
+            _known(f"price.{at}.device", price.device, faults)
+
+
+def _unpowered(
+    used: Collection[str], prices: Mapping[str, PriceTable], folder: Path | None
+) -> list[str]:
+    """Devices of which nothing says what they draw."""
+    return [
+        name
+        for name in used
+        if name in prices and prices[name].power is None and not _draws(name, folder)
+    ]
 
 
 def _check_devices(
@@ -528,23 +509,11 @@ def _check_devices(
     faults: Faults,
     path: Path | None,
 ) -> None:
-    used: dict[str, str] = {}
-    for at, each in enumerate(table.candidates):
-        for key in ("drives", "controllers", "hosts", "ssd_cache"):
-            for name in getattr(each, key):
-                if name != "none":
-                    used.setdefault(name, f"candidates.{at}.{key}")
+    used = _used_devices(table)
     for name, key in used.items():
         if not name.endswith(".toml"):
             _known(key, name, faults)
-    first: dict[str, int] = {}
-    for at, price in enumerate(table.price):
-        before = first.setdefault(price.device, at)
-        if before != at:
-            allowed = f"a device that has no price yet: price.{before} has one"
-            faults.add(f"price.{at}.device", price.device, allowed)
-        if price.device not in used and not price.device.endswith(".toml"):
-            _known(f"price.{at}.device", price.device, faults)
+    _check_prices(table, used, faults)
     if prices:
         for name, key in used.items():
             if name not in prices and not key.endswith("hosts"):
@@ -554,12 +523,7 @@ def _check_devices(
         faults.add(
             "price", None, "prices of the candidates' devices, as a goal or `prefer` is about cost"
         )
-    folder = None if path is None else path.parent
-    unpowered = [
-        name
-        for name in used
-        if name in prices and prices[name].power is None and not _draws(name, folder)
-    ]
+    unpowered = _unpowered(used, prices, None if path is None else path.parent)
     if any(goal.quantity == "power" for goal in goals) and (unpowered or not prices):
         names = ", ".join(unpowered) or "every device"
         faults.add("price", None, f"the power of {names}, as a goal is about power")

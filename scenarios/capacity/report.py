@@ -13,7 +13,7 @@ from raidlab.scenarios.capacity.pictures import pictures
 from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
-from raidlab.scenarios.results.goals import Judged, Source
+from raidlab.scenarios.results.goals import NO_WEAR, Judged, Source
 from raidlab.scenarios.results.look import (
     Cell,
     Column,
@@ -60,11 +60,8 @@ def recommendation(found: Answer) -> str:
     text += _ties(found, best)
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
-    met = [f"{one.goal.name} {_value(one)}" for one in best.judged.values() if _says(one)]
-    if found.question.grown_capacity != 1:
-        # What is left of it for today's data, as the goal is about them.
-        met = [f"{text} for today's data" if text.startswith("usable") else text for text in met]
-    met = [text.replace("life no wear", "no wear") for text in met]
+    grows = found.question.grown_capacity != 1
+    met = [_met(one, grows=grows) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
     return text + "."
@@ -179,6 +176,15 @@ def doubts(found: Answer) -> Table:
 
 def _says(one: Judged) -> bool:
     return one.goal.quantity not in ("cost", "survives") and one.measured.value is not None
+
+
+def _met(one: Judged, *, grows: bool) -> str:
+    value = _value(one)
+    if value == NO_WEAR:
+        return value
+    # Of data that grows, the goal is about today's.
+    today = " for today's data" if grows and one.goal.quantity == "usable" else ""
+    return f"{one.goal.name} {value}{today}"
 
 
 def _value(one: Judged) -> str:

@@ -26,7 +26,9 @@ from raidlab.scenarios.capacity.headroom import at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN, Source
-from raidlab.scenarios.studies.size import Running, Search, Tried, searched
+from raidlab.scenarios.spec.trees import ScenarioTree
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import Search, Tried, searched
 
 MONTHS = 120
 """That are searched."""
@@ -207,7 +209,7 @@ def _searched(
 ) -> tuple[Search, list[Miss]]:
     """The months that were simulated, and what is missed first of goals about the load."""
     goals = tuple(goal for goal in question.goals if goal.source in OF_A_RUN)
-    values: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    values: dict[Any, tuple[ScenarioTree, Scenario]] = {}
     for month in range(MONTHS + 1):
         then = at_month(question, month)
         values[month] = at_rates(then, candidate, then.growth)

@@ -16,7 +16,8 @@ from raidlab.scenarios.capacity.headroom import Headroom, at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.size import Running, meets
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import meets
 
 _MORE = (1.05, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
 """Times what the recommended one bears, at which changes are tried."""

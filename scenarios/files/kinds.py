@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import read_toml
@@ -57,7 +56,7 @@ def kind_of(path: Path) -> WrittenKind:
     return found
 
 
-def kind_of_tree(tree: Mapping[str, Any]) -> WrittenKind | None:
+def kind_of_tree(tree: Mapping[str, object]) -> WrittenKind | None:
     """What a TOML file with this tree is; None if nothing shows it."""
     if "kind" in tree or "like" in tree:
         return WrittenKind.SHEET if _is_sheet(tree) else WrittenKind.DEVICE
@@ -78,7 +77,7 @@ def _likeness(tree: Iterable[str], names: Iterable[str]) -> int:
     return sum(bool(difflib.get_close_matches(key, names, n=1, cutoff=0.75)) for key in tree)
 
 
-def _is_sheet(tree: Mapping[str, Any]) -> bool:
+def _is_sheet(tree: Mapping[str, object]) -> bool:
     """Whether more of its keys are a sheet's than a device's of its kind."""
     from raidlab.devices.catalogue import KINDS
     from raidlab.devices.datasheet.controller import ControllerSheet

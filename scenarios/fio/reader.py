@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from raidlab.devices.faults import Fault
+from raidlab.devices.faults import Fault, Faults
 from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 
@@ -16,15 +16,18 @@ Word = TypeVar("Word", bound=str)
 
 
 @dataclass
-class Findings:
-    """What is found in all jobs of a file."""
+class Findings(Faults):
+    """What is found in all jobs of a file: faults, and what a reader should know."""
 
-    file: str
     variables: Mapping[str, str] = field(default_factory=dict)
     """Values of `${NAME}` besides those of the environment."""
-    faults: list[Fault] = field(default_factory=list)
     notes: dict[str, list[str]] = field(default_factory=dict)
     """The jobs that a note is about, by its text."""
+
+    def once(self, fault: Fault) -> None:
+        """Notes a fault that clones of a job have alike."""
+        if fault not in self.found:
+            self.found.append(fault)
 
     def note(self, job: str, text: str) -> None:
         """Something that a reader should know of a job."""
@@ -60,13 +63,12 @@ class Reader:
         """An option that cannot be as it is."""
         value, where = self._found.get(key, (None, self.findings.file))
         fault = Fault(f"[{self.name}] {key}", value, allowed, tuple(choices), where)
-        if fault not in self.findings.faults:
-            self.findings.faults.append(fault)
+        self.findings.once(fault)
 
     def is_at_fault(self, *keys: str) -> bool:
         """True if one of these options has a fault."""
         own = {f"[{self.name}] {key}" for key in keys}
-        return any(fault.key in own for fault in self.findings.faults)
+        return any(fault.key in own for fault in self.findings.found)
 
     def read(self, key: str, reader: Callable[[str], T], default: T) -> T:
         """The value of an option; its default where it is not there or at fault."""
@@ -171,7 +173,7 @@ class Reader:
                 where = self._found[key][1]
                 known = tuple(sorted(options.KNOWN))
                 fault = Fault(f"[{self.name}]", key, "an option of fio", known, where)
-                self.findings.faults.append(fault)
+                self.findings.found.append(fault)
 
 
 _DEFAULTS = {"direct": "1", "buffered": "0", "invalidate": "1", "thread": "1", "gtod_reduce": "0"}

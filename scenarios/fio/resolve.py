@@ -116,13 +116,11 @@ def resolve(
     Raises:
         SpecError: Everything that cannot be run.
     """
-    findings = Findings(file, variables or {})
+    findings = Findings(file, variables=variables or {})
     places = Places(targets, targets[default])
     jobs = _jobs(sections, findings)
     if not jobs:
-        findings.faults.append(
-            Fault("job", None, "at least one section besides [global]", (), file)
-        )
+        findings.found.append(Fault("job", None, "at least one section besides [global]", (), file))
     for job in jobs:
         job.reader.check_names()
         job.reader.check_engine()
@@ -130,8 +128,8 @@ def resolve(
     clones = sum(job.clones for job in jobs)
     if clones > _MOST_THREADS:
         allowed = f"at most {_MOST_THREADS} threads of all jobs"
-        findings.faults.append(Fault("numjobs", clones, allowed, (), file))
-        raise SpecError(findings.faults)
+        findings.found.append(Fault("numjobs", clones, allowed, (), file))
+        raise SpecError(findings.found)
     for job in jobs:
         _name_files(job, places)
     _note_devices(jobs, places)
@@ -140,7 +138,7 @@ def resolve(
             f"files of at most {format_size(places.default.size_bytes)} in all, what the array"
             f" holds; these have {format_size(places.total)}"
         )
-        findings.faults.append(Fault("size", None, allowed, (), file))
+        findings.found.append(Fault("size", None, allowed, (), file))
     threads: list[JobPlan] = []
     reports: list[Report] = []
     order = _Order()
@@ -158,8 +156,7 @@ def resolve(
             }
             threads.append(_thread(job, clone, places, load, number, start))
             reports.append(_report(job, group))
-    if findings.faults:
-        raise SpecError(findings.faults)
+    findings.raise_if_any()
     return Jobs(
         tuple(threads),
         tuple(reports),

@@ -8,8 +8,8 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.plan_types import ArrayPlan, FileSystemPlan, Plan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
-from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.file_systems import disagreements, file_systems
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.spec.durability import FileSystemTable
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.schema import ScenarioTable

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final, TypeGuard
+from typing import Final, TypeGuard
 
 from raidlab.devices.faults import Fault, Faults
 from raidlab.scenarios.planning.monitored import Expanded, expanded
@@ -43,13 +43,13 @@ class FaultsInFile(Faults):
         return replace(fault, key=f"{kind}.{places[at]}{rest}") if at < len(places) else fault
 
 
-def expanded_arrays(tree: Mapping[str, Any], path: Path | None) -> tuple[Expanded, Faults]:
+def expanded_arrays(tree: Mapping[str, object], path: Path | None) -> tuple[Expanded, Faults]:
     """The tree of a scenario with its equal arrays and monitored loads, and their faults."""
     whole, faults = with_copies(tree, "" if path is None else str(path))
     return expanded(whole, path, faults), faults
 
 
-def with_copies(tree: Mapping[str, Any], file: str) -> tuple[dict[str, Any], Faults]:
+def with_copies(tree: Mapping[str, object], file: str) -> tuple[dict[str, object], Faults]:
     """The tree of a scenario with an entry for each of equal arrays, and what collects its faults.
 
     A `count` that cannot be is left as it is: the schema refuses it.
@@ -79,24 +79,24 @@ def with_copies(tree: Mapping[str, Any], file: str) -> tuple[dict[str, Any], Fau
     return {**tree, "array": every, "workload": loaded}, FaultsInFile(file, origins=origins)
 
 
-def _are_tables(values: Any) -> TypeGuard[Sequence[Mapping[str, Any]]]:
+def _are_tables(values: object) -> TypeGuard[Sequence[Mapping[str, object]]]:
     return isinstance(values, list | tuple) and all(isinstance(each, Mapping) for each in values)
 
 
-def _count(array: Mapping[str, Any]) -> int:
+def _count(array: Mapping[str, object]) -> int:
     """How many there are; 1 where what is written is no such number."""
     count = array.get("count", 1)
     return count if type(count) is int and 1 <= count <= _MOST_ARRAYS else 1
 
 
-def _single(array: Mapping[str, Any]) -> dict[str, Any]:
+def _single(array: Mapping[str, object]) -> dict[str, object]:
     own = dict(array)
     return own if _count(array) == 1 else {k: v for k, v in own.items() if k != "count"}
 
 
 def _loads_of(
-    name: str, loads: Iterable[Mapping[str, Any]], *, alone: bool
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    name: str, loads: Iterable[Mapping[str, object]], *, alone: bool
+) -> Iterator[tuple[int, Mapping[str, object]]]:
     """The loads of an array with their places; one without a target is that of the only array."""
     for place, load in enumerate(loads):
         if load.get("target", name if alone else None) == name:

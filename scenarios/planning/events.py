@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from raidlab.devices.levels import facts
 from raidlab.devices.plan_types import ArrayPlan, EventPlan
 from raidlab.devices.units import format_duration, format_size
-from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.spares import left_failed
 from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect

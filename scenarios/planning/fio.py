@@ -23,8 +23,8 @@ from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.places import Target
 from raidlab.scenarios.fio.resolve import UNSEEDED, Jobs, resolve
-from raidlab.scenarios.planning.builder import Parts
 from raidlab.scenarios.planning.job_writes import variables_of
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.run_result import ThreadResult

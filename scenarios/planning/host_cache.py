@@ -7,13 +7,14 @@ docs/explanation/host-caches.md
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from raidlab.devices.levels import facts
 from raidlab.devices.plan_types import TierPlan
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import usable_bytes
 from raidlab.scenarios.planning.file_systems import file_systems
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.ssd_cache import (
     COST_DATA,
     add_ssds,
@@ -25,9 +26,6 @@ from raidlab.scenarios.planning.ssd_cache import (
 )
 from raidlab.scenarios.spec.host_cache import HostCacheTable
 from raidlab.scenarios.spec.schema import ArrayTable, DrivesTable
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.planning.builder import Parts
 
 _HALF_LIFE_NS: Final = 3600 * 10**9
 """How often counts of accesses are halved. Assumed, as of controllers."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -20,6 +20,7 @@ from raidlab.devices.units import SIZE, Duration, Share
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.monitored import MonitoredLoad, Openness, read_monitored
 from raidlab.scenarios.spec.schema import WorkloadTable
+from raidlab.scenarios.spec.trees import WorkloadTree
 
 KEYS = ("monitoring", "monitoring_from", "monitoring_for", "monitoring_scale",
         "monitoring_bursts", "monitoring_sequential", "monitoring_member")  # fmt: skip
@@ -68,12 +69,16 @@ class _Keys(BaseModel):
         return known.model_copy(update=changed)
 
 
+_Word = Literal["read", "write"]
+_Steps = Sequence[float | None]
+
+
 @dataclass(frozen=True)
 class _Side:
     """What was read, or written, in the part of the file that is taken."""
 
     name: str
-    word: str
+    word: _Word
     rates: tuple[float, ...]
     size: int
     outstanding: float
@@ -90,6 +95,13 @@ class _Side:
         )
 
     @property
+    def rw(self) -> Literal["read", "write", "randread", "randwrite"]:
+        """Fio's word for it."""
+        if self.sequential:
+            return self.word
+        return "randread" if self.word == "read" else "randwrite"
+
+    @property
     def mean(self) -> float:
         """I/Os a second."""
         return sum(self.rates) / len(self.rates)
@@ -99,7 +111,7 @@ class _Side:
 class Expanded:
     """A tree without monitored loads, and what a user should know."""
 
-    tree: dict[str, Any]
+    tree: dict[str, object]
     warnings: list[str]
 
 
@@ -109,7 +121,7 @@ def planned_elsewhere(workload: WorkloadTable) -> bool:
 
 
 def expanded(
-    tree: Mapping[str, Any], path: Path | None, faults: Faults, *, key: str = "workload"
+    tree: Mapping[str, object], path: Path | None, faults: Faults, *, key: str = "workload"
 ) -> Expanded:
     """As `expand`, for the file at `path`; left as it is, and noted, where it is at fault."""
     try:
@@ -119,7 +131,7 @@ def expanded(
         return Expanded(dict(tree), [])
 
 
-def expand(tree: Mapping[str, Any], folder: Path | None, *, key: str = "workload") -> Expanded:
+def expand(tree: Mapping[str, object], folder: Path | None, *, key: str = "workload") -> Expanded:
     """The tree of a scenario or a question in which monitored loads are plain ones.
 
     The reads of a load stand in its place, its writes behind all others: places of other loads
@@ -162,7 +174,7 @@ def expand(tree: Mapping[str, Any], folder: Path | None, *, key: str = "workload
     return Expanded({**tree, key: [*first, *behind]}, warnings)
 
 
-def playing(load: MonitoredLoad, openness: Openness, seconds: float) -> list[dict[str, Any]]:
+def playing(load: MonitoredLoad, openness: Openness, seconds: float) -> list[WorkloadTree]:
     """Workloads that play all of a load within `seconds`, over and over.
 
     Args:
@@ -174,15 +186,17 @@ def playing(load: MonitoredLoad, openness: Openness, seconds: float) -> list[dic
     duration = round(seconds * 1e9)
     in_time = load.model_copy(update={"step_s": seconds / load.steps})
     return [
-        {"name": side.name}
-        | _workload(side, in_time, keys, duration, openness.bursts)
-        | _hot_spot(side, {}, openness)
+        {
+            "name": side.name,
+            **_workload(side, in_time, keys, duration, openness.bursts),
+            **_hot_spot(side, {}, openness),
+        }
         for side in _sides(in_time, keys, 0, load.steps, openness)
         if side.mean > 0
     ]
 
 
-def _duration(run: Mapping[str, Any]) -> int:
+def _duration(run: Mapping[str, object]) -> int:
     try:
         return _Run.model_validate(dict(run)).duration
     except ValidationError:
@@ -197,8 +211,8 @@ class _Run(BaseModel):
 
 
 def _plain(
-    table: Mapping[str, Any], key: str, folder: Path | None, duration: int
-) -> tuple[list[dict[str, Any]], list[str]]:
+    table: Mapping[str, object], key: str, folder: Path | None, duration: int
+) -> tuple[list[WorkloadTree], list[str]]:
     """Workloads of a monitored one, and what a user should know."""
     try:
         keys = _Keys.model_validate(dict(table))
@@ -222,18 +236,22 @@ def _plain(
         allowed = "a part of the file in which there are I/Os"
         raise SpecError([Fault(f"{key}.monitoring_from", None, allowed)])
     name = str(table.get("name") or key.replace(".", "-").replace("load", "workload"))
-    shared = {k: v for k, v in table.items() if k not in (*KEYS, *_SETTLED, "name")}
-    plain = [
-        shared
-        | {"name": f"{name}-{side.name}" if len(sides) > 1 else name}
-        | _workload(side, load, keys, duration, openness.bursts)
-        | _hot_spot(side, table, openness)
+    shared = cast(
+        WorkloadTree, {k: v for k, v in table.items() if k not in (*KEYS, *_SETTLED, "name")}
+    )
+    plain: list[WorkloadTree] = [
+        {
+            **shared,
+            "name": f"{name}-{side.name}" if len(sides) > 1 else name,
+            **_workload(side, load, keys, duration, openness.bursts),
+            **_hot_spot(side, table, openness),
+        }
         for side in sides
     ]
     return plain, _notes(name, load, keys, openness, end - begin, duration)
 
 
-def _hot_spot(side: _Side, table: Mapping[str, Any], openness: Openness) -> dict[str, Any]:
+def _hot_spot(side: _Side, table: Mapping[str, object], openness: Openness) -> WorkloadTree:
     """The keys of the hot spot, where the file was fitted to one and the load says none."""
     if side.sequential or "hot_spot" in table or not openness.hot_share:
         return {}
@@ -247,7 +265,7 @@ def _hot_spot(side: _Side, table: Mapping[str, Any], openness: Openness) -> dict
     return {"hot_spot": f"{size} B", "hot_share": openness.hot_share, "hot_beyond": "cut"}
 
 
-def _beside(table: Mapping[str, Any], key: str, keys: _Keys) -> Iterator[Fault]:
+def _beside(table: Mapping[str, object], key: str, keys: _Keys) -> Iterator[Fault]:
     for settled in _SETTLED:
         if settled in table and settled != "rw":
             allowed = "left out: the monitored load says what is asked, and when"
@@ -284,10 +302,11 @@ def _sides(
 
 
 def _by_size(load: MonitoredLoad, keys: _Keys, begin: int, end: int) -> Iterator[_Side]:
-    for word, rates, moved, waits in (
+    words: Sequence[tuple[_Word, _Steps, _Steps, _Steps | None]] = (
         ("read", load.read_iops, load.read_bytes_per_s, load.read_await_ms),
         ("write", load.write_iops, load.write_bytes_per_s, load.write_await_ms),
-    ):
+    )
+    for word, rates, moved, waits in words:
         known = [(r or 0.0, m) for r, m in zip(rates[begin:end], moved[begin:end], strict=True)]
         total = sum(r for r, m in known if m is not None)
         size = sum(m for _, m in known if m is not None) / total if total > 0 else 4096.0
@@ -312,13 +331,13 @@ def _whole(size: float) -> int:
 
 def _workload(
     side: _Side, load: MonitoredLoad, keys: _Keys, duration: int, bursts: float
-) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "rw": side.word if side.sequential else f"rand{side.word}",
+) -> WorkloadTree:
+    found: WorkloadTree = {
+        "rw": side.rw,
         "block_size": f"{side.size} B",
     }
     if load.loop.kind == "closed" and keys.monitoring_scale == 1.0:
-        return found | {"outstanding": max(1, round(side.outstanding))}
+        return {**found, "outstanding": max(1, round(side.outstanding))}
     shares = _merged(side.rates, bursts)
     found["rate"] = f"{side.mean:.9g} IO/s"
     if len(set(shares)) > 1:

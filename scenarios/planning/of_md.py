@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from raidlab.devices.plan_types import ArrayPlan, BitmapPlan, CopiesPlan, MdPlan
 from raidlab.scenarios.planning.bitmap import bitmap_plan
 from raidlab.scenarios.planning.md import md_plan, sync_speed
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.read_balance import balanced_by_md, copies_plan
 from raidlab.scenarios.spec.schema import ArrayTable
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.planning.builder import Parts
 
 
 @dataclass(frozen=True)

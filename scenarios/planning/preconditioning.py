@@ -7,11 +7,14 @@ the array, of which each drive has seen its share.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
 from raidlab.devices.faults import Fault
+from raidlab.devices.plan_types import DeviceParams
 from raidlab.devices.schema import PreconditioningLoad
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import parts_of_jbod
@@ -218,3 +221,13 @@ def _share(
         block_bytes=min(block, area),
         written_bytes=written,
     )
+
+
+def snapshot_digest(devices: Sequence[DeviceParams]) -> str:
+    """Of the file with the state of the drives, as hex digits; empty if it cannot be read."""
+    flash = (plan for plan in devices if plan["kind"] == "ssd")
+    file = next((plan["snapshot"] for plan in flash if "snapshot" in plan), None)
+    try:
+        return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return ""

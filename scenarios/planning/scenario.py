@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
@@ -17,7 +17,6 @@ from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.plan_types import (
     Arrival,
     BlockLayerParams,
-    DeviceParams,
     DrivePlan,
     HotSpotPlan,
     PageCacheParams,
@@ -28,7 +27,7 @@ from raidlab.devices.schema import check, read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
-from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.builder import Builder
 from raidlab.scenarios.planning.caching import (
     cache_faults,
     controller_plan,
@@ -51,6 +50,8 @@ from raidlab.scenarios.planning.link_tree import unused_links
 from raidlab.scenarios.planning.load_warnings import no_whole_sectors, straddles
 from raidlab.scenarios.planning.md import md_host_warnings
 from raidlab.scenarios.planning.monitored import planned_elsewhere
+from raidlab.scenarios.planning.parts import Parts
+from raidlab.scenarios.planning.preconditioning import snapshot_digest
 from raidlab.scenarios.planning.sharing import check_sharing, share_plan
 from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
@@ -60,6 +61,7 @@ from raidlab.scenarios.spec.caching import settled
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.spec.unsupported import not_yet
 
 _LARGEST_FILE = 1 << 43
@@ -106,7 +108,7 @@ class Scenario:
     """Warnings of drives that nobody replaces, by array, for arrays that bear their failure."""
     base: Plan
     """The plan of the first point of the first replication."""
-    written: Mapping[str, Any]
+    written: ScenarioTree
     """The scenario as it was written."""
     usable_bytes: int = 0
     """What all arrays offer to hosts."""
@@ -192,16 +194,6 @@ def _goals(
     )
 
 
-def _snapshot_digest(devices: Sequence[DeviceParams]) -> str:
-    """Of the file with the state of the drives; empty if it cannot be read."""
-    flash = (plan for plan in devices if plan["kind"] == "ssd")
-    file = next((plan["snapshot"] for plan in flash if "snapshot" in plan), None)
-    try:
-        return "" if file is None else hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError:
-        return ""
-
-
 def load_scenario(path: str | Path) -> Scenario:
     """Reads a scenario file and everything it names.
 
@@ -212,7 +204,7 @@ def load_scenario(path: str | Path) -> Scenario:
     return build_scenario(read_toml(path), path)
 
 
-def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
+def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario:
     """A scenario that is loaded, or given by the path of its file or by what such a file holds.
 
     Raises:
@@ -229,7 +221,7 @@ def scenario_of(given: Scenario | Mapping[str, Any] | str | Path) -> Scenario:
 
 
 def build_scenario(
-    tree: Mapping[str, Any],
+    tree: Mapping[str, object],
     path: str | Path | None = None,
     own: Mapping[str, Device] | None = None,
     sections: Sequence[Section] | None = None,
@@ -251,7 +243,7 @@ def build_scenario(
     if table is None:
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
-    parts = Parts(table, faults, None if path is None else path.parent, own or {})
+    parts = Builder(table, faults, None if path is None else path.parent, own or {})
     parts.sections = sections
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.take_host(host)
@@ -295,16 +287,16 @@ def build_scenario(
         ),
         unrebuilt=parts.unrebuilt,
         base=plan,
-        written=dict(tree),
+        written=cast(ScenarioTree, dict(tree)),
         usable_bytes=sum(len(arrays) * (usable or 0) for arrays, usable in parts.offered.values()),
         path="" if path is None else str(path),
-        snapshot=_snapshot_digest(plan["devices"]),
+        snapshot=snapshot_digest(plan["devices"]),
         jobs=tuple(workload.jobs for workload in fio),
         goals=_goals(table, fio),
     )
 
 
-def _add_arrays(table: ScenarioTable, parts: Parts, controller: ControllerSpec | None) -> None:
+def _add_arrays(table: ScenarioTable, parts: Builder, controller: ControllerSpec | None) -> None:
     """Lays out the arrays, each with its own settings of the controller's cache."""
     behind = table.controller is not None
     for at, array in enumerate(table.array):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
-from raidlab.devices.levels import facts
+from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.devices.plan_types import TierPlan
+from raidlab.devices.schema import DriveOptions
 from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
+from raidlab.scenarios.planning.parts import Parts
+from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
     ControllerTable,
@@ -18,13 +20,7 @@ from raidlab.scenarios.spec.schema import (
     ScenarioTable,
 )
 
-if TYPE_CHECKING:
-    from raidlab.devices.levels import ArrayLevel
-    from raidlab.devices.schema import DriveOptions
-    from raidlab.scenarios.planning.builder import Parts
-    from raidlab.scenarios.planning.topology import Attached
-
-    Chosen = list[tuple[Attached, DriveOptions]]
+Chosen = list[tuple[Attached, DriveOptions]]
 
 
 COST_DATA = ("fail-drive", "unreadable-sectors", "replace-drive", "power-fail")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.plan_types import Filling, Plan, TracedArrival, WorkloadPlan
-from raidlab.scenarios.planning.builder import Parts
+from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.sharing import share_plan
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile, notes, scan
 from raidlab.scenarios.spec.findings import Code, Coded

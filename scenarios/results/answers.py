@@ -403,7 +403,8 @@ def caution(result: Result) -> str:
 def warm_up(result: Result) -> str:
     """What was cut of each run where the method finds it; nothing where the scenario says it."""
     cut = sorted({row["warm_up_s"] for row in result.results})
-    if not cut or result.written.get("run", {}).get("warm_up", "auto") != "auto":
+    run = {} if result.written is None else result.written.get("run", {})
+    if not cut or run.get("warm_up", "auto") != "auto":
         return ""
     return f"Warm-up: {between(cut[0], cut[-1], 's') if cut[1:] else figure(cut[0], 's')} cut."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -15,6 +15,7 @@ from raidlab.scenarios.results.look import (
     BLUE,
     GREY,
     PARTS,
+    Axis,
     apart,
     depth_axis,
     digits,
@@ -171,7 +172,7 @@ def _mark(drawn: go.Figure, axis: _Axis, knee: Row | None) -> None:
     )  # fmt: skip
 
 
-def _latency_axis(values: Sequence[float]) -> dict[str, Any]:
+def _latency_axis(values: Sequence[float]) -> Mapping[str, object]:
     """The axis of latencies in milliseconds, logarithmic if it can be."""
     if values and min(values) <= 0:
         return {"title_text": "latency, ms", "rangemode": "tozero", "minallowed": 0}
@@ -383,12 +384,13 @@ class _Axis:
     def _word(self, place: float) -> str:
         return "open load" if self._open else f"{place:.15g}"
 
-    def layout(self) -> dict[str, Any]:
+    def layout(self) -> Axis:
         """A logarithmic axis with every place."""
         found = depth_axis(self._places.values(), self.title)
         if self._open:
             found["ticktext"] = [self._word(place) for place in found["tickvals"]]
-        return found | {"title_text": self.title or None}
+        found["title_text"] = self.title or None
+        return found
 
     def lay(self, drawn: go.Figure) -> None:
         """Puts a logarithmic axis under the picture."""

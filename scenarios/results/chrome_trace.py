@@ -16,7 +16,7 @@ from raidlab.scenarios.results.look import part_name
 from raidlab.scenarios.results.row import IoRow
 from raidlab.scenarios.spec.run_result import Stage
 
-Event = dict[str, Any]
+Event = dict[str, object]
 
 
 def chrome_trace(ios: Sequence[IoRow], title: str = "") -> str:

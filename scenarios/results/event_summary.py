@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.spec.run_result import Latency
@@ -53,7 +52,7 @@ def integrity_summary(result: Result) -> list[str]:
     """What became of the data of all runs, warm-up included; empty if they were not followed."""
     if result.data is None or not result.events:
         return []
-    data: dict[str, Any] = {key: f"{count:,}" for key, count in result.data.items()}
+    data: dict[str, str | None] = {key: f"{count:,}" for key, count in result.data.items()}
     runs = len({(row["point"], row["replication"]) for row in result.results})
     lines = [
         f"{'Of' if runs == 1 else f'In all {runs} runs together, of'}"

@@ -27,6 +27,8 @@ CLEAR = 0.95
 """Confidence from which on a comparison is clear."""
 _Z95 = 1.959964
 UNWORN_YEARS = 1000.0
+NO_WEAR: Final = "no wear"
+"""A life that nothing ends, in words."""
 """The life of drives that do not wear."""
 _STRIPES = 1e-4
 """Share of a capacity that whole stripes may lack."""
@@ -201,7 +203,7 @@ class Goal:
         if self.unit == "B/s":
             return "–" if value is None else figure(value / 1e6, "MB/s")
         if self.quantity == "life" and value is not None and value >= UNWORN_YEARS:
-            return "no wear"
+            return NO_WEAR
         return figure(value, self.unit)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from raidlab.scenarios.results.student import t_975
+from raidlab.scenarios.spec.run_result import Side, WorkloadResult
 
 PERCENTILES = {"p50": 50.0, "p90": 90.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9, "p99_99": 99.99}
 BEYOND = 100
@@ -147,7 +147,7 @@ def of_sum(
 
 def of_latencies(
     merged: Mapping[str, float] | None,
-    loads: Sequence[Mapping[str, Any]],
+    loads: Sequence[WorkloadResult] | Sequence[Side],
     counted: Sequence[tuple[int, int]],
 ) -> dict[str, Interval]:
     """Intervals of latencies that were put together from independent loads.
@@ -170,15 +170,17 @@ def of_latencies(
         merged["mean"], list(zip(shares, means, strict=True)), _pasts(busy, shares, "mean")
     )
     for name, percent in PERCENTILES.items():
-        halves = [load["rank_half_widths"][name] for load in busy]
-        if None not in halves:
+        halves = [half for load in busy if (half := load["rank_half_widths"][name]) is not None]
+        if len(halves) == len(busy):
             own = [s * half for s, half in zip(shares, halves, strict=True)]
             half = _added(own, _pasts(busy, shares, name))
             found[name] = _by_rank(counted, percent / 100, half, merged[name])
     return found
 
 
-def _pasts(loads: Sequence[Mapping[str, Any]], shares: Sequence[float], key: str) -> list[float]:
+def _pasts(
+    loads: Sequence[WorkloadResult | Side], shares: Sequence[float], key: str
+) -> list[float]:
     """What the past adds to each load's half width of a figure, by its share of the I/Os."""
     each = [load.get("past_half_widths", {}).get(key, 0.0) for load in loads]
     return [s * half for s, half in zip(shares, each, strict=True)]

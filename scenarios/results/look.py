@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -111,21 +111,33 @@ def figure(value: float | None, unit: str = "") -> str:
     """A number with its unit for a sentence or a box: `4,107 IO/s`, `1.24 M IO/s`, `870 us`."""
     if value is None:
         return "–"
-    for scale, name in _SCALES.get(unit, ()):
-        if abs(value) >= 0.9995 * scale or scale == _SCALES[unit][-1][0] or value == 0:
-            value, unit = (value / scale, name) if value else (value, unit)
+    scale, unit = shown_unit(value, unit)
+    return f"{_number(value, scale)} {unit}".rstrip()
+
+
+def _number(value: float, scale: float) -> str:
+    """A number in a unit of which one is `scale`; whole ones stay whole."""
+    value = value if scale == 1 else value / scale
+    return f"{value:,}" if isinstance(value, int) else digits(value)
+
+
+def shown_unit(value: float, unit: str = "") -> tuple[float, str]:
+    """How many of `unit` the unit has in which `figure` shows a value, and its name."""
+    found, name = 1.0, unit
+    for scale, other in _SCALES.get(unit, ()) if value else ():
+        if abs(value) >= 0.9995 * scale or scale == _SCALES[unit][-1][0]:
+            found, name = scale, other
             break
-    if abs(value) >= _MILLION:
-        value, unit = value / 1e6, f"M {unit}".rstrip()
-    number = f"{value:,}" if isinstance(value, int) else digits(value)
-    return f"{number} {unit}".rstrip()
+    if abs(value / found) >= _MILLION:
+        found, name = found * 1e6, f"M {name}".rstrip()
+    return found, name
 
 
 def between(first: float, last: float, unit: str = "") -> str:
     """Two numbers with their unit: `49.6 to 167 ms`, `870 us to 1.20 ms`."""
-    one, other = figure(first, unit), figure(last, unit)
-    number, _, ends = one.partition(" ")
-    return f"{number} to {other}" if ends == other.partition(" ")[2] else f"{one} to {other}"
+    scale, name = shown_unit(first, unit)
+    one = _number(first, scale) if name == shown_unit(last, unit)[1] else figure(first, unit)
+    return f"{one} to {figure(last, unit)}"
 
 
 def percent(share: float) -> str:
@@ -265,7 +277,25 @@ def tick(value: float) -> str:
     return f"{value:,.0f}" if value >= 1 else f"{value:g}"
 
 
-def log_axis(values: Iterable[float], title: str) -> dict[str, Any]:
+class Axis(TypedDict):
+    """A logarithmic axis, as plotly takes it."""
+
+    title_text: str | None
+    type: Literal["log"]
+    tickvals: list[float]
+    ticktext: list[str]
+    range: list[float]
+    tickangle: NotRequired[int]
+
+
+class Look(TypedDict):
+    """Colour and marker of a line, as plotly takes them."""
+
+    line: dict[str, str | float]
+    marker: dict[str, str | float]
+
+
+def log_axis(values: Iterable[float], title: str) -> Axis:
     """A logarithmic axis from tick to tick around the values, its numbers written out."""
     known = [value for value in values if value and value > 0]
     low = max((each for each in TICKS if each < min(known, default=1) / 1.05), default=TICKS[0])
@@ -282,7 +312,7 @@ def log_axis(values: Iterable[float], title: str) -> dict[str, Any]:
     }
 
 
-def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> dict[str, Any]:
+def depth_axis(depths: Iterable[float], title: str = "outstanding I/Os") -> Axis:
     """The axis of queue depths: logarithmic, each depth written if there is room for it."""
     places = sorted(set(depths))
     low, high = math.log10(places[0]), math.log10(places[-1])
@@ -348,7 +378,7 @@ def apart(heights: Sequence[float], least: float, top: float = math.inf) -> list
     return placed
 
 
-def line(at: int) -> dict[str, Any]:
+def line(at: int) -> Look:
     """Colour and marker of the line that is drawn as number `at`."""
     return {
         "line": {"color": LINES[at % len(LINES)], "width": 2.5},
@@ -356,7 +386,7 @@ def line(at: int) -> dict[str, Any]:
     }
 
 
-def part_marker(part: str, outline: float = 0.3) -> dict[str, Any]:
+def part_marker(part: str, outline: float = 0.3) -> dict[str, object]:
     """How bars of a part of the latency are filled; `outline` in pixels."""
     colour, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
     fill = {"shape": pattern, "fgcolor": stripes, "bgcolor": colour, "solidity": 0.3}

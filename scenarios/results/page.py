@@ -15,9 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from raidlab.devices.printable import printable_lines, without_tags
+from raidlab.devices.trees import Document
 from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
 
 if TYPE_CHECKING:
@@ -130,22 +131,23 @@ class Page:
 
     def html(self) -> str:
         """The page as text."""
-        values = self._values()
-        plotly = _plotly() if values["plots"] != _NO_PLOTS else ""
+        values, plots = self._values()
+        plotly = _plotly() if plots != _NO_PLOTS else ""
         template = _templates().get_template("base.html.j2")
-        return template.render(**values, heading="h1", plotly_js=plotly)
+        return template.render(**values, plots=plots, heading="h1", plotly_js=plotly)
 
     def fragment(self) -> Fragment:
         """What the page says, to stand in another page that has the style and the script."""
-        values = self._values()
-        html = _templates().get_template("report.html.j2").render(**values, heading="h2")
-        return Fragment(html, values["plots"])
+        values, plots = self._values()
+        template = _templates().get_template("report.html.j2")
+        return Fragment(template.render(**values, plots=plots, heading="h2"), plots)
 
-    def _values(self) -> dict[str, Any]:
+    def _values(self) -> tuple[Document, str]:
+        """What the templates take, and the pictures as plotly takes them."""
         every = [*self.pictures, *self.appendix_pictures]
         drawn = [_drawn(at, picture) for at, picture in enumerate(every, 1)]
         plotted = [each["plot"] for each in drawn if each["plot"] is not None]
-        return {
+        values: Document = {
             "page": self,
             "joined": joined,
             "beside": list(self.beside)[:_WARNINGS_ON_TOP],
@@ -155,8 +157,8 @@ class Page:
             "evidence": [_evidence(each) for each in self.evidence],
             "appendix_pictures": drawn[len(self.pictures) :],
             "appendix": [_evidence(each) for each in self.appendix],
-            "plots": "[" + ",\n".join(plotted).replace("</", "<\\/") + "]",
         }
+        return values, "[" + ",\n".join(plotted).replace("</", "<\\/") + "]"
 
 
 def _shown(value: Any) -> Any:
@@ -187,7 +189,19 @@ def _plotly() -> str:
     return folder.joinpath("plotly-basic.min.js").read_text("utf-8")
 
 
-def _drawn(at: int, picture: Picture) -> dict[str, Any]:
+class _Drawn(TypedDict):
+    """What the templates take of a picture."""
+
+    id: str
+    picture: Picture
+    plot: str | None
+    height: float | None
+    heat_map: Document | None
+    data: Document | None
+    csv: str | None
+
+
+def _drawn(at: int, picture: Picture) -> _Drawn:
     plot, data = None, None
     name = f"picture-{at}"
     if picture.figure is not None:
@@ -255,7 +269,7 @@ def _csv(table: Table) -> str:
     return "data:text/csv;base64," + base64.b64encode(text.getvalue().encode()).decode()
 
 
-def _heat_map(heat_map: HeatMap) -> dict[str, Any]:
+def _heat_map(heat_map: HeatMap) -> Document:
     def cell(value: float | None) -> dict[str, str]:
         if value is None:
             return {"text": "", "mix": "0", "hue": _HUE}
@@ -271,7 +285,7 @@ def _heat_map(heat_map: HeatMap) -> dict[str, Any]:
     }
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(table: Table) -> Document:
     shown = table.shown()
     columns = []
     for at, column in enumerate(shown.columns):
@@ -295,7 +309,7 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def _evidence(each: Evidence) -> dict[str, Any]:
+def _evidence(each: Evidence) -> Document:
     if isinstance(each, Table):
         return {"kind": "table", "title": each.title, "table": _table(each)}
     if isinstance(each, Folded):

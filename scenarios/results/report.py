@@ -354,6 +354,7 @@ def _evidence(result: Result) -> list[Evidence]:
     )  # fmt: skip
     if result.devices:
         found.append(devices)
-    written = json.dumps(result.written, indent=2, default=str)
+    is_written = result.written is not None and result.written["array"]
+    written = json.dumps(result.written if is_written else {}, indent=2, default=str)
     found.append(Text("The scenario as written", listing=written, folded=True))
     return found

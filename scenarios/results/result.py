@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +50,7 @@ from raidlab.scenarios.spec.run_result import (
     WorkloadResult,
 )
 from raidlab.scenarios.spec.run_result import Side as EngineSide
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -110,7 +111,7 @@ class Result:
     """What happened, by point and replication: `t_s`, `what`."""
     data: Mapping[str, int] | None = None
     """What became of the data, over all runs; None if the runs did not follow them."""
-    written: Mapping[str, Any] = field(default_factory=dict)
+    written: ScenarioTree | None = None
     """The scenario as it was written."""
     what_if: tuple[Change, ...] | None = None
     """What twice of something would give; None if it was not asked."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from raidlab.scenarios.spec.findings import Limit
 
@@ -298,6 +298,6 @@ def _reader() -> TypeAdapter[tuple[Row, ...]]:
     return TypeAdapter(tuple[Row, ...])
 
 
-def typed(rows: Iterable[Mapping[str, Any]]) -> tuple[Row, ...]:
+def typed(rows: Iterable[Mapping[str, object]]) -> tuple[Row, ...]:
     """Rows of a result as dataclasses."""
     return _reader().validate_python(tuple(rows))

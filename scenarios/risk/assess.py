@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
@@ -21,6 +21,7 @@ from raidlab.scenarios.risk.lifetime import (
     AFR,
     HOURS_OF_YEAR,
     UBER,
+    Assumption,
     Lifetime,
     Published,
     assumption,
@@ -31,7 +32,9 @@ from raidlab.scenarios.risk.lifetime import (
 from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
 from raidlab.scenarios.spec.copies import layout_of
-from raidlab.scenarios.studies.size import Running, rebuilt
+from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree
+from raidlab.scenarios.studies.running import Running
+from raidlab.scenarios.studies.size import rebuilt
 
 _LEAST_SHAPE, _MOST_SHAPE = 0.1, 20.0
 _LEAST_AFR = 1e-9
@@ -151,7 +154,7 @@ class Risk:
     p99_us_during: float | None
     missed: tuple[Goal, ...] | None
     """Goals that are missed while a drive is rebuilt; None if none was asked for."""
-    assumptions: tuple[Mapping[str, Any], ...]
+    assumptions: tuple[Assumption, ...]
     warnings: tuple[str, ...] = ()
     breaches: tuple[str, ...] = ()
 
@@ -213,7 +216,7 @@ class Risk:
 
 
 def assess(
-    tree: Mapping[str, Any],
+    tree: Mapping[str, object],
     path: Path | None,
     question: Question = Question(),
     *,
@@ -237,13 +240,13 @@ def assess(
     if faults:
         raise SpecError(faults)
     scenario = build_scenario(tree, path)
-    _check_goals(question, scenario, tree)
+    _check_goals(question, scenario)
     own_seed = scenario.seed if seed is None else seed
-    hours, p99, notes = _rebuild(tree, path, scenario, question, running or Running(), seed)
+    hours, p99, notes = _rebuild(path, scenario, question, running or Running(), seed)
     arrays, assumptions = [], notes
-    tree, _ = with_copies(tree, "")
-    for at in range(len(tree["array"])):
-        array, assumed = _array(tree, scenario, at, question, hours.value or 0.0, own_seed)
+    tree, _ = with_copies(scenario.written, "")
+    for at, each in enumerate(cast(ScenarioTree, tree)["array"]):
+        array, assumed = _array((at, each), scenario, question, hours.value or 0.0, own_seed)
         arrays.append(array)
         assumptions += [each for each in assumed if each not in assumptions]
     missed = None
@@ -261,14 +264,14 @@ def assess(
     )
 
 
-def _check_goals(question: Question, scenario: Scenario, tree: Mapping[str, Any]) -> None:
+def _check_goals(question: Question, scenario: Scenario) -> None:
     names = [load.name for load in scenario.workloads]
     faults = workload_faults(question.goals, names, "--goal")
     for goal in question.goals:
         if goal.workload in names and len(names) > 1:
             allowed = f"without {goal.workload}: a rebuild has one p99, the slowest load's"
             faults.append(Fault("--goal", goal.text, allowed))
-        elif not any(_redundancy(tree, at).tolerance for at in range(len(tree["array"]))):
+        elif not any(_redundancy(array).tolerance for array in scenario.written["array"]):
             allowed = "left out: no array has redundancy, so nothing is rebuilt"
             faults.append(Fault("--goal", goal.text, allowed))
     if faults:
@@ -276,15 +279,15 @@ def _check_goals(question: Question, scenario: Scenario, tree: Mapping[str, Any]
 
 
 def _rebuild(
-    tree: Mapping[str, Any],
     path: Path | None,
     scenario: Scenario,
     question: Question,
     running: Running,
     seed: int | None,
-) -> tuple[Measured, Measured, list[Mapping[str, Any]]]:
+) -> tuple[Measured, Measured, list[Assumption]]:
     """Hours of a rebuild, p99 meanwhile, and where they come from."""
-    redundant = [at for at in range(len(tree["array"])) if _redundancy(tree, at).tolerance]
+    arrays = enumerate(scenario.written["array"])
+    redundant = [at for at, array in arrays if _redundancy(array).tolerance]
     if not redundant:
         return Measured(None, certain=True), Measured(None), []
     if question.rebuild_h is not None:
@@ -293,7 +296,7 @@ def _rebuild(
     allowed = "hours, such as 12: it can be simulated for one redundant array alone, the first"
     if redundant != [0]:
         raise SpecError([Fault("--rebuild", None, allowed, (), scenario.path)])
-    found = rebuilt(tree, path, running, seed)
+    found = rebuilt(scenario.written, path, running, seed)
     hours, p99 = found["rebuild"], found["rebuild p99"]
     if hours.value is None:
         why = "hours, such as 12: under this load the simulated rebuild does not come to its end"
@@ -312,22 +315,20 @@ def _rebuild(
     )
 
 
-def _redundancy(tree: Mapping[str, Any], at: int) -> Redundancy:
-    array = tree["array"][at]
-    drives = sum(int(entry.get("count", 1)) for entry in array["drives"])
-    return of_level(str(array.get("level", "jbod")), drives, layout_of(array), array.get("spans"))
+def _redundancy(array: ArrayTree) -> Redundancy:
+    drives = sum(entry.get("count", 1) for entry in array["drives"])
+    return of_level(array.get("level", "jbod"), drives, layout_of(array), array.get("spans"))
 
 
 def _array(
-    tree: Mapping[str, Any],
+    numbered: tuple[int, ArrayTree],
     scenario: Scenario,
-    at: int,
     question: Question,
     rebuild_h: float,
     seed: int,
-) -> tuple[ArrayRisk, list[Mapping[str, Any]]]:
-    array = tree["array"][at]
-    bears = _redundancy(tree, at)
+) -> tuple[ArrayRisk, list[Assumption]]:
+    at, array = numbered
+    bears = _redundancy(array)
     device = scenario.models[array["drives"][0]["model"]].spec
     life, assumptions = _lifetime(question, device)
     uber = published(UBER, device.kind)
@@ -371,15 +372,13 @@ def _array(
     return found, assumptions
 
 
-def _lifetime(question: Question, device: DeviceSpec) -> tuple[Lifetime, list[Mapping[str, Any]]]:
+def _lifetime(question: Question, device: DeviceSpec) -> tuple[Lifetime, list[Assumption]]:
     known = published(AFR, device.kind)
     if isinstance(device, VolumeSpec) and device.lost_per_year is not None:
         known = Published(device.lost_per_year, f"as the provider of {device.name} states")
     afr = known.value if question.afr is None else question.afr
     source = known.source if question.afr is None else GIVEN
-    assumptions: list[Mapping[str, Any]] = [
-        assumption("failures of a drive", afr, "a year", source)
-    ]
+    assumptions: list[Assumption] = [assumption("failures of a drive", afr, "a year", source)]
     if question.batch.share:
         text = f"{question.batch.factor:g} times as many failures"
         assumptions.append(assumption("bad batch", question.batch.share, "", text))

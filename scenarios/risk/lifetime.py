@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -116,6 +116,15 @@ def published(table: Mapping[str, Published], kind: str) -> Published:
     )
 
 
-def assumption(name: str, value: Any, unit: str, source: str) -> dict[str, Any]:
+class Assumption(TypedDict):
+    """A number that an answer rests on, as results show it."""
+
+    name: str
+    value: float | None
+    unit: str
+    source: str
+
+
+def assumption(name: str, value: float | None, unit: str, source: str) -> Assumption:
     """A number that an answer rests on, as results show it."""
     return {"name": name, "value": value, "unit": unit, "source": source}

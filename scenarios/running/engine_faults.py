@@ -10,11 +10,13 @@ from typing import Any
 
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import About, Fault, SpecError
+from raidlab.devices.plan_types import Plan
 from raidlab.devices.trees import get
 from raidlab.devices.units import format_duration, format_rate, format_size
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import asked_by
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.spec.trees import EventTree
 
 _KEYS = {"snapshot": "run.snapshot"}
 """What a user calls a key of the plan."""
@@ -49,7 +51,7 @@ def plan_faults(
     error: _engine.PlanError,
     scenario: Scenario | None = None,
     *,
-    plan: Mapping[str, Any] | None = None,
+    plan: Plan | None = None,
 ) -> list[Fault]:
     """What the engine found wrong with a plan, each fault once and with the user's own key.
 
@@ -58,9 +60,9 @@ def plan_faults(
         scenario: Of which the plan is, if it is one's: names files, devices and events.
         plan: The plan, where there is no scenario.
     """
-    base = plan or {} if scenario is None else scenario.base
+    base = plan if scenario is None else scenario.base
     path = "" if scenario is None else scenario.path
-    events = () if scenario is None else scenario.written.get("event", ())
+    events = [] if scenario is None else scenario.written.get("event", [])
     devices = {} if scenario is None else {each.spec.name: each for each in scenario.devices}
     found = []
     for key, value, allowed, about in error.args[0]:
@@ -90,13 +92,14 @@ def other_engine(why: str, path: str = "") -> Fault:
 def _of_device(
     number: int,
     said: tuple[str, Any, str],
-    base: Mapping[str, Any],
+    base: Plan | None,
     devices: Mapping[str, Device],
     path: str,
 ) -> Fault:
     """A fault of a device: by its own file, where it is known, else by its first drive's name."""
     key, value, allowed = said
-    drives = (drive["name"] for drive in base.get("drives", ()) if drive["device"] == number)
+    of = () if base is None else base["drives"]
+    drives = (drive["name"] for drive in of if drive["device"] == number)
     name = next(drives, f"devices.{number}")
     model = re.sub(r"\.\d+$", "", name.rpartition("/")[2])
     fault = _with_unit(key, value, allowed, path)
@@ -110,7 +113,7 @@ def _of_device(
 
 
 def _of_event(
-    number: int, said: tuple[str, Any, str], events: Sequence[Mapping[str, Any]], path: str
+    number: int, said: tuple[str, Any, str], events: Sequence[EventTree], path: str
 ) -> Fault:
     """A fault of an event, of which several of the plan's may be one of the file's."""
     key, value, allowed = said
@@ -138,7 +141,7 @@ def _plain(allowed: str) -> str:
     return _RAW.sub("", allowed)
 
 
-def capacities(plan: Mapping[str, Any], scenario: Scenario | None = None) -> list[int]:
+def capacities(plan: Plan, scenario: Scenario | None = None) -> list[int]:
     """Bytes of each drive of a plan.
 
     Raises:

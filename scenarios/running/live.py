@@ -24,6 +24,7 @@ from raidlab.scenarios.planning.traces import UNTIL_OVER_NS
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.live_result import live_result
+from raidlab.scenarios.spec.run_result import LogEntry
 from raidlab.scenarios.spec.schema import SECTOR
 from raidlab.sim.environment import Back, Environment, to_nanoseconds
 
@@ -140,7 +141,7 @@ class LiveSystem:
     def __init__(
         self,
         env: Environment,
-        system: Scenario | Mapping[str, Any] | str | Path,
+        system: Scenario | Mapping[str, object] | str | Path,
         drives: Mapping[str, OutsideDrive] | None = None,
         *,
         follow_data: bool = False,
@@ -305,7 +306,7 @@ class LiveSystem:
         """
         self._catch_up()
         outcome = json.loads(self._engine.report())
-        return live_result(outcome, {"workloads": self._loads}, self._scenario, self._seed)
+        return live_result(outcome, self._loads, self._scenario, self._seed)
 
     def rebuilding(self) -> list[float]:
         """Progress of the rebuilds that are under way: the share that is done, 0 to 1."""
@@ -313,9 +314,9 @@ class LiveSystem:
         shares: list[float] = json.loads(self._engine.report())["rebuilding"]
         return shares
 
-    def events(self) -> list[dict[str, Any]]:
+    def events(self) -> list[LogEntry]:
         """What has happened so far: `t_s` (from the system's start) and `what`."""
-        events: list[dict[str, Any]] = json.loads(self._engine.log())
+        events: list[LogEntry] = json.loads(self._engine.log())
         return events
 
     def _catch_up(self) -> None:
@@ -391,7 +392,7 @@ def _is_time(value: object) -> bool:
 
 
 def _plan(
-    system: Scenario | Mapping[str, Any] | str | Path, seed: int | None
+    system: Scenario | Mapping[str, object] | str | Path, seed: int | None
 ) -> tuple[Scenario | None, Plan]:
     """The scenario, if it is one, and the plan of its first point."""
     if isinstance(system, str) and system.lstrip().startswith("{"):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
+from raidlab.devices.plan_types import WorkloadPlan
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
@@ -18,13 +18,13 @@ from raidlab.scenarios.spec.run_result import RunResult, WorkloadResult
 
 
 def live_result(
-    outcome: RunResult, plan: Mapping[str, Any], scenario: Scenario | None, seed: int
+    outcome: RunResult, loads: Sequence[WorkloadPlan], scenario: Scenario | None, seed: int
 ) -> Result:
     """The result of what the engine reports of a live system.
 
     Args:
         outcome: The engine's report.
-        plan: The plan that it runs.
+        loads: Of the plan that it runs.
         scenario: What the plan was made of, if it was a scenario.
         seed: Of the system.
     """
@@ -37,7 +37,7 @@ def live_result(
     used = [at for at in others if _is_used(outcome["workloads"][at])]
     # Without any I/O all arrays are shown: their components have worked, or not.
     rows += [
-        {**_row(outcome, plan, at), "replications": 1} for at in (used if rows or used else others)
+        {**_row(outcome, loads, at), "replications": 1} for at in (used if rows or used else others)
     ]
     add_doubts(rows, scenario)
     seen = warnings_of(Observed(rows, scenario), DRIVES)
@@ -55,7 +55,7 @@ def live_result(
             for each in (() if scenario is None else scenario.devices)
         ),
         fingerprint="" if scenario is None else scenario.fingerprint,
-        written={} if scenario is None else scenario.written,
+        written=None if scenario is None else scenario.written,
     )
 
 
@@ -63,16 +63,19 @@ def _is_used(load: WorkloadResult) -> bool:
     return bool(load["ios"] or load["errors"])
 
 
-def _row(outcome: RunResult, plan: Mapping[str, Any], at: int) -> Row:
+def _row(outcome: RunResult, loads: Sequence[WorkloadPlan], at: int) -> Row:
     load = outcome["workloads"][at]
-    loads = plan["workloads"]
-    arrival = loads[at]["arrival"] if at < len(loads) else {}
+    outstanding = 0
+    if at < len(loads):
+        arrival = loads[at]["arrival"]
+        if arrival["kind"] in ("closed", "traced"):
+            outstanding = arrival.get("outstanding", 0)
     return make_row(
         outcome,
         (at,),
         name=load["name"],
         target=load["target"],
         point=0,
-        outstanding=arrival.get("outstanding", 0),
+        outstanding=outstanding,
         replication=0,
     )

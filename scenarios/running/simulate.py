@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.files import unwritable, whole
@@ -56,7 +56,7 @@ class UnsavedError(SpecError):
 
 
 def simulate(
-    scenario: Scenario | Mapping[str, Any] | str | Path,
+    scenario: Scenario | Mapping[str, object] | str | Path,
     *,
     workers: int | None = None,
     seed: int | None = None,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from pydantic import BeforeValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.copies import CopyLayout
+from raidlab.scenarios.spec.trees import ArrayTree
 
 _ALLOWED: Final = "near2, far2 or offset2, or n2, f2 and o2, with 2 to 16 copies"
 
@@ -30,7 +30,7 @@ AnyCopyLayout = Annotated[
 """A layout by the words of mdadm."""
 
 
-def layout_of(array: Mapping[str, Any]) -> CopyLayout | None:
+def layout_of(array: ArrayTree) -> CopyLayout | None:
     """That of an array of a scenario's tree, which was checked; None where nothing says one."""
     text = array.get("layout")
     return CopyLayout.parse(text) if isinstance(text, str) else None

@@ -46,6 +46,7 @@ class Code(StrEnum):
     MONITORING_NOTE = "monitoring-note"
     EVENT_AFTER_END = "event-after-end"
     UNDETERMINED = "undetermined"
+    SHEET_NOTE = "sheet-note"
     NOTE = "note"
 
 

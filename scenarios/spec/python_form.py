@@ -18,12 +18,12 @@ _OF_SIZES = get_args(Size)[1]
 """What marks the type of a size: its validator, which no other type has."""
 
 
-def in_form_of_a_file(tree: Mapping[str, Any]) -> dict[str, Any]:
+def in_form_of_a_file(tree: Mapping[str, object]) -> dict[str, object]:
     """A scenario as a file has it: sizes in bytes as text with a unit, drives as tables."""
     return _table(ScenarioTable, tree)
 
 
-def _table(model: type[BaseModel], tree: Mapping[str, Any]) -> dict[str, Any]:
+def _table(model: type[BaseModel], tree: Mapping[str, object]) -> dict[str, object]:
     fields = model.model_fields
     return {
         key: _value(fields[key], value) if key in fields else value for key, value in tree.items()

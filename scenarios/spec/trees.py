@@ -113,6 +113,8 @@ class HostTree(TypedDict):
     model: NotRequired[str]
     threads: NotRequired[int]
     clock: NotRequired[str]
+    c_states: NotRequired[str]
+    deepest_c_state: NotRequired[str]
     kernel: NotRequired[str]
     sockets: NotRequired[int]
     instance: NotRequired[str]
@@ -295,6 +297,7 @@ class ArrayTree(TypedDict):
     io_cache: NotRequired[Literal["direct", "cached"]]
     disk_cache: NotRequired[bool]
     name: NotRequired[str]
+    count: NotRequired[int]
     level: NotRequired[
         Literal[
             "independent",

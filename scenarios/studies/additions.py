@@ -8,16 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import Plan
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.suspects import edited_plan, edited_tree
 
 _HALF: Final = 2
 """A link that trains at half its lanes or one generation below."""
 _SECTOR: Final = 512
-Plan = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def _of_controller(scenario: Scenario) -> Iterator[Addition]:
     writes = any(load["read_share"] < 1 for load in loads)
     if writes and any(cache["write"] != "write_through" for cache in caches):
 
-        def through(tree: Plan) -> None:
+        def through(tree: ScenarioTree) -> None:
             tree["controller"]["write"] = "write-through"
 
         yield Addition(
@@ -59,7 +60,7 @@ def _of_controller(scenario: Scenario) -> Iterator[Addition]:
     streams = any(load["access"] == "sequential" and load["read_share"] > 0 for load in loads)
     if streams and any(cache["read_ahead"] != "none" for cache in caches):
 
-        def none(tree: Plan) -> None:
+        def none(tree: ScenarioTree) -> None:
             tree["controller"]["read_ahead"] = "none"
 
         yield Addition(
@@ -69,14 +70,14 @@ def _of_controller(scenario: Scenario) -> Iterator[Addition]:
 
 
 def _of_arrays(scenario: Scenario) -> Iterator[Addition]:
-    arrays = scenario.written.get("array", ())
+    arrays = scenario.written["array"]
     if len(arrays) != len(scenario.base["arrays"]):
         return
     for at, (table, array) in enumerate(zip(arrays, scenario.base["arrays"], strict=True)):
         level = facts(array["level"])
         if table.get("software_raid") == "os" and level.is_redundant and not array.get("bitmap"):
 
-            def bitmap(tree: Plan, at: int = at) -> None:
+            def bitmap(tree: ScenarioTree, at: int = at) -> None:
                 tree["array"][at]["bitmap"] = "internal"
 
             yield Addition(
@@ -85,9 +86,9 @@ def _of_arrays(scenario: Scenario) -> Iterator[Addition]:
             )  # fmt: skip
     if len(arrays) == 1 and facts(scenario.base["arrays"][0]["level"]).is_redundant:
 
-        def failed(tree: Plan) -> None:
+        def failed(tree: ScenarioTree) -> None:
             tree["event"] = [
-                *tree.get("event", ()),
+                *tree.get("event", []),
                 {"at": "0 s", "action": "fail-drive", "drive": 0},
             ]
 
@@ -98,7 +99,7 @@ def _of_arrays(scenario: Scenario) -> Iterator[Addition]:
 
 
 def _of_loads(scenario: Scenario) -> Iterator[Addition]:
-    written = scenario.written.get("workload", ())
+    written = scenario.written.get("workload", [])
     for number, load in enumerate(scenario.base["workloads"]):
         if load["access"] == "random" and load["align_bytes"] % load["block_bytes"] == 0:
 
@@ -112,7 +113,7 @@ def _of_loads(scenario: Scenario) -> Iterator[Addition]:
             )  # fmt: skip
         if number < len(written) and load["read_share"] < 1:
 
-            def synced(tree: Plan, number: int = number) -> None:
+            def synced(tree: ScenarioTree, number: int = number) -> None:
                 tree["workload"][number]["fdatasync"] = 1
 
             yield Addition(

@@ -6,11 +6,11 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.schema import DriveSpec, read_toml
+from raidlab.devices.schema import DriveSpec
 from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Loaded, Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import Leader, leader
@@ -18,11 +18,13 @@ from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
+from raidlab.scenarios.spec.written import scenario_tree
 
 SHARES = (0.0, 0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.98)
 """Compressibilities that are drawn if none are asked for."""
 
-LOADS: Mapping[str, Mapping[str, Any]] = {
+LOADS: Mapping[str, WorkloadTree] = {
     "random write 4 KiB": {"rw": "randwrite", "block_size": "4 KiB"},
     "sequential write 128 KiB": {"rw": "write", "block_size": "128 KiB"},
     "random read 4 KiB": {"rw": "randread", "block_size": "4 KiB"},
@@ -31,7 +33,7 @@ LOADS: Mapping[str, Mapping[str, Any]] = {
 """What a drive alone is loaded with, each load in a run of its own."""
 
 _OUTSTANDING = 32
-_RUN = {"warm_up": "500 ms", "duration": "1 s", "precondition": "steady-state"}
+_RUN: Final[RunTree] = {"warm_up": "500 ms", "duration": "1 s", "precondition": "steady-state"}
 
 
 @dataclass(frozen=True)
@@ -127,12 +129,12 @@ def compressions(
     return Compression(title, used, tuple(points), tuple(warnings), tuple(breaches))
 
 
-def _tree(target: str) -> tuple[dict[str, Any] | None, Path]:
+def _tree(target: str) -> tuple[ScenarioTree | None, Path]:
     """The tree of a scenario's file; None for a drive."""
     path = Path(target)
     if path.suffix != ".toml":
         return None, path
-    tree = read_toml(path)
+    tree = scenario_tree(path)
     return (None if "kind" in tree else tree), path
 
 
@@ -145,11 +147,16 @@ def _of_drive(name: str, shares: Sequence[float]) -> tuple[str, list[tuple[str, 
     cases = []
     for load, keys in LOADS.items():
         for share in shares:
-            workload = {"compressible": share, "align": "4 KiB", "outstanding": _OUTSTANDING}
+            workload: WorkloadTree = {
+                "compressible": share,
+                "align": "4 KiB",
+                "outstanding": _OUTSTANDING,
+                **keys,
+            }
             tree = {
                 "title": device.spec.title or device.spec.name,
                 "array": [{"name": "drive", "drives": [{"model": model}]}],
-                "workload": [workload | dict(keys)],
+                "workload": [workload],
                 "run": _RUN,
             }
             cases.append((load, share, build_scenario(tree)))
@@ -157,7 +164,7 @@ def _of_drive(name: str, shares: Sequence[float]) -> tuple[str, list[tuple[str, 
 
 
 def _of_scenario(
-    tree: Mapping[str, Any], path: Path, shares: Sequence[float]
+    tree: ScenarioTree, path: Path, shares: Sequence[float]
 ) -> tuple[str, list[tuple[str, float, Scenario]]]:
     as_written = build_scenario(tree, path)
     if not as_written.workloads:
@@ -168,7 +175,7 @@ def _of_scenario(
         raise SpecError([Fault("array", None, allowed, (), str(path))])
     cases = []
     for share in shares:
-        changed = copy.deepcopy(dict(tree))
+        changed = copy.deepcopy(tree)
         for workload, compresses in zip(changed["workload"], compressing, strict=True):
             if compresses:
                 workload["compressible"] = share

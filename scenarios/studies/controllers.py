@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Final, Literal, TypedDict, get_args
 
 from raidlab.devices.catalogue import catalogue, find_for
 from raidlab.devices.controller import ControllerSpec
@@ -24,8 +24,9 @@ from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, code_of
-from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Profile
+from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Access, Profile
 from raidlab.scenarios.spec.schema import SECTOR
+from raidlab.scenarios.spec.trees import ScenarioTree, WorkloadTree
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
 
 DRIVES: Mapping[str, Mapping[str, str]] = {
@@ -35,7 +36,16 @@ DRIVES: Mapping[str, Mapping[str, str]] = {
 """The drives behind a controller, by kind and by the family of its ports."""
 
 AREA = "32 GB"
-_CACHE = {
+
+
+class _Cache(TypedDict):
+    """How a controller's cache is set."""
+
+    read_ahead: Literal["none", "adaptive"]
+    write: Literal["write-through", "always-write-back"]
+
+
+_CACHE: Final[Mapping[Access, _Cache]] = {
     "random": {"read_ahead": "none", "write": "write-through"},
     "sequential": {"read_ahead": "adaptive", "write": "always-write-back"},
 }
@@ -139,8 +149,8 @@ class _Case:
         access = PROFILES[self.profile].access
         warm_up, duration = _LENGTHS[self.kind, access]
         # Offsets at any sector, as the published reports have them, on drives of either kind.
-        load = {"profile": self.profile, "area": AREA, "align": f"{SECTOR} B"}
-        tree: dict[str, Any] = {
+        load: WorkloadTree = {"profile": self.profile, "area": AREA, "align": f"{SECTOR} B"}
+        tree: ScenarioTree = {
             "host": {"model": "rx300-s7"},
             "array": [
                 {
@@ -148,7 +158,7 @@ class _Case:
                     "drives": [{"model": self.drive, "count": self.count}],
                 }
             ],
-            "workload": [load | {"outstanding": list(outstanding)}],
+            "workload": [{**load, "outstanding": list(outstanding)}],
             "run": {
                 "warm_up": warm_up,
                 "duration": duration,
@@ -157,8 +167,11 @@ class _Case:
             },
         }
         if self.controller is not None:
-            cache = {} if self.controller.cache is None else _CACHE[access]
-            tree["controller"] = {"model": self.controller.name} | cache
+            tree["controller"] = {"model": self.controller.name}
+            if self.controller.cache is not None:
+                cache = _CACHE[access]
+                tree["controller"]["read_ahead"] = cache["read_ahead"]
+                tree["controller"]["write"] = cache["write"]
         return build_scenario(tree)
 
     def curve(self, result: Result) -> Curve:

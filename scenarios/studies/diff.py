@@ -14,7 +14,6 @@ from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import MIB, read_json
-from raidlab.devices.schema import read_toml
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
@@ -22,7 +21,8 @@ from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.result import means_of
 from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.simulate import simulate
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.spec.written import scenario_tree
+from raidlab.scenarios.studies.running import Running
 
 _LARGEST_FILE = 512 * MIB
 _LATENCIES = ("mean", "p50", "p99", "p99_9")
@@ -36,7 +36,7 @@ class Side:
     file: str
     title: str
     rows: tuple[Row, ...]
-    written: Mapping[str, Any]
+    written: Mapping[str, object]
     """What the file says of the system: a scenario's keys, a result's devices."""
     seed: int | None = None
     version: str = ""
@@ -159,7 +159,7 @@ def side_of(path: Path, running: Running, seed: int | None) -> Side:
     """
     if path.suffix.lower() == ".json":
         return _read(path)
-    tree = read_toml(path)
+    tree = scenario_tree(path)
     if "candidates" in tree or "kind" in tree:
         what = "a question" if "candidates" in tree else "a device"
         allowed = f"a scenario (TOML) or a result of `run --json`; this is {what}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 from raidlab.devices.catalogue import SPECS, Device
 from raidlab.devices.datasheet.priors import DEPTHS
@@ -17,12 +17,14 @@ from raidlab.devices.hdd import HddSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.trees import Document
-from raidlab.devices.units import DURATION, IO_RATE, RATE
+from raidlab.devices.units import DURATION, IO_RATE, RATE, Dimension
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row, figures_of, measured, side_of
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.loads import Rw
+from raidlab.scenarios.spec.trees import ArrayTree, RunTree, ScenarioTree, WorkloadTree
 
 HOST = "nvme-gen5"
 """The host that bounds no drive."""
@@ -50,7 +52,7 @@ _THREADS = 32
 _MIXED_DEPTH = 32
 _READ_SHARE = 0.7
 """Reads of the load whose reads' latencies are shown beside its writes."""
-_RATES: Mapping[str, Any] = {
+_RATES: Mapping[str, Dimension] = {
     "random_read": IO_RATE,
     "random_write": IO_RATE,
     "mixed_random": IO_RATE,
@@ -198,6 +200,21 @@ def _base(key: str, text: Any) -> float:
     return float(_RATES[key].convert(str(text)))
 
 
+_Precondition = Literal["filled", "fresh", "steady-state"]
+
+
+class _More(TypedDict, total=False):
+    """What some cases have besides."""
+
+    read_share: float
+    after: float
+    """Share of the drive that was written before."""
+    place: float
+    """Where the load lies, as a share of the drive."""
+    long: bool
+    """With as many I/Os as a tail needs."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Case:
     """A load, and where its run stands."""
@@ -265,17 +282,19 @@ def _deep(spec: DriveSpec) -> int:
     return (_DISK_DEPTHS if isinstance(spec, HddSpec) else DEPTHS)[family]
 
 
+_RANDOM: Final[Mapping[str, Rw]] = {"read": "randread", "write": "randwrite"}
+_SEQUENTIAL: Final[Mapping[str, Rw]] = {"read": "read", "write": "write"}
+"""fio's word for each direction."""
+
+
 def _cases(device: Device, spec: SsdSpec | HddSpec) -> Iterator[_Case]:
     bench = _Bench(device, spec)
     depths = tuple(1 << power for power in range(bench.deep.bit_length()))
-    for direction in ("read", "write"):
+    for direction, rw in _RANDOM.items():
         for depth in depths:
-            yield bench.case(
-                "depth", f"random {direction}s", depth, f"rand{direction}", BLOCK, depth
-            )
-    for order in ("random", "sequential"):
-        for direction in ("read", "write"):
-            rw = f"rand{direction}" if order == "random" else direction
+            yield bench.case("depth", f"random {direction}s", depth, rw, BLOCK, depth)
+    for order, words in (("random", _RANDOM), ("sequential", _SEQUENTIAL)):
+        for direction, rw in words.items():
             depth = bench.deep if order == "random" else min(bench.deep, _STREAM_DEPTH)
             # Each size of random writes has a steady state of its own, which takes its time.
             for block in _BLOCKS[::2] if rw == "randwrite" else _BLOCKS:
@@ -296,10 +315,8 @@ def _cases(device: Device, spec: SsdSpec | HddSpec) -> Iterator[_Case]:
 
 def _latencies(bench: _Bench, depth: int) -> Iterator[_Case]:
     """Distributions: alone at depth 1, and with company."""
-    for direction in ("read", "write"):
-        yield bench.case(
-            "latency", f"{direction}s, alone", 1, f"rand{direction}", BLOCK, 1, long=True
-        )
+    for direction, rw in _RANDOM.items():
+        yield bench.case("latency", f"{direction}s, alone", 1, rw, BLOCK, 1, long=True)
     name = f"reads, {depth} in flight"
     yield bench.case("latency", name, depth, "randread", BLOCK, depth, long=True)
     name = f"reads beside {100 * (1 - _READ_SHARE):.0f} % writes"
@@ -324,13 +341,13 @@ class _Bench:
         panel: str,
         series: str,
         x: float,
-        rw: str,
+        rw: Rw,
         block: int,
         depth: int,
-        **more: Any,
+        **more: Unpack[_More],
     ) -> _Case:
         """A load; `more`: `read_share`, `after`, `place`, `long`."""
-        workload: dict[str, Any] = {
+        workload: WorkloadTree = {
             "rw": rw,
             "block_size": f"{block} B",
             "outstanding": depth,
@@ -338,12 +355,12 @@ class _Bench:
         }
         if "read_share" in more:
             workload["read_share"] = more["read_share"]
-        array: dict[str, Any] = {"name": "drive", "drives": [{"model": self._model}]}
-        precondition = "filled" if rw in ("read", "randread") else "steady-state"
+        array: ArrayTree = {"name": "drive", "drives": [{"model": self._model}]}
+        precondition: _Precondition = "filled" if rw in ("read", "randread") else "steady-state"
         if "place" in more:
             area = self.capacity // 50 // STREAM * STREAM
             start = int(more["place"] * (self.capacity - area)) // STREAM * STREAM
-            workload |= {"area": f"{area} B", "area_start": f"{start} B"}
+            workload["area"], workload["area_start"] = f"{area} B", f"{start} B"
         if "after" in more:
             precondition = "fresh"
             written = int(more["after"] * self.capacity) // BLOCK * BLOCK
@@ -351,7 +368,7 @@ class _Bench:
                 array["history"] = [
                     {"rw": "randwrite", "block_size": f"{BLOCK} B", "written": f"{written} B"}
                 ]
-        tree = {
+        tree: ScenarioTree = {
             "title": self._title,
             "host": {"model": HOST},
             "array": [array],
@@ -360,12 +377,14 @@ class _Bench:
         }
         return _Case(panel, series, x, ("after" in more, rw, block), build_scenario(tree))
 
-    def _run(self, precondition: str, block: int, more: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(self, precondition: _Precondition, block: int, more: _More) -> RunTree:
         most = _LONG_IOS if "long" in more else min(_IOS, _BYTES // block)
         # Time in which a full buffer reaches what the load makes of it.
         fast = "100 ms" if not {"after", "read_share"} & set(more) else "300 ms"
         warm_up = fast if self.deep > _SLOW_DEPTH else "1 s"
         if self._disk:
             most, warm_up = most // _DISKS_OF, "2 s"
-        run = {"warm_up": warm_up, "max_ios": most, "duration": "1 h", "seed": SEED}
-        return run if self._disk else run | {"precondition": precondition}
+        run: RunTree = {"warm_up": warm_up, "max_ios": most, "duration": "1 h", "seed": SEED}
+        if not self._disk:
+            run["precondition"] = precondition
+        return run

@@ -390,7 +390,7 @@ def _mixtures(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     )
 
 
-def _ticks(title: str, places: Iterable[float]) -> dict[str, object]:
+def _ticks(title: str, places: Iterable[float]) -> Mapping[str, object]:
     """A linear axis from the first place to the last."""
     known = list(places)
     beside = 0.05 * (known[-1] - known[0])
@@ -411,7 +411,7 @@ def _hover(point: Point) -> str:
 
 
 def _lines(
-    curves: Mapping[str, Sequence[tuple[float, float, str]]], axis: dict[str, object], unit: str
+    curves: Mapping[str, Sequence[tuple[float, float, str]]], axis: Mapping[str, object], unit: str
 ) -> go.Figure:
     """Named lines on linear rates."""
     import plotly.graph_objects as go

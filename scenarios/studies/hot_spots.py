@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.levels import facts
-from raidlab.devices.schema import read_toml
 from raidlab.devices.trees import Document
 from raidlab.devices.units import SIZE
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -20,11 +19,13 @@ from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.schema import SECTOR
+from raidlab.scenarios.spec.trees import RunTree, ScenarioTree
+from raidlab.scenarios.spec.written import kept_run, scenario_tree, without_hot_spot
 
 HOT_SPOTS = ("32 GB", "64 GB", "128 GB")
 """Sizes that are drawn if none are asked for: those of the 2013 report."""
 
-_STEADY_RUN = {"warm_up": "20 s", "duration": "40 s"}
+_STEADY_RUN: Final[RunTree] = {"warm_up": "20 s", "duration": "40 s"}
 """Of disks and SSDs each on their own: nothing warms up there but memories."""
 
 
@@ -89,7 +90,7 @@ def warmings(
     Raises:
         SpecError: The scenario cannot be run, or has no tier.
     """
-    tree = read_toml(path)
+    tree = scenario_tree(path)
     sizes = [_bytes(size) for size in hot_spots]
     _check(build_scenario(tree, path), tree, str(path))
     with_tier = [build_scenario(_with_hot_spot(tree, size), path) for size in hot_spots]
@@ -146,7 +147,7 @@ def _bytes(size: str) -> int:
     return found
 
 
-def _check(scenario: Scenario, tree: Mapping[str, Any], path: str) -> None:
+def _check(scenario: Scenario, tree: ScenarioTree, path: str) -> None:
     faults = []
     if len(tree["array"]) > 1 or "tier" not in scenario.base["arrays"][0]:
         faults.append(Fault("array", None, "one array with a `cache_tier`", (), path))
@@ -159,14 +160,14 @@ def _check(scenario: Scenario, tree: Mapping[str, Any], path: str) -> None:
         raise SpecError(faults)
 
 
-def _with_hot_spot(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
-    changed = copy.deepcopy(dict(tree))
+def _with_hot_spot(tree: ScenarioTree, size: str) -> ScenarioTree:
+    changed = copy.deepcopy(tree)
     load = changed["workload"][0]
     load["hot_spot" if "hot_spot" in load else "area"] = size
     return changed
 
 
-def disks_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
+def disks_alone(tree: ScenarioTree, size: str) -> ScenarioTree:
     """The array without its tier: nothing happens to a tier that is not there."""
     changed = _with_hot_spot(tree, size)
     array = changed["array"][0]
@@ -176,26 +177,24 @@ def disks_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
     return _steady(changed)
 
 
-def ssds_alone(tree: Mapping[str, Any], size: str) -> dict[str, Any]:
+def ssds_alone(tree: ScenarioTree, size: str) -> ScenarioTree:
     """The SSDs as an array of their own, loaded with the hot spot alone.
 
     Nothing happens to them: events name drives and hot spots of the whole system. Offsets are as on
     the disks.
     """
-    changed = copy.deepcopy(dict(tree))
+    changed = copy.deepcopy(tree)
     changed.pop("event", None)
     array = changed["array"][0]
     tier = array.pop("cache_tier")
     array["drives"], array["level"] = tier["drives"], tier.get("level", "raid0")
-    load = changed["workload"][0]
-    changed["workload"][0] = {key: load[key] for key in load if not key.startswith("hot_")}
-    changed["workload"][0] = {"align": f"{SECTOR} B"} | changed["workload"][0] | {"area": size}
+    load = without_hot_spot(changed["workload"][0])
+    changed["workload"][0] = {"align": f"{SECTOR} B", **load, "area": size}
     return _steady(changed)
 
 
-def _steady(tree: dict[str, Any]) -> dict[str, Any]:
-    run = {key: value for key, value in tree.get("run", {}).items() if key in ("precondition",)}
-    tree["run"] = run | _STEADY_RUN
+def _steady(tree: ScenarioTree) -> ScenarioTree:
+    tree["run"] = {**kept_run(tree, ("precondition",)), **_STEADY_RUN}
     return tree
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Final
 
 from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.levels import Level
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.spec.trees import ScenarioTree
 
-IOS_PER_WRITE: Mapping[str, int] = {"raid0": 1, "raid10": 2, "raid5": 4, "raid6": 6}
+IOS_PER_WRITE: Final[Mapping[Level, float]] = {"raid0": 1, "raid10": 2, "raid5": 4, "raid6": 6}
 """I/Os to drives that a small write takes where no cache helps."""
 
 _MODEL = "sas-6g-hdd"
@@ -42,13 +44,13 @@ class LevelCase:
     """A level of a controller, with its cache or without."""
 
     controller: ControllerSpec
-    level: str
+    level: Level
     cached: bool
     drives: int
 
     def scenario(self) -> Scenario:
         """One run."""
-        tree: dict[str, Any] = {
+        tree: ScenarioTree = {
             "host": {"model": "rx300-s7"},
             "controller": {
                 "model": self.controller.name,

@@ -20,7 +20,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
 from raidlab.scenarios.studies.present import Present, System, Windows, beside
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 TOLERANCE = 0.15
 """Root mean square of the waits' errors up to which a choice gives what was monitored."""

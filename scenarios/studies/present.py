@@ -13,7 +13,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
@@ -23,7 +22,9 @@ from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.rows import Row, typed
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, Openness, Steps, read_monitored
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
+from raidlab.scenarios.spec.written import kept_run
+from raidlab.scenarios.studies.running import Running
 
 HOURS = 24
 """Windows at most: a day's hours, or as many equal parts of the file."""
@@ -184,7 +185,7 @@ def _together(every: Sequence[tuple[Waits, Waits]]) -> Waits:
 class System:
     """The present system: its scenario, whose own loads are left out."""
 
-    tree: Mapping[str, Any]
+    tree: ScenarioTree
     path: Path | None = None
 
     @property
@@ -192,18 +193,18 @@ class System:
         """What it is called."""
         return str(self.tree.get("title") or (self.path.stem if self.path else "the system"))
 
-    def loaded(self, loads: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> Scenario:
+    def loaded(self, loads: Sequence[WorkloadTree], run: RunTree) -> Scenario:
         """The system with other loads.
 
         Raises:
             SpecError: The scenario cannot be.
         """
-        own = self.tree.get("run")
-        kept = {k: v for k, v in own.items() if k in _KEPT_KEYS} if isinstance(own, Mapping) else {}
+        kept = kept_run(self.tree, _KEPT_KEYS)
         if not {"precondition", "snapshot", "state"} & set(kept):
             kept["precondition"] = "steady-state"
-        rest = {k: v for k, v in self.tree.items() if k not in ("workload", "event", "run")}
-        return build_scenario(rest | {"workload": list(loads), "run": {**kept, **run}}, self.path)
+        tree: ScenarioTree = {**self.tree, "workload": list(loads), "run": {**kept, **run}}
+        tree.pop("event", None)
+        return build_scenario(tree, self.path)
 
 
 class Windows:
@@ -265,7 +266,7 @@ class Windows:
             SpecError: The system cannot be.
         """
         length = self._steps * self.step_s
-        run = {
+        run: RunTree = {
             "warm_up": f"{round(length * 1e9)} ns",
             "duration": f"{round(length * 1e9)} ns",
             "timeline_step": f"{max(1, round(self.step_s * 1e9))} ns",
@@ -406,9 +407,7 @@ def beside(
     return windows.beside(system, scenario, result)
 
 
-def as_monitored(
-    tree: Mapping[str, Any], path: Path, running: Running, seed: int
-) -> Present | None:
+def as_monitored(tree: ScenarioTree, path: Path, running: Running, seed: int) -> Present | None:
     """A scenario under its own monitored load, beside what was monitored.
 
     None for scenarios of other loads, or of several, which share the system.

@@ -6,10 +6,9 @@ import copy
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.schema import read_toml
+from raidlab.devices.plan_types import ArrayPlan
 from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.losses import unrebuilt
@@ -20,6 +19,8 @@ from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, Coded
 from raidlab.scenarios.spec.run_result import PeriodResult
+from raidlab.scenarios.spec.trees import EventTree, ScenarioTree
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
 from raidlab.scenarios.studies.rebuild_samples import Degraded, Lengths, Sample
@@ -147,26 +148,27 @@ def rebuilds(
         KeyboardInterrupt: Ctrl-C, before anything was measured. After that the result says so.
     """
     runs = Runs(workers, store, progress)
-    return rebuilds_of(read_toml(path), path, rates, runs, seed=seed, whole=True)
+    return rebuilds_of(scenario_tree(path), path, rates, runs, seed=seed, whole=True)
 
 
-def with_failure(tree: Mapping[str, Any]) -> dict[str, Any]:
+def with_failure(tree: ScenarioTree) -> ScenarioTree:
     """The tree of a scenario in which the first drive of the first array fails, and is rebuilt.
 
     Without a spare a new drive stands in its place at once: the time until somebody replaces it is
     no time of a rebuild, and a spare would want a port of its own.
     """
-    changed = copy.deepcopy(dict(tree))
+    changed = copy.deepcopy(tree)
     array = changed["array"][0]
-    at = {"array": array["name"]} if array.get("name") else {}
-    changed["event"] = [{"at": "1 s", "action": "fail-drive", "drive": 0, **at}]
-    if not array.get("hot_spares"):
-        changed["event"] += [{"at": "1.001 s", "action": "replace-drive", "drive": 0, **at}]
+    fails: EventTree = {"at": "1 s", "action": "fail-drive", "drive": 0}
+    replaced: EventTree = {"at": "1.001 s", "action": "replace-drive", "drive": 0}
+    if name := array.get("name"):
+        fails["array"] = replaced["array"] = name
+    changed["event"] = [fails] if array.get("hot_spares") else [fails, replaced]
     return changed
 
 
 def rebuilds_of(
-    tree: Mapping[str, Any],
+    tree: ScenarioTree,
     path: Path | None,
     rates: Sequence[float],
     runs: Runs,
@@ -252,7 +254,7 @@ class _Before:
 class _Part:
     """What is measured by samples: drives behind `begin`, a share of each."""
 
-    tree: Mapping[str, Any]
+    tree: ScenarioTree
     degraded: Degraded
     size: int
     """Bytes of the drive that the shares are of."""
@@ -264,7 +266,7 @@ class _Study:
 
     def __init__(
         self,
-        tree: Mapping[str, Any],
+        tree: ScenarioTree,
         path: Path | None,
         seed: int,
         runs: Runs,
@@ -472,14 +474,13 @@ def _seconds(hours: float | None) -> float | None:
     return None if hours is None else 3600 * hours
 
 
-def _array(scenario: Scenario) -> Mapping[str, Any]:
+def _array(scenario: Scenario) -> ArrayPlan:
     """The plan's array whose drive fails."""
-    array: Mapping[str, Any] = scenario.base["arrays"][sampling.failing(scenario)]
-    return array
+    return scenario.base["arrays"][sampling.failing(scenario)]
 
 
-def _at_rate(tree: Mapping[str, Any], rate: float) -> dict[str, Any]:
-    changed = copy.deepcopy(dict(tree))
+def _at_rate(tree: ScenarioTree, rate: float) -> ScenarioTree:
+    changed = copy.deepcopy(tree)
     for array in changed.get("array", []):
         if isinstance(array, dict):
             array["rebuild_rate"] = rate

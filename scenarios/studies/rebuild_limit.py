@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import leading
 from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.results.result import Recorded
+from raidlab.scenarios.spec.run_result import Component
 
 _FULL_SHARE = 0.9
 """Share of the time from which on a component is what everything waits for."""
@@ -116,7 +115,7 @@ def limit_of(recorded: Recorded, scenario: Scenario, array: int, *, is_paced: bo
     return Limit(Cause.LATENCY, loaded=loaded)
 
 
-def _is_met(component: Mapping[str, Any], array: str) -> bool:
+def _is_met(component: Component, array: str) -> bool:
     """Whether a rebuild of the array passes a component: its own, or one of several arrays."""
     owner, slash, _ = component["name"].partition("/")
     return not slash or owner == array

@@ -18,20 +18,23 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Final
 
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import ArrayPlan, HistoryLoad
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Recorded, Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.results.student import t_975
 from raidlab.scenarios.spec.run_result import PeriodResult
+from raidlab.scenarios.spec.trees import EventTree, ScenarioTree
+from raidlab.scenarios.spec.written import kept_run
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 
-PACE = "background_bytes_per_s"
+PACE: Final = "background_bytes_per_s"
 """The key of the plan's array for md's limit of a rebuild."""
 STRETCHES = 12
 """Equal parts of what is rebuilt, each with one place that is measured at most."""
@@ -115,9 +118,9 @@ def places(seed: int, begin: float = 0.0) -> Iterator[tuple[int, float]]:
         yield at, begin + (1.0 - begin) * within
 
 
-def whole(tree: Mapping[str, Any]) -> dict[str, Any]:
+def whole(tree: ScenarioTree) -> ScenarioTree:
     """The scenario with all of its drives used."""
-    changed = copy.deepcopy(dict(tree))
+    changed = copy.deepcopy(tree)
     for array in changed.get("array", []):
         if isinstance(array, dict):
             array.pop("used", None)
@@ -132,7 +135,7 @@ def failing(scenario: Scenario) -> int:
     return next(at for at, array in arrays if drive in [*array["drives"], *array["spares"]])
 
 
-def before_scenario(tree: Mapping[str, Any], path: Path | None, lengths: Lengths) -> Scenario:
+def before_scenario(tree: ScenarioTree, path: Path | None, lengths: Lengths) -> Scenario:
     """The scenario with all drives, as long as its users need for a p99."""
     changed = _run(tree, lengths.warm_up, lengths.before)
     changed.pop("event", None)
@@ -149,7 +152,7 @@ class Degraded:
     drives: tuple[int, ...]
     """Their places in it."""
 
-    def events(self, tree: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def events(self, tree: ScenarioTree) -> list[EventTree]:
         """Their failures and then what replaces them, of the events of a scenario."""
         own = [each for each in tree["event"] if each.get("array") in (None, self.array)]
         fail, replace_ = (
@@ -159,10 +162,10 @@ class Degraded:
             ]
             for action in ("fail-drive", "replace-drive")
         )
-        return [dict(each) for each in (*fail, *replace_) if each is not None]
+        return [each.copy() for each in (*fail, *replace_) if each is not None]
 
 
-def _is(event: Mapping[str, Any], action: str) -> bool:
+def _is(event: EventTree, action: str) -> bool:
     return event.get("action") == action
 
 
@@ -190,7 +193,7 @@ def survived(level: str, drives: int) -> int:
 
 
 def sampled_scenario(
-    tree: Mapping[str, Any],
+    tree: ScenarioTree,
     path: Path | None,
     degraded: Degraded,
     rate: float,
@@ -203,8 +206,8 @@ def sampled_scenario(
     changed["event"] = degraded.events(changed)
     for at, event in enumerate(changed["event"]):
         event["at"] = f"{lengths.warm_up + 1e-5 * at:.6f} s"
-    for array in changed["array"]:
-        array["rebuild_rate"] = rate
+    for table in changed["array"]:
+        table["rebuild_rate"] = rate
     scenario = build_scenario(changed, path)
     array = scenario.base["arrays"][failing(scenario)]
     array["rebuild_from"] = place
@@ -217,7 +220,7 @@ def sampled_scenario(
 
 
 def whole_scenario(
-    tree: Mapping[str, Any], path: Path | None, degraded: Degraded, rate: float, lengths: Lengths
+    tree: ScenarioTree, path: Path | None, degraded: Degraded, rate: float, lengths: Lengths
 ) -> Scenario:
     """The scenario until its rebuild is done."""
     changed = _run(tree, 0.0, _LONGEST_S)
@@ -225,8 +228,8 @@ def whole_scenario(
     changed["event"] = degraded.events(changed)
     for at, event in enumerate(changed["event"]):
         event["at"] = f"{lengths.warm_up + 1e-5 * at:.6f} s"
-    for array in changed["array"]:
-        array["rebuild_rate"] = rate
+    for table in changed["array"]:
+        table["rebuild_rate"] = rate
     return _without_versions(build_scenario(changed, path))
 
 
@@ -234,28 +237,33 @@ _LONGEST_S = 100_000.0
 """Seconds after which a rebuild that is simulated whole is given up."""
 
 
-def _run(tree: Mapping[str, Any], warm_up: float, duration: float) -> dict[str, Any]:
-    changed = copy.deepcopy(dict(tree))
-    kept = {key: value for key, value in changed.get("run", {}).items() if key in _KEPT_KEYS}
-    changed["run"] = kept | {"warm_up": f"{warm_up:.6f} s", "duration": f"{duration:.6f} s"}
+def _run(tree: ScenarioTree, warm_up: float, duration: float) -> ScenarioTree:
+    changed = copy.deepcopy(tree)
+    run = kept_run(changed, _KEPT_KEYS)
+    run["warm_up"], run["duration"] = f"{warm_up:.6f} s", f"{duration:.6f} s"
+    changed["run"] = run
     return changed
 
 
-def _write_up_to(scenario: Scenario, array: Mapping[str, Any], place: float) -> None:
+def _write_up_to(scenario: Scenario, array: ArrayPlan, place: float) -> None:
     """A flash drive that takes over has written what is in place: its SLC cache may be full."""
     drives, devices = scenario.base["drives"], scenario.base["devices"]
     if not array["spares"]:
         return
     drive = drives[array["spares"][0]]
     device = devices[drive["device"]]
-    size = int(place * (array["used_bytes"] or device.get("capacity_bytes", 0))) // 4096 * 4096
-    if device["kind"] != "ssd" or not size:
+    if device["kind"] != "ssd":
         return
-    written = {
+    size = int(place * (array["used_bytes"] or device["capacity_bytes"])) // 4096 * 4096
+    if not size:
+        return
+    written: HistoryLoad = {
         "access": "sequential", "area_bytes": size, "block_bytes": 131072, "ongoing": False,
         "start_bytes": 0, "then_rests": False, "weight": 1, "written_bytes": size,
     }  # fmt: skip
-    devices.append(copy.deepcopy(device) | {"history": [written]})
+    taking_over = copy.deepcopy(device)
+    taking_over["history"] = [written]
+    devices.append(taking_over)
     drive["device"] = len(devices) - 1
 
 

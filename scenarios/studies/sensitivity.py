@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING, Any
 
 from raidlab.devices.draws import bounds, open_numbers, placed
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import Document, get
+from raidlab.devices.trees import Document, Tree, get
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Source, of_load, workload_faults
 from raidlab.scenarios.running.simulate import results_of
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.vary import Axis, with_values
 
 if TYPE_CHECKING:
@@ -276,7 +276,7 @@ def _check(scenario: Scenario, of: Goal, method: Method, samples: int, factors: 
         raise SpecError(faults)
 
 
-def _problem(factors: int) -> dict[str, Any]:
+def _problem(factors: int) -> dict[str, object]:
     return {
         "num_vars": factors,
         "names": [str(at) for at in range(factors)],
@@ -319,7 +319,7 @@ def _built(
 
 
 def _placed(scenario: Scenario, factors: Sequence[Factor], shares: Sequence[float]) -> Scenario:
-    fields: dict[str, Any] = {}
+    fields: Tree = {}
     numbers: dict[str, dict[str, float]] = {}
     for factor, share in zip(factors, shares, strict=True):
         if factor.axis is not None:
@@ -344,7 +344,7 @@ def _effects(
     import numpy as np
 
     problem, results = _problem(len(factors)), np.array(values)
-    found: Mapping[str, Any]
+    found: Mapping[str, np.ndarray]
     if np.ptp(results) == 0:
         zeros = np.zeros(len(factors))
         found = dict.fromkeys(("mu_star", "mu_star_conf", "sigma", "S1", "ST", "ST_conf"), zeros)

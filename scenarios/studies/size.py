@@ -12,11 +12,11 @@ it holds and that its neighbour does not.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.devices.trees import Document
@@ -39,14 +39,13 @@ from raidlab.scenarios.results.goals import (
 )
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.running.simulate import Progress, results_of
-from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies import rebuild
+from raidlab.scenarios.studies.present import Present
+from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.unloaded import slowdown
 from raidlab.scenarios.studies.vary import Axis, Span, with_values
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.studies.present import Present
 
 _COARSE = 5
 """Values that are tried first."""
@@ -185,7 +184,7 @@ class Sized:
 
 
 def size(
-    tree: Mapping[str, Any],
+    tree: ScenarioTree,
     path: Path | None,
     axis: Axis,
     goals: Sequence[Goal],
@@ -259,20 +258,11 @@ def size(
     )
 
 
-@dataclass(frozen=True)
-class Running:
-    """How runs are made: none of it changes a result."""
-
-    workers: int | None = None
-    progress: Progress | None = None
-    store: Store | None = None
-
-
 def _candidates(
-    tree: Mapping[str, Any], path: Path | None, axis: Axis
-) -> tuple[dict[Any, tuple[dict[str, Any], Scenario]], dict[Any, tuple[Fault, ...]]]:
+    tree: ScenarioTree, path: Path | None, axis: Axis
+) -> tuple[dict[Any, tuple[ScenarioTree, Scenario]], dict[Any, tuple[Fault, ...]]]:
     """The values that a scenario can be built with, and why it cannot be with others."""
-    found: dict[Any, tuple[dict[str, Any], Scenario]] = {}
+    found: dict[Any, tuple[ScenarioTree, Scenario]] = {}
     unbuilt: dict[Any, tuple[Fault, ...]] = {}
     faults: list[Fault] = []
     for value in axis.values or _spread(axis.span):
@@ -315,7 +305,7 @@ class Search:
 
     def __init__(
         self,
-        candidates: dict[Any, tuple[dict[str, Any], Scenario]],
+        candidates: dict[Any, tuple[ScenarioTree, Scenario]],
         goals: tuple[Goal, ...],
         path: Path | None,
         running: Running,
@@ -481,7 +471,7 @@ def life_of(result: Result) -> Measured:
 
 
 def rebuilt(
-    tree: Mapping[str, Any], path: Path | None, running: Running, seed: int | None
+    tree: ScenarioTree, path: Path | None, running: Running, seed: int | None
 ) -> dict[str, Measured]:
     """By quantity: hours of a rebuild under the load, percentiles in microseconds meanwhile."""
     rate = float(tree["array"][0].get("rebuild_rate", 0.3))

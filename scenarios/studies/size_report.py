@@ -14,10 +14,12 @@ from raidlab.scenarios.results.look import (
     Column,
     Kind,
     Table,
+    digits,
     dress,
     line,
     log_axis,
     percent,
+    shown_unit,
     spread,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
@@ -120,10 +122,10 @@ def _value(each: Judged) -> str:
         return "unknown"
     if each.goal.unit != "us":
         return shown
-    scale = measured.value / float(shown.split(" ")[0].replace(",", "") or 1)
+    scale, unit = shown_unit(measured.value, each.goal.unit)
     ends = [None if end is None else end / scale for end in (measured.low, measured.high)]
-    number, _, unit = shown.partition(" ")
-    return f"{number}{spread(measured.value / scale, *ends)} {unit}"
+    value = measured.value / scale
+    return f"{digits(value)}{spread(value, *ends)} {unit}"
 
 
 def _many(found: Sized, value: object) -> bool:

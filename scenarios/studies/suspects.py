@@ -10,19 +10,22 @@ import copy
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Final, Literal
 
 from raidlab.devices.levels import facts
-from raidlab.devices.plan_types import ArrayPlan
+from raidlab.devices.plan_types import ArrayPlan, DeviceParams, LimitParams, Plan
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 BUSY: Final = 0.9
 """Utilization from which on a component may be the limit."""
 _WIDER: Final = 8
 """Times as wide, fast or deep: enough that the cause is gone."""
-_SYNCS: Final = ("fsync", "fdatasync", "sync", "o_dsync")
+_Sync = Literal["fsync", "fdatasync", "sync", "o_dsync"]
+_SYNCS: Final[tuple[_Sync, ...]] = ("fsync", "fdatasync", "sync", "o_dsync")
 _UNITS: Final = (16, 32, 64, 128, 256, 512, 1024)
 """Stripe units that controllers and mdadm offer, in KiB."""
 _MIB: Final = 1 << 20
@@ -30,8 +33,9 @@ _PAGE: Final = 4096
 _LONG_NS: Final = 1_000_000_000
 """A bucket that is longer holds credit; shorter ones only smooth."""
 
-Plan = dict[str, Any]
-Change = Callable[[Plan], None]
+PlanChange = Callable[[Plan], None]
+TreeChange = Callable[[ScenarioTree], None]
+DeviceChange = Callable[[DeviceParams], None]
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
                 f"{name}: write-intent bitmap",
                 "keep the bitmap on another device, use a larger bitmap chunk, or none",
                 "mdadm --detail /dev/mdX | grep -i bitmap",
-                _rewritten(scenario, ("array", index, "bitmap"), "none"),
+                edited_tree(scenario, partial(_without_bitmap, index)),
             )
         data = len(array["drives"]) - level.parities
         stripe = data * array["stripe_unit_bytes"]
@@ -92,7 +96,7 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
             yield from _partial_stripes(scenario, at, stripe)
         if index is not None and len(array["drives"]) > 1:
             yield from _stripe_units(scenario, index, array)
-    if any(event["action"] == "fail-drive" for event in scenario.written.get("event", ())):
+    if any(event["action"] == "fail-drive" for event in scenario.written.get("event", [])):
         yield Suspect(
             "degraded",
             "a failed drive",
@@ -100,6 +104,14 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
             "cat /proc/mdstat; storcli /c0/vall show",
             edited_tree(scenario, _without_failures),
         )
+
+
+def _without_bitmap(at: int, tree: ScenarioTree) -> None:
+    tree["array"][at]["bitmap"] = "none"
+
+
+def _with_unit(at: int, kib: int, tree: ScenarioTree) -> None:
+    tree["array"][at]["stripe_unit"] = f"{kib} KiB"
 
 
 def _partial_stripes(scenario: Scenario, at: int, stripe: int) -> Iterator[Suspect]:
@@ -135,7 +147,7 @@ def _stripe_units(scenario: Scenario, index: int, array: ArrayPlan) -> Iterator[
                 f"{array['name']}: stripe unit of {array['stripe_unit_bytes'] // 1024} KiB",
                 f"a stripe unit of {kib} KiB; it is chosen when an array is made",
                 "mdadm --detail /dev/mdX | grep Chunk; storcli /c0/vall show all | grep Strip",
-                _rewritten(scenario, ("array", index, "stripe_unit"), f"{kib} KiB"),
+                edited_tree(scenario, partial(_with_unit, index, kib)),
                 at_least_pct=25.0,
             )
 
@@ -153,8 +165,8 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
         load["read_share"] < 1 for load in loads
     ):
 
-        def write_back(tree: Plan) -> None:
-            tree["controller"] |= {"write": "write-back", "backup": "fbu"}
+        def write_back(tree: ScenarioTree) -> None:
+            tree["controller"].update({"write": "write-back", "backup": "fbu"})
 
         yield Suspect(
             "write-through",
@@ -166,7 +178,7 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
     sequential = any(load["access"] == "sequential" and load["read_share"] > 0 for load in loads)
     if any(cache["read_ahead"] == "none" for cache in caches) and sequential:
 
-        def read_ahead(tree: Plan) -> None:
+        def read_ahead(tree: ScenarioTree) -> None:
             tree["controller"]["read_ahead"] = "always"
 
         yield Suspect(
@@ -180,7 +192,7 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
 
 def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
     devices = scenario.base["devices"]
-    cases: list[tuple[str, Callable[[Plan], bool], Change, str, str, str]] = [
+    cases: list[tuple[str, Callable[[DeviceParams], bool], DeviceChange, str, str, str]] = [
         (
             "burst-credits",
             lambda device: any(limit["burst_ns"] > _LONG_NS for limit in _limits(device)),
@@ -191,7 +203,7 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
         ),
         (
             "slc-cache-full",
-            lambda device: bool(device.get("nand", {}).get("slc_cache")),
+            lambda device: device["kind"] == "ssd" and bool(device["nand"].get("slc_cache")),
             _all_slc,
             "the pSLC cache of the drive",
             "write less at a time, leave time to fold, or take a drive that sustains the rate",
@@ -199,16 +211,16 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
         ),
         (
             "smr-band",
-            lambda device: bool(device.get("shingled")),
-            lambda device: device.update(shingled=None),
+            lambda device: device["kind"] == "hdd" and bool(device.get("shingled")),
+            _without_shingles,
             "shingled bands of the drive",
             "drives without shingled recording (CMR) for random writes and rebuilds",
             "smartctl -i /dev/sdX: look the model up in the maker's list of SMR drives",
         ),
         (
             "power-state",
-            lambda device: bool(device.get("back_end", {}).get("wake_ns")),
-            lambda device: device["back_end"].update(wake_ns=0),
+            _sleeps,
+            _awake,
             "the drive's power states",
             "forbid deep power states: nvme set-feature -f 0x0c, or nvme_core."
             "default_ps_max_latency_us=0",
@@ -216,10 +228,10 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
         ),
     ]
     for code, has, change, subject, remedy, check in cases:
-        found = [at for at, device in enumerate(devices) if has(cast(Plan, device))]
+        found = [at for at, device in enumerate(devices) if has(device)]
         if found:
 
-            def on_all(plan: Plan, found: list[int] = found, change: Change = change) -> None:
+            def on_all(plan: Plan, found: list[int] = found, change: DeviceChange = change) -> None:
                 for at in found:
                     change(plan["devices"][at])
 
@@ -231,35 +243,60 @@ def _of_drives(scenario: Scenario) -> Iterator[Suspect]:
             "the host's idle states",
             "forbid deep C-states: cpupower idle-set -D 10, or the BIOS' performance profile",
             "cpupower idle-info; turbostat",
-            edited_plan(scenario, lambda plan: plan["host"].update(wake_ns=0, c_states=[])),
+            edited_plan(scenario, _host_awake),
         )
 
 
-def _limits(device: Plan) -> list[Plan]:
-    limits = device.get("limits") if device["kind"] == "volume" else None
-    return limits or []
+def _limits(device: DeviceParams) -> list[LimitParams]:
+    return device.get("limits", []) if device["kind"] == "volume" else []
 
 
-def _without_credits(device: Plan) -> None:
-    device["limits"] = [limit for limit in device["limits"] if limit["burst_ns"] <= _LONG_NS]
+def _without_credits(device: DeviceParams) -> None:
+    if device["kind"] == "volume":
+        device["limits"] = [each for each in _limits(device) if each["burst_ns"] <= _LONG_NS]
 
 
-def _all_slc(device: Plan) -> None:
+def _all_slc(device: DeviceParams) -> None:
     """All cells hold one bit: the cache never fills, and folding never begins."""
-    nand = device["nand"]
-    nand["program_ns"] = [nand["slc_cache"]["program_ns"]] * len(nand["program_ns"])
-    nand["slc_cache"] = None
-    nand.pop("program_bytes_per_s", None)
+    cache = device["nand"].get("slc_cache") if device["kind"] == "ssd" else None
+    if device["kind"] == "ssd" and cache is not None:
+        nand = device["nand"]
+        nand["program_ns"] = [cache["program_ns"]] * len(nand["program_ns"])
+        nand["slc_cache"] = None
+        nand.pop("program_bytes_per_s", None)
+
+
+def _without_shingles(device: DeviceParams) -> None:
+    if device["kind"] == "hdd":
+        device["shingled"] = None
+
+
+def _sleeps(device: DeviceParams) -> bool:
+    back_end = device.get("back_end") if device["kind"] == "ssd" else None
+    return back_end is not None and bool(back_end["wake_ns"])
+
+
+def _awake(device: DeviceParams) -> None:
+    back_end = device.get("back_end") if device["kind"] == "ssd" else None
+    if back_end is not None:
+        back_end["wake_ns"] = 0
+
+
+def _host_awake(plan: Plan) -> None:
+    plan["host"]["wake_ns"] = 0
+    plan["host"]["c_states"] = []
 
 
 def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
     loads = scenario.base["workloads"]
-    written = scenario.written.get("workload", ())
+    written = scenario.written.get("workload", [])
     for number, table in enumerate(written):
         keys = [key for key in _SYNCS if table.get(key)]
         if keys:
 
-            def unsynced(tree: Plan, number: int = number, keys: list[str] = keys) -> None:
+            def unsynced(
+                tree: ScenarioTree, number: int = number, keys: list[_Sync] = keys
+            ) -> None:
                 for key in keys:
                     tree["workload"][number].pop(key)
 
@@ -305,7 +342,7 @@ def _of_loads(scenario: Scenario) -> Iterator[Suspect]:
     if len(written) > 1:
         for number, load in enumerate(loads[: len(written)]):
 
-            def alone(tree: Plan, number: int = number) -> None:
+            def alone(tree: ScenarioTree, number: int = number) -> None:
                 del tree["workload"][number]
 
             yield Suspect(
@@ -323,8 +360,10 @@ def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
     if any("parity thread" in name for name in threads):
 
         def parity(plan: Plan) -> None:
-            for key in ("stripe_page_ns", "stripe_reread_ns", "raid_command_ns"):
-                plan["host"][key] //= _WIDER
+            host = plan["host"]
+            host["stripe_page_ns"] //= _WIDER
+            host["stripe_reread_ns"] = (host["stripe_reread_ns"] or 0) // _WIDER
+            host["raid_command_ns"] //= _WIDER
 
         yield Suspect(
             "md-thread",
@@ -336,9 +375,10 @@ def _of_threads(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
     if any("parity thread" not in name for name in threads):
 
         def more(plan: Plan) -> None:
-            plan["host"]["cores"] *= _WIDER
-            for key in ("submit_ns", "complete_ns"):
-                plan["host"][key] //= _WIDER
+            host = plan["host"]
+            host["cores"] *= _WIDER
+            host["submit_ns"] //= _WIDER
+            host["complete_ns"] //= _WIDER
 
         yield Suspect(
             "host-thread",
@@ -417,9 +457,9 @@ def _of_links(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
 
         def wider(plan: Plan, at: int = at) -> None:
             link = plan["links"][at]
-            for key in link:
-                if key.endswith("_ns"):
-                    link[key] //= _WIDER
+            link["latency_ns"] = link.get("latency_ns", 0) // _WIDER
+            link["read_command_ns"] = link.get("read_command_ns", 0) // _WIDER
+            link["write_command_ns"] = link.get("write_command_ns", 0) // _WIDER
             link["bytes_per_s"] *= _WIDER
 
         expander = "expander" in link["name"]
@@ -451,44 +491,33 @@ def _is_own(scenario: Scenario, link: int) -> bool:
     return rate >= own
 
 
-def _without_failures(tree: Plan) -> None:
+def _without_failures(tree: ScenarioTree) -> None:
     tree["event"] = [event for event in tree["event"] if event["action"] != "fail-drive"]
 
 
 def _written_array(scenario: Scenario, at: int) -> int | None:
     """The place of an array of the plan in the file; None where one table makes several."""
-    written = scenario.written.get("array", ())
-    return at if len(written) == len(scenario.base["arrays"]) else None
+    return at if len(scenario.written["array"]) == len(scenario.base["arrays"]) else None
 
 
-def edited_plan(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+def edited_plan(scenario: Scenario, change: PlanChange) -> Callable[[], Scenario]:
     """A scenario whose plan is changed when it is asked for."""
 
     def edited() -> Scenario:
         base = copy.deepcopy(scenario.base)
-        change(cast(Plan, base))
+        change(base)
         return replace(scenario, base=base)
 
     return edited
 
 
-def edited_tree(scenario: Scenario, change: Change) -> Callable[[], Scenario]:
+def edited_tree(scenario: Scenario, change: TreeChange) -> Callable[[], Scenario]:
     """A scenario whose file is changed when it is asked for; raises `SpecError` if it cannot be."""
 
     def edited() -> Scenario:
-        tree = json.loads(json.dumps(dict(scenario.written), default=str))
+        tree: ScenarioTree = json.loads(json.dumps(scenario.written, default=str))
         change(tree)
         built = build_scenario(tree, Path(scenario.path) if scenario.path else None)
         return replace(built, seed=scenario.seed)
 
     return edited
-
-
-def _rewritten(
-    scenario: Scenario, place: tuple[str, int, str], value: str
-) -> Callable[[], Scenario]:
-    def change(tree: Plan) -> None:
-        table, at, key = place
-        tree[table][at][key] = value
-
-    return edited_tree(scenario, change)

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from raidlab.devices.faults import Fault, SpecError, few_of_each
-from raidlab.devices.schema import read_toml
-from raidlab.devices.trees import Document
+from raidlab.devices.trees import Document, Value
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
@@ -31,15 +30,15 @@ from raidlab.scenarios.running.simulate import Progress, result_of, runs_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
-from raidlab.scenarios.studies.sweep_picture import picture
+from raidlab.scenarios.spec.trees import ScenarioTree
+from raidlab.scenarios.spec.written import scenario_tree
+from raidlab.scenarios.studies.sweep_picture import Line, picture
 from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
     import polars as pl
 
-Line = dict[str, Any]
-"""A row of a sweep: what varies by its path, figures by `COLUMNS`."""
 LATENCIES = ("mean", "p50", "p95", "p99", "p99_9")
 """Of which a row has columns."""
 
@@ -80,7 +79,8 @@ class Sweep:
         """
         if all(row["why_not"] is not None for row in self.rows):
             raise ValueError("no point of the sweep could be run: there is nothing to draw")
-        return picture(self, "latency_p99_us" if self.open else "iops")
+        what = "latency_p99_us" if self.open else "iops"
+        return picture(self.rows, self.vary, what, grid=self.design is Design.GRID)
 
     def to_pandas(self) -> Any:
         """`table` as a pandas data frame; pandas must be installed.
@@ -124,7 +124,7 @@ class Sweep:
 class Experiment:
     """What a sweep is to simulate: a scenario's tree, what varies in it, and how."""
 
-    tree: Mapping[str, Any]
+    tree: ScenarioTree
     axes: Sequence[Axis]
     path: Path | None = None
     """Of the scenario's file."""
@@ -139,7 +139,7 @@ class Experiment:
     @classmethod
     def of(
         cls,
-        scenario: str | Path | Mapping[str, Any],
+        scenario: str | Path | Mapping[str, object],
         vary: Mapping[str, str | Sequence[Any]],
         **settings: Any,
     ) -> Self:
@@ -160,15 +160,15 @@ class Experiment:
             for path, values in vary.items()
         ]
         if isinstance(scenario, Mapping):
-            return cls(in_form_of_a_file(scenario), axes, **settings)
-        return cls(read_toml(Path(scenario)), axes, Path(scenario), **settings)
+            return cls(cast(ScenarioTree, in_form_of_a_file(scenario)), axes, **settings)
+        return cls(scenario_tree(Path(scenario)), axes, Path(scenario), **settings)
 
 
 @dataclass
 class _Point:
     """A point under way."""
 
-    values: Mapping[str, Any]
+    values: Mapping[str, Value]
     scenario: Scenario | None
     faults: list[Fault]
     runs: list[tuple[int, int]] = field(default_factory=list)
@@ -267,7 +267,7 @@ def _counted(count: int, of: int, warning: str) -> str:
 class _Built:
     """Scenarios of the points, made when they are wanted and forgotten when they are done."""
 
-    def __init__(self, experiment: Experiment, placed: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, experiment: Experiment, placed: Sequence[Mapping[str, Value]]) -> None:
         self._experiment = experiment
         self._placed = placed
         self.points: dict[int, _Point] = {}
@@ -298,7 +298,7 @@ class _Built:
                 self._made += 1
                 yield json.dumps(point.scenario.plan(*run, self._experiment.seed))
 
-    def _point(self, values: Mapping[str, Any]) -> _Point:
+    def _point(self, values: Mapping[str, Value]) -> _Point:
         more = {}
         if self._experiment.replications is not None:
             more = {"run.replications": self._experiment.replications}

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from raidlab.scenarios.results.look import apart, depth_axis, dress, end_label, line
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-    from raidlab.scenarios.studies.sweep import Line, Sweep
-
+Line = dict[str, Any]
+"""A row of a sweep: what varies by its path, figures by `COLUMNS`."""
 _LINES = 5
 _LABEL_DISTANCE = 0.08
 """Least distance of labels at the lines' ends, as a share of the highest value."""
 
 
-def ran(found: Sweep) -> list[Line]:
+def ran(rows: Sequence[Line]) -> list[Line]:
     """The rows of points that could be run."""
-    return [row for row in found.rows if row["why_not"] is None]
+    return [row for row in rows if row["why_not"] is None]
 
 
-def place(found: Sweep, row: Line) -> str:
-    """A point in words."""
-    return ", ".join(f"{path} = {row[path]}" for path in found.vary)
+def place(vary: Sequence[str], row: Line) -> str:
+    """A point in words: the value of each path that varies."""
+    return ", ".join(f"{path} = {row[path]}" for path in vary)
 
 
 def short(path: str) -> str:
@@ -34,20 +34,27 @@ def short(path: str) -> str:
     return ".".join(words[-2:])
 
 
-def heads(found: Sweep) -> dict[str, str]:
+def heads(vary: Sequence[str]) -> dict[str, str]:
     """What each path is called in a table: its last word, or two where that is not enough."""
-    last = [path.rpartition(".")[2] for path in found.vary]
+    last = [path.rpartition(".")[2] for path in vary]
     one = len(set(last)) == len(last) and not any(word.isdigit() for word in last)
-    return dict(zip(found.vary, last if one else map(short, found.vary), strict=True))
+    return dict(zip(vary, last if one else map(short, vary), strict=True))
 
 
-def picture(found: Sweep, what: str) -> go.Figure:
-    """A column of the rows over what varies first: a line for each value of the rest."""
+def picture(rows: Sequence[Line], vary: Sequence[str], what: str, *, grid: bool) -> go.Figure:
+    """A column of the rows over what varies first: a line for each value of the rest.
+
+    Args:
+        rows: Of a sweep.
+        vary: Paths of what varies.
+        what: The column.
+        grid: False for points that are drawn at random: they are on no line.
+    """
     import plotly.graph_objects as go
 
     drawn = go.Figure()
-    across, *others = found.vary
-    rows = [row for row in ran(found) if row[what] is not None]
+    across, *others = vary
+    rows = [row for row in ran(rows) if row[what] is not None]
     scale = 1e-3 if what.endswith("_us") else 1.0
 
     deep = across.endswith(".outstanding")
@@ -57,7 +64,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
         return tuple(str(row[name]) for name in (*others, *own))
 
     groups = list(dict.fromkeys(group(row) for row in rows))
-    few = len(groups) <= _LINES and found.design == "grid"
+    few = len(groups) <= _LINES and grid
     ends: list[tuple[str, float, float]] = []
     for at, each in enumerate(groups if few else [()]):
         own = [row for row in rows if not few or group(row) == each]
@@ -69,7 +76,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
                 y=[row[what] * scale for row in own],
                 name=name,
                 mode="lines+markers" if few else "markers",
-                hovertext=[place(found, row) for row in own],
+                hovertext=[place(vary, row) for row in own],
                 **look,
             )
         )
@@ -83,7 +90,7 @@ def picture(found: Sweep, what: str) -> go.Figure:
     drawn.update_yaxes(
         title_text="p99, ms" if scale < 1 else "IO/s", rangemode="tozero", tickformat=",~f"
     )
-    drawn.update_xaxes(title_text=heads(found)[across])
+    drawn.update_xaxes(title_text=heads(vary)[across])
     if deep:
         drawn.update_xaxes(depth_axis([row["outstanding"] for row in rows]))
     return drawn

@@ -13,8 +13,9 @@ from raidlab.scenarios.results.look import (
     figure,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
-from raidlab.scenarios.studies.sweep import Line, Sweep
-from raidlab.scenarios.studies.sweep_picture import heads, picture, place, ran
+from raidlab.scenarios.studies.sweep import Sweep
+from raidlab.scenarios.studies.sweep_picture import Line, heads, picture, place, ran
+from raidlab.scenarios.studies.vary import Design
 
 _ROWS = 40
 """Rows that a terminal shows unless it is asked for all."""
@@ -29,7 +30,7 @@ def answer(found: Sweep) -> str:
 
     The rate of a load that comes at a rate of its own, and is served, is no merit of a system.
     """
-    rows = ran(found)
+    rows = ran(found.rows)
     refused = {row["point"] for row in found.rows if row["why_not"]}
     text = f"{found.points - len(refused):,} points ran"
     if refused:
@@ -48,20 +49,20 @@ def answer(found: Sweep) -> str:
             row for row in closed if row is not best and row["iops"] * _TIE_RATIO >= best["iops"]
         ]
         rate = figure(best["iops"], "IO/s")
-        return f"{text}. The highest rate is {rate}: {place(found, best)}{_tie(found, alike)}."
+        return f"{text}. The highest rate is {rate}: {place(found.vary, best)}{_tie(found, alike)}."
     known = [row for row in carrying if row["latency_p99_us"] is not None]
     if not known:
         return f"{text}."
     least = min(known, key=lambda row: row["latency_p99_us"])
     p99 = least["latency_p99_us"]
     alike = [row for row in known if row is not least and row["latency_p99_us"] <= _TIE_RATIO * p99]
-    said = f"The lowest p99 is {figure(p99, 'us')}: {place(found, least)}"
+    said = f"The lowest p99 is {figure(p99, 'us')}: {place(found.vary, least)}"
     return f"{text}. {said}{_tie(found, alike)}."
 
 
 def _tie(found: Sweep, alike: Sequence[Line]) -> str:
     """Points that do as well as the best one."""
-    others = dict.fromkeys(place(found, row) for row in alike)
+    others = dict.fromkeys(place(found.vary, row) for row in alike)
     if not others:
         return ""
     if len(others) > _NAMED:
@@ -73,7 +74,7 @@ def table(found: Sweep) -> Table:
     """A line for each row."""
     varies_depth = any(path.endswith(".outstanding") for path in found.vary)
     columns = [
-        *(Column(head, kind=Kind.TEXT, width=10) for head in heads(found).values()),
+        *(Column(head, kind=Kind.TEXT, width=10) for head in heads(found.vary).values()),
         Column("workload", kind=Kind.TEXT, priority=2),
         *([] if varies_depth else [Column("depth", priority=3)]),
         Column("IO/s"),
@@ -86,7 +87,7 @@ def table(found: Sweep) -> Table:
         Column("limit", kind=Kind.TEXT, priority=2, width=14),
     ]
     rows: list[list[Cell]] = []
-    for row in ran(found):
+    for row in ran(found.rows):
         wide = None
         if row["iops_low"] is not None and row["iops_high"] is not None:
             wide = (row["iops_high"] - row["iops_low"]) / 2
@@ -118,7 +119,9 @@ def notes(found: Sweep) -> list[str]:
     said = []
     for why, rows in reasons.items():
         # A reason that begins with the point's own words says which it is.
-        where = "" if why.startswith(place(found, rows[0])) else f"{place(found, rows[0])}"
+        where = (
+            "" if why.startswith(place(found.vary, rows[0])) else f"{place(found.vary, rows[0])}"
+        )
         more = f" and {len(rows) - 1:,} more points" if len(rows) > 1 else ""
         said.append(f"{where}{more}{': ' if where or more else ''}{why}.")
     return said
@@ -130,7 +133,7 @@ def _ms(value: float | None) -> float | None:
 
 def sweep_report(found: Sweep, command: str = "") -> str:
     """The page; `command` makes it again."""
-    rows = ran(found)
+    rows = ran(found.rows)
     boxes = [Box(f"{found.points:,}", "points")]
     if rows:
         boxes += _highest(rows)
@@ -143,14 +146,14 @@ def sweep_report(found: Sweep, command: str = "") -> str:
         breaches=found.breaches,
         pictures=[
             Picture(
-                f"Rate over {heads(found)[found.vary[0]]}",
+                f"Rate over {heads(found.vary)[found.vary[0]]}",
                 "IO/s of each point.",
-                picture(found, "iops"),
+                picture(found.rows, found.vary, "iops", grid=found.design is Design.GRID),
             ),
             Picture(
-                f"p99 over {heads(found)[found.vary[0]]}",
+                f"p99 over {heads(found.vary)[found.vary[0]]}",
                 "Milliseconds of each point.",
-                picture(found, "latency_p99_us"),
+                picture(found.rows, found.vary, "latency_p99_us", grid=found.design is Design.GRID),
             ),
         ]
         if rows

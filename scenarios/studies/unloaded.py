@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -77,7 +77,7 @@ def unloaded_us(scenario: Scenario, goal: Goal) -> dict[str, float]:
     return dict(_means(text, scenario.path))
 
 
-def _alone(load: Mapping[str, Any], goal: Goal, file: str) -> dict[str, Any]:
+def _alone(load: Mapping[str, object], goal: Goal, file: str) -> dict[str, object]:
     for key in _RECORDED:
         if key in load:
             allowed = (

@@ -23,10 +23,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.trees import get, put
+from raidlab.devices.trees import Tree, Value, get, put
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 MOST_POINTS = 100_000
 """Points of a design at most."""
@@ -78,7 +79,7 @@ class Axis:
     tied: tuple[tuple[str, tuple[Any, ...] | None], ...] = ()
     """Other paths that move with it, each with its own values; None for the same ones."""
 
-    def settings(self, value: Any) -> dict[str, Any]:
+    def settings(self, value: Any) -> Tree:
         """The value of each of its paths where its own is this one."""
         found = {self.path: value}
         for path, values in self.tied:
@@ -215,7 +216,7 @@ def _with_unit(number: float, unit: str) -> Any:
 
 def points(
     axes: Sequence[Axis], design: Design = Design.GRID, count: int | None = None, seed: int = 1
-) -> list[dict[str, Any]]:
+) -> list[Tree]:
     """The points of a design: the value of each path.
 
     Args:
@@ -262,21 +263,21 @@ def points(
     ]
 
 
-def _settings(axes: Sequence[Axis], values: Sequence[Any]) -> dict[str, Any]:
+def _settings(axes: Sequence[Axis], values: Sequence[Any]) -> Tree:
     """The value of each path at a point, those of tied ones behind their own."""
-    found: dict[str, Any] = {}
+    found: Tree = {}
     for axis, value in zip(axes, values, strict=True):
         found |= axis.settings(value)
     return found
 
 
-def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def with_values(tree: ScenarioTree, values: Mapping[str, Value]) -> ScenarioTree:
     """The tree of a scenario with other values.
 
     Raises:
         SpecError: A path leads nowhere: an index beyond a list, a value that has no parts.
     """
-    changed = copy.deepcopy(dict(tree))
+    changed = cast(Tree, copy.deepcopy(tree))
     faults = []
     for path, value in values.items():
         factor = _TIMES.fullmatch(value) if isinstance(value, str) else None
@@ -293,7 +294,7 @@ def with_values(tree: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str,
             faults.append(Fault(path, value, allowed))
     if faults:
         raise SpecError(faults)
-    return changed
+    return cast(ScenarioTree, changed)
 
 
 def _multiple(stands: Any, factor: float) -> Any:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import Final, Literal
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import Plan
 from raidlab.devices.units import FREQUENCY
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.diagnostics.cache_filling import points_still_filling
@@ -24,8 +26,6 @@ from raidlab.scenarios.results.row import Change, Gain, Row
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import about
-
-Plan = dict[str, Any]
 
 
 def what_if(
@@ -89,24 +89,27 @@ def _gain(row: Row, before: dict[tuple[str, int], Row], *, still_filling: bool) 
     }
 
 
+_Number = Literal["cores", "queue_depth", "memory_bytes_per_s", "parity_bytes_per_s"]
+_OF_CONTROLLERS: Final[Mapping[_Number, str]] = {
+    "cores": "cores",
+    "queue_depth": "command queue",
+    "memory_bytes_per_s": "memory bandwidth",
+    "parity_bytes_per_s": "parity engines",
+}
+"""Numbers of a controller that can be twice as large, in words."""
+
+
 def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
     """Every change that has something to change in this system, in words."""
     plan = scenario.base
     for at, controller in enumerate(plan["controllers"]):
         name, link = controller["name"], controller["link"]
         if link is not None:
-            yield _planned(
-                scenario, f"twice the lanes of {name}", _doubler("links", link, "bytes_per_s")
-            )
-        for key, words in (
-            ("cores", "cores"),
-            ("queue_depth", "command queue"),
-            ("memory_bytes_per_s", "memory bandwidth"),
-            ("parity_bytes_per_s", "parity engines"),
-        ):
-            if cast(Plan, controller)[key] and _matters(plan, key):
+            yield _planned(scenario, f"twice the lanes of {name}", partial(_double_link, link))
+        for key, words in _OF_CONTROLLERS.items():
+            if controller[key] and _matters(plan, key):
                 words = f"twice the {words} of {name}"
-                yield _planned(scenario, words, _doubler("controllers", at, key))
+                yield _planned(scenario, words, partial(_double_number, at, key))
         if controller.get("cache") is not None and _cached(plan):
             yield _planned(scenario, f"twice the cache of {name}", _double_cache)
     yield _planned(scenario, "twice the rate of the drives' links", _double_links)
@@ -119,11 +122,11 @@ def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
     yield _planned(scenario, "twice the load threads", _double_threads)
 
 
-def _cached(plan: Any) -> bool:
+def _cached(plan: Plan) -> bool:
     return any(array.get("cache") for array in plan["arrays"])
 
 
-def _matters(plan: Any, key: str) -> bool:
+def _matters(plan: Plan, key: str) -> bool:
     """Whether an array of the system uses the engine or the memory at all."""
     levels = [facts(array["level"]) for array in plan["arrays"] if not array["software"]]
     parity = any(level.parities for level in levels)
@@ -133,7 +136,7 @@ def _matters(plan: Any, key: str) -> bool:
     return key != "memory_bytes_per_s" or parity or copies or _cached(plan)
 
 
-def _shares_cores(plan: Any) -> bool:
+def _shares_cores(plan: Plan) -> bool:
     """Whether loads have more threads than cores; what writes back for one is a thread, too."""
     cores: int = plan["host"]["cores"]
     threads: int = sum(load["threads"] + ("page_cache" in load) for load in plan["workloads"])
@@ -145,22 +148,24 @@ def _planned(
 ) -> tuple[str, Callable[[], Scenario]]:
     def changed() -> Scenario:
         base = copy.deepcopy(scenario.base)
-        change(cast(Plan, base))
+        change(base)
         return replace(scenario, base=base)
 
     return words, changed
 
 
-def _doubler(part: str, at: int, key: str) -> Callable[[Plan], None]:
-    def double(plan: Plan) -> None:
-        plan[part][at][key] *= 2
+def _double_link(at: int, plan: Plan) -> None:
+    plan["links"][at]["bytes_per_s"] *= 2
 
-    return double
+
+def _double_number(at: int, key: _Number, plan: Plan) -> None:
+    plan["controllers"][at][key] *= 2
 
 
 def _double_cache(plan: Plan) -> None:
     for controller in plan["controllers"]:
-        controller["cache"]["bytes"] *= 2
+        if controller["cache"] is not None:
+            controller["cache"]["bytes"] *= 2
 
 
 def _double_links(plan: Plan) -> None:

@@ -1,16 +1,18 @@
 """Draws of assumed numbers: between their bounds, the same for the same seed."""
 
+from __future__ import annotations
+
 import math
 import os
 import statistics
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from raidlab.devices.catalogue import SPECS, Device, find, load_device
 from raidlab.devices.draws import _part, _quantity, _unit, bounds, drawn, open_numbers, placed
 from raidlab.devices.faults import SpecError
+from raidlab.devices.plan_types import Plan
 from raidlab.devices.schema import DriveSpec
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.station import StationSpec
@@ -206,7 +208,7 @@ def test_a_cell_with_one_bit_is_never_drawn_slower_than_one_with_several() -> No
     assert spec.nand.slc_cache.program == max(spec.nand.program)
 
 
-def plan_of(device: Device) -> tuple[Scenario, dict[str, Any]]:
+def plan_of(device: Device) -> tuple[Scenario, Plan]:
     """A scenario's plan with that drive alone."""
     tree = {"array": [{"drives": [{"model": "drawn"}]}], "workload": [LOAD]}
     scenario = build_scenario(tree, None, {"drawn": device})

@@ -1,15 +1,17 @@
 """Hard disk data sheets: what they become, and what is wrong in them."""
 
+from __future__ import annotations
+
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from raidlab.devices.catalogue import catalogue, find, load_device
 from raidlab.devices.faults import SpecError
 from raidlab.devices.hdd import HddSpec
+from raidlab.devices.plan_types import HddDeviceParams
 from raidlab.devices.schema import DriveOptions
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
@@ -66,7 +68,7 @@ def _spec(folder: Path, *changes: tuple[str, str]) -> HddSpec:
     return spec
 
 
-def _capacity(model: dict[str, Any]) -> int:
+def _capacity(model: HddDeviceParams) -> int:
     """What the engine says that a drive of this model holds."""
     plan = {
         "seed": 1,

@@ -9,6 +9,7 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.running.simulate import simulate
 
 _DRIVE = """kind = "station"
@@ -23,7 +24,7 @@ all = "assumed"
 _PAUSE = '[[pause]]\nevery = "{every}"\nlength = "{length}"\n'
 
 
-def row(folder: Path, pauses: str, seconds: str = "10 s", **load: Any) -> dict[str, Any]:
+def row(folder: Path, pauses: str, seconds: str = "10 s", **load: Any) -> Row:
     """What a load of reads finds at a drive of 10 us."""
     model = folder / "paused.toml"
     model.write_text(_DRIVE.format(pauses=pauses))
@@ -33,7 +34,7 @@ def row(folder: Path, pauses: str, seconds: str = "10 s", **load: Any) -> dict[s
         "workload": [{"rw": "randread", "block_size": "4 KiB", **load}],
         "run": {"warm_up": "100 ms", "duration": seconds, "seed": 1},
     }
-    found: dict[str, Any] = simulate(build_scenario(tree), workers=1).results[0]
+    found: Row = simulate(build_scenario(tree), workers=1).results[0]
     return found
 
 

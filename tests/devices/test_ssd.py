@@ -12,11 +12,13 @@ import pytest
 
 from raidlab.devices.catalogue import SPECS, find, load_device
 from raidlab.devices.faults import SpecError
+from raidlab.devices.plan_types import Plan, SsdDeviceParams
 from raidlab.devices.schema import DriveOptions, PreconditioningLoad
 from raidlab.devices.ssd import SsdSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import WorkloadTree
 
 BY_32 = {"kind": "closed", "outstanding": 32, "think_ns": 0}
 
@@ -29,7 +31,7 @@ def spec(name: str) -> SsdSpec:
     return found
 
 
-def plan(device: dict[str, Any], **workload: Any) -> dict[str, Any]:
+def plan(device: SsdDeviceParams, **workload: Any) -> Plan:
     """One drive without a link, loaded at depth 16 with 4 KiB random writes."""
     load = {
         "name": "load",
@@ -67,7 +69,7 @@ def plan(device: dict[str, Any], **workload: Any) -> dict[str, Any]:
     }
 
 
-def run(device: dict[str, Any], **workload: Any) -> tuple[float, dict[str, float]]:
+def run(device: SsdDeviceParams, **workload: Any) -> tuple[float, dict[str, float]]:
     """IO/s and the drive's figures; the engine's self-checks must hold."""
     result = json.loads(_engine.run(json.dumps(plan(device, **workload))))
     assert result["breaches"] == []
@@ -75,7 +77,7 @@ def run(device: dict[str, Any], **workload: Any) -> tuple[float, dict[str, float
     return result["workloads"][0]["iops"], figures
 
 
-def steady(device: dict[str, Any]) -> dict[str, Any]:
+def steady(device: SsdDeviceParams) -> SsdDeviceParams:
     """The drive in the steady state of random writes over all of it."""
     size = device["capacity_bytes"]
     fill = PreconditioningLoad("sequential", 0, size, 131072, size)
@@ -118,7 +120,7 @@ def test_steady_state_costs_what_a_fresh_drive_does_not() -> None:
     ],
 )
 def test_what_was_fitted_to_a_data_sheet_still_meets_it(
-    name: str, sheet: float, load: dict[str, Any]
+    name: str, sheet: float, load: WorkloadTree
 ) -> None:
     """Random blocks of 4 KiB in steady state; other figures have moved other parameters since."""
     device = steady(spec(name).to_plan(DriveOptions()))
@@ -142,7 +144,7 @@ def test_small_reads_in_sequence_are_no_slower_than_random_ones(name: str) -> No
 def test_a_map_on_the_host_is_as_fast_as_its_cpu() -> None:
     """Twice the clock, half the core times; what is no work of the core stays."""
 
-    def firmware(name: str, clock: float | None) -> dict[str, Any]:
+    def firmware(name: str, clock: float | None) -> SsdDeviceParams:
         plan = spec(name).to_plan(DriveOptions(clock=clock))["firmware"]
         assert isinstance(plan, dict)
         return plan

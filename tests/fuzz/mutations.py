@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec.trees import ScenarioTree
 from tests.project.sources import ROOT
 
 SECONDS = float(os.environ.get("RAIDLAB_FUZZ_SECONDS", "0"))
@@ -63,10 +64,10 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @st.composite
-def scenarios(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+def scenarios(draw: st.DrawFn) -> tuple[str, ScenarioTree]:
     """The file of a sound scenario, and what it says with one to three changes."""
     path = draw(st.sampled_from(SCENARIOS))
-    tree: dict[str, Any] = copy.deepcopy(read_toml(path))
+    tree: ScenarioTree = copy.deepcopy(read_toml(path))
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.sampled_from(list(places(tree)) or [("run",)]))
         owner: Any = tree

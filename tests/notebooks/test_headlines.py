@@ -1,8 +1,9 @@
 """Headlines of rooms beside numbers that do not come from a bin."""
 
+from __future__ import annotations
+
 import itertools
 import re
-from typing import Any
 
 import pytest
 
@@ -23,6 +24,7 @@ from raidlab.notebooks import (
 )
 from raidlab.notebooks.frame import Room, catalogue, digits, run
 from raidlab.notebooks.frame.figures import spanned
+from raidlab.notebooks.frame.room import Value
 from raidlab.notebooks.frame.seeds import of_five
 from tests.project.sources import ROOT
 
@@ -46,7 +48,7 @@ def test_the_wait_during_a_rebuild_is_the_mean_over_all_of_its_ios() -> None:
 
 
 def test_an_io_is_counted_when_it_begins() -> None:
-    def io(issued_s: float, took_ms: float) -> dict[str, Any]:
+    def io(issued_s: float, took_ms: float) -> dict[str, float]:
         return {"issued_ns": round(issued_s * 1e9), "latency_ns": round(took_ms * 1e6)}
 
     bins = rebuild.by_arrival([io(0.01, 5), io(0.02, 500), io(0.03, 7), io(0.52, 1)])
@@ -62,14 +64,14 @@ def test_an_ssd_cache_pays_when_half_of_its_lines_are_there(hot: int) -> None:
     assert numbers["quarter_min"] < numbers["half_min"] < numbers["most_min"]
 
 
-def sampled(room: Room, most: int = 4) -> list[dict[str, Any]]:
+def sampled(room: Room, most: int = 4) -> list[dict[str, Value]]:
     """Some settings of a room's static grid, spread over all of it."""
     settings = list(room.settings())
     return settings[:: max(1, len(settings) // most)]
 
 
 @pytest.mark.parametrize("values", sampled(catalogue.room("knee")), ids=str)
-def test_the_knee_is_where_the_asymptotes_cross(values: dict[str, Any]) -> None:
+def test_the_knee_is_where_the_asymptotes_cross(values: dict[str, Value]) -> None:
     found = knee.answer(values, 1)
     mean = run(knee.scenario(values), 1).rows[0].latency_us.mean / 1e6
     if values["drive"] in ("five", "fivex"):

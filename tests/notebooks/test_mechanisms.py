@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 pytest.importorskip("marimo")
@@ -12,11 +10,12 @@ pytest.importorskip("anywidget")
 from raidlab.notebooks import rebuild
 from raidlab.notebooks.frame import catalogue, queueing
 from raidlab.notebooks.frame.mechanisms import Visit, elsewhere, visits
+from raidlab.scenarios.results.row import IoRow
 
 MS = 1_000_000
 
 
-def io(*stages: tuple[str, float, float], drive: str = "array-0/five.2") -> dict[str, Any]:
+def io(*stages: tuple[str, float, float], drive: str = "array-0/five.2") -> IoRow:
     """An I/O of one command: stages by name, begin and end in ms."""
     made = [
         {"component": drive, "kind": "drive", "stage": name, "command": 1,

@@ -18,7 +18,7 @@ from raidlab.notebooks.planner.page import controllers, drives
 from raidlab.notebooks.planner.uploads import UploadKind
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 IOSTAT = """\
 Linux 5.15.0 (box)  11/27/2026  _x86_64_  (8 CPU)

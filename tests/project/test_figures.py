@@ -7,16 +7,16 @@ import re
 import tomllib
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import raidlab
+from raidlab.scenarios.spec.trees import ScenarioTree
 from tests.project.sources import ROOT, load_script
 from tests.project.test_docs import blocks
 
 FIRST, READ = ROOT / "docs/tutorials/first-run.md", ROOT / "docs/how-to/read-a-result.md"
 
 
-def scenario(page: str, name: str) -> dict[str, Any]:
+def scenario(page: str, name: str) -> ScenarioTree:
     """A scenario that a page has."""
     (found,) = (block for block in blocks(ROOT / page) if block.title == name)
     return tomllib.loads(found.text)

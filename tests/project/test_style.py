@@ -181,17 +181,6 @@ def test_functions_fit_a_screen() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
-def test_functions_take_few_parameters() -> None:
-    found = []
-    for path in python():
-        for node in functions(path):
-            every = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-            count = sum(each.arg not in ("self", "cls") for each in every)
-            if count > MOST_PARAMETERS and not is_command(node):
-                found.append(f"{path.relative_to(ROOT)}: {node.name}: {count} parameters")
-    assert not found, "\n" + "\n".join(found)
-
-
 def rust_functions(path: Path) -> Iterator[tuple[str, int, int]]:
     """Name, lines and parameters of each function; sources are as rustfmt writes them."""
     lines = path.read_text().splitlines()

@@ -1,7 +1,10 @@
 """Plans of plain stations, for tests that need a system without a specification file."""
 
+from __future__ import annotations
+
 import json
-from typing import Any
+
+from raidlab.devices.plan_types import WorkloadPlan
 
 
 def station_plan(
@@ -9,7 +12,7 @@ def station_plan(
     level: str = "jbod",
     service_ns: int = 100_000,
     unit: int = 65536,
-    workloads: list[dict[str, Any]] | None = None,
+    workloads: list[WorkloadPlan] | None = None,
 ) -> str:
     """An array of fixed-time stations of 1 GiB."""
     capacity = 1 << 30
@@ -48,7 +51,7 @@ def station_plan(
     )
 
 
-def closed_load(outstanding: int, read_share: float = 1.0) -> dict[str, Any]:
+def closed_load(outstanding: int, read_share: float = 1.0) -> WorkloadPlan:
     """Random 4 KiB I/Os over 256 MiB of the only array."""
     return {
         "name": "load",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from raidlab.devices.plan_types import WorkloadPlan
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.trace_files import Timing, TraceFile
 from raidlab.scenarios.planning.traces import UNTIL_OVER_NS, trace_plan
@@ -20,7 +20,7 @@ SERVICE_NS = 100_000
 
 
 def responses(
-    folder: Path, arrivals: Sequence[Sequence[int]], loads: Sequence[dict[str, Any]], depth: int = 0
+    folder: Path, arrivals: Sequence[Sequence[int]], loads: Sequence[WorkloadPlan], depth: int = 0
 ) -> list[list[int]]:
     """What the engine gives for tenants that read at these times."""
     plan = json.loads(station_plan(service_ns=SERVICE_NS)) | {"duration_ns": UNTIL_OVER_NS}

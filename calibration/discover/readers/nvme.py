@@ -80,12 +80,12 @@ def read_list(capture: Capture) -> Facts:
     return facts
 
 
-def _of_blocks(space: Mapping[str, Any]) -> int | None:
+def _of_blocks(space: Mapping[str, object]) -> int | None:
     blocks, sector = whole(space.get("MaximumLBA")), whole(space.get("SectorSize"))
     return None if blocks is None or sector is None else blocks * sector
 
 
-def _drive(space: Mapping[str, Any], name: str, serial: str | None) -> Drive:
+def _drive(space: Mapping[str, object], name: str, serial: str | None) -> Drive:
     model = known_text(space.get("ModelNumber"))
     transport = str(space.get("Transport") or "pcie").lower()
     virtual = is_virtual(None, model, name) or transport not in ("pcie", "")
@@ -104,7 +104,7 @@ def _drive(space: Mapping[str, Any], name: str, serial: str | None) -> Drive:
     return drive
 
 
-def _spaces(value: Any) -> Iterator[Mapping[str, Any]]:
+def _spaces(value: Any) -> Iterator[Mapping[str, object]]:
     """Namespaces of both JSON forms, each with what its controller says."""
     for device in value.get("Devices", []) if isinstance(value, dict) else []:
         if "Subsystems" not in device:
@@ -125,7 +125,7 @@ def _controller_name(path: str) -> str:
     return re.sub(r"(nvme\d+)(c\d+)?n\d+.*$", r"\1", path.rpartition("/")[2])
 
 
-def _table(capture: Capture) -> Iterator[Mapping[str, Any]]:
+def _table(capture: Capture) -> Iterator[Mapping[str, object]]:
     """The table, whose columns are as wide as the dashes below the header."""
     lines = capture.lines
     rule = next((at for at, line in enumerate(lines) if re.match(r"^-{3,}\s+-{3,}", line)), None)
@@ -211,12 +211,13 @@ def _identities(capture: Capture, facts: Facts) -> Iterator[tuple[Pairs, float |
         yield have, float(match[1]) if match else None
 
 
-def _power(state: Mapping[str, Any]) -> float | None:
+def _power(state: Mapping[str, object]) -> float | None:
     """Watts of a power state: hundredths, or ten-thousandths with the scale bit."""
     most = state.get("max_power")
     if not isinstance(most, int | float):
         return None
-    fine = bool(int(state.get("flags") or 0) & 1) or bool(state.get("max_power_scale"))
+    flags = state.get("flags")
+    fine = bool(isinstance(flags, int) and flags & 1) or bool(state.get("max_power_scale"))
     return float(most) / (10_000 if fine else 100)
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from raidlab.calibration.discover.captures import Capture, Pairs, documents, pairs_of
 from raidlab.calibration.discover.facts import Drive, Facts
 from raidlab.calibration.discover.quantities import flag, interface, known_text, size, whole
 from raidlab.calibration.discover.readers import nvme
 from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, vendor_and_model
+from raidlab.devices.trees import table_of, tables_of
 
 _BEHIND = re.compile(r"(?P<kind>megaraid|cciss|areca|3ware|aacraid|hpt|sssraid),(?P<place>[\d,/]+)")
 _INFO = re.compile(r"\[(?P<kind>megaraid|cciss|areca|3ware|aacraid)_disk_(?P<place>\d+)\]")
@@ -67,9 +67,10 @@ def _name(device: str, text: str) -> tuple[str, str | None, int | None]:
     return f"{device} {match['kind']},{place}", match["kind"], did
 
 
-def _of_json(value: Mapping[str, Any]) -> Drive:
-    device = value.get("device", {})
-    called = " ".join(map(str, value.get("smartctl", {}).get("argv", [])))
+def _of_json(value: Mapping[str, object]) -> Drive:
+    device = table_of(value.get("device"))
+    words = table_of(value.get("smartctl")).get("argv", [])
+    called = " ".join(map(str, words if isinstance(words, list) else ()))
     text = f"{called} {device.get('type', '')} {device.get('info_name', '')}"
     name, behind, did = _name(str(device.get("name") or ""), text)
     stated_vendor = known_text(value.get("scsi_vendor") or value.get("vendor"))
@@ -92,8 +93,8 @@ def _of_json(value: Mapping[str, Any]) -> Drive:
         physical_sector=whole(value.get("physical_block_size")),
         protection=whole(value.get("scsi_protection_type")),
         drive_cache=_switch(value.get("write_cache")),
-        power_on_hours=whole(value.get("power_on_time", {}).get("hours")),
-        temperature_c=whole(value.get("temperature", {}).get("current")),
+        power_on_hours=whole(table_of(value.get("power_on_time")).get("hours")),
+        temperature_c=whole(table_of(value.get("temperature")).get("current")),
         percent_used=whole(value.get("scsi_percentage_used_endurance_indicator")),
     )
     _json_interface(drive, value)
@@ -105,12 +106,18 @@ def _of_json(value: Mapping[str, Any]) -> Drive:
     return drive
 
 
-def _capacity(value: Mapping[str, Any]) -> int | None:
-    stated = whole(value.get("user_capacity", {}).get("bytes"))
+def _capacity(value: Mapping[str, object]) -> int | None:
+    stated = whole(table_of(value.get("user_capacity")).get("bytes"))
     total = whole(value.get("nvme_total_capacity"))
-    spaces = [whole(each.get("capacity", each.get("size", {})).get("bytes")) or 0
-              for each in value.get("nvme_namespaces", [])]  # fmt: skip
+    spaces = [
+        whole(table_of(each.get("capacity", each.get("size"))).get("bytes")) or 0
+        for each in tables_of(value.get("nvme_namespaces"))
+    ]
     return stated or total or sum(spaces) or None
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
 
 
 def _switch(value: object) -> str | None:
@@ -118,17 +125,19 @@ def _switch(value: object) -> str | None:
     return None if stated is None else "on" if stated else "off"
 
 
-def _json_interface(drive: Drive, value: Mapping[str, Any]) -> None:
-    protocol = str(value.get("device", {}).get("protocol") or "")
-    speed = value.get("interface_speed", {})
-    transport = value.get("scsi_transport_protocol", {}).get("name")
+def _json_interface(drive: Drive, value: Mapping[str, object]) -> None:
+    protocol = str(table_of(value.get("device")).get("protocol") or "")
+    speed = table_of(value.get("interface_speed"))
+    transport = table_of(value.get("scsi_transport_protocol")).get("name")
     if protocol == "NVMe":
         drive.interface, drive.kind = "nvme", "ssd"
         return
     if protocol == "ATA":
-        drive.interface = interface("sata", speed.get("max", {}).get("string"))
+        drive.interface = interface("sata", _text(table_of(speed.get("max")).get("string")))
         drive.link_now = (
-            interface("sata", speed["current"].get("string")) if "current" in speed else None
+            interface("sata", _text(table_of(speed["current"]).get("string")))
+            if "current" in speed
+            else None
         )
     elif transport is not None:
         drive.interface = interface(str(transport))

@@ -23,6 +23,7 @@ from raidlab.devices.host import HostSpec
 from raidlab.devices.plan_types import DeviceParams, Plan, WorkloadPlan
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.planning.scenario import Scenario, load_scenario
+from raidlab.scenarios.spec.trees import RunTree
 
 _MOST_IOS_RATIO: Final = 3.0
 """I/Os of a run over time, as a multiple of the measured ones: beyond it a model is wrong."""
@@ -124,19 +125,22 @@ class ScenarioBench(Bench):
 
     @property
     def _precondition(self) -> str:
-        run = {} if self.scenario is None else self.scenario.written.get("run", {})
-        return str(run.get("precondition", "fresh"))
+        return self._run_table.get("precondition", "fresh")
 
     @property
     def _states_past(self) -> bool:
         """True if the scenario says more of the past than a precondition."""
-        written = {} if self.scenario is None else self.scenario.written
-        arrays = any("history" in array for array in written.get("array", ()))
-        return arrays or "snapshot" in written.get("run", {})
+        arrays = () if self.scenario is None else self.scenario.written["array"]
+        return any("history" in array for array in arrays) or "snapshot" in self._run_table
 
     @property
     def _names_warm_up(self) -> bool:
-        return self.scenario is not None and "warm_up" in self.scenario.written.get("run", {})
+        return "warm_up" in self._run_table
+
+    @property
+    def _run_table(self) -> RunTree:
+        """`[run]` of the scenario."""
+        return {} if self.scenario is None else self.scenario.written.get("run", {})
 
     def _whole(self, plan: Plan, point: Point) -> _Length:
         """As long as it was measured, in a few steps, from the warm-up on that the file names.

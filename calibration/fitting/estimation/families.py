@@ -23,7 +23,7 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +50,7 @@ from raidlab.calibration.fitting.search.minimise import Budget, Search, descend
 from raidlab.calibration.measurements.distribution import percentile
 from raidlab.calibration.measurements.measurement import Machine, Point
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Document
 
 Array = npt.NDArray[np.float64]
 
@@ -118,7 +119,7 @@ class Tried:
         """Median error of a rate in percent."""
         return float(np.median(100.0 * np.abs(np.expm1(self.rates))))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """An entry of the document."""
         return {
             "family": self.family.value,
@@ -156,7 +157,7 @@ class FamilyChoice:
             return "" if self.only == VIRTUAL_DISK else self.only
         return "" if self.taken.family is Family.VOLUME else self.taken.kind
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Document:
         """The document's part."""
         return {
             "taken": None if self.taken is None else self.taken.family.value,

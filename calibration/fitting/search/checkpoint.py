@@ -46,7 +46,7 @@ class Checkpoint:
         """Keeps residuals in `store`."""
         self._store = store
 
-    def of(self, what: Mapping[str, Any], evaluate: Evaluate) -> Evaluate:
+    def of(self, what: Mapping[str, object], evaluate: Evaluate) -> Evaluate:
         """`evaluate` with every result looked up first; `what` distinguishes models."""
         text = json.dumps(what, sort_keys=True, default=str)
         digest = hashlib.sha256(text.encode()).hexdigest()

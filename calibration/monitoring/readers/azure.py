@@ -16,6 +16,7 @@ from raidlab.calibration.monitoring.readers.periods import Amount, Periods
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.samples import Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
+from raidlab.devices.trees import tables_of
 
 Q = Quantity
 _NAMES = (
@@ -38,7 +39,7 @@ def _recognises(head: str) -> float:
     return 0.9 if "Microsoft.Insights/metrics" in head else 0.0
 
 
-def _metrics(tree: Any) -> Iterator[Mapping[str, Any]]:
+def _metrics(tree: Any) -> Iterator[Mapping[str, object]]:
     if isinstance(tree, list):
         for each in tree:
             yield from _metrics(each)
@@ -50,7 +51,7 @@ def _metrics(tree: Any) -> Iterator[Mapping[str, Any]]:
                 yield from _metrics(value)
 
 
-def _name(metric: Mapping[str, Any]) -> str:
+def _name(metric: Mapping[str, object]) -> str:
     name = metric.get("name")
     if isinstance(name, dict):
         return str(name.get("value") or name.get("localizedValue") or "")
@@ -88,7 +89,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
 
 
 def _metric(
-    metric: Mapping[str, Any], periods: Periods, capture: Capture, unknown: list[str]
+    metric: Mapping[str, object], periods: Periods, capture: Capture, unknown: list[str]
 ) -> None:
     name = _name(metric)
     low = name.lower().replace("per second", "/sec").replace("operations per", "operations/")
@@ -98,9 +99,9 @@ def _metric(
         return
     if metric.get("unit") == "BytesPerSecond" and isinstance(sense, Amount):
         sense = Q.READ_BYTES if sense is Amount.READ_BYTES else Q.WRITE_BYTES
-    for series in metric.get("timeseries") or ():
+    for series in tables_of(metric.get("timeseries")):
         device = _device(metric, name, series)
-        for point in series.get("data") or ():
+        for point in tables_of(series.get("data")):
             stamp = clock.parse(str(point.get("timeStamp", "")))
             if stamp is None:
                 continue
@@ -115,7 +116,7 @@ def _metric(
                     continue
                 capture.note("statistic", name, "only maxima are in the file, no averages")
             scale = _scale(str(metric.get("unit", "")), sense)
-            periods.add(device, sense, stamp.seconds, float(value) * scale)
+            periods.add(device, sense, stamp.seconds, float(str(value)) * scale)
 
 
 def _scale(unit: str, sense: Amount | Quantity) -> float:
@@ -124,8 +125,8 @@ def _scale(unit: str, sense: Amount | Quantity) -> float:
     return 1.0
 
 
-def _device(metric: Mapping[str, Any], name: str, series: Mapping[str, Any]) -> str:
-    for each in series.get("metadatavalues") or ():
+def _device(metric: Mapping[str, object], name: str, series: Mapping[str, object]) -> str:
+    for each in tables_of(series.get("metadatavalues")):
         key = each.get("name")
         key = key.get("value") if isinstance(key, dict) else key
         if str(key).lower() in ("lun", "slotid", "deviceid", "device"):

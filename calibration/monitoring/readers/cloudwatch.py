@@ -19,6 +19,7 @@ from raidlab.calibration.monitoring.readers.periods import Amount, Periods
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.samples import Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
+from raidlab.devices.trees import tables_of
 
 Q = Quantity
 _SUMS: Mapping[str, tuple[Amount, float]] = {
@@ -198,7 +199,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     return capture
 
 
-def _objects(tree: Any) -> Iterator[Mapping[str, Any]]:
+def _objects(tree: Any) -> Iterator[Mapping[str, object]]:
     if isinstance(tree, list):
         for each in tree:
             yield from _objects(each)
@@ -210,24 +211,26 @@ def _objects(tree: Any) -> Iterator[Mapping[str, Any]]:
                 yield from _objects(value)
 
 
-def _object(tree: Mapping[str, Any], state: _State, of_name: str) -> None:
+def _object(tree: Mapping[str, object], state: _State, of_name: str) -> None:
     label = str(tree.get("Label") or tree.get("MetricName") or tree.get("Id") or "")
     device = _device(label)
     device = of_name if device == "volume" else device
-    for dimension in tree.get("Dimensions") or ():
-        if isinstance(dimension, dict) and dimension.get("Value"):
+    for dimension in tables_of(tree.get("Dimensions")):
+        if dimension.get("Value"):
             device = str(dimension["Value"])
     if "Timestamps" in tree:
-        times = [str(time) for time in tree["Timestamps"]]
-        values = [float(value) for value in tree.get("Values") or ()]
-        state.series(label, tree.get("Stat"), list(zip(times, values, strict=False)), device)
+        times = [str(time) for time in _items(tree["Timestamps"])]
+        values = [float(str(value)) for value in _items(tree.get("Values"))]
+        statistic = tree.get("Stat")
+        stated = None if statistic is None else str(statistic)
+        state.series(label, stated, list(zip(times, values, strict=False)), device)
         return
     points: dict[str, list[tuple[str, float]]] = {}
-    for point in tree["Datapoints"]:
+    for point in tables_of(tree["Datapoints"]):
         for statistic in ("Sum", "Average", "Maximum", "Minimum"):
             if statistic in point:
                 time = str(point.get("Timestamp", ""))
-                points.setdefault(statistic, []).append((time, float(point[statistic])))
+                points.setdefault(statistic, []).append((time, float(str(point[statistic]))))
     wanted = (state.options.statistic or "").capitalize()
     gauge = _GAUGED.search(label) is not None
     order = (wanted, "Average", "Sum") if gauge else (wanted, "Sum", "Average", "Maximum")
@@ -235,6 +238,10 @@ def _object(tree: Mapping[str, Any], state: _State, of_name: str) -> None:
         if statistic in points:
             state.series(label, statistic, points[statistic], device)
             return
+
+
+def _items(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else []
 
 
 def _csv(source: Source, state: _State) -> None:

@@ -13,6 +13,7 @@ from raidlab.calibration.monitoring.readers.periods import Amount, Periods
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.samples import Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
+from raidlab.devices.trees import table_of, tables_of
 
 Q = Quantity
 _NAMES: Mapping[str, tuple[Amount | Quantity, float]] = {
@@ -29,7 +30,7 @@ def _recognises(head: str) -> float:
     return 0.95 if '"metricKind"' in head and '"points"' in head else 0.0
 
 
-def _series(tree: Any) -> Iterator[Mapping[str, Any]]:
+def _series(tree: Any) -> Iterator[Mapping[str, object]]:
     if isinstance(tree, list):
         for each in tree:
             yield from _series(each)
@@ -41,11 +42,11 @@ def _series(tree: Any) -> Iterator[Mapping[str, Any]]:
                 yield from _series(value)
 
 
-def _value(point: Mapping[str, Any]) -> float | None:
-    value = point.get("value") or {}
+def _value(point: Mapping[str, object]) -> float | None:
+    value = table_of(point.get("value"))
     for key in ("int64Value", "doubleValue"):
         if key in value:
-            return float(value[key])
+            return float(str(value[key]))
     return None
 
 
@@ -63,17 +64,19 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
             capture.note("repaired", "", text)
         capture.repaired |= bool(repairs.texts)
         for each in _series(trees):
-            metric = each["metric"]
+            metric = table_of(each["metric"])
             kind = str(metric.get("type", "")).rpartition("/")[2]
             if kind not in _NAMES:
                 capture.note("unknown-column", kind, "not a figure of a disk: left out")
                 continue
             what, scale = _NAMES[kind]
-            labels = {**(each.get("resource") or {}).get("labels", {}), **metric.get("labels", {})}
+            resource = table_of(table_of(each.get("resource")).get("labels"))
+            labels = {**resource, **table_of(metric.get("labels"))}
             device = str(labels.get("device_name") or labels.get("disk_id") or "disk")
-            for point in each["points"]:
-                end = clock.parse(str((point.get("interval") or {}).get("endTime", "")))
-                begin = clock.parse(str((point.get("interval") or {}).get("startTime", "")))
+            for point in tables_of(each["points"]):
+                interval = table_of(point.get("interval"))
+                end = clock.parse(str(interval.get("endTime", "")))
+                begin = clock.parse(str(interval.get("startTime", "")))
                 value = _value(point)
                 if end is None or value is None:
                     continue

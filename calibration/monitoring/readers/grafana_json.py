@@ -18,6 +18,7 @@ from raidlab.calibration.monitoring.readers.delimited import KEYS, finish
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
 from raidlab.calibration.monitoring.samples import Capture, RefusedError
 from raidlab.calibration.monitoring.source import Source
+from raidlab.devices.trees import table_of
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,9 @@ def _plain(values: Any) -> Sequence[Any]:
     return values if isinstance(values, list) else []
 
 
-def _field(field: Mapping[str, Any], values: Sequence[Any], frame: Any) -> _Field:
-    config = field.get("config") or {}
-    state = field.get("state") or {}
-    labels = {str(k): str(v) for k, v in (field.get("labels") or {}).items()}
+def _field(field: Mapping[str, object], values: Sequence[Any], frame: Any) -> _Field:
+    config, state = table_of(field.get("config")), table_of(field.get("state"))
+    labels = {str(k): str(v) for k, v in table_of(field.get("labels")).items()}
     names = [config.get("displayName"), config.get("displayNameFromDS"), state.get("displayName"),
              labels.get("__name__"), frame, field.get("name")]  # fmt: skip
     is_time = field.get("type") == "time" or str(field.get("name")).lower() == "time"

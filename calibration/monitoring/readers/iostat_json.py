@@ -84,7 +84,7 @@ def _say(repairs: json_text.Repairs, reports: Reports, capture: Capture) -> None
     capture.repaired |= repairs.cut or any("invalid" in text for text in repairs.texts)
 
 
-def _report(element: Mapping[str, Any], reports: Reports, columns: set[str]) -> None:
+def _report(element: Mapping[str, object], reports: Reports, columns: set[str]) -> None:
     disks = element.get("disk")
     if not isinstance(disks, list):
         return

@@ -11,7 +11,6 @@ import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from raidlab.calibration.monitoring import clock, json_text
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
@@ -193,7 +192,7 @@ def _events(text: str, capture: Capture) -> Iterator[tuple[str, ET.Element]]:
         capture.note("cut", "", "the XML is cut off or invalid: read to its last record")
 
 
-def _stamp_of(fields: Mapping[str, Any]) -> clock.Stamp | None:
+def _stamp_of(fields: Mapping[str, object]) -> clock.Stamp | None:
     found = clock.parse(f"{fields.get('date', '')} {fields.get('time', '')}")
     if found is None:
         return None

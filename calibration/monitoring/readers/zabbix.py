@@ -14,7 +14,7 @@ from raidlab.calibration.monitoring.samples import Capture, RefusedError
 from raidlab.calibration.monitoring.source import Source
 
 
-def _objects(tree: Any) -> Iterator[Mapping[str, Any]]:
+def _objects(tree: Any) -> Iterator[Mapping[str, object]]:
     if isinstance(tree, list):
         for each in tree:
             yield from _objects(each)
@@ -33,7 +33,7 @@ def _recognises(head: str) -> float:
 
 def _read(sources: Sequence[Source], options: Options) -> Capture:
     capture = Capture("zabbix", zone="Z")
-    objects: list[Mapping[str, Any]] = []
+    objects: list[Mapping[str, object]] = []
     for source in sources:
         repairs = json_text.Repairs()
         try:
@@ -65,10 +65,10 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
         if named is None:
             unknown += [] if key in unknown else [key]
             continue
-        value = float(each.get("value", each.get("value_avg", "nan"))) * named.scale
+        value = float(str(each.get("value", each.get("value_avg", "nan")))) * named.scale
         if isinstance(named.key, Counter):
             points.units[named.key] = named.scale
-        points.add(named.device or "all", named.key, float(each["clock"]), value)
+        points.add(named.device or "all", named.key, float(str(each["clock"])), value)
     return finish(points, {"zabbix"}, unknown, hosts, capture)
 
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
+from raidlab.devices.plan_types import WorkloadPlan
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
 from raidlab.scenarios.results.asked import LEFT, queue_grows
 from raidlab.scenarios.results.row import Row, TraceFound
 
 
-def is_uneven(load: Mapping[str, Any]) -> bool:
+def is_uneven(load: WorkloadPlan) -> bool:
     """True if a load of the plan comes in bursts: its rate in a short time is not its mean."""
-    pattern: Mapping[str, str] = load["arrival"].get("pattern", {"kind": "even"})
-    return pattern["kind"] != "even" or load["arrival"]["kind"] == "traced"
+    arrival = load["arrival"]
+    if arrival["kind"] == "patterned":
+        return arrival["pattern"]["kind"] != "even"
+    return arrival["kind"] == "traced"
 
 
 def of_rate(scenario: Scenario, load: Loaded, row: Row) -> bool:

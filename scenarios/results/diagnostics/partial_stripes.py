@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from raidlab.devices.levels import facts
+from raidlab.devices.plan_types import ArrayPlan, WorkloadPlan
 from raidlab.devices.units import format_size
 from raidlab.scenarios.results.bottleneck import bound
 from raidlab.scenarios.results.diagnostics.observed import Observed
@@ -34,14 +34,15 @@ def partial_stripes(observed: Observed) -> Iterator[str]:
             )
 
 
-def _writes_in_sequence(plan: Mapping[str, Any]) -> bool:
+def _writes_in_sequence(plan: WorkloadPlan) -> bool:
     return plan.get("access") == "sequential" and plan["read_share"] < 1
 
 
-def _stripe(array: Mapping[str, Any]) -> int:
+def _stripe(array: ArrayPlan) -> int:
     """Bytes of data in a stripe of parity whose controller gathers no writes; else 0."""
     of_level = facts(array["level"], spans=array.get("spans"))
-    write_back = (array.get("cache") or {}).get("write") == "write_back"
+    cache = array.get("cache")
+    write_back = cache is not None and cache["write"] == "write_back"
     if not of_level.parities or write_back:
         return 0
-    return int(of_level.data_columns(len(array["drives"])) * array["stripe_unit_bytes"])
+    return of_level.data_columns(len(array["drives"])) * array["stripe_unit_bytes"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from raidlab.devices.plan_types import Plan
 from raidlab.devices.units import format_duration
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
 from raidlab.scenarios.results.diagnostics.observed import Observed
@@ -100,7 +100,7 @@ def _precision(wanted: float, rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
-def _short_of_the_past(plan: Mapping[str, Any], rows: Sequence[Row]) -> Iterator[str]:
+def _short_of_the_past(plan: Plan, rows: Sequence[Row]) -> Iterator[str]:
     """SSDs that collect garbage: what another past would change may be beyond the precision."""
     wanted = plan["precision"]
     single = [row for row in rows if row["replications"] == 1 and row["steady"] is not False]

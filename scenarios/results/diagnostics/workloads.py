@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterator, Sequence
 
+from raidlab.devices.plan_types import WorkloadPlan
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.asked import has_rates, is_served
 from raidlab.scenarios.results.diagnostics.observed import Observed
@@ -99,7 +99,7 @@ def _let_through_of(scenario: Scenario) -> dict[str, float]:
     }
 
 
-def _let_through(load: Mapping[str, Any]) -> float:
+def _let_through(load: WorkloadPlan) -> float:
     """I/Os a second that the limits of a load of the plan let through."""
     sizes = {"ios": 1, "bytes": load["block_bytes"]}
     rates = (each["milli_per_s"] / 1e3 / sizes[each["counts"]] for each in load.get("limits", ()))

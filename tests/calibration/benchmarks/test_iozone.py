@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -127,7 +126,7 @@ def test_compare_works_on_what_iozone_printed(tmp_path: Path) -> None:
     (tmp_path / "o.txt").write_text(output(ROWS.splitlines()[0] + "\n"))
     measurement = str(tmp_path / "m.json")
 
-    def run(*arguments: str) -> dict[str, Any]:
+    def run(*arguments: str) -> dict[str, object]:
         done = CliRunner().invoke(cli.app, [*arguments, "--json"])
         assert done.exit_code == 0, done.stderr
         return json.loads(done.stdout)

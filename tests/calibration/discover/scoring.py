@@ -25,7 +25,7 @@ class Compared:
     right: bool
 
 
-def compare(expected: Mapping[str, Any], got: Mapping[str, Any]) -> list[Compared]:
+def compare(expected: Mapping[str, object], got: Mapping[str, object]) -> list[Compared]:
     """Every fact of an expectation."""
     tolerance = float(expected.get("bytes_rel_tol", 0.0))
     return [
@@ -57,7 +57,7 @@ def _compare(key: str, expected: Any, got: Any, tolerance: float) -> Iterator[Co
         yield Compared(key, expected, got, _equal(key, expected, got, tolerance))
 
 
-def _partner(part: Mapping[str, Any], others: list[Any], place: int) -> Any:
+def _partner(part: Mapping[str, object], others: list[Any], place: int) -> Any:
     for name in IDENTITY:
         wanted = part.get(name)
         if wanted is None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+Entry = dict[str, object]
+"""A part of fio's JSON, as far as a test wants it right."""
 
-def direction(iops: float, ios: int, clat_us: float, **more: Any) -> dict[str, Any]:
+
+def direction(iops: float, ios: int, clat_us: float, **more: Any) -> Entry:
     """A direction of a job with one latency for all its I/Os."""
     ns = clat_us * 1000
-    side: dict[str, Any] = {
+    side: Entry = {
         "iops": iops,
         "total_ios": ios,
         "bw_bytes": int(iops * 4096),
@@ -25,9 +28,9 @@ def direction(iops: float, ios: int, clat_us: float, **more: Any) -> dict[str, A
     return side
 
 
-def job(read: dict[str, Any], options: dict[str, str] | None, **more: Any) -> dict[str, Any]:
+def job(read: Entry, options: dict[str, str] | None, **more: Any) -> Entry:
     """A job that only reads."""
-    entry: dict[str, Any] = {
+    entry: Entry = {
         "jobname": "load",
         "groupid": 0,
         "error": 0,
@@ -42,7 +45,7 @@ def job(read: dict[str, Any], options: dict[str, str] | None, **more: Any) -> di
     return entry | more
 
 
-def document(*jobs: dict[str, Any], **more: Any) -> str:
+def document(*jobs: Entry, **more: Any) -> str:
     """The text of a result."""
     return json.dumps({"fio version": "fio-3.33", "time": "Mon", "jobs": list(jobs), **more})
 

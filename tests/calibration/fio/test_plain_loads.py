@@ -14,25 +14,25 @@ from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.fio.option_table import OPTIONS, Load, Skip
 from tests.calibration.fio.fio_samples import OPTIONS as PLAIN
-from tests.calibration.fio.fio_samples import direction, document, job
+from tests.calibration.fio.fio_samples import Entry, direction, document, job
 
 WRITES = PLAIN | {"rw": "randwrite"}
 NONE = direction(0.0, 0, 0.0)
 
 
-def one(folder: Path, *jobs: dict[str, Any], **more: Any) -> Measurement:
+def one(folder: Path, *jobs: Entry, **more: Any) -> Measurement:
     (folder / "result.json").write_text(document(*jobs, **more))
     return import_fio([folder])
 
 
-def refused(folder: Path, *jobs: dict[str, Any], **more: Any) -> str:
+def refused(folder: Path, *jobs: Entry, **more: Any) -> str:
     """Why the results give no point."""
     with pytest.raises(SpecError) as caught:
         one(folder, *jobs, **more)
     return "; ".join(fault.allowed for fault in caught.value.faults)
 
 
-def written(iops: float = 1000.0, ios: int = 60_000, **more: Any) -> dict[str, Any]:
+def written(iops: float = 1000.0, ios: int = 60_000, **more: Any) -> Entry:
     return job(NONE, WRITES, write=direction(iops, ios, 500.0)) | more
 
 
@@ -173,7 +173,7 @@ def test_depth_and_jobs_may_have_units_and_clones_share_an_area() -> None:
 # -- what only the result shows ----------------------------------------------------------------
 
 
-def sync(ios: int, mean_us: float) -> dict[str, Any]:
+def sync(ios: int, mean_us: float) -> Entry:
     return {"total_ios": ios, "lat_ns": {"mean": mean_us * 1000}}
 
 
@@ -200,7 +200,7 @@ LATENCY_TARGET = PLAIN | {
 }
 
 
-def target(runtime_ms: int, depth: int) -> dict[str, Any]:
+def target(runtime_ms: int, depth: int) -> Entry:
     reads = direction(36_000.0, 3800, 76.0) | {"runtime": runtime_ms}
     return job(reads, LATENCY_TARGET, latency_depth=depth)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,11 +12,12 @@ from raidlab.calibration.monitoring.load import load_of
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.sampled import iostat, open_metrics
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ScenarioTree, WorkloadTree
 
 DURATION = "1800 s"
 
 
-def system(workloads: list[dict[str, Any]], step: str) -> dict[str, Any]:
+def system(workloads: list[WorkloadTree], step: str) -> ScenarioTree:
     return {
         "array": [{"name": "disk", "drives": [{"model": "generic-7200rpm"}]}],
         "workload": workloads,
@@ -25,7 +25,7 @@ def system(workloads: list[dict[str, Any]], step: str) -> dict[str, Any]:
     }
 
 
-HIDDEN: list[dict[str, Any]] = [
+HIDDEN: list[WorkloadTree] = [
     {"name": name, "rw": rw, "block_size": size, "rate": rate,
      "arrivals": {"kind": "daily", "shares": [10, 40, 80, 60, 30, 20], "day": DURATION}}
     for name, rw, size, rate in (("r", "randread", "8 KiB", "35 IO/s"),
@@ -33,7 +33,7 @@ HIDDEN: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-def imported(folder: Path, tree: dict[str, Any]) -> tuple[Path, Figures]:
+def imported(folder: Path, tree: ScenarioTree) -> tuple[Path, Figures]:
     """The load of a simulated system as iostat shows it, and its figures."""
     text = folder / "iostat.txt"
     text.write_text(iostat(simulate(build_scenario(tree))))

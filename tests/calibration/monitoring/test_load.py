@@ -13,11 +13,12 @@ from raidlab.calibration.monitoring.load import load_of
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.spec.monitored import MonitoredLoad
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 DATA = Path(__file__).parents[2] / "data" / "monitoring"
 
 
-def tree(load: Path, **keys: Any) -> dict[str, Any]:
+def tree(load: Path, **keys: Any) -> ScenarioTree:
     return {
         "array": [{"drives": [{"model": "generic-7200rpm"}]}],
         "workload": [{"monitoring": str(load), **keys}],
@@ -79,7 +80,7 @@ def test_a_histogram_gives_a_workload_for_each_size(tmp_path: Path) -> None:
         ({"rw": "sideways"}, "workload.0.rw"),
     ],
 )
-def test_faults_name_their_key(tmp_path: Path, keys: dict[str, Any], named: str) -> None:
+def test_faults_name_their_key(tmp_path: Path, keys: dict[str, object], named: str) -> None:
     with pytest.raises(SpecError) as caught:
         build_scenario(tree(written(tmp_path), **keys))
     assert any(fault.key == named for fault in caught.value.faults)

@@ -21,7 +21,7 @@ EXPECTED = [*sorted(OWN.glob("*.expect.json")), *sorted(FOLDER.glob("*.expect.js
 NOT_COMPARED = {"notes", "rel_tol", "warnings", "reason", "interval_from", "refused"}
 
 
-def wrong(got: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+def wrong(got: dict[str, object], expected: dict[str, object]) -> list[str]:
     """Facts that are not as expected, by README's rules: absent keys are not compared."""
     tolerance = expected.get("rel_tol", 0.01)
     found = []

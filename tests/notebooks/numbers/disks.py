@@ -29,9 +29,10 @@ from raidlab.notebooks import (
     write_penalty,
 )
 from raidlab.notebooks.frame import run
+from raidlab.scenarios.spec.trees import ScenarioTree
 from tests.notebooks.numbers.shown import Known
 
-Setting = Mapping[str, Any]
+Setting = Mapping[str, float | str]
 Row = Mapping[str, Any]
 COST = {"raid0": 1, "raid10": 2, "raid5": 4, "raid6": 6}
 """Commands of a small write."""
@@ -39,7 +40,7 @@ MEAN_READ_S = {"generic-15000rpm": 5.09e-3, "generic-7200rpm": 13.06e-3}
 """Host, overhead, mean seek, half of the spread, half a revolution, transfer: from the sheets."""
 
 
-def rows_of(scenario: Mapping[str, Any], seed: int = 1) -> Sequence[Row]:
+def rows_of(scenario: ScenarioTree, seed: int = 1) -> Sequence[Row]:
     """The engine's own rows."""
     return run(scenario, seed).results
 

@@ -11,7 +11,7 @@ from raidlab.scenarios.capacity.load import asked_of
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.report import plan_page
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 STATION = """
 kind = "station"

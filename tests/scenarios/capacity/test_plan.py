@@ -18,7 +18,7 @@ from raidlab.scenarios.capacity.question import load_question, question_of
 from raidlab.scenarios.capacity.report import answer, others, plan_report, table, why
 from raidlab.scenarios.results.goals import Measured
 from raidlab.scenarios.studies import size
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 STATION = """
 kind = "station"

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.devices.trees import Tree
 from raidlab.scenarios.capacity.load import bill_of, unit_costs
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.until import MODEL_ERROR, months_of, until
 from raidlab.scenarios.capacity.until_report import answer, until_report
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 STATION = """
 kind = "station"
@@ -30,7 +31,7 @@ BORNE = 1000 - math.log(100) / 0.02
 
 
 @pytest.fixture
-def question(tmp_path: Path) -> dict[str, Any]:
+def question(tmp_path: Path) -> Tree:
     slow = tmp_path / "slow.toml"
     slow.write_text(STATION)
     return {
@@ -46,11 +47,11 @@ def question(tmp_path: Path) -> dict[str, Any]:
     }
 
 
-def asked(tree: dict[str, Any], **more: Any) -> Any:
+def asked(tree: Tree, **more: Any) -> Any:
     return until(question_of(tree | more), running=Running(1, None, None))
 
 
-def test_the_month_is_that_of_the_queue(question: dict[str, Any]) -> None:
+def test_the_month_is_that_of_the_queue(question: Tree) -> None:
     # 1,539 and 2,309 I/Os a second are borne: 12 ln(1.539) / ln(1.3) = 19.7 and 38.3 months.
     found = asked(question)
     for lasting, count in zip(found.candidates, (3, 2), strict=True):
@@ -66,7 +67,7 @@ def test_the_month_is_that_of_the_queue(question: dict[str, Any]) -> None:
     assert "months from now" in until_report(found)
 
 
-def test_capacity_ends_what_its_load_does_not(question: dict[str, Any]) -> None:
+def test_capacity_ends_what_its_load_does_not(question: Tree) -> None:
     # 200 GB for 100 GB at 40 % a year: 12 ln 2 / ln 1.4 = 24.7 months; at 30 to 50 %: 20.5 to 31.7.
     growth = {"capacity": "40 %", "capacity_from": "30 %", "capacity_to": "50 %"}
     found = asked(question, goals=["usable >= 100 GB"], growth=growth)
@@ -75,7 +76,7 @@ def test_capacity_ends_what_its_load_does_not(question: dict[str, Any]) -> None:
     assert (first.month, first.low, first.high) == pytest.approx((24.7, 20.5, 31.7), abs=0.1)
 
 
-def test_loads_grow_apart(question: dict[str, Any]) -> None:
+def test_loads_grow_apart(question: Tree) -> None:
     # 500 a second stay, 500 double each year: after two years 500 + 2,000.
     half = question["load"][0] | {"rate": "500 IO/s"}
     loads = [half | {"name": "still", "growth": "0 %"}, half | {"name": "grows", "growth": 1.0}]
@@ -89,7 +90,7 @@ def test_loads_grow_apart(question: dict[str, Any]) -> None:
     assert [load.arrives_per_s for load in built.workloads] == pytest.approx([500, 2000])
 
 
-def test_costs_by_the_month_and_for_what_shares_them(question: dict[str, Any]) -> None:
+def test_costs_by_the_month_and_for_what_shares_them(question: Tree) -> None:
     # Two volumes at 10 a month for 24 months and 100 once: 2 x 340 = 680, 28.3 a month, of which
     # each of 4 VMs has 7.08; 200 GB: 3,400 a TB.
     price = question["price"][0] | {"per_month": 10}
@@ -116,15 +117,13 @@ def test_costs_by_the_month_and_for_what_shares_them(question: dict[str, Any]) -
         ({"shared_by": {"VM": 0}}, "shared_by.VM"),
     ],
 )
-def test_faults_name_their_key(
-    question: dict[str, Any], change: dict[str, Any], named: str
-) -> None:
+def test_faults_name_their_key(question: Tree, change: dict[str, object], named: str) -> None:
     with pytest.raises(SpecError) as caught:
         asked(question, **change)
     assert named in [fault.key for fault in caught.value.faults]
 
 
-def test_a_growth_of_a_load_that_waits_is_refused(question: dict[str, Any]) -> None:
+def test_a_growth_of_a_load_that_waits_is_refused(question: Tree) -> None:
     load = {"rw": "randread", "block_size": "4 KiB", "outstanding": 4, "growth": "10 %"}
     with pytest.raises(SpecError, match=r"load.0.growth"):
         asked(question, load=[load])

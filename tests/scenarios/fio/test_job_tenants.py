@@ -11,11 +11,12 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import WorkloadTree
 
 JOB = "[global]\nioengine=libaio\nrw=randread\nbs=4k\ntime_based\nruntime=60\n"
 
 
-def scenario(folder: Path, *loads: dict[str, Any], **array: Any) -> Scenario:
+def scenario(folder: Path, *loads: WorkloadTree, **array: Any) -> Scenario:
     for at, load in enumerate(loads):
         if "fio" in load:
             (folder / f"{at}.fio").write_text(JOB + load["fio"])

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, get_args
 
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.devices.plan_types import JobPlan
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.loads import PROFILE_FILES, JobProfile, profile_file
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 NAMES = get_args(JobProfile)
 
 
-def tree(profile: str, **keys: Any) -> dict[str, Any]:
+def tree(profile: str, **keys: Any) -> ScenarioTree:
     capped = "${RATE}" in (PROFILE_FILES / f"{profile}.fio").read_text()
     rate = {"rate": "1000 IO/s"} if capped else {}
     return {
@@ -25,7 +26,7 @@ def tree(profile: str, **keys: Any) -> dict[str, Any]:
     }
 
 
-def threads(profile: str) -> list[Mapping[str, Any]]:
+def threads(profile: str) -> list[JobPlan]:
     return list(build_scenario(tree(profile)).jobs[0].threads)
 
 

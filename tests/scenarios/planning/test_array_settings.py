@@ -9,20 +9,21 @@ import pytest
 from raidlab import simulate
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, ScenarioTree
 
 
-def array(name: str, count: int = 4, level: str = "raid10", **keys: Any) -> dict[str, Any]:
+def array(name: str, count: int = 4, level: str = "raid10", **keys: Any) -> ArrayTree:
     drives = [{"model": "sas-6g-hdd", "count": count}]
     return {"name": name, "level": level, "drives": drives, **keys}
 
 
-def scenario(controller: dict[str, Any] | None, *arrays: dict[str, Any]) -> dict[str, Any]:
+def scenario(controller: ControllerTree | None, *arrays: ArrayTree) -> ScenarioTree:
     load = {"rw": "randrw", "block_size": "4 KiB", "outstanding": 8}
     tree = {"array": list(arrays), "workload": [load | {"target": a["name"]} for a in arrays]}
     return tree if controller is None else tree | {"controller": controller}
 
 
-def caches(tree: dict[str, Any]) -> dict[str, tuple[str, str, bool] | None]:
+def caches(tree: ScenarioTree) -> dict[str, tuple[str, str, bool] | None]:
     """Write mode, read-ahead and whether reads stay, by array; None without the cache."""
     plans = build_scenario(tree).base["arrays"]
     return {
@@ -92,13 +93,13 @@ def test_write_through_of_one_array_alone_makes_its_writes_slow() -> None:
     ],
 )
 def test_settings_that_are_not_there_are_refused(
-    controller: dict[str, Any] | None, keys: dict[str, Any], fault: str
+    controller: ControllerTree | None, keys: dict[str, object], fault: str
 ) -> None:
     with pytest.raises(SpecError, match=fault):
         build_scenario(scenario(controller, array("a", **keys)))
 
 
-def two_adapters(arrays: int) -> dict[str, Any]:
+def two_adapters(arrays: int) -> ScenarioTree:
     """Mirrors of SATA SSDs, half behind each of two adapters on a chipset's link."""
     names = [f"m{at}" for at in range(arrays)]
     return {
@@ -126,7 +127,7 @@ def two_adapters(arrays: int) -> dict[str, Any]:
     }
 
 
-def rate(tree: dict[str, Any]) -> float:
+def rate(tree: ScenarioTree) -> float:
     """MB a second of all loads together."""
     return sum(row.mb_per_s for row in simulate(tree).rows)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from raidlab import simulate
@@ -11,13 +9,14 @@ from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.risk.redundancy import of_level
+from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree
 
 DISK_MB_S = 208.4
 """The outermost track of `generic-7200rpm`."""
 
 
-def scenario(layout: str | None, drives: int, model: str = "generic-7200rpm") -> dict[str, Any]:
-    array: dict[str, Any] = {
+def scenario(layout: str | None, drives: int, model: str = "generic-7200rpm") -> ScenarioTree:
+    array: ArrayTree = {
         "level": "raid10",
         "software_raid": "md",
         "bitmap": "none",

@@ -10,13 +10,14 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ArrayTree, HostCacheTree, ScenarioTree, WorkloadTree
 
 SSD = "s4610-480"
 
 
-def tree(cache: dict[str, Any] | None, load: dict[str, Any], **array: Any) -> dict[str, Any]:
+def tree(cache: HostCacheTree | None, load: WorkloadTree, **array: Any) -> ScenarioTree:
     """A disk under a cache, or an array of disks."""
-    own: dict[str, Any] = {"name": "data", "drives": [{"model": "generic-7200rpm"}]} | array
+    own: ArrayTree = {"name": "data", "drives": [{"model": "generic-7200rpm"}]} | array
     if cache is not None:
         own["host_cache"] = {"drives": [{"model": SSD}]} | cache
     return {
@@ -26,13 +27,13 @@ def tree(cache: dict[str, Any] | None, load: dict[str, Any], **array: Any) -> di
     }
 
 
-def run(cache: dict[str, Any] | None, load: dict[str, Any], **array: Any) -> Result:
+def run(cache: HostCacheTree | None, load: WorkloadTree, **array: Any) -> Result:
     result = simulate(build_scenario(tree(cache, load, **array)))
     assert result.breaches == ()
     return result
 
 
-def rate(cache: dict[str, Any] | None, load: dict[str, Any], **array: Any) -> float:
+def rate(cache: HostCacheTree | None, load: WorkloadTree, **array: Any) -> float:
     return float(run(cache, load, **array).rows[0].iops)
 
 
@@ -119,7 +120,9 @@ def test_reads_bring_nothing_into_dm_writecache() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused(cache: dict[str, Any], array: dict[str, Any], said: str) -> None:
+def test_what_cannot_be_is_refused(
+    cache: HostCacheTree, array: dict[str, object], said: str
+) -> None:
     with pytest.raises(SpecError, match=said):
         build_scenario(tree(cache, READS, **array))
 

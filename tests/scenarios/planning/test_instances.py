@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from raidlab import simulate
 from raidlab.devices.faults import SpecError
 from raidlab.devices.instances import INSTANCES
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec.trees import ScenarioTree
 
 
-def scenario(instance: str, *, count: int = 1, spent: bool = False) -> dict[str, Any]:
+def scenario(instance: str, *, count: int = 1, spent: bool = False) -> ScenarioTree:
     run = {"warm_up": "0.1 s", "duration": "0.5 s", "seed": 1}
     return {
         "host": {"model": "nvme", "threads": 8, "instance": instance},

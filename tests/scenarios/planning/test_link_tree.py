@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from raidlab import simulate
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec.trees import DrivesTree, LinkTree, ScenarioTree
 
 
-def scenario(links: list[dict[str, Any]], drives: list[dict[str, Any]]) -> dict[str, Any]:
+def scenario(links: list[LinkTree], drives: list[DrivesTree]) -> ScenarioTree:
     """RAID 0 in the host, streams of 128 KiB."""
     return {
         "host": {"model": "nvme"},
@@ -22,7 +21,7 @@ def scenario(links: list[dict[str, Any]], drives: list[dict[str, Any]]) -> dict[
     }
 
 
-def paths(tree: dict[str, Any]) -> list[list[str]]:
+def paths(tree: ScenarioTree) -> list[list[str]]:
     plan = build_scenario(tree).base
     return [[plan["links"][at]["name"] for at in drive["path"]] for drive in plan["drives"]]
 
@@ -207,7 +206,7 @@ def test_sockets_have_a_rate_of_their_own() -> None:
         ),
     ],
 )
-def test_links_that_are_none_are_refused(links: list[dict[str, Any]], fault: str) -> None:
+def test_links_that_are_none_are_refused(links: list[LinkTree], fault: str) -> None:
     with pytest.raises(SpecError, match=fault):
         build_scenario(scenario(links, [P4510 | {"link": "a"}]))
 

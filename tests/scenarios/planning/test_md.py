@@ -10,8 +10,10 @@ import pytest
 from raidlab import simulate
 from raidlab.devices.faults import SpecError
 from raidlab.devices.kernels import ERAS, era_of, parse_version, shared_ns, unknown_version
+from raidlab.devices.plan_types import Plan
 from raidlab.scenarios.planning.bitmap import least_region
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.spec.trees import HostTree, ScenarioTree, WorkloadTree
 
 TIB = 1 << 40
 SLOW = """kind = "station"
@@ -29,11 +31,11 @@ def scenario(
     level: str,
     drives: int,
     *,
-    load: dict[str, Any] | None = None,
-    host: dict[str, Any] | None = None,
+    load: WorkloadTree | None = None,
+    host: HostTree | None = None,
     seconds: float = 0.02,
     **array: Any,
-) -> dict[str, Any]:
+) -> ScenarioTree:
     """An array in the host of drives that take no time."""
     return {
         "host": {"model": "nvme", "threads": 8} | (host or {}),
@@ -54,11 +56,11 @@ def scenario(
     }
 
 
-def rate(tree: dict[str, Any]) -> float:
+def rate(tree: ScenarioTree) -> float:
     return float(simulate(tree).rows[0].iops)
 
 
-def plan(tree: dict[str, Any]) -> dict[str, Any]:
+def plan(tree: ScenarioTree) -> Plan:
     return dict(build_scenario(tree).base["arrays"][0].get("md", {}))
 
 

@@ -10,13 +10,15 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.run_result import DataReport
+from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree
 
 SSDS = [{"model": "sas-6g-ssd", "count": 2}]
 
 
-def tree(**changes: Any) -> dict[str, Any]:
+def tree(**changes: Any) -> ScenarioTree:
     """Four disks and two SSDs under the file-copy load; `changes` go where they belong."""
-    array: dict[str, Any] = {
+    array: ArrayTree = {
         "name": "data",
         "level": "raid0",
         "drives": [
@@ -200,7 +202,7 @@ def test_while_the_battery_learns_writes_go_through_to_the_tier() -> None:
     assert through["write"]["latency_us"]["mean"] > 2 * back["write"]["latency_us"]["mean"]
 
 
-def data_of(**changes: Any) -> dict[str, Any]:
+def data_of(**changes: Any) -> DataReport:
     """What became of the data of a small hot spot, with the one event that `changes` have."""
     load = {"area": "1 GB", "outstanding": 16, "duration": "10 s", "warm_up": "0 s"}
     result = simulate(build_scenario(tree(**(load | changes))))
@@ -304,7 +306,7 @@ def test_a_refused_tier_is_the_only_fault_beside_its_events() -> None:
         ({"profile": "streaming", "hot_spot": "1 GB"}, "no effect on a sequential load"),
     ],
 )
-def test_what_cannot_be_is_refused(changes: dict[str, Any], reported: str) -> None:
+def test_what_cannot_be_is_refused(changes: dict[str, object], reported: str) -> None:
     with pytest.raises(SpecError) as error:
         build_scenario(tree(**changes))
     assert any(reported in str(fault) for fault in error.value.faults), error.value.faults

@@ -12,6 +12,7 @@ import simpy
 import raidlab
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.slow_ios import cause
+from raidlab.scenarios.spec.run_result import SlowIo
 
 REBUILD = {
     "controller": {"model": "lsi2208-1g-3.0", "backup": "fbu"},
@@ -30,7 +31,7 @@ REBUILD = {
 }
 
 
-def _beside(slow: dict[str, Any]) -> bool:
+def _beside(slow: SlowIo) -> bool:
     return "rebuild" in slow["beside"]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 import raidlab
+from raidlab.scenarios.spec.run_result import Stage
+from raidlab.scenarios.spec.trees import ScenarioTree
 
-Stage = dict[str, Any]
 
-
-def _scenario(level: str, model: str, count: int, **workload: Any) -> dict[str, Any]:
+def _scenario(level: str, model: str, count: int, **workload: Any) -> ScenarioTree:
     manager = {} if level == "jbod" else {"software_raid": "os"}
     return {
         "array": [{"level": level, "drives": [{"model": model, "count": count}]} | manager],
@@ -24,7 +24,7 @@ def _critical(io: Stage) -> list[Stage]:
     return [stage for stage in io["stages"] if stage["critical"]]
 
 
-def _with_controller(scenario: dict[str, Any]) -> dict[str, Any]:
+def _with_controller(scenario: ScenarioTree) -> ScenarioTree:
     array = {key: value for key, value in scenario["array"][0].items() if key != "software_raid"}
     return scenario | {"array": [array], "controller": {"model": "lsi2208-1g-3.0"}}
 
@@ -43,7 +43,7 @@ SYSTEMS = {
 
 
 @pytest.mark.parametrize("scenario", SYSTEMS.values(), ids=SYSTEMS)
-def test_critical_stages_add_up_to_the_latency(scenario: dict[str, Any]) -> None:
+def test_critical_stages_add_up_to_the_latency(scenario: ScenarioTree) -> None:
     traced = raidlab.simulate(scenario, trace_ios=40)
     assert traced.ios is not None and len(traced.ios) == 40
     for io in traced.ios:
@@ -80,7 +80,7 @@ def test_the_first_ios_behind_a_stated_time() -> None:
     [({"trace_ios": 10_001}, "trace_ios"), ({"trace_ios": -1}, "trace_ios"),
      ({"trace_ios": True}, "trace_ios"), ({"trace_from_s": float("nan")}, "trace_from_s")],
 )  # fmt: skip
-def test_what_cannot_be_traced_is_refused_by_name(asked: dict[str, Any], key: str) -> None:
+def test_what_cannot_be_traced_is_refused_by_name(asked: dict[str, object], key: str) -> None:
     with pytest.raises(raidlab.SpecError) as refused:
         raidlab.simulate(SYSTEMS["disk"], **asked)
     assert [fault.key for fault in refused.value.faults] == [key]

@@ -11,7 +11,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.diff import Figure, diff, side_of
 from raidlab.scenarios.studies.diff_report import answer, diff_report
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 SCENARIO = """
 title = "{title}"

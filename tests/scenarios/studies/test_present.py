@@ -15,6 +15,7 @@ from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.planning.monitored import playing
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.openness import OPEN, fit_open, refusal
 from raidlab.scenarios.studies.present import (
     Beside,
@@ -26,13 +27,13 @@ from raidlab.scenarios.studies.present import (
     beside,
 )
 from raidlab.scenarios.studies.present_report import answer, clock_of, doubt
-from raidlab.scenarios.studies.size import Running
+from raidlab.scenarios.studies.running import Running
 
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 30.0)
 ONE = Running(1, None, None)
 
 
-def system(model: str = "generic-7200rpm", **load: Any) -> dict[str, Any]:
+def system(model: str = "generic-7200rpm", **load: Any) -> ScenarioTree:
     return {
         "title": f"one {model}",
         "array": [{"name": "a", "drives": [{"model": model}]}],

@@ -261,7 +261,7 @@ def test_a_picture_over_depth_has_a_line_for_each_other_setting(scenario):
     found = sweep(
         experiment(scenario(), "workload.0.outstanding=1,8", "workload.0.block_size=4 KiB,64 KiB")
     )
-    drawn = report.picture(found, "iops")
+    drawn = found.plot()
     assert [(line.name, list(line.x)) for line in drawn.data] == [
         ("4 KiB", [1, 8]),
         ("64 KiB", [1, 8]),

@@ -12,10 +12,12 @@ from raidlab.scenarios.results.bottleneck import busiest, latency_bound
 from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.run_result import Component
+from raidlab.scenarios.spec.trees import ScenarioTree, WorkloadTree
 from raidlab.scenarios.studies.what_if import what_if
 
 
-def _component(kind: str, name: str, utilization: float) -> dict[str, Any]:
+def _component(kind: str, name: str, utilization: float) -> Component:
     return {"kind": kind, "name": name, "utilization": utilization}
 
 
@@ -201,7 +203,7 @@ def test_drives_that_a_cache_keeps_busy_do_not_hold_writes_up() -> None:
 @pytest.mark.parametrize(
     "load", [{"rw": "randwrite"}, {"rw": "read", "block_size": "64 KiB"}, {"rw": "randread"}]
 )
-def test_drives_that_a_cache_waits_for_hold_up_what_waits_for_it(load: dict[str, Any]) -> None:
+def test_drives_that_a_cache_waits_for_hold_up_what_waits_for_it(load: WorkloadTree) -> None:
     """Writes wait for room in a full cache, reads for what is read ahead or read alone."""
     row = _behind_a_cache(outstanding=16, **load)
     assert "sas-6g-hdd" in row["bottleneck"]
@@ -210,7 +212,7 @@ def test_drives_that_a_cache_waits_for_hold_up_what_waits_for_it(load: dict[str,
 
 
 def _gains(
-    level: str, drives: int, load: dict[str, Any], warm_up: str = "50 ms", **controller: str
+    level: str, drives: int, load: WorkloadTree, warm_up: str = "50 ms", **controller: str
 ) -> dict[str, Row]:
     tree = {
         "controller": {"model": "lsi2108", **controller},
@@ -298,7 +300,7 @@ def test_a_faster_host_makes_page_cache_and_parity_faster(tmp_path: Path) -> Non
 
 
 def test_gains_of_a_cache_that_was_still_filling_are_marked() -> None:
-    tree: dict[str, Any] = {
+    tree: ScenarioTree = {
         "controller": {"model": "lsi2208-1g", "write": "always-write-back"},
         "array": [
             {"name": "data", "level": "raid0", "drives": [{"model": "sas-6g-ssd", "count": 2}]}

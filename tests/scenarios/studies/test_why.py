@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -12,6 +11,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import scenario_of
+from raidlab.scenarios.spec.trees import DrivesTree, ScenarioTree
 from raidlab.scenarios.studies.why import Diagnosis, why
 from tests.project.sources import ROOT
 
@@ -20,11 +20,11 @@ QUICK = {"warm_up": "100 ms", "duration": "300 ms"}
 RANDOM = {"rw": "randread", "block_size": "8 KiB", "outstanding": 16, "align": "8 KiB"}
 
 
-def drives(model: str, count: int = 1) -> list[dict[str, Any]]:
+def drives(model: str, count: int = 1) -> list[DrivesTree]:
     return [{"model": model, "count": count}]
 
 
-PLANTED: dict[str, dict[str, Any]] = {
+PLANTED: dict[str, ScenarioTree] = {
     "bitmap": {
         "array": [
             {"level": "raid1", "software_raid": "os", "bitmap": "internal",
@@ -112,7 +112,7 @@ PLANTED: dict[str, dict[str, Any]] = {
         "run": SHORT,
     },
 }  # fmt: skip
-HEALTHY: dict[str, dict[str, Any]] = {
+HEALTHY: dict[str, ScenarioTree] = {
     "disk": {
         "array": [{"drives": drives("generic-7200rpm")}],
         "workload": [RANDOM],
@@ -132,7 +132,7 @@ HEALTHY: dict[str, dict[str, Any]] = {
 }
 
 
-def diagnosed(tree: dict[str, Any]) -> Diagnosis:
+def diagnosed(tree: ScenarioTree) -> Diagnosis:
     return why(scenario_of({"title": "planted", **tree}))
 
 

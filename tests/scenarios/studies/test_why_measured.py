@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -16,9 +15,10 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario, scenario_of
 from raidlab.scenarios.results.sampled import iostat
 from raidlab.scenarios.running.simulate import simulate
+from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.why_measured import Explanation, MeasuredMeans, explain
 
-SYSTEM: dict[str, Any] = {
+SYSTEM: ScenarioTree = {
     "title": "measured",
     "controller": {"model": "lsi2208-1g-3.0", "backup": "fbu"},
     "array": [{"level": "raid5", "drives": [{"model": "generic-15000rpm", "count": 5}]}],
@@ -28,13 +28,13 @@ SYSTEM: dict[str, Any] = {
 CONTROLLER = {"model": "lsi2208-1g-3.0", "write": "write-through"}
 
 
-def means(tree: dict[str, Any], seed: int = 5) -> MeasuredMeans:
+def means(tree: ScenarioTree, seed: int = 5) -> MeasuredMeans:
     """What a simulated system would measure."""
     (row,) = simulate(scenario_of(tree), seed=seed, workers=1).summary()
     return MeasuredMeans("simulated", row["iops"], row["latency_us"]["mean"])
 
 
-def explained(tree: dict[str, Any], measured: MeasuredMeans) -> Explanation:
+def explained(tree: ScenarioTree, measured: MeasuredMeans) -> Explanation:
     return explain(scenario_of(tree), measured, workers=1)
 
 
@@ -57,7 +57,7 @@ def test_half_the_rate_at_twice_the_latency_is_an_error_of_100_percent() -> None
     ],
 )
 def test_a_fault_that_the_scenario_does_not_have_is_named(
-    code: str, change: dict[str, Any]
+    code: str, change: dict[str, object]
 ) -> None:
     load = {"rw": "randread", "block_size": "8 KiB", "outstanding": 16}
     tree = SYSTEM if code == "write-through" else SYSTEM | {"workload": [load]}

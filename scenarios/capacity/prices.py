@@ -1,0 +1,100 @@
+"""What devices of a question cost, and the base that every candidate has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from raidlab.devices.faults import Fault
+from raidlab.devices.schema import Table
+from raidlab.devices.units import Power
+
+
+def _trend(value: Any) -> float:
+    text = value.strip() if isinstance(value, str) else value
+    if isinstance(text, str) and text.endswith("%"):
+        try:
+            text = float(text.rstrip(" %")) / 100
+        except ValueError:
+            text = None
+    if not isinstance(text, int | float) or isinstance(text, bool) or not -0.9 <= text <= 1:
+        allowed = 'a change in a year, such as -0.2 or "-20 %", from -90 % to 100 %'
+        raise PydanticCustomError("trend", "{allowed}", {"allowed": allowed})
+    return float(text)
+
+
+Trend = Annotated[
+    float,
+    BeforeValidator(_trend),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "number", "minimum": -0.9, "maximum": 1},
+                {"type": "string", "examples": ["-20 %"]},
+            ]
+        }
+    ),
+]
+MOST_COST = 1e12
+"""Of a device, in any currency: sums of such costs stay finite."""
+
+
+class Costs(Table):
+    """What something costs once and month by month."""
+
+    cost: float = Field(default=0.0, ge=0, le=MOST_COST)
+    per_month: float = Field(default=0.0, ge=0, le=MOST_COST)
+    """Such as a cloud volume, a lease or support."""
+
+    def capital(self, years: float) -> float:
+        """All of it over a horizon."""
+        return self.cost + 12 * years * self.per_month
+
+
+class PriceTable(Costs):
+    """`[[price]]`: what one device costs and takes."""
+
+    device: str
+    per_gib_month: float = Field(default=0.0, ge=0, le=MOST_COST)
+    """Of each GiB of a cloud volume, each month; so the next two, of what is provisioned."""
+    per_iops_month: float = Field(default=0.0, ge=0, le=MOST_COST)
+    """Of each I/O a second beyond `included_iops`."""
+    per_mib_s_month: float = Field(default=0.0, ge=0, le=MOST_COST)
+    """Of each MiB/s beyond `included_mib_s`."""
+    included_iops: float = Field(default=0.0, ge=0)
+    included_mib_s: float = Field(default=0.0, ge=0)
+    trend: Trend = 0.0
+    """By which share the price to buy it changes in a year: `"-20 %"`."""
+    power: Power | None = None
+    """Of a drive that says what it draws, by its activity under the load if left out."""
+    rack_units: float | None = Field(default=None, ge=0)
+
+    def faults(self) -> Iterator[Fault]:
+        """A price of nothing that was not meant so."""
+        if not {"cost", "per_month", "per_gib_month"} & self.model_fields_set:
+            allowed = "is required: once as `cost`, or each month as `per_month` or `per_gib_month`"
+            yield Fault("cost", None, allowed)
+
+    def volume_month(self, size: int, rate: float, throughput: float) -> float:
+        """What a cloud volume costs a month beside `per_month`.
+
+        Args:
+            size: Bytes.
+            rate: I/Os a second that are provisioned.
+            throughput: Bytes a second.
+        """
+        return (
+            self.per_gib_month * size / 2**30
+            + self.per_iops_month * max(0.0, rate - self.included_iops)
+            + self.per_mib_s_month * max(0.0, throughput / 2**20 - self.included_mib_s)
+        )
+
+
+class BaseTable(Costs):
+    """`[base]`: what every candidate has beside its devices, such as the server."""
+
+    power: Power = 0.0
+    rack_units: float | None = Field(default=None, ge=0)

@@ -1,0 +1,17 @@
+"""How the runs of a study are made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from raidlab.scenarios.running.simulate import Progress
+from raidlab.scenarios.running.store import Store
+
+
+@dataclass(frozen=True)
+class Running:
+    """How runs are made: none of it changes a result."""
+
+    workers: int | None = None
+    progress: Progress | None = None
+    store: Store | None = None
