@@ -3,6 +3,8 @@
 //! Devices, the engine, recorded traces and fio's jobs share these words; the kernel below knows
 //! none of them.
 
+#![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
+
 mod queue;
 mod record;
 

@@ -3,6 +3,8 @@
 //! A device never sees the engine: it is handed a [`Port`] while it handles a command or one of
 //! its own events, and is dispatched statically through [`Device`].
 
+#![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
+
 mod c_states;
 mod controller;
 mod device;
@@ -29,9 +31,9 @@ mod xpoint;
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
 pub use c_states::CStateParams;
 pub use controller::{
-    Cache, Chip, ChipParams, CopyEnd, Eligible, Found, LINE_SECTORS, Leaving, Lookup, PAGE,
-    PROMOTE_AFTER_MAX, Path, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams, Table,
-    Task, Throughput, sectors,
+    Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,
+    Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams,
+    Table, Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
 pub use fault::{About, Fault};

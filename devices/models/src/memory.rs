@@ -31,9 +31,8 @@ impl DeviceParams {
                 resident: 16 * u64::from(station.servers),
                 ..Memory::default()
             },
-            // Its tables have bounds: 32,768 runs in the write cache, 8,192 bins, 4,096 segments.
-            DeviceParams::Hdd(_) => Memory {
-                resident: 2 << 20,
+            DeviceParams::Hdd(hdd) => Memory {
+                resident: hdd.params.table_bytes(),
                 ..Memory::default()
             },
             DeviceParams::Ssd(ssd) => ssd_memory(ssd),

@@ -3,6 +3,8 @@
 //! - [`run`] takes a plan to its result;
 //! - [`Simulation`] lets an outside caller (SimPy, fio) drive the same system.
 
+#![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
+
 mod host;
 pub mod ids;
 mod integrity;

@@ -1,7 +1,7 @@
 //! The hot path allocates nothing: a run ten times as long allocates exactly as often.
 
 use crate::common::{plan, stations};
-use raidlab_engine::run;
+use raidlab_engine::{System, memory_of, run};
 use serde_json::{Value, json};
 
 fn allocations(value: &Value, ios: u64) -> u64 {
@@ -146,4 +146,35 @@ fn runs_of_mirrored_units() {
     load["read_share"] = json!(0.0);
     load["align_bytes"] = json!(512);
     assert_free(&value);
+}
+
+/// What 100 more disks take when they are built is within what is reckoned for them, and more than
+/// a fifth of it: names and the records of loads are reckoned with more room.
+#[test]
+fn disks_take_what_is_reckoned() {
+    let disk = include_str!("../../../devices/models/tests/common/seven_two.json");
+    let mut disk: Value = serde_json::from_str(disk).expect("a disk");
+    disk["kind"] = json!("hdd");
+    let built = |drives: u32| {
+        let mut value = stations(drives, 0, "fixed", 1);
+        value["devices"] = json!([disk]);
+        let array = stations(1, 0, "fixed", 1)["arrays"][0].clone();
+        let array = |drive: u32| {
+            let mut own = array.clone();
+            (own["name"], own["drives"]) = (json!(format!("array {drive}")), json!([drive]));
+            own
+        };
+        value["arrays"] = json!((0..drives).map(array).collect::<Vec<_>>());
+        let plan = plan(&value);
+        let mut system = None;
+        let info = allocation_counter::measure(|| system = Some(System::new(&plan)));
+        assert!(system.is_some_and(|system| system.is_ok()));
+        (info.bytes_current as f64, memory_of(&plan) as f64)
+    };
+    let ((few, reckoned), (many, all)) = (built(2), built(102));
+    let (took, reckoned) = (many - few, all - reckoned);
+    assert!(
+        took <= reckoned && took > 0.2 * reckoned,
+        "{took} of {reckoned}"
+    );
 }

@@ -185,6 +185,11 @@ pub struct Batches {
 }
 
 impl Batches {
+    /// Bytes of `most` batches.
+    pub fn table_bytes(most: usize) -> u64 {
+        (most * size_of::<Batch>()) as u64
+    }
+
     /// No I/O yet; batches hold one each at first, and there are fewer than `most`, an even number.
     pub fn new(most: usize) -> Batches {
         Batches {

@@ -151,6 +151,9 @@ impl Histogram {
     /// Number of buckets of every histogram: 1856.
     pub const BUCKETS: usize = BUCKETS;
 
+    /// Bytes of its tables.
+    pub const TABLE_BYTES: u64 = (size_of::<[u64; BUCKETS]>() + size_of::<[u32; COARSE]>()) as u64;
+
     /// The bucket that counts `value`.
     #[inline]
     pub fn bucket(value: Nanos) -> usize {

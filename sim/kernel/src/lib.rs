@@ -4,6 +4,8 @@
 //! Nothing here knows a storage device. The hot path allocates nothing once the buffers have
 //! reached the size that the plan asks for.
 
+#![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
+
 mod batches;
 mod bits;
 mod bitset;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 
 /// The path of a request through the firmware.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Path {
+pub enum FirmwareRoute {
     /// Straight to the drives.
     Uncached,
     /// Read from or written into the cache.
@@ -29,7 +29,7 @@ pub enum Path {
 #[derive(Clone, Copy, Debug)]
 pub struct Task {
     /// Which way the request goes.
-    pub path: Path,
+    pub path: FirmwareRoute,
     /// Commands to drives.
     pub commands: u64,
     /// Data that move by lists of pages.
@@ -40,7 +40,7 @@ pub struct Task {
 
 impl Task {
     /// A task of a request that touches no write cache.
-    pub fn new(path: Path, commands: u64, bytes: u64) -> Task {
+    pub fn new(path: FirmwareRoute, commands: u64, bytes: u64) -> Task {
         Task {
             path,
             commands,
@@ -189,12 +189,12 @@ impl Chip {
         self.serve(task, service, now)
     }
 
-    fn request(&self, path: Path) -> Nanos {
+    fn request(&self, path: FirmwareRoute) -> Nanos {
         match path {
-            Path::Uncached => self.params.uncached_ns,
-            Path::Cached => self.params.cached_ns,
-            Path::Parity => self.params.parity_ns,
-            Path::Fast => self.params.fast_path_ns,
+            FirmwareRoute::Uncached => self.params.uncached_ns,
+            FirmwareRoute::Cached => self.params.cached_ns,
+            FirmwareRoute::Parity => self.params.parity_ns,
+            FirmwareRoute::Fast => self.params.fast_path_ns,
         }
     }
 
@@ -202,7 +202,7 @@ impl Chip {
     /// itself.
     fn commands(&self, task: Task) -> Nanos {
         match task.path {
-            Path::Fast => Nanos::ZERO,
+            FirmwareRoute::Fast => Nanos::ZERO,
             _ => {
                 let pages = Nanos(self.params.page_ns.0 * task.bytes / LISTED_PAGE);
                 self.params.command_ns * task.commands + pages
@@ -272,16 +272,19 @@ mod tests {
         let mut chip = chip();
         let task = |path, commands| Task::new(path, commands, 0);
         assert_eq!(
-            chip.take_up(task(Path::Uncached, 2), Time(0)).end,
+            chip.take_up(task(FirmwareRoute::Uncached, 2), Time(0)).end,
             Time(120)
         );
-        assert_eq!(chip.take_up(task(Path::Parity, 4), Time(0)).end, Time(240));
-        let third = chip.take_up(task(Path::Fast, 1), Time(0));
+        assert_eq!(
+            chip.take_up(task(FirmwareRoute::Parity, 4), Time(0)).end,
+            Time(240)
+        );
+        let third = chip.take_up(task(FirmwareRoute::Fast, 1), Time(0));
         assert_eq!((third.start, third.end), (Time(120), Time(150)));
-        let looked_up = chip.take_up_and_look_up(task(Path::Cached, 1), Time(150));
+        let looked_up = chip.take_up_and_look_up(task(FirmwareRoute::Cached, 1), Time(150));
         assert_eq!(looked_up.end, Time(215));
         // Four commands of the host: 4 * (100 + 10) on the core that is free since 215.
-        let passed_on = chip.pass_on(task(Path::Uncached, 4), Time(240));
+        let passed_on = chip.pass_on(task(FirmwareRoute::Uncached, 4), Time(240));
         assert_eq!(passed_on.end, Time(680));
     }
 
@@ -290,10 +293,12 @@ mod tests {
     fn pages_take_time_off_the_short_path() {
         let mut chip = chip();
         let end = chip
-            .take_up(Task::new(Path::Uncached, 2, 65_536), Time(0))
+            .take_up(Task::new(FirmwareRoute::Uncached, 2, 65_536), Time(0))
             .end;
         assert_eq!(end, Time(168));
-        let end = chip.take_up(Task::new(Path::Fast, 1, 65_536), Time(0)).end;
+        let end = chip
+            .take_up(Task::new(FirmwareRoute::Fast, 1, 65_536), Time(0))
+            .end;
         assert_eq!(end, Time(30));
     }
 
@@ -304,11 +309,11 @@ mod tests {
         let mut chip = chip();
         let write = Task {
             in_write_cache: true,
-            ..Task::new(Path::Cached, 0, 0)
+            ..Task::new(FirmwareRoute::Cached, 0, 0)
         };
         assert_eq!(chip.take_up(write, Time(0)).end, Time(50));
         assert_eq!(chip.take_up(write, Time(0)).end, Time(100));
-        let read = Task::new(Path::Cached, 0, 0);
+        let read = Task::new(FirmwareRoute::Cached, 0, 0);
         assert_eq!(chip.take_up(read, Time(0)).end, Time(50));
     }
 

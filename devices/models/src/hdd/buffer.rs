@@ -62,6 +62,12 @@ pub struct Buffer {
 }
 
 impl Buffer {
+    /// Bytes of its tables.
+    pub fn table_bytes(params: &BufferParams) -> u64 {
+        let each = size_of::<Segment>() + 2 * size_of::<u32>();
+        u64::from(params.segments) * each as u64
+    }
+
     /// An empty buffer.
     pub fn new(params: &BufferParams) -> Buffer {
         let count = params.segments as usize;

@@ -19,6 +19,7 @@ mod seek;
 mod seek_bounds;
 mod shingled;
 mod slips;
+mod tables;
 mod write_bins;
 mod write_cache;
 

@@ -86,6 +86,12 @@ pub struct Queue {
 }
 
 impl Queue {
+    /// Bytes of the tables of a queue with room for `depth` commands.
+    pub fn table_bytes(depth: u32) -> u64 {
+        let each = size_of::<Candidate>() + 2 * size_of::<u64>() + size_of::<Waiting>();
+        u64::from(depth) * each as u64
+    }
+
     /// An empty queue with room for `depth` commands.
     pub fn new(depth: u32, scheduler: SchedulerParams) -> Queue {
         let ageing = match scheduler {

@@ -13,9 +13,14 @@ pub struct Bins {
 }
 
 impl Bins {
+    /// How many there are at most: about four for each run that can wait.
+    pub fn wanted(params: &WriteCacheParams) -> u64 {
+        u64::from(params.extents.saturating_mul(4)).clamp(64, 8192)
+    }
+
     /// About four bins for each run that can wait.
     pub fn new(params: &WriteCacheParams, geometry: &Geometry) -> Bins {
-        let wanted = u64::from(params.extents * 4).clamp(64, 8192);
+        let wanted = Bins::wanted(params);
         let sectors = geometry.sectors();
         let shift = (0..64)
             .find(|shift| (sectors >> shift) < wanted)

@@ -100,6 +100,13 @@ pub struct WriteCache {
 }
 
 impl WriteCache {
+    /// Bytes of its tables: runs, and as many bins as there can be.
+    pub fn table_bytes(params: &WriteCacheParams) -> u64 {
+        let run = size_of::<Extent>() + size_of::<Candidate>() + size_of::<u16>();
+        let bin = size_of::<u16>() as u64 * Bins::wanted(params);
+        u64::from(params.extents) * run as u64 + bin + Bins::wanted(params) / 8
+    }
+
     /// An empty cache.
     pub fn new(params: &WriteCacheParams, bins: &Bins) -> WriteCache {
         WriteCache {

@@ -31,33 +31,53 @@ pub(crate) enum Up {
     Examine(IoId),
 }
 
-/// Work that waits for what stands above it on the agenda.
+/// Work that waits for what stands above it on the agenda, by who does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
-    /// A request is complete.
-    Complete(IoId),
+    /// What a handler has given goes up.
+    Up(Up),
+    Loads(LoadsCall),
+    Raid(RaidCall),
+    SsdCache(SsdCacheCall),
+}
+
+/// Work of the loads that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LoadsCall {
     /// The thread of a complete request hears of it.
     Signal(IoId),
     /// A thread goes on with what waits for it.
     WorkOff(u32),
     /// Threads that wait for a core take those that are free.
     Cores,
-    /// All that a request of a managed array waited for has come.
-    PassOn(IoId),
-    /// A request of a managed array goes on.
-    GoOn(IoId),
-    /// A job is done that was not for a stripe alone: the one who began it learns of it.
-    Job(JobId),
-    /// A request's lines are accessed: the SSD cache counts it.
-    Access(IoId),
+}
+
+/// Work of `raid` that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RaidCall {
     /// The controller's firmware is done with a request of a managed array at a time.
     Ready(IoId, Time),
-    /// A job that copies a line between an array and its SSD cache goes on.
-    Copy(JobId),
-    /// Lines that have become hot are copied to an array's SSD cache.
-    Promote(ArrayId),
-    /// Dirty lines of an array's SSD cache are written back.
-    Clean(ArrayId),
+    Job(JobCall),
+    Cache(CacheCall),
+    Background(BackgroundCall),
+}
+
+/// Work on jobs that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JobCall {
+    /// A job is done that was not for a stripe alone: the one who began it learns of it.
+    Done(JobId),
+    /// A job whose run has members that are not finished.
+    Finish(JobId),
+    /// A finished job has given its lock to the next one.
+    Unlocked(JobId),
+    /// A job whose slot of the SSD cache is gone has given its lock to the next one.
+    SlotFailed(JobId),
+}
+
+/// Work of the controllers' caches that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CacheCall {
     /// A read has asked for what the cache lacks, with a job that fills the cache if there is one.
     Asked(IoId, Option<JobId>),
     /// A read of a range (offset, bytes) of an array counts for its streams.
@@ -78,12 +98,11 @@ pub(crate) enum Call {
         group: u32,
         full: bool,
     },
-    /// A job whose run has members that are not finished.
-    FinishJob(JobId),
-    /// A finished job has given its lock to the next one.
-    Unlocked(JobId),
-    /// A job whose slot of the SSD cache is gone has given its lock to the next one.
-    SlotFailed(JobId),
+}
+
+/// Work in the background that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BackgroundCall {
     /// A job of a background task goes on: its row has been read, or is done.
     Row(JobId),
     /// A row of a background task has been read, and others have followed.
@@ -96,6 +115,61 @@ pub(crate) enum Call {
     Rows { array: ArrayId, current: bool },
     /// That has been done: the task pauses if no row of it is in progress.
     RowsDone { array: ArrayId, current: bool },
+}
+
+/// Work of the SSD caches that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SsdCacheCall {
+    /// A request's lines are accessed: the SSD cache counts it.
+    Access(IoId),
+    /// A job that copies a line between an array and its SSD cache goes on.
+    Copy(JobId),
+    /// Lines that have become hot are copied to an array's SSD cache.
+    Promote(ArrayId),
+    /// Dirty lines of an array's SSD cache are written back.
+    Clean(ArrayId),
+}
+
+impl From<Up> for Call {
+    fn from(up: Up) -> Call {
+        Call::Up(up)
+    }
+}
+
+impl From<LoadsCall> for Call {
+    fn from(call: LoadsCall) -> Call {
+        Call::Loads(call)
+    }
+}
+
+impl From<RaidCall> for Call {
+    fn from(call: RaidCall) -> Call {
+        Call::Raid(call)
+    }
+}
+
+impl From<JobCall> for Call {
+    fn from(call: JobCall) -> Call {
+        Call::Raid(RaidCall::Job(call))
+    }
+}
+
+impl From<CacheCall> for Call {
+    fn from(call: CacheCall) -> Call {
+        Call::Raid(RaidCall::Cache(call))
+    }
+}
+
+impl From<BackgroundCall> for Call {
+    fn from(call: BackgroundCall) -> Call {
+        Call::Raid(RaidCall::Background(call))
+    }
+}
+
+impl From<SsdCacheCall> for Call {
+    fn from(call: SsdCacheCall) -> Call {
+        Call::SsdCache(call)
+    }
 }
 
 /// The calls that wait, the next one last.
@@ -116,19 +190,17 @@ impl Agenda {
 
     /// The last call of a handler.
     #[inline]
-    pub(crate) fn up(&mut self, call: Call) {
+    pub(crate) fn up(&mut self, call: impl Into<Call>) {
         self.must_be_open();
         self.closed = true;
-        self.calls.push(call);
+        self.calls.push(call.into());
     }
 
     /// The last call of a handler, from what the handler gives.
     #[inline]
     pub(crate) fn raise(&mut self, up: Up) {
-        match up {
-            Up::None => {}
-            Up::Complete(io) => self.up(Call::Complete(io)),
-            other => unreachable!("{other:?} waits for nothing"),
+        if up != Up::None {
+            self.up(up);
         }
     }
 
@@ -140,9 +212,9 @@ impl Agenda {
 
     /// What follows the handler's next call.
     #[inline]
-    pub(crate) fn rest(&mut self, call: Call) {
+    pub(crate) fn rest(&mut self, call: impl Into<Call>) {
         self.must_be_open();
-        self.calls.push(call);
+        self.calls.push(call.into());
     }
 
     /// A place on the agenda to come back to.
@@ -158,8 +230,8 @@ impl Agenda {
     }
 
     /// What follows all that has gone up since a mark.
-    pub(crate) fn below(&mut self, mark: usize, call: Call) {
-        self.calls.insert(mark, call);
+    pub(crate) fn below(&mut self, mark: usize, call: impl Into<Call>) {
+        self.calls.insert(mark, call.into());
     }
 
     /// The next call, for the loop.

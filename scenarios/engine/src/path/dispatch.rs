@@ -14,9 +14,6 @@ impl Path {
     pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array];
-        if array.in_memory {
-            return Up::GoOn(id);
-        }
         if io.op == Op::Flush {
             return self.dispatch_flush(id, now);
         } else if let Some(drive) = array.single {

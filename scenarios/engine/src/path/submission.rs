@@ -32,9 +32,10 @@ impl Path {
     pub(crate) fn admit_counted(&mut self, id: IoId, now: Time) -> Up {
         let array = &self.arrays[self.ios[id].array];
         let Some(index) = array.controller else {
-            return match array.cached_by_host {
-                true => Up::Firmware(id),
-                false => self.dispatch(id, now),
+            return match (array.cached_by_host, array.in_memory) {
+                (true, _) => Up::Firmware(id),
+                (false, true) => Up::GoOn(id),
+                (false, false) => self.dispatch(id, now),
             };
         };
         let controller = &mut self.controllers[index];

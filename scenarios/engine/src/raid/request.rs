@@ -3,16 +3,16 @@
 
 use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::agenda::{Call, Up};
+use crate::path::agenda::{RaidCall, SsdCacheCall, Up};
 use crate::path::submission::moved_by;
 use crate::raid::Raid;
 use crate::raid::bitmap::updates;
 use crate::raid::member::State;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use crate::state::owner::Owner;
 use raidlab_io::{IoId, Op, Part, Stage};
 use raidlab_kernel::Time;
-use raidlab_models::{Direction, Found, Path as FirmwarePath, Task};
+use raidlab_models::{Direction, FirmwareRoute, Found, Task};
 
 impl Raid {
     /// The controller takes up a request whose data pass through its memory, or a cache of the host's
@@ -22,8 +22,8 @@ impl Raid {
         let (array, op) = (path.ios[id].array, path.ios[id].op);
         let Some(index) = path.arrays[array].controller else {
             // A cache that the host keeps counts the access; no firmware takes the request up.
-            path.agenda.rest(Call::Ready(id, now));
-            path.agenda.up(Call::Access(id));
+            path.agenda.rest(RaidCall::Ready(id, now));
+            path.agenda.up(SsdCacheCall::Access(id));
             return Up::None;
         };
         let caching = self.stripes.volume(array).is_cached();
@@ -43,7 +43,7 @@ impl Raid {
         let chip = &mut path.controllers[index].chip;
         let redirected = self.stripes.redirects().get(io.array).is_some();
         let route = match hit {
-            true => FirmwarePath::Cached,
+            true => FirmwareRoute::Cached,
             false => array.route(commands),
         };
         let task = Task {
@@ -59,8 +59,8 @@ impl Raid {
         let ready = served.end + chip.latency();
         io.charge(Part::Controller, ready);
         if redirected && !(hit && op == Op::Read) {
-            path.agenda.rest(Call::Ready(id, ready));
-            path.agenda.up(Call::Access(id));
+            path.agenda.rest(RaidCall::Ready(id, ready));
+            path.agenda.up(SsdCacheCall::Access(id));
             return Up::None;
         }
         self.ready(path, id, ready, now)
@@ -70,7 +70,7 @@ impl Raid {
     #[inline]
     pub(crate) fn ready(&mut self, path: &mut Path, id: IoId, ready: Time, now: Time) -> Up {
         if ready > now {
-            path.calendar.push(ready, Event::Dispatch(id));
+            path.calendar.push(ready, RaidEvent::GoOn(id).into());
             Up::None
         } else {
             self.go_on(path, id, now)
@@ -137,7 +137,7 @@ impl Raid {
         if io.op == Op::Read {
             // From the cache: once through the memory. From the drives: in and out again, but
             // around the memory where no parity is.
-            let parity = path.arrays[io.array].path == FirmwarePath::Parity;
+            let parity = path.arrays[io.array].path == FirmwareRoute::Parity;
             let passes = match io.stage {
                 Stage::Working if parity => 2,
                 Stage::Working => 0,
@@ -196,7 +196,7 @@ impl Raid {
             ready = served.end;
         }
         if ready > now {
-            path.calendar.push(ready, Event::Dispatch(id));
+            path.calendar.push(ready, RaidEvent::GoOn(id).into());
             Up::None
         } else {
             self.go_on(path, id, now)

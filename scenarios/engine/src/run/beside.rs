@@ -10,9 +10,9 @@ impl System {
     /// Says of the slow I/Os that the last event has completed what else was in work.
     #[inline]
     pub(crate) fn look_at_slow(&mut self) {
-        while let Some((record, array)) = self.layers.loads.take_noticed() {
+        while let Some((record, array)) = self.layers.loads.records_mut().take_noticed() {
             let (now, last) = self.beside(array);
-            if let Some(meter) = self.layers.loads.meter_mut(record as usize) {
+            if let Some(meter) = self.layers.loads.records_mut().meter_mut(record as usize) {
                 meter.slowest.note_beside(|since| {
                     let met = Beside::ALL
                         .into_iter()

@@ -34,7 +34,7 @@ pub fn check(system: &System, until: Time) -> Vec<String> {
 
 /// Requests, their times and their bytes.
 fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
-    let tally = system.layers.loads.tally();
+    let tally = system.layers.loads.records().tally();
     breaches.must(
         tally.wrong_bytes == 0,
         format!(
@@ -42,7 +42,7 @@ fn check_accounts(system: &System, until: Time, breaches: &mut Breaches) {
             tally.wrong_bytes
         ),
     );
-    for workload in system.layers.loads.workloads() {
+    for workload in system.layers.loads.records().workloads() {
         let meter = &workload.meter;
         let parts = u128::from(meter.parts.total().0);
         let latencies = meter.reads.sum() + meter.writes.sum();

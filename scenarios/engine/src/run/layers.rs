@@ -3,7 +3,7 @@
 use crate::host::page_cache::Below;
 use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::agenda::{Call, Up};
+use crate::path::agenda::{Call, LoadsCall, SsdCacheCall, Up};
 use crate::path::loads::Loads;
 use crate::raid::Raid;
 use crate::ssd_cache::SsdCaches;
@@ -87,28 +87,41 @@ impl Layers {
     /// A call of the agenda.
     fn call_up(&mut self, call: Call, now: Time) -> Up {
         match call {
-            Call::Complete(io) => return self.loads.complete(&mut self.path, io, now),
-            Call::Signal(io) => self.loads.signal(&mut self.path, io, now),
-            Call::WorkOff(thread) => return self.loads.work_off(&mut self.path, thread, now),
-            Call::Cores => return self.loads.hand_over_cores(&mut self.path, now),
-            Call::Access(io) => {
-                self.ssd_caches
-                    .count_access(&mut self.raid, &mut self.path, io, now)
+            Call::Up(up) => up,
+            Call::Loads(call) => self.loads_call(call, now),
+            Call::Raid(call) => self.raid.resume(&mut self.path, call, now),
+            Call::SsdCache(call) => {
+                self.ssd_cache_call(call, now);
+                Up::None
             }
-            Call::Copy(job) => self
-                .ssd_caches
-                .step_copy(&mut self.raid, &mut self.path, job, now),
-            Call::Promote(array) => {
-                self.ssd_caches
-                    .promote_hot(&mut self.raid, &mut self.path, array, now)
-            }
-            Call::Clean(array) => {
-                self.ssd_caches
-                    .write_lines_back(&mut self.raid, &mut self.path, array, now)
-            }
-            call => return self.raid.resume(&mut self.path, call, now),
         }
-        Up::None
+    }
+
+    fn loads_call(&mut self, call: LoadsCall, now: Time) -> Up {
+        let Layers { path, loads, .. } = self;
+        match call {
+            LoadsCall::Signal(io) => {
+                loads.signal(path, io, now);
+                Up::None
+            }
+            LoadsCall::WorkOff(thread) => loads.work_off(path, thread, now),
+            LoadsCall::Cores => loads.hand_over_cores(path, now),
+        }
+    }
+
+    fn ssd_cache_call(&mut self, call: SsdCacheCall, now: Time) {
+        let Layers {
+            path,
+            raid,
+            ssd_caches,
+            ..
+        } = self;
+        match call {
+            SsdCacheCall::Access(io) => ssd_caches.count_access(raid, path, io, now),
+            SsdCacheCall::Copy(job) => ssd_caches.step_copy(raid, path, job, now),
+            SsdCacheCall::Promote(array) => ssd_caches.promote_hot(raid, path, array, now),
+            SsdCacheCall::Clean(array) => ssd_caches.write_lines_back(raid, path, array, now),
+        }
     }
 }
 

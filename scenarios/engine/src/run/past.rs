@@ -93,7 +93,7 @@ impl Start {
 impl Begin {
     fn of(system: &System, start: &Start) -> Option<Begin> {
         let (amplification, ..) = start.work(system)?;
-        let loads = system.layers.loads.workloads().iter();
+        let loads = system.layers.loads.records().workloads().iter();
         let loads = loads.map(|load| {
             let meter = &load.meter;
             let mut all = meter.reads.clone();
@@ -105,7 +105,7 @@ impl Begin {
         });
         Some(Begin {
             loads: loads.collect(),
-            ios: system.layers.loads.recorded(),
+            ios: system.layers.loads.records().recorded(),
             amplification,
         })
     }
@@ -223,7 +223,10 @@ impl Seen {
     /// Looks whether the begin is over.
     #[inline]
     pub(crate) fn look(&mut self, system: &System) {
-        if self.begin.is_none() && !self.whole && system.layers.loads.recorded() >= COMPARED {
+        if self.begin.is_none()
+            && !self.whole
+            && system.layers.loads.records().recorded() >= COMPARED
+        {
             self.begin = Begin::of(system, &self.start);
         }
     }
@@ -236,7 +239,7 @@ impl Seen {
             Some(begin) => begin,
             None => Begin::of(system, &self.start)?,
         };
-        let loads = system.layers.loads.workloads().iter();
+        let loads = system.layers.loads.records().workloads().iter();
         let kept = loads.map(|load| {
             let meter = &load.meter;
             let mut all = meter.reads.clone();

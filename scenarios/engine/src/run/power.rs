@@ -3,7 +3,7 @@
 use crate::path::agenda::Up;
 use crate::run::layers::Layers;
 use crate::run::system::System;
-use crate::state::event::Event;
+use crate::state::event::RunEvent;
 use crate::state::log::EventKind;
 use raidlab_kernel::Time;
 
@@ -43,7 +43,7 @@ impl System {
             String::new(),
             "power failed".into(),
         );
-        path.calendar.push(back, Event::PowerBack);
+        path.calendar.push(back, RunEvent::PowerBack.into());
     }
 
     pub(crate) fn power_back(&mut self, now: Time) {

@@ -82,7 +82,7 @@ impl System {
     fn prefetch_load(&self, io: &Io) {
         if let (Io::NONE, Some(slot)) = (io.parent, io.owner.slot()) {
             let index = self.layers.path.slots[slot as usize].workload;
-            let workload = &self.layers.loads.workload(index);
+            let workload = &self.layers.loads.records().workload(index);
             workload.meter.prefetch(io.op);
             workload.load.prefetch();
             prefetch(&workload.arrival);

@@ -184,7 +184,7 @@ impl WorkloadResult {
         // Jobs of fio may take longer to end than the load is recorded.
         let until = until.min(workload.meter.end());
         let found = WorkloadResult::of(system, name, &workload.meter, until, plan);
-        let open = workload.is_open() && system.layers.loads.has_other_backlog();
+        let open = workload.is_open() && system.layers.loads.records().has_other_backlog();
         let trace = workload.trace();
         WorkloadResult {
             // A trace has no steady state to be found.
@@ -223,7 +223,7 @@ impl WorkloadResult {
         let Some(jobs) = &plan.jobs else {
             return Vec::new();
         };
-        let meters = system.layers.loads.outside().meters().iter();
+        let meters = system.layers.loads.records().outside().meters().iter();
         let of = |((name, meter), &(array, end)): ((&String, &Meter), &(ArrayId, Time))| {
             let found = WorkloadResult::of(system, (name, array), meter, end, plan);
             // A job has no steady state to be found.
@@ -237,7 +237,14 @@ impl WorkloadResult {
 
     /// One for each array, if the caller asked for records.
     fn of_outside(system: &System, until: Time, plan: &Plan) -> Vec<WorkloadResult> {
-        let meters = system.layers.loads.outside().meters().iter().enumerate();
+        let meters = system
+            .layers
+            .loads
+            .records()
+            .outside()
+            .meters()
+            .iter()
+            .enumerate();
         meters
             .map(|(array, meter)| {
                 let array = ArrayId::new((array % system.layers.path.arrays.len()) as u32);
@@ -450,10 +457,12 @@ impl RunResult {
             load.traced_ios = Some(Vec::new());
         }
         for life in lives {
-            let load = system
-                .layers
-                .loads
-                .load_of(&system.layers.path, life.owner, life.array);
+            let load =
+                system
+                    .layers
+                    .loads
+                    .records()
+                    .load_of(&system.layers.path, life.owner, life.array);
             let Some(load) = load.and_then(|at| self.workloads.get_mut(at)) else {
                 continue;
             };
@@ -487,10 +496,10 @@ impl RunResult {
     /// What loads and outside callers recorded of their tails, if the plan asks for it.
     pub(crate) fn add_tails(&mut self, system: &mut System, plan: &Plan) {
         for (at, load) in self.workloads.iter_mut().enumerate() {
-            let meter = system.layers.loads.meter(at);
+            let meter = system.layers.loads.records().meter(at);
             let asked = meter.filter(|meter| meter.slowest.is_asked());
             load.slowest = asked.map(|meter| tail_report::slowest(system, meter));
-            if let Some(meter) = system.layers.loads.meter_mut(at)
+            if let Some(meter) = system.layers.loads.records_mut().meter_mut(at)
                 && plan.details.latency_map
             {
                 let [reads, writes] = tail_report::maps(meter, plan);
@@ -512,6 +521,7 @@ impl RunResult {
         let from = system
             .layers
             .loads
+            .records()
             .workloads()
             .first()
             .map(|w| w.meter.from());
@@ -524,6 +534,7 @@ impl RunResult {
             workloads: system
                 .layers
                 .loads
+                .records()
                 .workloads()
                 .iter()
                 .map(|workload| WorkloadResult::new(system, workload, until, plan))
@@ -544,7 +555,7 @@ impl RunResult {
             rebuilding: system.layers.raid.rebuilding(),
             rebuilding_before: Vec::new(),
             refused: system.layers.raid.stripes().refused(),
-            abandoned: system.layers.loads.tally().abandoned,
+            abandoned: system.layers.loads.records().tally().abandoned,
             data: system.data_report(),
             breaches,
             unsaved,

@@ -66,7 +66,7 @@ impl Simulation {
     pub(crate) fn recorded_in_steps(plan: &Plan, steps: usize) -> Result<Simulation, Vec<Fault>> {
         let mut new = Simulation::new(plan)?;
         let arrays = new.system.layers.path.arrays.len();
-        let outside = new.system.layers.loads.outside_mut();
+        let outside = new.system.layers.loads.records_mut().outside_mut();
         outside.begin(arrays, steps, plan.details);
         new.before = Some(Snapshot::take(&mut new.system, Time::ZERO));
         Ok(new)
@@ -86,7 +86,7 @@ impl Simulation {
         steps: usize,
     ) -> Result<Simulation, Vec<Fault>> {
         let mut new = Simulation::recorded_in_steps(plan, steps)?;
-        let outside = new.system.layers.loads.outside_mut();
+        let outside = new.system.layers.loads.records_mut().outside_mut();
         outside.begin_by_load(load_of_thread, loads, steps);
         Ok(new)
     }
@@ -96,7 +96,7 @@ impl Simulation {
     /// # Arguments
     /// `steps`: of its timeline at the most.
     pub(crate) fn begin_load(&mut self, load: u32, from: Time, steps: usize) {
-        let outside = self.system.layers.loads.outside_mut();
+        let outside = self.system.layers.loads.records_mut().outside_mut();
         outside.begin_load(load, from, steps);
     }
 
@@ -408,7 +408,7 @@ impl Simulation {
             drives: self.system.layers.path.drives.len(),
             arrays: self.system.layers.path.arrays.len(),
             controllers: self.system.layers.path.controllers.len(),
-            workloads: self.system.layers.loads.workloads().len(),
+            workloads: self.system.layers.loads.records().workloads().len(),
         };
         if let Err((key, index, count)) = action.check(sizes) {
             return Err(format!("{key} {index}; there are {count}"));

@@ -76,28 +76,28 @@ pub fn run_watched(
                 &mut seen,
             );
         let failure = system.failure();
-        if let Some(fault) = failure.or_else(|| system.layers.loads.trace_fault()) {
+        if let Some(fault) = failure.or_else(|| system.layers.loads.records().trace_fault()) {
             return Err(RunError::Plan(vec![fault]));
         }
         if !finished {
             return Err(RunError::Stopped);
         }
         let (_, until) = recording.ended(&mut system);
-        system.layers.loads.compare_backlog(recording.in_flight);
+        let records = system.layers.loads.records_mut();
+        records.compare_backlog(recording.in_flight);
         let fills = recording.fills(&system, plan, until);
         if fills {
             steady_by = plan.steady_by(until);
         }
-        let loads = &mut system.layers.loads;
-        let drifts = until <= steady_by && loads.drift(until);
-        if loads.over().is_some() || !(fills || drifts) {
+        let records = system.layers.loads.records_mut();
+        let drifts = until <= steady_by && records.drift(until);
+        if records.over().is_some() || !(fills || drifts) {
             break recording;
         }
         warm = until;
         observer = Observer::of(plan, warm);
-        loads.begin_recording(warm, warm + plan.duration_ns);
+        records.begin_recording(warm, warm + plan.duration_ns);
     };
-    // What was simulated is reported even where its state finds no space.
     let save_to = plan.save_state.as_ref();
     let unsaved = save_to.and_then(|path| save_state(&system, path));
     let (handled, until) = recording.ended(&mut system);
@@ -171,7 +171,7 @@ impl Recording {
             end: from + plan.duration_ns,
             after_rebuild: plan.after_rebuild_ns,
             before: Snapshot::take(system, from),
-            in_flight: system.layers.loads.in_flight(),
+            in_flight: system.layers.loads.records().in_flight(),
             rebuilding: system.layers.raid.rebuilding(),
         }
     }
@@ -195,12 +195,13 @@ impl Recording {
                 if let Some(seen) = seen {
                     seen.look(system);
                 }
-                if plan.max_ios > 0 && system.layers.loads.recorded() >= plan.max_ios {
+                if plan.max_ios > 0 && system.layers.loads.records().recorded() >= plan.max_ios {
                     return true;
                 }
-                if plan.precision > 0.0 && system.layers.loads.recorded() >= look_at {
-                    look_at = system.layers.loads.recorded() + system.layers.loads.recorded() / 4;
-                    let mut loads = system.layers.loads.workloads().iter();
+                if plan.precision > 0.0 && system.layers.loads.records().recorded() >= look_at {
+                    look_at = system.layers.loads.records().recorded()
+                        + system.layers.loads.records().recorded() / 4;
+                    let mut loads = system.layers.loads.records().workloads().iter();
                     return loads.all(|load| load.meter.relative_error() <= plan.precision);
                 }
                 false
@@ -226,7 +227,7 @@ impl Recording {
         let Some(filling) = plan.filling else {
             return false;
         };
-        let loads = system.layers.loads.workloads().iter();
+        let loads = system.layers.loads.records().workloads().iter();
         let written: u64 = loads.map(|load| load.meter.bytes[1]).sum();
         let most = filling.share * written as f64;
         let caches = self.before.counts.reports(system);
@@ -238,7 +239,7 @@ impl Recording {
 
     /// Up to when every event has been handled, and the end of what was recorded.
     fn ended(&self, system: &mut System) -> (Time, Time) {
-        if let Some(over) = system.layers.loads.over() {
+        if let Some(over) = system.layers.loads.records().over() {
             return (over, over.max(self.from));
         }
         let end = self.limit(system);
@@ -252,7 +253,8 @@ impl Recording {
     }
 }
 
-/// Writes the state of all drives that have one; says why if it cannot.
+/// Writes the state of all drives that have one; says why if it cannot: what was simulated is
+/// reported all the same.
 pub(crate) fn save_state(system: &System, path: &str) -> Option<String> {
     let drives = system.layers.path.drives.iter();
     let states: Vec<_> = drives
@@ -268,6 +270,7 @@ fn last_recorded(system: &System) -> Time {
     let last = system
         .layers
         .loads
+        .records()
         .workloads()
         .iter()
         .map(|load| load.meter.last());
@@ -300,15 +303,15 @@ fn drive_by(
     should_continue: &mut impl FnMut(u64, u64) -> bool,
     mut done: impl FnMut(&System) -> bool,
 ) -> bool {
-    let mut recorded = system.layers.loads.recorded();
+    let mut recorded = system.layers.loads.records().recorded();
     loop {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
             let until = limit(system);
             if !step(system, until) {
                 return true;
             }
-            if system.layers.loads.recorded() != recorded {
-                recorded = system.layers.loads.recorded();
+            if system.layers.loads.records().recorded() != recorded {
+                recorded = system.layers.loads.records().recorded();
                 system.look_at_slow();
                 if done(system) {
                     return true;
@@ -317,7 +320,7 @@ fn drive_by(
         }
         system.look_at_clock();
         system.look_at_backlog();
-        let (taken, all) = system.layers.loads.traced();
+        let (taken, all) = system.layers.loads.records().traced();
         if !should_continue(taken, all) {
             return false;
         }
@@ -507,7 +510,7 @@ fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> 
         reports.collect::<Vec<_>>()
     };
     let loads = &system.layers.loads;
-    let own = loads.workloads().iter();
+    let own = loads.records().workloads().iter();
     let own = own.map(|load| (load.name.as_str(), load.limits.as_deref()));
     let outside = loads.tenants().iter();
     let outside = outside.map(|tenant| (tenant.name(), tenant.limits()));

@@ -19,7 +19,7 @@ use crate::path::agenda::Up;
 use crate::plan::Action;
 use crate::run::layers::Layers;
 use crate::run::livelock::Clock;
-use crate::state::event::Event;
+use crate::state::event::{Event, LoadsEvent, RaidEvent, RunEvent};
 use crate::state::owner::OwnerOf;
 use raidlab_io::Io;
 use raidlab_kernel::{Table, Time};
@@ -75,7 +75,7 @@ impl System {
                     "a load on whose path something takes time: host, controller, links or drives; \
                      its I/Os take none, so the clock stays at {at} s"
                 );
-                let name = &self.layers.loads.workload(load).name;
+                let name = &self.layers.loads.records().workload(load).name;
                 Some(Fault::new("workload", name, allowed))
             }
             Failure::Backlog(load) => {
@@ -85,7 +85,7 @@ impl System {
                     "a rate that the system serves, or a shorter run: at {at:.3} s {waiting} I/Os \
                      wait, for more of which there is no memory"
                 );
-                let name = &self.layers.loads.workload(load).name;
+                let name = &self.layers.loads.records().workload(load).name;
                 Some(Fault::new("workload", name, allowed).about(About::Backlog))
             }
         }
@@ -114,7 +114,7 @@ impl System {
             return false;
         }
         // The last completion may lie a little ahead: what happens up to it belongs to the run.
-        let over = self.layers.loads.over();
+        let over = self.layers.loads.records().over();
         let limit = over.map_or(limit, |over| over.min(limit));
         let Some((now, event)) = self.layers.path.calendar.pop_until(limit) else {
             return false;
@@ -168,53 +168,53 @@ impl System {
                 self.layers.path.device_event(drive, token);
                 Up::None
             }
-            other => self.seldom(other, now),
+            Event::Loads(event) => self.loads_event(event, now),
+            Event::Raid(event) => self.raid_event(event, now),
+            Event::Run(event) => {
+                self.run_event(event, now);
+                Up::None
+            }
         };
         self.layers.settle(up, now);
         true
     }
 
-    /// Events that few systems have.
     #[inline(never)]
-    fn seldom(&mut self, event: Event, now: Time) -> Up {
+    fn loads_event(&mut self, event: LoadsEvent, now: Time) -> Up {
+        let Layers { path, loads, .. } = &mut self.layers;
         match event {
-            Event::Job(job) => self.layers.raid.job_due(&mut self.layers.path, job, now),
-            Event::Flush(controller) => {
-                self.layers
-                    .raid
-                    .flush_due(&mut self.layers.path, controller, now)
-            }
-            Event::Background(array) => {
-                self.layers
-                    .raid
-                    .background_due(&mut self.layers.path, array, now)
-            }
-            Event::Action(action) => self.act(action, now),
-            Event::Released(io) => {
-                return self.layers.loads.released(&mut self.layers.path, io, now);
-            }
-            Event::Granted(io) => {
-                return self.layers.loads.granted(&mut self.layers.path, io, now);
-            }
-            Event::Reap(thread) => {
-                let Layers { path, loads, .. } = &mut self.layers;
-                return loads.reap_due(path, thread, now);
-            }
-            Event::Late(io) => {
-                return self.layers.raid.late(&mut self.layers.path, io, now);
-            }
-            Event::PowerBack => self.power_back(now),
-            Event::Pages(io) => {
-                self.caches.pages_returned(&mut self.layers, io, now);
-                self.layers
-                    .loads
-                    .own_request_done(&mut self.layers.path, io);
-            }
-            Event::Synced(io) => self.durability.returned(&mut self.layers, io, now),
-            Event::Failed(drive) => self.failed = Some(Failure::Drive(drive)),
-            other => unreachable!("{other:?} is not seldom"),
+            LoadsEvent::Released(io) => loads.released(path, io, now),
+            LoadsEvent::Granted(io) => loads.granted(path, io, now),
+            LoadsEvent::Reap(thread) => loads.reap_due(path, thread, now),
+        }
+    }
+
+    #[inline(never)]
+    fn raid_event(&mut self, event: RaidEvent, now: Time) -> Up {
+        let Layers { path, raid, .. } = &mut self.layers;
+        match event {
+            RaidEvent::GoOn(io) => return raid.go_on(path, io, now),
+            RaidEvent::Late(io) => return raid.late(path, io, now),
+            RaidEvent::Job(job) => raid.job_due(path, job, now),
+            RaidEvent::Flush(controller) => raid.flush_due(path, controller, now),
+            RaidEvent::Background(array) => raid.background_due(path, array, now),
         }
         Up::None
+    }
+
+    #[inline(never)]
+    fn run_event(&mut self, event: RunEvent, now: Time) {
+        match event {
+            RunEvent::Action(action) => self.act(action, now),
+            RunEvent::PowerBack => self.power_back(now),
+            RunEvent::Pages(io) => {
+                self.caches.pages_returned(&mut self.layers, io, now);
+                let Layers { path, loads, .. } = &mut self.layers;
+                loads.own_request_done(path, io);
+            }
+            RunEvent::Synced(io) => self.durability.returned(&mut self.layers, io, now),
+            RunEvent::DriveFailed(drive) => self.failed = Some(Failure::Drive(drive)),
+        }
     }
 }
 
@@ -222,7 +222,7 @@ impl System {
     /// What the log says is noted in the loads' records.
     pub(crate) fn note_log(&mut self) {
         let Layers { path, loads, .. } = &mut self.layers;
-        loads.note_log(path);
+        loads.records_mut().note_log(path);
     }
 
     /// What became of the data, if the run followed them.

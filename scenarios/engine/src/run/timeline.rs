@@ -6,7 +6,7 @@ use crate::plan::Action;
 use crate::raid::background::Task;
 use crate::run::layers::Layers;
 use crate::run::system::System;
-use crate::state::event::Event;
+use crate::state::event::{Event, LoadsEvent, RaidEvent};
 use crate::state::log::EventKind;
 use crate::state::owner::OwnerOf;
 use raidlab_kernel::Nanos;
@@ -34,7 +34,7 @@ impl System {
 
     /// The hot spot of a workload moves, and that of its shadow with it.
     pub(crate) fn move_hot_spot(&mut self, workload: u32, start: u64, now: Time) {
-        let load = self.layers.loads.workload_mut(workload);
+        let load = self.layers.loads.records_mut().workload_mut(workload);
         load.load.move_hot_spot(start);
         let what = format!("hot spot of {} moves to byte {start}", load.name);
         let name = load.name.clone();
@@ -121,18 +121,20 @@ impl System {
     /// Events that come to nothing, or later, since the power failed: true if that is so.
     pub(crate) fn is_void(&mut self, event: Event, now: Time) -> bool {
         let (id, at_drive) = match event {
-            Event::Released(id)
-            | Event::Granted(id)
+            Event::Loads(LoadsEvent::Released(id) | LoadsEvent::Granted(id))
             | Event::Admit(id)
             | Event::Counted(id)
-            | Event::Dispatch(id) => (id, false),
+            | Event::Dispatch(id)
+            | Event::Raid(RaidEvent::GoOn(id)) => (id, false),
             Event::Leg(id)
             | Event::AtDrive(id)
             | Event::Done(id)
-            | Event::Late(id)
+            | Event::Raid(RaidEvent::Late(id))
             | Event::Returned(id)
             | Event::Interrupt(id) => (id, true),
-            Event::Issue(_) | Event::Arrival(_) | Event::Flush(_) | Event::Background(_)
+            Event::Issue(_)
+            | Event::Arrival(_)
+            | Event::Raid(RaidEvent::Flush(_) | RaidEvent::Background(_))
                 if now < self.layers.path.off_until =>
             {
                 self.layers

@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::SsdCacheCall;
 use crate::raid::Raid;
 use crate::raid::jobs::CopyTo;
 use crate::raid::jobs::LineCopy;
@@ -74,7 +74,7 @@ impl SsdCaches {
             let mark = path.agenda.mark();
             raid.lines().read_slot(path, job, copy.at(), now);
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::Clean(array));
+                return path.agenda.below(mark, SsdCacheCall::Clean(array));
             }
         }
     }
@@ -103,13 +103,13 @@ impl SsdCaches {
         (index, copy)
     }
 
-    /// A job that copies a line goes on: the line has been read, or written.
+    /// A job that copies a line goes on: the line has been read, or written. Other work is raid's.
     pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: JobId, now: Time) {
         let job = &raid.stripes().jobs()[index];
         match (job.phase(), job.work()) {
             (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
             (_, Work::Copy(copy)) => self.write_copy(raid, path, index, copy, now),
-            (_, other) => unreachable!("{other:?} copies no line"),
+            _ => raid.step_job(path, index, now),
         }
     }
 

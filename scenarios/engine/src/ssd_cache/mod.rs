@@ -19,7 +19,7 @@ pub(crate) mod warm;
 
 use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::SsdCacheCall;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
 use crate::raid::Raid;
 use crate::raid::redirect::{NewData, Redirect, SlotLayout};
@@ -258,7 +258,7 @@ impl SsdCaches {
             };
             self.promote(raid, path, array, line, now);
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::Promote(array));
+                return path.agenda.below(mark, SsdCacheCall::Promote(array));
             }
         }
         self.write_lines_back(raid, path, array, now);

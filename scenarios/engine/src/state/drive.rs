@@ -8,7 +8,7 @@ use raidlab_models::{Device, Pauses, Port};
 
 use crate::integrity::Integrity;
 use crate::state::block_layer::BlockLayer;
-use crate::state::event::Event;
+use crate::state::event::{Event, RunEvent};
 use crate::state::flushes::Flushes;
 use crate::state::owner::OwnerOf;
 use crate::state::read_balance::Candidate;
@@ -163,7 +163,7 @@ impl Port for DrivePort<'_> {
     }
 
     fn fails(&mut self) {
-        let failed = Event::Failed(self.drive);
+        let failed = RunEvent::DriveFailed(self.drive).into();
         self.calendar.push(self.calendar.now(), failed);
     }
 

@@ -127,6 +127,17 @@ impl Meter {
         self.end
     }
 
+    /// Bytes that the record of one of `loads` loads takes, without its timeline.
+    pub fn table_bytes(loads: usize) -> u64 {
+        let batches = if loads >= MANY {
+            BATCHES_OF_MANY
+        } else {
+            BATCHES
+        };
+        let own = size_of::<Meter>() as u64 + 2 * Histogram::TABLE_BYTES;
+        own + Batches::table_bytes(batches)
+    }
+
     /// This record, for one of `loads` loads.
     pub fn one_of(mut self, loads: usize) -> Meter {
         if loads >= MANY {

@@ -12,7 +12,7 @@ use crate::state::read_balance::ReadBalance;
 use crate::state::traced::Traced;
 use raidlab_io::{IoId, Op, Queue};
 use raidlab_kernel::{Nanos, Served, Station, Stream, Table, Time, TimeWeighted};
-use raidlab_models::{Chip, Limits, Path, Task};
+use raidlab_models::{Chip, FirmwareRoute, Limits, Task};
 
 /// A controller in a run.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ pub struct Array {
     /// How a read finds the copy that serves it.
     pub(crate) choice: CopyChoice,
     /// Its requests' path through the firmware.
-    pub(crate) path: Path,
+    pub(crate) path: FirmwareRoute,
     /// True if `raid/` does its work, since its data pass through the controller's or the host's
     /// memory or can be lost.
     pub(crate) in_memory: bool,
@@ -144,9 +144,9 @@ impl Array {
     /// The path of a request of `commands` commands. The short path is for a single one; of an array in
     /// the host each is a request.
     #[inline]
-    pub(crate) fn route(&self, commands: u64) -> Path {
+    pub(crate) fn route(&self, commands: u64) -> FirmwareRoute {
         match self.path {
-            Path::Fast if commands > 1 && !self.software => Path::Uncached,
+            FirmwareRoute::Fast if commands > 1 && !self.software => FirmwareRoute::Uncached,
             path => path,
         }
     }

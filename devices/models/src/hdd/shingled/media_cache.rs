@@ -54,6 +54,14 @@ pub struct MediaCache {
 }
 
 impl MediaCache {
+    /// Bytes of the tables of a cache of `records` records for `bands` bands.
+    pub fn table_bytes(records: u32, bands: u64) -> u64 {
+        let record = size_of::<Record>() + size_of::<u32>();
+        let band = size_of::<u32>() as u64;
+        let records = u64::from(records) * record as u64;
+        records.saturating_add(bands.saturating_mul(band))
+    }
+
     /// An empty cache of `size` sectors and `records` records, for `bands` bands of `band` sectors.
     pub fn new(size: u64, records: u32, band: u64, bands: u64) -> MediaCache {
         let nothing = Record {

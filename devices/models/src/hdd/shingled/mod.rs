@@ -115,6 +115,11 @@ impl ShingledFront {
         }
     }
 
+    /// Bytes of the tables of a drive of this many bands.
+    pub fn table_bytes(params: &ShingledParams, bands: u64) -> u64 {
+        MediaCache::table_bytes(params.records, bands)
+    }
+
     /// A command arrives.
     pub fn submit<P: Port>(&mut self, model: &Model, port: &mut P, io: IoId) {
         let now = port.now();

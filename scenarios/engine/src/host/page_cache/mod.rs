@@ -188,9 +188,9 @@ impl PageCaches {
     pub(crate) fn issue(&mut self, below: &mut impl Below, slot: u32, now: Time) {
         let Slot { workload, own, .. } = below.path().slots[slot as usize];
         let loads = below.loads();
-        if let Some(request) = loads.workload_mut(workload).load.next(own) {
+        if let Some(request) = loads.records_mut().workload_mut(workload).load.next(own) {
             self.call(below, slot, request, now);
-        } else if loads.slot_over(workload) {
+        } else if loads.records_mut().slot_over(workload) {
             self.sync(below, workload, now);
         }
     }
@@ -328,7 +328,7 @@ impl PageCaches {
     /// The thread of a call, and its place among its workload's readers.
     fn reader(&self, below: &mut impl Below, workload: u32, call: &Call) -> (u32, usize) {
         let thread = below.path().slots[call.slot as usize].thread;
-        let first = below.loads().workload(workload).first_thread;
+        let first = below.loads().records().workload(workload).first_thread;
         (thread, (thread - first) as usize)
     }
 
@@ -439,7 +439,7 @@ impl PageCaches {
         };
         match below.path().ios[id].op {
             Op::Read => self.pages_read(below, &mut cache, id, command, now),
-            Op::Flush => below.loads().workload_over(now),
+            Op::Flush => below.loads().records_mut().workload_over(now),
             _ => self.pages_written(below, &mut cache, command, now),
         }
         self.put_back(command.cache, cache);
@@ -504,8 +504,8 @@ impl PageCaches {
         let Some(mut cache) = self.take(workload) else {
             return;
         };
-        if below.loads().workload(workload).load.only_reads() {
-            below.loads().workload_over(now);
+        if below.loads().records().workload(workload).load.only_reads() {
+            below.loads().records_mut().workload_over(now);
         } else {
             cache.syncing = true;
             self.write_back(below, &mut cache, workload, now);

@@ -1,15 +1,14 @@
 //! A command's or a request's end: *complete*.
 
-use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::agenda::{Call, Up};
+use crate::path::agenda::{LoadsCall, Up};
 use crate::path::loads::Loads;
 use crate::path::loads::durable::is_synced;
 use crate::plan::Arrival;
-use crate::state::event::Event;
+use crate::state::event::{Event, RunEvent};
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_io::{Io, IoId, Part};
+use raidlab_io::{IoId, Part};
 use raidlab_kernel::{Nanos, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
@@ -28,11 +27,11 @@ impl Loads {
         } else {
             array.layout.bytes_moved(io.op, io.bytes)
         };
-        self.tally.wrong_bytes += u64::from(io.moved != expected);
+        self.records.tally.wrong_bytes += u64::from(io.moved != expected);
         if let Some(integrity) = &mut path.integrity {
             integrity.complete(id, io.array, io.offset, io.bytes);
         }
-        self.tally.stay += now - io.entered;
+        self.records.tally.stay += now - io.entered;
         if let Some(index) = array.controller {
             let controller = &mut path.controllers[index];
             controller.in_work -= 1;
@@ -43,7 +42,7 @@ impl Loads {
                 }
                 let up = path.take_up(index, next, now);
                 if up != Up::None {
-                    path.agenda.rest(Call::Signal(id));
+                    path.agenda.rest(LoadsCall::Signal(id));
                     return up;
                 }
             }
@@ -86,7 +85,7 @@ impl Loads {
         match owner.slot() {
             Some(slot) if is_synced(self, path, id, slot) => {
                 path.ios[id].entered = Time::NEVER;
-                return path.calendar.push(served.end, Event::Synced(id));
+                return path.calendar.push(served.end, RunEvent::Synced(id).into());
             }
             Some(slot) => self.count_and_issue(path, id, slot, served.end),
             None => match owner.into() {
@@ -104,16 +103,16 @@ impl Loads {
                 }
                 Owner::Sync(_) => {
                     path.ios[id].entered = Time::NEVER;
-                    return path.calendar.push(served.end, Event::Synced(id));
+                    return path.calendar.push(served.end, RunEvent::Synced(id).into());
                 }
                 _ => {
                     // It counts as complete once the page cache has its pages.
                     path.ios[id].entered = Time::NEVER;
-                    return path.calendar.push(served.end, Event::Pages(id));
+                    return path.calendar.push(served.end, RunEvent::Pages(id).into());
                 }
             },
         }
-        self.tally.completed += 1;
+        self.records.tally.completed += 1;
         path.ios.release(id);
     }
 
@@ -138,7 +137,7 @@ impl Loads {
             let mark = path.agenda.mark();
             let up = self.work_off(path, thread, now);
             if up != Up::None {
-                path.agenda.below(mark, Call::Cores);
+                path.agenda.below(mark, LoadsCall::Cores);
                 return up;
             }
         }
@@ -161,7 +160,7 @@ impl Loads {
         while let Some(id) = self.arrived[thread as usize].pop(&path.ios) {
             let up = self.hand_in(path, id, thread, now);
             if up != Up::None {
-                path.agenda.rest(Call::WorkOff(thread));
+                path.agenda.rest(LoadsCall::WorkOff(thread));
                 return up;
             }
         }
@@ -180,14 +179,14 @@ impl Loads {
 
     /// A call into a page cache is done: it is recorded, and its place issues the next one.
     pub(crate) fn call_done(&mut self, path: &mut Path, id: IoId, slot: u32, at: Time) {
-        if self.noted < path.log.len() {
-            self.note_log(path);
+        if self.records.noted < path.log.len() {
+            self.records.note_log(path);
         }
         let index = path.slots[slot as usize].workload;
         path.ios[id].moved = path.ios[id].bytes;
-        self.record(index, &path.ios[id]);
+        self.records.record(index, &path.ios[id]);
         path.ios.release(id);
-        let pause = self.workloads[index as usize].pause();
+        let pause = self.records.workloads[index as usize].pause();
         path.calendar.push(at + pause, Event::Issue(slot));
     }
 
@@ -200,60 +199,29 @@ impl Loads {
         self.page_threads[command] = thread;
     }
 
-    /// What the log says begins a period of every load's record.
-    #[cold]
-    pub(crate) fn note_log(&mut self, path: &mut Path) {
-        for entry in &path.log[self.noted..] {
-            for workload in &mut self.workloads {
-                workload.meter.begin_period(entry.at, &entry.what);
-            }
-        }
-        self.noted = path.log.len();
-    }
-
-    /// Records an I/O of a load.
-    #[inline(always)]
-    fn record(&mut self, index: u32, io: &Io) {
-        let meter = &mut self.workloads[index as usize].meter;
-        if meter.record(io) {
-            self.recorded += 1;
-            if meter.slowest.offer(io) {
-                self.notice(index, io.array);
-            }
-        }
-    }
-
-    /// A record has slow I/Os on an array that somebody should look at.
-    #[cold]
-    pub(crate) fn notice(&mut self, record: u32, array: ArrayId) {
-        if !self.noticed.contains(&(record, array)) {
-            self.noticed.push((record, array));
-        }
-    }
-
     /// The load thread counts a completed I/O and issues the next one of its slot.
     #[inline]
     pub(crate) fn count_and_issue(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
         let index = path.slots[slot as usize].workload;
-        if self.noted < path.log.len() {
-            self.note_log(path);
+        if self.records.noted < path.log.len() {
+            self.records.note_log(path);
         }
         let refused = path.ios[id].refused;
         if refused {
-            self.workloads[index as usize].meter.fail(done);
+            self.records.workloads[index as usize].meter.fail(done);
         } else {
-            self.record(index, &path.ios[id]);
+            self.records.record(index, &path.ios[id]);
         }
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.records.workloads[index as usize];
         if workload.is_held {
             self.leave_share(path, id, index, done);
         }
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.records.workloads[index as usize];
         let Arrival::Closed { .. } = workload.arrival else {
             workload.backlog.leaves(done);
             if workload.ends {
                 let took = (!refused).then(|| path.ios[id].latency());
-                self.trace_request_over(path, id, took, index, done);
+                self.records.trace_request_over(path, id, took, index, done);
             }
             return;
         };

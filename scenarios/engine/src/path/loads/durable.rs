@@ -12,7 +12,7 @@ use raidlab_kernel::Time;
 pub(super) fn is_synced(loads: &Loads, path: &Path, id: IoId, slot: u32) -> bool {
     let workload = path.slots[slot as usize].workload;
     let io = &path.ios[id];
-    loads.workloads[workload as usize].syncs && io.op == Op::Write && !io.refused
+    loads.records.workloads[workload as usize].syncs && io.op == Op::Write && !io.refused
 }
 
 /// A thread issues a request that makes writes durable, and will hear of its completion.
@@ -39,7 +39,7 @@ pub(crate) fn durable(loads: &mut Loads, path: &mut Path, id: IoId, at: Time) {
 impl Loads {
     /// A request is over that is recorded nowhere.
     pub(crate) fn own_request_done(&mut self, path: &mut Path, id: IoId) {
-        self.tally.completed += 1;
+        self.records.tally.completed += 1;
         path.ios.release(id);
     }
 }

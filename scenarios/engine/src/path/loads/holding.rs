@@ -4,7 +4,7 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
-use crate::state::event::Event;
+use crate::state::event::{Event, LoadsEvent};
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
 use raidlab_io::{IoId, Op, Part};
@@ -24,9 +24,9 @@ impl Loads {
             own,
             ..
         } = path.slots[slot as usize];
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.records.workloads[index as usize];
         let Some(request) = workload.load.next(own) else {
-            self.place_over(index, now);
+            self.records.place_over(index, now);
             return Up::None;
         };
         let array = workload.array;
@@ -37,10 +37,10 @@ impl Loads {
     /// An I/O goes in, or waits for tokens, or for its share; it is heard of again.
     pub(crate) fn hold(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
-        let limits = match self.workloads.get_mut(index as usize) {
+        let limits = match self.records.workloads.get_mut(index as usize) {
             Some(load) => load.limits.as_deref_mut(),
             None => {
-                let outside = index as usize - self.workloads.len();
+                let outside = index as usize - self.records.workloads.len();
                 self.tenants.all_mut()[outside].limits_mut()
             }
         };
@@ -53,7 +53,7 @@ impl Loads {
         io.charge(Part::LimitWait, at);
         // It is not between host and host yet.
         io.entered = Time::NEVER;
-        path.calendar.push(at, Event::Released(id));
+        path.calendar.push(at, LoadsEvent::Released(id).into());
         Up::None
     }
 
@@ -71,7 +71,7 @@ impl Loads {
     #[inline]
     pub(crate) fn tenant_behind(&self, number: u32) -> Option<u32> {
         let found = self.tenants.behind(number);
-        found.map(|at| self.workloads.len() as u32 + at)
+        found.map(|at| self.records.workloads.len() as u32 + at)
     }
 
     /// An outside caller's I/O goes in, or is held as its tenant says.
@@ -104,7 +104,7 @@ impl Loads {
             shares.leave(index);
             while let Some(id) = shares.next(&path.ios) {
                 path.ios[id].pending = 0;
-                path.calendar.push(done, Event::Granted(id));
+                path.calendar.push(done, LoadsEvent::Granted(id).into());
             }
         }
     }
@@ -124,7 +124,7 @@ impl Loads {
         let Slot {
             workload, thread, ..
         } = path.slots[slot as usize];
-        if self.workloads[workload as usize].is_open() {
+        if self.records.workloads[workload as usize].is_open() {
             self.begin(path, id, thread, now)
         } else {
             self.hand_in(path, id, thread, now)
@@ -133,7 +133,7 @@ impl Loads {
 
     /// What is held is gone with the power.
     pub(crate) fn restart_limits(&mut self, now: Time) {
-        let loads = self.workloads.iter_mut();
+        let loads = self.records.workloads.iter_mut();
         let loads = loads.filter_map(|load| load.limits.as_deref_mut());
         let outside = self.tenants.all_mut().iter_mut();
         let outside = outside.filter_map(|tenant| tenant.limits_mut());

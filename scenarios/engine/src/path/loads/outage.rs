@@ -12,7 +12,7 @@ use raidlab_kernel::Time;
 
 impl Loads {
     pub(crate) fn drop_requests(&mut self, path: &mut Path, back: Time, now: Time) {
-        self.note_log(path);
+        self.records.note_log(path);
         let level = path.inside.level() as i64;
         path.inside.change(now, -level);
         self.restart_limits(now);
@@ -22,8 +22,8 @@ impl Loads {
                 continue;
             }
             if io.parent == Io::NONE {
-                self.tally.abandoned += 1;
-                self.tally.stay += now.since(io.entered);
+                self.records.tally.abandoned += 1;
+                self.records.tally.stay += now.since(io.entered);
                 let (owner, waiting) = (io.owner, io.pending > 0);
                 self.issue_again(path, id, owner, back, now);
                 if waiting {
@@ -46,7 +46,7 @@ impl Loads {
             }
             Owner::Slot(slot) => {
                 let index = path.slots[slot as usize].workload;
-                let workload = &mut self.workloads[index as usize];
+                let workload = &mut self.records.workloads[index as usize];
                 workload.meter.fail(now);
                 if let Arrival::Closed { .. } = workload.arrival {
                     path.calendar.push(back, Event::Issue(slot));
@@ -54,7 +54,7 @@ impl Loads {
                 }
                 workload.backlog.leaves(now);
                 if workload.ends {
-                    self.trace_request_over(path, id, None, index, now);
+                    self.records.trace_request_over(path, id, None, index, now);
                 }
             }
             // No other request is in flight: no system with a page cache loses its power.

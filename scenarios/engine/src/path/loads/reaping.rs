@@ -11,7 +11,7 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
-use crate::state::event::Event;
+use crate::state::event::LoadsEvent;
 use crate::state::owner::Owner;
 use raidlab_io::IoId;
 use raidlab_kernel::Time;
@@ -30,7 +30,7 @@ impl Loads {
         if !*looks {
             *looks = true;
             let at = self.host.free_at(thread).max(now);
-            path.calendar.push(at, Event::Reap(thread));
+            path.calendar.push(at, LoadsEvent::Reap(thread).into());
         }
     }
 

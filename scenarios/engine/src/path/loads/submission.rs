@@ -19,12 +19,12 @@ impl Loads {
             thread,
             own,
         } = path.slots[slot as usize];
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.records.workloads[index as usize];
         if workload.is_held {
             return self.issue_held(path, slot, now);
         }
         let Some(request) = workload.load.next(own) else {
-            self.place_over(index, now);
+            self.records.place_over(index, now);
             return Up::None;
         };
         let array = workload.array;
@@ -32,30 +32,8 @@ impl Loads {
             .1
     }
 
-    /// A place of a load that has an end issues nothing any more.
-    pub(crate) fn place_over(&mut self, index: u32, now: Time) {
-        if self.slot_over(index) {
-            self.workload_over(now);
-        }
-    }
-
-    /// A place of a load that has an end issues nothing any more; true if it was the last one.
-    pub(crate) fn slot_over(&mut self, index: u32) -> bool {
-        let workload = &mut self.workloads[index as usize];
-        workload.busy_slots -= 1;
-        workload.busy_slots == 0
-    }
-
-    /// A load has come to its end; with the last of those that have one the run is over.
-    pub(crate) fn workload_over(&mut self, now: Time) {
-        self.ending -= 1;
-        if self.ending == 0 {
-            self.over = Some(now);
-        }
-    }
-
     pub(crate) fn arrive(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.records.workloads[index as usize];
         let Some(arrivals) = &mut workload.arrivals else {
             return Up::None;
         };
@@ -81,7 +59,7 @@ impl Loads {
     /// The next request of a trace, if there is one and it has a place.
     #[inline(never)]
     fn arrive_traced(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.records.workloads[index as usize];
         let Some(Arrivals::Traced(traced)) = &mut workload.arrivals else {
             return Up::None;
         };
@@ -109,7 +87,7 @@ impl Loads {
             fua: false,
         };
         let id = self.claim(path, asked, array, Owner::Slot(slot).into(), since);
-        let load = &mut self.workloads[index as usize];
+        let load = &mut self.records.workloads[index as usize];
         if let Some(Arrivals::Traced(traced)) = &mut load.arrivals {
             traced.begin(id, &request);
         }
@@ -122,7 +100,7 @@ impl Loads {
         let Slot {
             workload, thread, ..
         } = path.slots[slot as usize];
-        if self.workloads[workload as usize].is_held {
+        if self.records.workloads[workload as usize].is_held {
             return self.hold(path, id, workload, now);
         }
         self.begin(path, id, thread, now)
@@ -179,7 +157,7 @@ impl Loads {
         io.owner = owner;
         io.array = array;
         io.fua = request.fua;
-        self.tally.issued += 1;
+        self.records.tally.issued += 1;
         id
     }
 

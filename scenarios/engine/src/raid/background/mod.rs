@@ -12,7 +12,7 @@ use crate::raid::background::rows::Rows;
 use crate::raid::jobs::Stripes;
 use crate::raid::member::State;
 use crate::raid::volume::Volume;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use crate::state::slowest::Beside;
 use raidlab_kernel::{Nanos, Table, Time};
@@ -540,7 +540,7 @@ impl Background {
                 tasks.next_step == Time::NEVER && tasks.in_flight == 0 && !volume.is_offline();
             if idle && !tasks.by_urgency.is_empty() {
                 tasks.next_step = at;
-                path.calendar.push(at, Event::Background(array));
+                path.calendar.push(at, RaidEvent::Background(array).into());
             }
         }
     }

@@ -11,7 +11,7 @@ use crate::ids::{ArrayId, DriveId, JobId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::BackgroundCall;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
@@ -119,7 +119,9 @@ impl Background {
         for left in (0..rows).rev() {
             self.begin_row(stripes, path, array, now);
             if left > 0 && path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::BeginRows(array, left));
+                return path
+                    .agenda
+                    .below(mark, BackgroundCall::BeginRows(array, left));
             }
         }
     }
@@ -209,7 +211,9 @@ impl Background {
                 let mark = path.agenda.mark();
                 self.begin_rows(stripes, path, array, 1, now);
                 if path.agenda.rose(mark) {
-                    return path.agenda.below(mark, Call::Follow { array, busy });
+                    return path
+                        .agenda
+                        .below(mark, BackgroundCall::Follow { array, busy });
                 }
             }
         }
@@ -235,7 +239,7 @@ impl Background {
         let mark = path.agenda.mark();
         self.has_been_read(stripes, path, index, now);
         if path.agenda.rose(mark) {
-            return path.agenda.below(mark, Call::RowRead(index));
+            return path.agenda.below(mark, BackgroundCall::RowRead(index));
         }
         self.row_read(stripes, path, index, now);
     }
@@ -300,14 +304,16 @@ impl Background {
             }
             stripes.finish_job(path, done, now);
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::Rows { array, current });
+                return path
+                    .agenda
+                    .below(mark, BackgroundCall::Rows { array, current });
             }
         }
         if current {
             self.follow(stripes, path, array, now);
         }
         if path.agenda.rose(mark) {
-            let done = Call::RowsDone { array, current };
+            let done = BackgroundCall::RowsDone { array, current };
             return path.agenda.below(mark, done);
         }
         self.rows_done(stripes, path, array, current, now);

@@ -2,11 +2,11 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::JobCall;
 use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
 use crate::raid::member::State;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use raidlab_io::{Io, IoId, Op, Part, Queue, Stage};
 use raidlab_kernel::Time;
 
@@ -50,7 +50,7 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
 
 fn begin(stripes: &mut Stripes, path: &mut Path, array: ArrayId, update: Update, now: Time) {
     let job = stripes.new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
-    path.agenda.rest(Call::Job(job));
+    path.agenda.rest(JobCall::Done(job));
 }
 
 /// An update goes on: flush, write, flush; where the members take FUA, flush and such a write;
@@ -120,7 +120,7 @@ fn go_on(path: &mut Path, queue: &mut Queue, now: Time) -> i64 {
         gone += 1;
         path.ios[id].charge(Part::Raid, now);
         path.ios[id].stage = Stage::Marked;
-        path.calendar.push(now, Event::Dispatch(id));
+        path.calendar.push(now, RaidEvent::GoOn(id).into());
     }
     gone
 }

@@ -3,14 +3,14 @@
 use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::{Extent, join};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::CacheCall;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::{ControllerMemory, Lane};
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Destage, Work};
 use crate::raid::lines::Lines;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use raidlab_io::Io;
 use raidlab_kernel::Time;
 use raidlab_models::{Eligible, LINE_SECTORS, SECTOR};
@@ -58,7 +58,7 @@ impl ControllerCache {
             let mark = path.agenda.mark();
             self.start_destage(stripes, path, (controller, array), (group, number), now);
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::Destage(controller));
+                return path.agenda.below(mark, CacheCall::Destage(controller));
             }
         }
     }
@@ -128,7 +128,7 @@ impl ControllerCache {
         let mark = path.agenda.mark();
         stripes.finish_job(path, index, now);
         if path.agenda.rose(mark) {
-            let left = Call::Destaged { array, group, full };
+            let left = CacheCall::Destaged { array, group, full };
             return path.agenda.below(mark, left);
         }
         self.destaged(stripes, path, array, group, full, now);
@@ -169,7 +169,7 @@ impl ControllerCache {
         let mark = path.agenda.mark();
         self.admit_waiting(stripes, path, controller, now);
         if path.agenda.rose(mark) {
-            return path.agenda.below(mark, Call::Destage(controller));
+            return path.agenda.below(mark, CacheCall::Destage(controller));
         }
         self.destage(stripes, path, controller, now);
     }
@@ -200,7 +200,7 @@ impl ControllerCache {
                 let waiting = memory.cache.groups_waiting();
                 memory.sweep = waiting.min(memory.sweep + memory.flush.step(waiting));
                 let at = now + memory.flush.step_interval;
-                path.calendar.push(at, Event::Flush(controller));
+                path.calendar.push(at, RaidEvent::Flush(controller).into());
                 self.destage(stripes, path, controller, now);
             } else {
                 memory.flush.steps_left = 0;

@@ -6,7 +6,7 @@ use crate::plan::{CachePlan, PolicyPlan, ReadAhead, WritePolicy};
 use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use raidlab_io::Queue;
 use raidlab_kernel::{Nanos, Table, Time};
 use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
@@ -312,7 +312,7 @@ impl Memories {
             if !memory.flush.armed {
                 memory.flush.armed = true;
                 let at = now + memory.flush.interval;
-                path.calendar.push(at, Event::Flush(controller));
+                path.calendar.push(at, RaidEvent::Flush(controller).into());
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::{CacheCall, Up};
 use crate::plan::ReadAhead;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
@@ -79,7 +79,7 @@ impl ControllerCache {
             let mark = path.agenda.mark();
             self.fill(stripes, path, array, range, now);
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::ReadOn(array, stream));
+                return path.agenda.below(mark, CacheCall::ReadOn(array, stream));
             }
         }
     }
@@ -194,10 +194,10 @@ impl ControllerCache {
                 self.read_drives(stripes, path, reader, now);
             } else {
                 path.ios[reader].stage = Stage::Awaited;
-                path.agenda.up(Call::GoOn(reader));
+                path.agenda.up(Up::GoOn(reader));
             }
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::Readers);
+                return path.agenda.below(mark, CacheCall::Readers);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::Role;
 use crate::path::Path;
-use crate::path::agenda::{Call, Up};
+use crate::path::agenda::{CacheCall, Up};
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
@@ -147,7 +147,7 @@ impl ControllerCache {
                     None
                 };
                 if path.agenda.rose(mark) {
-                    path.agenda.below(mark, Call::Asked(id, job));
+                    path.agenda.below(mark, CacheCall::Asked(id, job));
                 } else {
                     self.asked(stripes, path, id, job, now);
                 }
@@ -155,7 +155,7 @@ impl ControllerCache {
         }
         if ahead && (up != Up::None || path.agenda.rose(mark)) {
             let range = (offset, bytes);
-            path.agenda.below(mark, Call::ReadAhead(array, range));
+            path.agenda.below(mark, CacheCall::ReadAhead(array, range));
         } else if ahead {
             self.read_ahead(stripes, path, array, (offset, bytes), now);
         }
@@ -316,7 +316,7 @@ impl ControllerCache {
         let io = &mut path.ios[id];
         io.stage = Stage::Done;
         io.moved = io.bytes;
-        path.agenda.rest(Call::WrittenBack(controller));
+        path.agenda.rest(CacheCall::WrittenBack(controller));
         Up::Complete(id)
     }
 
@@ -369,7 +369,7 @@ impl ControllerCache {
                 self.write_around(stripes, path, id, now);
             }
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::AdmitWaiting(controller));
+                return path.agenda.below(mark, CacheCall::AdmitWaiting(controller));
             }
         }
     }

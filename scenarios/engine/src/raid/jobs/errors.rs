@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::Stripes;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_io::{IoId, Op, Part};
@@ -21,7 +21,7 @@ impl Stripes {
             let io = &mut path.ios[id];
             io.charge(Part::Service, now + slow);
             io.data_end = io.mark;
-            path.calendar.push(now + slow, Event::Late(id));
+            path.calendar.push(now + slow, RaidEvent::Late(id).into());
             return true;
         }
         self.at_medium(path, id);

@@ -11,7 +11,7 @@ use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::pages;
 use crate::raid::jobs::table::Waiters;
 use crate::raid::jobs::work::Work;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use raidlab_io::Part;
 use raidlab_kernel::Time;
 use raidlab_models::STRIPE_PAGE;
@@ -103,6 +103,6 @@ pub(super) fn give(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Ti
         let job = &mut jobs[next];
         (job.flags.cached, job.flags.enters, job.flags.scheduled) = (true, true, true);
         path.ios[job.io].charge(Part::Raid, now);
-        path.calendar.push(now, Event::Job(next));
+        path.calendar.push(now, RaidEvent::Job(next).into());
     }
 }

@@ -4,7 +4,7 @@ use crate::ids::JobId;
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run, Transfer, WriteStrategy};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::JobCall;
 use crate::raid::jobs::plan::{bytes_of, compares, is_unwanted, is_whole};
 use crate::raid::jobs::table::{Job, Phase, Transfers};
 use crate::raid::jobs::{Stripes, Work, heads, joined, thread};
@@ -315,14 +315,14 @@ impl Stripes {
         let mark = path.agenda.mark();
         while joined::finish_next(self, path, index, now) {
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::FinishJob(index));
+                return path.agenda.below(mark, JobCall::Finish(index));
             }
         }
         while let Some(mate) = self.jobs.take_mate(index) {
             let mark = path.agenda.mark();
             self.finish_one(path, mate, now);
             if path.agenda.rose(mark) {
-                return path.agenda.below(mark, Call::FinishJob(index));
+                return path.agenda.below(mark, JobCall::Finish(index));
             }
         }
         self.finish_one(path, index, now);
@@ -338,7 +338,7 @@ impl Stripes {
         let mark = path.agenda.mark();
         self.unlock(path, index, now);
         if path.agenda.rose(mark) {
-            return path.agenda.below(mark, Call::Unlocked(index));
+            return path.agenda.below(mark, JobCall::Unlocked(index));
         }
         self.unlocked(path, index, now);
     }

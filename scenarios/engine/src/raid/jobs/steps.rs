@@ -2,10 +2,10 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::{BackgroundCall, JobCall, SsdCacheCall, Up};
 use crate::raid::jobs::lock::{next_holder, works_in_pages};
 use crate::raid::jobs::{Phase, Stripes, Work, heads, joined, thread};
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use crate::state::owner::Owner;
 use raidlab_io::{Io, IoId, Op, Part};
 use raidlab_kernel::Time;
@@ -73,7 +73,7 @@ impl Stripes {
             }
             // Several may go on: each with an event of its own.
             self.jobs[next].flags.scheduled = true;
-            path.calendar.push(now, Event::Job(next));
+            path.calendar.push(now, RaidEvent::Job(next).into());
         }
     }
 
@@ -110,15 +110,15 @@ impl Stripes {
         path.agenda.must_be_open();
         let job = &self.jobs[index];
         match (job.phase, &job.work) {
-            (_, Work::Bitmap(_)) => path.agenda.up(Call::Job(index)),
+            (_, Work::Bitmap(_)) => path.agenda.up(JobCall::Done(index)),
             (Phase::Plan, _) => self.plan_job(path, index, now),
             (Phase::Read, _) => self.read_phase(path, index, now),
             (Phase::Compute, _) => self.compute_phase(path, index, now),
-            (_, Work::Copy(_)) => path.agenda.up(Call::Copy(index)),
-            (_, Work::Row(_) | Work::Check(_)) => path.agenda.up(Call::Row(index)),
+            (_, Work::Copy(_)) => path.agenda.up(SsdCacheCall::Copy(index)),
+            (_, Work::Row(_) | Work::Check(_)) => path.agenda.up(BackgroundCall::Row(index)),
             (Phase::Write, _) => self.write_phase(path, index, now),
             (Phase::Finish, Work::Write | Work::Recover) => self.finish_job(path, index, now),
-            (Phase::Finish, _) => path.agenda.up(Call::Job(index)),
+            (Phase::Finish, _) => path.agenda.up(JobCall::Done(index)),
         }
     }
 
@@ -134,7 +134,7 @@ impl Stripes {
         self.jobs[index].phase = phase;
         if at > now {
             self.jobs[index].flags.scheduled = true;
-            path.calendar.push(at, Event::Job(index));
+            path.calendar.push(at, RaidEvent::Job(index).into());
         } else {
             self.step_job(path, index, now);
         }
@@ -176,7 +176,7 @@ impl Stripes {
     fn has_all(&mut self, path: &mut Path, id: IoId, now: Time) {
         match job_of(&path.ios[id]) {
             Some(job) => self.step_job(path, job, now),
-            None => path.agenda.up(Call::PassOn(id)),
+            None => path.agenda.up(Up::PassOn(id)),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::works_in_pages;
 use crate::raid::jobs::table::Phase;
-use crate::state::event::Event;
+use crate::state::event::RaidEvent;
 use raidlab_io::Part;
 use raidlab_kernel::Time;
 use raidlab_models::STRIPE_PAGE;
@@ -59,7 +59,7 @@ pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: ArrayId, no
     let job = &mut jobs[next];
     (job.flags.turn, job.flags.scheduled) = (true, true);
     path.ios[job.io].charge(Part::Raid, now);
-    path.calendar.push(now, Event::Job(next));
+    path.calendar.push(now, RaidEvent::Job(next).into());
 }
 
 /// The host makes the parity of a job, for which a core reads and makes `passed` bytes, and sends the

@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, JobId};
 use crate::layout::Extent;
 use crate::path::Path;
-use crate::path::agenda::Call;
+use crate::path::agenda::JobCall;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
@@ -146,7 +146,7 @@ impl Lines<'_> {
         let mark = path.agenda.mark();
         stripes.unlock(path, index, now);
         if path.agenda.rose(mark) {
-            path.agenda.below(mark, Call::SlotFailed(index));
+            path.agenda.below(mark, JobCall::SlotFailed(index));
         } else {
             self.write_without_slot(path, index, now);
         }

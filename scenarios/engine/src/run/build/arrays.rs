@@ -14,7 +14,7 @@ use crate::state::drive::Drive;
 use crate::state::read_balance::ReadBalance;
 use crate::state::records::{Array, CopyChoice, SharedLine};
 use raidlab_kernel::Table;
-use raidlab_models::{PageTimes, Path, StripeThread};
+use raidlab_models::{FirmwareRoute, PageTimes, StripeThread};
 
 pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -> Vec<Array> {
     let mut arrays = Vec::new();
@@ -34,11 +34,11 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 shared: SharedLine::of(array.md),
                 choice: copy_choice(plan, array),
                 path: if array.fast_path {
-                    Path::Fast
+                    FirmwareRoute::Fast
                 } else if array.level.has_parity() && !array.software {
-                    Path::Parity
+                    FirmwareRoute::Parity
                 } else {
-                    Path::Uncached
+                    FirmwareRoute::Uncached
                 },
                 in_memory: in_memory(plan, array),
                 straight: !passes_memory(plan, array),

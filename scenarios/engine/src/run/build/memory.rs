@@ -2,9 +2,10 @@
 //! there is names its largest part.
 
 use crate::layout::Layout;
-use crate::plan::Plan;
+use crate::plan::{DrivePlan, Plan, Scheduler};
 use crate::run::build::check::Faults;
-use crate::state::measure::Step;
+use crate::state::drive::Drive;
+use crate::state::measure::{Meter, Step};
 use raidlab_io::Io;
 use raidlab_models::{Cache, Fault, Memory, SsdCache};
 
@@ -12,6 +13,9 @@ use raidlab_models::{Cache, Fault, Memory, SsdCache};
 const RESERVED: u64 = 16;
 /// Bytes of a page of a page cache: a flag and two links.
 const CACHED_PAGE: u64 = 9;
+
+/// Bytes of a drive's name, of its line in the plan and in the result (about four times the text).
+const RECORD: u64 = 4096;
 
 /// A part of the plan, with what it takes.
 struct Part {
@@ -35,9 +39,9 @@ impl<'a> Needs<'a> {
         };
         let each: Vec<Memory> = plan.devices.iter().map(|device| device.memory()).collect();
         for drive in &plan.drives {
-            let memory = each.get(drive.device as usize).copied();
-            let what = format!("drive {}", drive.name);
-            needs.add(what, memory.unwrap_or_default());
+            let mut memory = each.get(drive.device as usize).copied().unwrap_or_default();
+            memory.resident += RECORD + size_of::<Drive>() as u64;
+            needs.add(format!("drive {}", drive.name), memory);
         }
         needs
     }
@@ -74,14 +78,26 @@ impl<'a> Needs<'a> {
             };
             self.add("the timeline".into(), memory);
         }
-        // A thread is a station with a name in the report, and has a queue in each block layer.
+        let loads = plan.workloads.len();
+        let memory = Memory {
+            resident: (loads as u64).saturating_mul(Meter::table_bytes(loads)),
+            ..Memory::default()
+        };
+        self.add("the records of the loads".into(), memory);
+        // A thread is a station with a name in the report, and has a queue in each block layer that
+        // looks at threads.
         let threads: u64 = plan
             .workloads
             .iter()
             .map(|load| u64::from(load.threads))
             .sum();
         let threads = threads + u64::from(plan.outside_threads);
-        let resident = threads.saturating_mul(512 + 32 * plan.drives.len() as u64);
+        let knows_threads = |drive: &&DrivePlan| {
+            let layer = drive.block_layer;
+            layer.requests > 0 || layer.scheduler == Scheduler::Fair
+        };
+        let by_thread = plan.drives.iter().filter(knows_threads).count() as u64;
+        let resident = threads.saturating_mul(512 + 32 * by_thread);
         let memory = Memory {
             resident,
             ..Memory::default()

@@ -34,7 +34,7 @@ use crate::state::backlog::Backlog;
 use crate::state::block_layer::BlockLayer;
 use crate::state::drive::Drive;
 use crate::state::drive::Health;
-use crate::state::event::Event;
+use crate::state::event::{Event, RunEvent};
 use crate::state::flushes::Flushes;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
@@ -144,7 +144,7 @@ impl System {
 
     pub(crate) fn start(&mut self, plan: &Plan) {
         for (index, event) in plan.events.iter().enumerate() {
-            let action = Event::Action(index as u32);
+            let action = RunEvent::Action(index as u32).into();
             self.layers
                 .path
                 .calendar
@@ -153,7 +153,7 @@ impl System {
         for (index, workload) in plan.workloads.iter().enumerate() {
             match workload.arrival {
                 Arrival::Poisson { .. } | Arrival::Patterned { .. } | Arrival::Traced { .. } => {
-                    let load = self.layers.loads.workload_mut(index as u32);
+                    let load = self.layers.loads.records_mut().workload_mut(index as u32);
                     let Some(arrivals) = &mut load.arrivals else {
                         continue;
                     };
