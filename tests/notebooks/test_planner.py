@@ -222,7 +222,7 @@ def test_a_job_a_sheet_and_prices(desk):
         ("beach.txt", "sand and sea\n", "what monitoring printed"),
         ("empty.csv", " \n", "it is empty"),
         ("broken.toml", "kind = ", "broken.toml"),
-        ("s.toml", "[[array]]\nlevel = 'raid1'\n", "this is a scenario of raidlab"),
+        ("s.toml", "[[array]]\nlevel = 'raid1'\n", "array.0.drives"),
         ("j.fio", "[db]\nrw=sideways\nfilename=/dev/x\n", "sideways"),
         ("p.csv", "device,cost\ndc600m-961,-3\n", "line 2"),
         ("p.csv", "device,cost,colour\ndc600m-960,3,red\n", "colour"),
