@@ -148,8 +148,8 @@ fn runs_of_mirrored_units() {
     assert_free(&value);
 }
 
-/// What 100 more disks take when they are built is within what is reckoned for them, and more than
-/// a fifth of it: names and the records of loads are reckoned with more room.
+/// What 100 more disks take when they are built is within what is reckoned for them, with 4 KiB for
+/// the array of each, and more than half of it.
 #[test]
 fn disks_take_what_is_reckoned() {
     let disk = include_str!("../../../devices/models/tests/common/seven_two.json");
@@ -172,9 +172,9 @@ fn disks_take_what_is_reckoned() {
         (info.bytes_current as f64, memory_of(&plan) as f64)
     };
     let ((few, reckoned), (many, all)) = (built(2), built(102));
-    let (took, reckoned) = (many - few, all - reckoned);
+    let (took, reckoned) = (many - few, all - reckoned + 100.0 * 4096.0);
     assert!(
-        took <= reckoned && took > 0.2 * reckoned,
+        took <= reckoned && took > 0.5 * reckoned,
         "{took} of {reckoned}"
     );
 }
