@@ -18,6 +18,7 @@ from raidlab.scenarios.results.look import (
     Unsure,
     between,
     figure,
+    shown_unit,
     spread,
 )
 from raidlab.scenarios.results.over_time import changes, in_words
@@ -263,8 +264,11 @@ def _upper(text: str) -> str:
 
 
 def _rate(row: Row) -> str:
-    low, high = row["iops_ci95"]
-    return figure(row["iops"], "IO/s").replace(" IO/s", spread(row["iops"], low, high) + " IO/s")
+    """The rate, and its interval in the same unit: `1.24 ± 0.02 M IO/s`."""
+    scale, unit = shown_unit(row["iops"], "IO/s")
+    low, high = (None if end is None else end / scale for end in row["iops_ci95"])
+    number = figure(row["iops"], "IO/s").removesuffix(f" {unit}")
+    return f"{number}{spread(row['iops'] / scale, low, high)} {unit}"
 
 
 def _p99(row: Row) -> str:

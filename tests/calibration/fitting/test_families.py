@@ -97,7 +97,7 @@ def test_a_calibration_says_what_was_tried(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_wrong_facts_are_all_said_at_once() -> None:
     with pytest.raises(SpecError) as refused:
-        facts_of(["rmp=7200", "rpm=fast", "virtual=perhaps", "capacity=4 lightyears", "x"])
+        facts_of(["rmp=7200", "rpm=fast", "virtual=perhaps", "capacity=4 parsecs", "x"])
     assert len(refused.value.faults) == 5
     assert "did you mean" in str(refused.value) and "rpm" in str(refused.value)
     with pytest.raises(SpecError, match="one value"):

@@ -45,3 +45,10 @@ def test_where_nothing_worked_there_is_no_limit():
     assert limits(row) == "–"
     components[0]["utilization"] = 0.17
     assert limits(row) == "none (host thread 0 17 %)"
+
+
+def test_a_rate_of_millions_and_its_interval_have_one_unit():
+    row = {"iops": 1_240_000.0, "iops_ci95": (1_220_000.0, 1_260_000.0)}
+    assert answers._rate(row) == "1.24 ± 0.02 M IO/s"
+    assert answers._rate({"iops": 4107.2, "iops_ci95": (4096.0, 4118.0)}) == "4,107 ± 11 IO/s"
+    assert answers._rate({"iops": 4107.2, "iops_ci95": (None, None)}) == "4,107 IO/s"
