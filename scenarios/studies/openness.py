@@ -136,34 +136,32 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
     members = search.members(tolerance)
     fit = Fit(
         system=system.title, seed=seed, tolerance_pct=round(100 * tolerance, 2),
-        holds=members[0].error_pct <= 100 * _explained(search.noise), members=tuple(members),
+        holds=members[0].error_pct <= 100 * tolerance, members=tuple(members),
     )  # fmt: skip
     fitted = load.model_copy(update={"fit": fit})
     silent = replace(running, progress=None)
     present = beside(system, fitted, silent, seed)
     tried = _SPREAD + sum(_ROUNDS)
-    said = (*_layers(system, load), *(refusal(present, fit, search.noise)))
+    said = (*_layers(system, load), *another_system(present, fit, search.noise))
     return Fitted(fitted, present, tried, said, hours=tuple(search.hours(members, tolerance)))
 
 
-def _explained(noise: float) -> float:
-    """Error of the waits that models and chance explain; a nearest choice beyond is no fit."""
-    return math.hypot(_BEYOND_BEST, noise)
+def another_system(present: Present, fit: Fit, noise: float) -> Iterator[str]:
+    """Why the system may not be what was monitored, where no choice is near: which waits are off.
 
-
-def refusal(present: Present, fit: Fit, noise: float) -> Iterator[str]:
-    """Why the system is not what was monitored, where no choice is near: which waits are off.
+    Models of real systems err as well, so a choice within the tolerance is a doubt, no refusal.
 
     Args:
         present: The system under the nearest choice, beside what was monitored.
         fit: What came out.
         noise: What another seed changes of the waits, as a share.
     """
-    if fit.holds:
+    error_pct, explained_pct = fit.members[0].error_pct, 100 * math.hypot(_BEYOND_BEST, noise)
+    if error_pct <= explained_pct:
         return
     text = (
-        f"the nearest choice is {fit.members[0].error_pct:.0f} % off, where models and chance"
-        f" explain {100 * _explained(noise):.0f} %"
+        f"the nearest choice is {error_pct:.0f} % off, where models and chance explain"
+        f" {explained_pct:.0f} %"
     )
     if (worst := _furthest(present)) is not None:
         text += f": {worst}"
