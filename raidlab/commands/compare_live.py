@@ -54,6 +54,7 @@ def compare_live(watch: Watch) -> None:
     if not watch.scenario:
         allowed = "the scenario of the twin, which --live simulates under the observed load"
         raise SpecError([Fault("--scenario", None, allowed)])
+    also_writes("--load", {watch.load: FileKind.LOAD}, say)
     seconds, step = seconds_of("--for", watch.length), seconds_of("--interval", watch.interval)
     if seconds < _LEAST_STEPS * step:
         allowed = f"at least {_LEAST_STEPS} intervals of {watch.interval}"
@@ -62,7 +63,6 @@ def compare_live(watch: Watch) -> None:
     system = System(scenario_tree(path), path)
     # What cannot be built is refused before an hour of recording.
     system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {})
-    also_writes("--load", {watch.load: FileKind.LOAD}, say)
     interrupted, journal = False, recording.journal_of(watch.load)
     names = list(recording.snapshot(recording.DISKSTATS, 0.0))
     before = read_logs(names)

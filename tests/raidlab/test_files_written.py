@@ -115,6 +115,7 @@ NOT_READING = {"controllers", "lab", "record"}
 LATER = {
     ("calibrate", "--out"),
     ("calibrate", "--draws"),
+    ("compare", "--load"),
     ("lab", "--site"),
     ("lab", "--pack"),
 }
@@ -310,3 +311,10 @@ def test_a_device_that_a_scenario_names_by_its_name_is_an_input(folder, monkeypa
             assert own.read_bytes() == before
     finally:
         names.cache_clear()
+
+
+def test_what_is_watched_live_takes_no_scenario_s_place(folder):
+    line = ("compare", "--live", "--scenario", "a.toml", "--load", "a.toml", "--for", "9 s")
+    (folder / "a.toml").write_text("title = 'x'\n")
+    code, said = raidlab(*line, "--force")
+    assert code == 2 and "--load" in said and "reads it" in said, said
