@@ -27,7 +27,6 @@ MORE_ARRAY_KEYS: Mapping[str, str] = {
     "spindles": "drives",
     "disk": "drives",
     "model": "drives (a list of tables with model and count)",
-    "count": "drives (a list of tables with model and count)",
     "mirror": "level",
     "parity": "level",
     "rebuildpriority": "rebuild_rate",
