@@ -30,7 +30,8 @@ _LENGTH_WRITTEN = (0.5, 2.0)
 """Of flash that is written: each die empties some blocks, and what it frees settles."""
 _RECORDED = {"hdd": 20_000}
 """I/Os after which a run ends: the rate of random loads is then known to better than 0.5 %."""
-_ONE_AT_A_TIME = 60.0
+_ONE_AT_A_TIME = (120.0, 40_000)
+"""Seconds and I/Os of a disk with one outstanding."""
 _PASS_AT_MOST = "1 h"
 """A load that covers a file once ends by itself."""
 _WARM = (4.0, 4.0)
@@ -302,10 +303,11 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> Tree:
     pattern = load or parse_fio_words(configuration.load)
     usual = _LENGTH if pattern.read_share == 1 else _LENGTH_WRITTEN
     warm_up, duration = _LENGTHS.get((kind, pattern.access), usual)
+    ios = _RECORDED.get(kind, _RECORDED_DEFAULT)
     if kind == "hdd" and configuration.outstanding == "1":
-        # The least latency of a stream of small writes comes when a track ends, which is rare;
-        # and one I/O at a time costs little to simulate.
-        duration = _ONE_AT_A_TIME
+        # The least latency of a stream of small writes comes where a track ends with a block, which
+        # is rare (once in 60 to 120 s); and one I/O at a time costs little to simulate.
+        duration, ios = _ONE_AT_A_TIME
     warm_up = max(warm_up, _filling(configuration, settings, kind))
     state = settings.get("state", "")
     if settings.get("cache_tier") and state in _FIRST_HOURS:
@@ -316,7 +318,7 @@ def _run(configuration: Configuration, settings: Mapping[str, str]) -> Tree:
     return {
         "warm_up": f"{warm_up:.3g} s",
         "duration": f"{duration:g} s",
-        "max_ios": _RECORDED.get(kind, _RECORDED_DEFAULT),
+        "max_ios": ios,
     }
 
 

@@ -212,15 +212,19 @@ def _seen(found: Rebuilds) -> str:
     return f"Above {_rate(cliff[0])} users pay more than the shorter rebuild gives"
 
 
+_UNITS = (("hours", 1.0), ("minutes", 60.0), ("s", 3600.0))
+"""Of a table's times, and how many make an hour."""
+
+
 def table(found: Rebuilds) -> Table:
     """A line for each rebuild rate."""
     longest = max((hours for hours, _ in _hours(found)), default=1.0)
-    unit, factor = ("minutes", 60.0) if longest < 1.0 else ("hours", 1.0)
+    unit, factor = next(((u, f) for u, f in _UNITS if f * longest >= 1.0), _UNITS[-1])
     here = any(each.rebuild_s is not None for each in found.rebuilds)
     columns = [
         Column("rebuild rate", kind=Kind.TEXT),
         Column("rebuilt in,", unit),
-        Column("95 % interval,", unit, kind=Kind.TEXT, priority=3, width=16),
+        Column("95 % interval,", unit, kind=Kind.TEXT, priority=3, width=12),
         *([Column("all drives in,", unit)] if found.failed > 1 else []),
         Column("rate,", "MB/s", priority=1),
         Column("limit", kind=Kind.TEXT, priority=4, width=12),

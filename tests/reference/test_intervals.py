@@ -1,25 +1,19 @@
 """Intervals of single runs cover the true value; benchmarks/intervals.py has more seeds."""
 
-import importlib.util
 import random
 from collections import Counter
-from pathlib import Path
 from statistics import NormalDist
 
 import pytest
 
 from raidlab.scenarios.results.intervals import of_replications, quantile
 from raidlab.scenarios.running.simulate import simulate
-
-_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "intervals.py"
+from tests.project.sources import load_script
 
 
 @pytest.fixture(scope="module")
 def intervals():
-    spec = importlib.util.spec_from_file_location("intervals", _SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load_script("intervals")
 
 
 @pytest.mark.parametrize("system", ["station", "ssd"])

@@ -473,8 +473,10 @@ def test_ctrl_c_between_two_submissions_stops_what_runs(drives, monkeypatch):
         return submit(self, *arguments)
 
     monkeypatch.setattr(ThreadPoolExecutor, "submit", interrupted)
-    plan = json.dumps(scenario(drives).plan(0, 0) | {"duration_ns": 10**15})
+    plans = [
+        json.dumps(scenario(drives).plan(0, 0, seed) | {"duration_ns": 10**15}) for seed in (1, 2)
+    ]
     begun = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        run_plans([plan, plan], {})
+        run_plans(plans, {})
     assert time.monotonic() - begun < 10
