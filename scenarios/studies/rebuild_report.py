@@ -228,7 +228,7 @@ def table(found: Rebuilds) -> Table:
         *([Column("all drives in,", unit)] if found.failed > 1 else []),
         Column("rate,", "MB/s", priority=1),
         Column("limit", kind=Kind.TEXT, priority=4, width=12),
-        *([Column("own run,", "minutes", priority=5)] if here else []),
+        *([Column("own run,", unit, priority=5)] if here else []),
         *(Column(f"p99 {name},", "ms", priority=1 if name == "during" else 2) for name in PHASES),
         Column("IO/s before", priority=5),
         Column("IO/s during", priority=5),
@@ -247,7 +247,11 @@ def table(found: Rebuilds) -> Table:
                 *([_times(factor, each.all_hours)] if found.failed > 1 else []),
                 each.mb_per_s,
                 None if each.limit is None else each.limit.cause.value,
-                *([None if each.rebuild_s is None else each.rebuild_s / 60] if here else []),
+                *(
+                    [None if each.rebuild_s is None else factor * each.rebuild_s / 3600]
+                    if here
+                    else []
+                ),
                 *(_p99(each, name) for name in PHASES),
                 *rates,
                 each.lost_writes or None,
