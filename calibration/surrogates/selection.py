@@ -20,6 +20,14 @@ import numpy as np
 from raidlab.calibration.surrogates.forms import Blend, Family, Form, Predictor, blend, forms
 from raidlab.calibration.surrogates.kriging import krige
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, fit_law
+from raidlab.calibration.surrogates.left_out import (
+    AS_WELL,
+    LARGEST_ERROR,
+    NO_DIFFERENCE,
+    bounded,
+    confidence,
+    dealt,
+)
 from raidlab.calibration.surrogates.loads import Array, Loads, Measured
 from raidlab.calibration.surrogates.stacking import left_out_of, weights_of
 from raidlab.devices.trees import Document
@@ -27,15 +35,8 @@ from raidlab.devices.trees import Document
 _SINGLY: Final = 20
 """Points up to which each is left out by itself."""
 _PARTS: Final = 8
-_LARGEST_ERROR: Final = math.log(4.0)
-"""Errors beyond a factor of 4 count as that."""
-_DRAWS: Final = 400
-_NO_DIFFERENCE: Final = 0.01
-"""Difference of errors that is none: a percent of a rate."""
-_AS_WELL: Final = 1.1
-"""Ratio of two errors up to which a form predicts as well as another."""
 _NINTH_AS_WELL: Final = 1.25
-"""As `_AS_WELL`, of what nine in ten are within, which few points decide."""
+"""As `AS_WELL`, of what nine in ten are within, which few points decide."""
 _FEWEST: Final = 4
 """Points below which nothing can be left out."""
 _TABLES: Final = 3
@@ -179,7 +180,7 @@ def select(seen: Measured, host: HostTimes | None = None) -> Selection:
     tabled += [each for each in laws if each.form.family is Family.LINES]
     tried = [*laws, *(_tabled(each, seen, parts) for each in tabled)]
     if parts:
-        errors = np.array([_bounded(each.left_out, signed=True) for each in tried])
+        errors = np.array([np.clip(each.left_out, -LARGEST_ERROR, LARGEST_ERROR) for each in tried])
         weights, average = weights_of(errors), left_out_of(errors)
     else:
         fewest = min(each.form.numbers for each in laws if each.form.device)
@@ -237,58 +238,39 @@ def _taken(tried: Sequence[Scored], average: Array) -> Scored | None:
     fewest = min(each.form.numbers for each in near)
     same = [each for each in near if each.form.numbers == fewest]
     least = min(each.error for each in same)
-    return next(each for each in same if each.error <= _AS_WELL * least)
+    return next(each for each in same if each.error <= AS_WELL * least)
 
 
 def _as_near(errors: Array, others: Array) -> bool:
     """True if errors are about as small, on average and in nine in ten."""
     ninth, of_others = (percent_of(each, 90.0) / 100.0 for each in (errors, others))
     return (
-        error_of(errors) <= _AS_WELL * error_of(others) + _NO_DIFFERENCE
-        and ninth <= _NINTH_AS_WELL * of_others + _NO_DIFFERENCE
+        error_of(errors) <= AS_WELL * error_of(others) + NO_DIFFERENCE
+        and ninth <= _NINTH_AS_WELL * of_others + NO_DIFFERENCE
     )
 
 
 def _confidence(scored: Sequence[Scored], chosen: Scored | None, average: Array) -> float:
     """Share of bootstrap samples of the points in which no other family is clearly better."""
-    count = len(average)
-    if not count:
+    if not len(average):
         return 0.0
-    draws = np.random.default_rng(1).integers(0, count, (_DRAWS, count))
     family = Family.TABLE if chosen is None else chosen.form.family
-    others = [each for each in scored if each.form.family is not family]
-    errors = [_bounded(each.left_out)[draws].mean(axis=1) for each in others]
-    own = _bounded(average if chosen is None else chosen.left_out)[draws].mean(axis=1)
-    return float(np.mean(own <= _AS_WELL * np.min(errors, axis=0)))
+    others = [bounded(each.left_out) for each in scored if each.form.family is not family]
+    return confidence(bounded(average if chosen is None else chosen.left_out), others)
 
 
 def _parts(loads: Loads) -> list[list[int]]:
     """Points to leave out together; none if there are too few."""
-    groups: dict[tuple[float, ...], list[int]] = {}
-    for index in range(len(loads)):
-        load = (
-            loads.read_share[index].round(2), loads.block[index], loads.depth[index],
-            loads.jobs[index], loads.sequential[index],
-        )  # fmt: skip
-        groups.setdefault(tuple(map(float, load)), []).append(index)
-    found = list(groups.values())
-    if len(found) < _FEWEST:
-        return []
-    if len(found) <= _SINGLY:
-        return found
-    order = np.random.default_rng(1).permutation(len(found))
-    dealt = [order[part::_PARTS] for part in range(_PARTS)]
-    return [[index for at in of for index in found[at]] for of in dealt]
-
-
-def _bounded(errors: Array, *, signed: bool = False) -> Array:
-    found: Array = np.clip(errors, -_LARGEST_ERROR, _LARGEST_ERROR)
-    return found if signed else np.abs(found)
+    each = zip(
+        loads.read_share.round(2), loads.block, loads.depth, loads.jobs, loads.sequential,
+        strict=True,
+    )  # fmt: skip
+    return dealt((tuple(map(float, load)) for load in each), _PARTS, _FEWEST, _SINGLY)
 
 
 def error_of(errors: Array) -> float:
     """Mean absolute logarithm; infinite where nothing could be left out."""
-    return float(_bounded(errors).mean()) if len(errors) else math.inf
+    return float(bounded(errors).mean()) if len(errors) else math.inf
 
 
 def percent_of(errors: Array, rank: float) -> float:

@@ -49,6 +49,15 @@ from raidlab.calibration.fitting.search.loss import groups_of, total_percentile
 from raidlab.calibration.fitting.search.minimise import Budget, Search, descend
 from raidlab.calibration.measurements.distribution import percentile
 from raidlab.calibration.measurements.measurement import Machine, Point
+from raidlab.calibration.surrogates.left_out import (
+    AS_WELL,
+    LARGEST_ERROR,
+    NO_DIFFERENCE,
+    bounded,
+    confidence,
+    dealt,
+)
+from raidlab.calibration.surrogates.selection import percent_of
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
 
@@ -77,10 +86,6 @@ _GLANCE_EFFORT: Final = Effort(ios=800, ios_of_slow=300, rounds=1.5)
 _EVALUATIONS: Final = 400
 """Of the rough fit of a family, which decides how it works too."""
 _DESCENT_STEPS: Final = 6
-_AS_WELL: Final = 1.1
-_LEAST_ERROR: Final = 0.01
-_LARGEST_ERROR: Final = math.log(4.0)
-_DRAWS: Final = 400
 _FASTER: Final = 10.0
 """Times that a station's service may be below the least latency."""
 _PERCENTS: Final = (50.0, 99.0)
@@ -112,12 +117,12 @@ class Tried:
     @property
     def error(self) -> float:
         """Of all points."""
-        return float(np.minimum(self.errors, _LARGEST_ERROR).mean())
+        return float(bounded(self.errors).mean())
 
     @property
     def rate_pct(self) -> float:
         """Median error of a rate in percent."""
-        return float(np.median(100.0 * np.abs(np.expm1(self.rates))))
+        return percent_of(self.rates, 50.0)
 
     def to_dict(self) -> Document:
         """An entry of the document."""
@@ -236,7 +241,7 @@ def choose_family(
 
 def _choice(tried: Sequence[Tried], excluded: tuple[Excluded, ...]) -> FamilyChoice:
     least = min(each.error for each in tried)
-    near = [each for each in tried if each.error <= _AS_WELL * least + _LEAST_ERROR]
+    near = [each for each in tried if each.error <= AS_WELL * least + NO_DIFFERENCE]
     taken = min(near, key=lambda each: (each.kind == TABLE, _ORDER.index(each.family)))
     ordered = tuple(sorted(tried, key=lambda each: each.error))
     return FamilyChoice(taken, ordered, excluded, _confidence(taken, ordered))
@@ -247,15 +252,10 @@ def _confidence(taken: Tried, tried: Sequence[Tried]) -> float:
 
     A table is no kind of device, so it does not count against one.
     """
-    count = len(taken.errors)
-    draws = np.random.default_rng(1).integers(0, count, (_DRAWS, count))
     others = [each for each in tried if each is not taken and each.kind != TABLE]
-    if not others:
-        return 1.0
-    own, *rest = (
-        np.minimum(each.errors, _LARGEST_ERROR)[draws].mean(axis=1) for each in (taken, *others)
+    return confidence(
+        bounded(taken.errors), [bounded(each.errors) for each in others], NO_DIFFERENCE
     )
-    return float(np.mean(own <= _AS_WELL * np.min(rest, axis=0) + _LEAST_ERROR))
 
 
 def _impossible(
@@ -333,16 +333,9 @@ def _spanning(points: Sequence[Point]) -> list[Point]:
 
 
 def _parts(points: Sequence[Point]) -> list[list[int]]:
-    """Points to leave out together, loads that were measured twice in one; none of too few."""
-    loads: dict[tuple[object, ...], list[int]] = {}
-    for at, p in enumerate(points):
-        key = (p.rw, round(p.read_share, 2), p.bs, p.iodepth, p.numjobs)
-        loads.setdefault(key, []).append(at)
-    groups = list(loads.values())
-    if len(groups) < _FEWEST:
-        return []
-    order = np.random.default_rng(1).permutation(len(groups))
-    return [[at for of in order[part::_PARTS] for at in groups[of]] for part in range(_PARTS)]
+    """Points to leave out together; none of too few."""
+    loads = ((p.rw, round(p.read_share, 2), p.bs, p.iodepth, p.numjobs) for p in points)
+    return dealt(loads, _PARTS, _FEWEST)
 
 
 def _try(
@@ -367,7 +360,7 @@ def _try(
         try:
             results = bench.run_all(of, _GLANCE_EFFORT, settings.workers)
         except SpecError:
-            errors[part], rates[part] = _LARGEST_ERROR, _LARGEST_ERROR
+            errors[part], rates[part] = LARGEST_ERROR, LARGEST_ERROR
             continue
         for at, point, result in zip(part, of, results, strict=True):
             errors[at], rates[at] = _error_of(point, result)
@@ -386,7 +379,7 @@ def _error_of(point: Point, result: Simulated) -> tuple[float, float]:
                 continue
             of = (percentile(simulated, percent) if simulated else None) or 1e-9
             logs.append(math.log(of / measured))
-    return float(np.minimum(np.abs(logs), _LARGEST_ERROR).mean()), rate
+    return float(bounded(np.array(logs)).mean()), rate
 
 
 def _volumes(
