@@ -24,6 +24,8 @@ _HOLE = 1.5
 """Intervals between two samples from which on something lacks."""
 _SURE_SCORE = 0.15
 """How sure a reader has to be."""
+_LISTED = 20
+"""Devices that a message lists."""
 
 
 @dataclass
@@ -45,6 +47,16 @@ class Imported:
     def warnings(self) -> tuple[str, ...]:
         """What a user should know."""
         return tuple(str(note) for note in self.capture.notes)
+
+    def take(self, option: str, devices: Sequence[str]) -> None:
+        """Takes the devices that an option names instead of the usual ones; none change nothing.
+
+        Raises:
+            SpecError: All that were not seen.
+        """
+        must_be_known(option, devices, [*self.capture.series, *self.capture.histograms])
+        if devices:
+            self.default_devices = list(dict.fromkeys(devices))
 
     def to_dict(self) -> Document:
         """The document of `raidlab import monitoring --json`."""
@@ -94,6 +106,18 @@ class Imported:
                 },
             }
         return document
+
+
+def must_be_known(option: str, devices: Sequence[str], known: Sequence[str]) -> None:
+    """Refuses devices that were not seen.
+
+    Raises:
+        SpecError: All of them.
+    """
+    allowed = f"one of {', '.join(known[:_LISTED])}"
+    faults = [Fault(option, name, allowed, known) for name in devices if name not in known]
+    if faults:
+        raise SpecError(faults)
 
 
 def interval(series: Sequence[Series]) -> float | None:

@@ -17,7 +17,6 @@ from raidlab.calibration.monitoring.importing import Imported
 from raidlab.calibration.monitoring.load import load_of
 from raidlab.calibration.monitoring.nvme_log import SmartLog, changes
 from raidlab.calibration.monitoring.sisters import SYS_BLOCK, Unlike, compared, families
-from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.spec.monitored import MonitoredLoad
@@ -120,17 +119,8 @@ def watched(
     Raises:
         SpecError: Devices that were not seen, no waits, or a system that cannot be.
     """
-    known = list(found.capture.series)
-    faults = [
-        Fault("--device", name, f"one of {', '.join(known)}", known)
-        for name in devices
-        if name not in known
-    ]
-    if faults:
-        raise SpecError(faults)
     drives = compared(found.capture.series, families(found.default_devices, sys_block))
-    if devices:
-        found.default_devices = list(dict.fromkeys(devices))
+    found.take("--watch", devices)
     load = load_of(found)
     present = beside(system, load, running, seed)
     both = [

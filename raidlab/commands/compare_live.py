@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import typer
-
 from raidlab.commands.again import again
-from raidlab.commands.common import INTERRUPTED, progress, say, seconds_of
+from raidlab.commands.common import say, seconds_of
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import also_writes
 from raidlab.commands.outputs import deliver, give
+from raidlab.commands.recorded import recorded
 from raidlab.commands.tables import Output, Shown
 from raidlab.devices.faults import Fault, SpecError
 
@@ -63,27 +62,16 @@ def compare_live(watch: Watch) -> None:
     system = System(scenario_tree(path), path)
     # What cannot be built is refused before an hour of recording.
     system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {})
-    interrupted, journal = False, recording.journal_of(watch.load)
     names = list(recording.snapshot(recording.DISKSTATS, 0.0))
     before = read_logs(names)
-    with progress("samples") as tell:
-        try:
-            recording.record(watch.load, seconds, step, path=recording.DISKSTATS, progress=tell)
-        except KeyboardInterrupt:
-            interrupted = True
-    logs = before, read_logs(names)
-    found = watched(
-        system, recording.imported(journal), watch.devices, Running(watch.workers), watch.seed, logs
-    )
-    deliver([{watch.load: found.load.to_json}], lambda: None)
-    give(
-        found,
-        watch.output,
-        watch.html,
-        lambda: Shown(found.present.system, report.answer(found), report.tables(found)),
-        lambda: report.page(found, again("compare")),
-    )
-    if interrupted:
-        say("interrupted: the same command goes on from here")
-        raise typer.Exit(INTERRUPTED)
-    journal.unlink(missing_ok=True)
+    with recorded(watch.load, seconds, step, "--watch", watch.devices) as seen:
+        logs = before, read_logs(names)
+        found = watched(system, seen, watch.devices, Running(watch.workers), watch.seed, logs)
+        deliver([{watch.load: found.load.to_json}], lambda: None)
+        give(
+            found,
+            watch.output,
+            watch.html,
+            lambda: Shown(found.present.system, report.answer(found), report.tables(found)),
+            lambda: report.page(found, again("compare")),
+        )

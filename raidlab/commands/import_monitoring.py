@@ -98,7 +98,8 @@ def monitoring(
     found = importing.import_monitoring(
         files, format=format, since_boot=since_boot, options=options
     )
-    _choose(found, device)
+    if found.refused is None:
+        found.take("--device", device)
     if found.refused is not None:
         _refuse(found, json)
     line = again("import monitoring")
@@ -153,21 +154,6 @@ def _options(interval: str, metric: str, columns: str, statistic: str) -> Option
     if faults:
         raise SpecError(faults)
     return Options(seconds, named, metric or None, statistic.lower() or None)
-
-
-def _choose(found: Imported, devices: list[str]) -> None:
-    """Takes the devices that are asked for instead of the usual ones."""
-    if not devices or found.refused is not None:
-        return
-    known = [*found.capture.series, *found.capture.histograms]
-    faults = [
-        Fault("--device", name, f"one of {', '.join(known[:20])}", known)
-        for name in devices
-        if name not in known
-    ]
-    if faults:
-        raise SpecError(faults)
-    found.default_devices = list(dict.fromkeys(devices))
 
 
 def _refuse(found: Imported, json: bool) -> None:

@@ -7,18 +7,11 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import (
-    INTERRUPTED,
-    Json,
-    command,
-    path,
-    progress,
-    say,
-    seconds_of,
-)
+from raidlab.commands.common import Json, command, path, seconds_of
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Writes
 from raidlab.commands.outputs import deliver
+from raidlab.commands.recorded import recorded
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 
@@ -46,40 +39,19 @@ def record(
     """
     import json as json_module
 
-    from raidlab.calibration.monitoring import record as recording
     from raidlab.calibration.monitoring.load import load_of
 
     seconds, step = seconds_of("--for", length), seconds_of("--interval", interval)
     if seconds < step:
         raise SpecError([Fault("--for", length, f"at least the interval, {interval}")])
-    journal = recording.journal_of(out)
-    interrupted = False
-    with progress("samples") as tell:
-        try:
-            recording.record(out, seconds, step, progress=tell)
-        except KeyboardInterrupt:
-            interrupted = True
-    found = recording.imported(journal)
-    if device:
-        known = list(found.capture.series)
-        faults = [
-            Fault("--device", name, f"one of {', '.join(known)}", known)
-            for name in device
-            if name not in known
-        ]
-        if faults:
-            raise SpecError(faults)
-        found.default_devices = list(dict.fromkeys(device))
-    load = load_of(found)
+    with recorded(out, seconds, step, "--device", device) as found:
+        found.take("--device", device)
+        load = load_of(found)
 
-    def show() -> None:
-        if json:
-            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
-        else:
-            echo(f"{load.seconds:,.0f} s of {', '.join(load.devices)} in {out}")
+        def show() -> None:
+            if json:
+                echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+            else:
+                echo(f"{load.seconds:,.0f} s of {', '.join(load.devices)} in {out}")
 
-    deliver([{out: load.to_json}], show)
-    if interrupted:
-        say("interrupted: the same command goes on from here")
-        raise typer.Exit(INTERRUPTED)
-    journal.unlink(missing_ok=True)
+        deliver([{out: load.to_json}], show)

@@ -189,3 +189,24 @@ def test_the_command_watches_and_writes_the_load(tmp_path: Path, monkeypatch) ->
 def test_what_is_refused(line: list[str], said: str) -> None:
     done = CliRunner().invoke(app, ["compare", *line])
     assert done.exit_code == 2 and said in done.output
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        (["record", "--out", "o.json", "--device", "sdq"], "--device"),
+        (["compare", "--live", "--scenario", "s.toml", "--watch", "sdq"], "--watch"),
+    ],
+)
+def test_a_device_that_is_not_there_is_refused_before_anything_is_recorded(
+    line: list[str], option: str, tmp_path: Path, monkeypatch
+) -> None:
+    machine = Machine(tmp_path, lambda at, time: 2.0)
+    monkeypatch.setattr(recording, "DISKSTATS", machine.file)
+    monkeypatch.setattr(recording, "Clock", lambda: pytest.fail("recorded"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "twin.toml").write_text(DRIVE)
+    (tmp_path / "s.toml").write_text('[[array]]\ndrives = [{ model = "./twin.toml" }]\n')
+    done = CliRunner().invoke(app, line)
+    assert done.exit_code == 2 and f'{option} = "sdq": one of sda' in done.output, done.output
+    assert not list(tmp_path.glob("*.journal"))
