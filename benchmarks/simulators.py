@@ -4,9 +4,13 @@
 
 FOLDER has the simulator's sources, built: MQSim by `make`; SimpleSSD-Standalone, with SimpleSSD as
 `simplessd` and McPAT as `simplessd/lib/mcpat`, by cmake in its folder `build`. Without a folder the
-simulator is left out. SimpleSSD needs `-DCMAKE_CXX_FLAGS="-include limits"` with today's
-compilers. The work is one NVMe SSD with 32 random 4 KiB I/Os outstanding; the cost of
-an I/O is the difference of a long and a short run, so that start and preconditioning do not count.
+simulator is left out. Today's compilers build SimpleSSD with a number for SIGSTKSZ in
+`sim/signal.cc` and with
+
+    -DCMAKE_CXX_FLAGS="-include limits -include cstring -include strings.h -Wno-error"
+
+The work is one NVMe SSD with 32 random 4 KiB I/Os outstanding; the cost of an I/O is the difference
+of a long and a short run, so that start and preconditioning do not count.
 Rounds alternate between simulators; the median counts. What each simulates: docs/evidence/speed.md.
 """
 

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Annotated
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from raidlab.devices.faults import Fault
 from raidlab.devices.schema import Table
-from raidlab.devices.units import Power
+from raidlab.devices.units import PERCENT, Power
 
 
-def _trend(value: Any) -> float:
-    text = value.strip() if isinstance(value, str) else value
-    if isinstance(text, str) and text.endswith("%"):
-        try:
-            text = float(text.rstrip(" %")) / 100
-        except ValueError:
-            text = None
-    if not isinstance(text, int | float) or isinstance(text, bool) or not -0.9 <= text <= 1:
-        allowed = 'a change in a year, such as -0.2 or "-20 %", from -90 % to 100 %'
-        raise PydanticCustomError("trend", "{allowed}", {"allowed": allowed})
-    return float(text)
+def in_a_year(name: str, least: float, most: float, allowed: str) -> Callable[[object], float]:
+    """What reads a change in a year, a share or a text in percent.
+
+    Args:
+        name: Of the kind of fault.
+        least: The smallest share.
+        most: The largest.
+        allowed: What a fault says.
+    """
+
+    def read(value: object) -> float:
+        if isinstance(value, str):
+            with suppress(ValueError):
+                value = PERCENT.convert(value)
+        if (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and least <= value <= most
+        ):
+            return float(value)
+        raise PydanticCustomError(name, "{allowed}", {"allowed": allowed})
+
+    return read
 
 
+_trend = in_a_year(
+    "trend", -0.9, 1, 'a change in a year, such as -0.2 or "-20 %", from -90 % to 100 %'
+)
 Trend = Annotated[
     float,
     BeforeValidator(_trend),

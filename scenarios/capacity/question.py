@@ -18,7 +18,7 @@ from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
-from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable
+from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable, in_a_year
 from raidlab.scenarios.planning.monitored import expanded
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
@@ -55,15 +55,7 @@ def _counts(value: Any) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def _growth(value: Any) -> float:
-    if isinstance(value, str) and value.rstrip().endswith("%"):
-        value = float(value.rstrip(" %")) / 100
-    if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value <= 10:
-        allowed = 'growth in a year, such as 0.3 or "30 %", at most 10'
-        raise PydanticCustomError("growth", "{allowed}", {"allowed": allowed})
-    return float(value)
-
-
+_growth = in_a_year("growth", 0, 10, 'growth in a year, such as 0.3 or "30 %", at most 10')
 Years = Annotated[
     float,
     BeforeValidator(_years),

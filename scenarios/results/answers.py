@@ -18,8 +18,7 @@ from raidlab.scenarios.results.look import (
     Unsure,
     between,
     figure,
-    shown_unit,
-    spread,
+    with_spread,
 )
 from raidlab.scenarios.results.over_time import changes, in_words
 from raidlab.scenarios.results.page import Box
@@ -264,11 +263,8 @@ def _upper(text: str) -> str:
 
 
 def _rate(row: Row) -> str:
-    """The rate, and its interval in the same unit: `1.24 ± 0.02 M IO/s`."""
-    scale, unit = shown_unit(row["iops"], "IO/s")
-    low, high = (None if end is None else end / scale for end in row["iops_ci95"])
-    number = figure(row["iops"], "IO/s").removesuffix(f" {unit}")
-    return f"{number}{spread(row['iops'] / scale, low, high)} {unit}"
+    low, high = row["iops_ci95"]
+    return with_spread(row["iops"], low, high, "IO/s")
 
 
 def _p99(row: Row) -> str:

@@ -162,6 +162,13 @@ def spread(value: float, low: float | None, high: float | None) -> str:
     return f" ± {text}" if float(text.replace(",", "")) else ""
 
 
+def with_spread(value: float, low: float | None, high: float | None, unit: str) -> str:
+    """A value, its 95 % interval as of `spread`, and the unit of both: `1.24 ± 0.02 M IO/s`."""
+    scale, name = shown_unit(value, unit)
+    ends = [None if end is None else end / scale for end in (low, high)]
+    return f"{_number(value, scale)}{spread(value / scale, ends[0], ends[1])} {name}"
+
+
 _UNITS = re.compile(
     r"(?<=\d) (?=(?:%|[num]?s|h|min|(?:[kMGT]|[KMGT]i)?B(?:/s)?|IO/s|outstanding)(?![\w]))"
     r"|(?<=\bRAID) (?=\d)"

@@ -14,13 +14,11 @@ from raidlab.scenarios.results.look import (
     Column,
     Kind,
     Table,
-    digits,
     dress,
     line,
     log_axis,
     percent,
-    shown_unit,
-    spread,
+    with_spread,
 )
 from raidlab.scenarios.results.page import Box, Page, Picture, Text
 from raidlab.scenarios.studies.present_report import hours_table, picture, sentence
@@ -122,10 +120,7 @@ def _value(each: Judged) -> str:
         return "unknown"
     if each.goal.unit != "us":
         return shown
-    scale, unit = shown_unit(measured.value, each.goal.unit)
-    ends = [None if end is None else end / scale for end in (measured.low, measured.high)]
-    value = measured.value / scale
-    return f"{digits(value)}{spread(value, *ends)} {unit}"
+    return with_spread(measured.value, measured.low, measured.high, each.goal.unit)
 
 
 def _many(found: Sized, value: object) -> bool:

@@ -293,6 +293,8 @@ def test_where_memory_holds_no_candidate_it_is_an_error(question):
         ({"goals": ["rate >= 5000 IO/s"]}, "the load asks for 3,300 IO/s"),
         ({"horizon": "5"}, 'a time such as "5 years"'),
         ({"growth": {"rate": -1}}, "growth in a year"),
+        ({"load": [{"profile": "database", "rate": "9 IO/s", "growth": "x %"}]},
+         r"load\.0\.growth = \"x %\": growth in a year"),
         ({"candidtes": []}, "unknown key"),
         ({"load": [{"rw": "randread"}]}, "block_size"),
         ({"load": [{"rw": "read", "block_size": "4 KiB"}], "growth": {"rate": 1}}, "`rate`"),
