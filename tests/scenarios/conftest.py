@@ -25,6 +25,25 @@ def drives(tmp_path_factory):
     return folder
 
 
+QUEUE = """
+kind = "station"
+name = "queue"
+capacity = "100 GB"
+service = "1 ms"
+distribution = "exponential"
+[sources]
+all = "assumed"
+"""
+
+
+@pytest.fixture
+def queue(tmp_path):
+    """The file of a queue of 1 ms with exponential times, in the test's own folder."""
+    path = tmp_path / "queue.toml"
+    path.write_text(QUEUE)
+    return str(path)
+
+
 TINY = """
 kind = "station"
 name = "{name}"

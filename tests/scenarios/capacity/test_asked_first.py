@@ -12,15 +12,6 @@ from raidlab.scenarios.capacity.plan import _beats, front_of, plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.results.goals import Measured
 
-STATION = """
-kind = "station"
-name = "queue"
-capacity = "100 GB"
-service = "1 ms"
-distribution = "exponential"
-[sources]
-all = "assumed"
-"""
 DISKS = {
     "goals": ["usable >= 1 GB"],
     "load": [{"profile": "database", "rate": "50 IO/s", "area": "10 GB"}],
@@ -29,16 +20,14 @@ DISKS = {
 
 
 @pytest.mark.parametrize(("most", "drives"), [("70 %", 5), ("60 %", 6), ("0.9", 4)])
-def test_utilization_is_rate_times_service_time(tmp_path, most, drives):
+def test_utilization_is_rate_times_service_time(queue, most, drives):
     """3300 a second of 1 ms are 3.3 busy servers: below 70 % on five, 60 % on six, 90 % on four."""
-    (tmp_path / "queue.toml").write_text(STATION)
-    drive = str(tmp_path / "queue.toml")
     load = {"rw": "randread", "block_size": "4 KiB", "align": "4 KiB", "rate": "3300 IO/s"}
     tree = {
         "goals": [f"utilization < {most}"],
         "load": [load],
         "run": {"warm_up": "1 s", "duration": "60 s", "precondition": "fresh"},
-        "candidates": [{"drives": [drive], "counts": "1:10", "levels": ["raid0"]}],
+        "candidates": [{"drives": [queue], "counts": "1:10", "levels": ["raid0"]}],
     }
     found = plan(question_of(tree))
     assert found.recommended is not None

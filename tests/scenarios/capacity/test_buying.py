@@ -71,15 +71,10 @@ def test_volumes_are_lost_as_their_provider_states(model, share):
 
 
 @pytest.fixture
-def growing(tmp_path):
+def growing(tmp_path, queue):
     """A queue of 1 ms today; two of them cost 1000 each, a fifth less every year."""
-    (tmp_path / "queue.toml").write_text(
-        'kind = "station"\nname = "queue"\ncapacity = "100 GB"\nservice = "1 ms"\n'
-        'distribution = "exponential"\n[sources]\nall = "assumed"\n'
-    )
-    drive = str(tmp_path / "queue.toml")
     (tmp_path / "today.toml").write_text(
-        f'title = "today"\n[[array]]\ndrives = [{{ model = "{drive}" }}]\n'
+        f'title = "today"\n[[array]]\ndrives = [{{ model = "{queue}" }}]\n'
     )
     load = {"rw": "randread", "block_size": "4 KiB", "align": "4 KiB", "rate": "400 IO/s"}
     return {
@@ -88,8 +83,8 @@ def growing(tmp_path):
         "load": [load],
         "growth": {"rate": 0.4},
         "run": {"warm_up": "1 s", "duration": "20 s", "precondition": "fresh"},
-        "candidates": [{"drives": [drive], "counts": [2], "levels": ["raid0"]}],
-        "price": [{"device": drive, "cost": 1000, "trend": "-20 %"}],
+        "candidates": [{"drives": [queue], "counts": [2], "levels": ["raid0"]}],
+        "price": [{"device": queue, "cost": 1000, "trend": "-20 %"}],
         "present": {"scenario": str(tmp_path / "today.toml")},
     }
 

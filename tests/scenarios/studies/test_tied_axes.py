@@ -47,14 +47,10 @@ def test_a_multiple_is_of_what_stands_there():
 
 
 @pytest.fixture
-def two_loads(tmp_path):
-    (tmp_path / "queue.toml").write_text(
-        'kind = "station"\nname = "queue"\ncapacity = "100 GB"\nservice = "1 ms"\n'
-        'distribution = "exponential"\n[sources]\nall = "assumed"\n'
-    )
+def two_loads(queue):
     load = {"rw": "randread", "block_size": "4 KiB", "align": "4 KiB"}
     return {
-        "array": [{"drives": [{"model": str(tmp_path / "queue.toml")}]}],
+        "array": [{"drives": [{"model": queue}]}],
         "workload": [load | {"rate": "200 IO/s"}, load | {"rate": "100 IO/s"}],
         "run": {"warm_up": "1 s", "duration": "10 s"},
     }

@@ -10,25 +10,14 @@ from raidlab.scenarios.studies.size import Find, judged_by_run, size
 from raidlab.scenarios.studies.unloaded import unloaded_us
 from raidlab.scenarios.studies.vary import axes_of
 
-STATION = """
-kind = "station"
-name = "queue"
-capacity = "100 GB"
-service = "1 ms"
-distribution = "exponential"
-[sources]
-all = "assumed"
-"""
 LOAD = {"name": "users", "rw": "randread", "block_size": "4 KiB", "align": "4 KiB"}
 
 
 @pytest.fixture
-def system(tmp_path):
-    (tmp_path / "queue.toml").write_text(STATION)
-
+def system(queue):
     def made(**load):
         return {
-            "array": [{"drives": [{"model": str(tmp_path / "queue.toml")}]}],
+            "array": [{"drives": [{"model": queue}]}],
             "workload": [LOAD | load],
             "run": {"warm_up": "2 s", "duration": "60 s"},
         }
