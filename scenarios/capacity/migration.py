@@ -82,7 +82,7 @@ def migration_of(
         return None
     study = _Study(question, running, seed)
     takes = study.written(best)
-    before = study.users({})
+    before = study.users(None)
     full = study.users(_copier(question, table.moves, None))
     rate = min(study.copied(full), takes)
     if not rate:
@@ -114,13 +114,13 @@ class _Study:
     def __init__(self, question: Question, running: Running, seed: int) -> None:
         self.question, self.running, self.seed = question, running, seed
 
-    def users(self, copier: WorkloadTree) -> list[Row]:
-        """Rows of the present system under its loads, that of the copier last."""
+    def users(self, copier: WorkloadTree | None) -> list[Row]:
+        """Rows of the present system under its loads, that of the copier last if there is one."""
         present = self.question.present
         if present is None:
             return []
         table = self.question.table
-        loads = [*table.loads, *([copier] if copier else [])]
+        loads = [*table.loads, *([] if copier is None else [copier])]
         scenario = present.loaded(loads, table.run_table)
         return self._rows(scenario)
 
