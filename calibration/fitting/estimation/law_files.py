@@ -95,6 +95,9 @@ def volume_values(law: FittedLaw) -> Tree:
     if form.continued:
         for side in ("read", "write"):
             found[f"server.continued_{side}"] = float(f"{numbers[f'continued_{side}']:.4g}")
+    if form.cached:
+        found["server.cache"] = f"{round(numbers['cache'])} B"
+        found["server.uncached"] = float(f"{max(numbers['uncached'], 1.001):.4g}")
     if form.capped:
         found["limits.rate"] = f"{numbers['rate']:.6g} IO/s"
         found["limits.throughput"] = f"{numbers['throughput'] / 1e6:.6g} MB/s"
