@@ -109,7 +109,7 @@ def forms(host: HostTimes, loads: Loads, *, copied: bool = False) -> Iterator[Fo
         copied: True if the host's CPU moves the bytes: nobody caps them, and both directions
             are copied by the same threads.
     """
-    flight = loads.block * loads.outstanding
+    flight, sizes = loads.block * loads.outstanding, len(set(loads.block)) > 1
     sequential = bool(loads.sequential.any() and not loads.sequential.all())
     jobs = len(set(loads.jobs)) > 1
     mixed = bool(((loads.read_share > 0.0) & (loads.read_share < 1.0)).any())
@@ -117,7 +117,7 @@ def forms(host: HostTimes, loads: Loads, *, copied: bool = False) -> Iterator[Fo
     for continued in (False, True) if sequential else (False,):
         for spread in (1.0, 0.0):
             yield Form(Family.SERVER, ServerLaw(spread, continued=continued, host=host))
-        if flight.min() < CACHE_BYTES < flight.max():
+        if sizes and flight.min() < CACHE_BYTES < flight.max():
             law = ServerLaw(1.0, cached=True, continued=continued, host=host)
             yield Form(Family.SERVER_CACHED, law)
         if not copied:

@@ -101,7 +101,7 @@ class ServerLaw:
     apart: bool = False
     """True if reads and writes have servers of their own."""
     cached: bool = False
-    """True if bytes take longer where those of all commands in flight are more than a CPU caches."""
+    """True if bytes take longer where more of them are in flight than a CPU caches."""
     host: HostTimes = HostTimes()
 
     @property

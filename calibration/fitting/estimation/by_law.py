@@ -178,7 +178,8 @@ _NAMES: Mapping[str, str] = {
     "server.read_mib": "read_byte", "server.write_mib": "write_byte",
     "latency.read": "read_latency", "latency.write": "write_latency",
     "server.continued_read": "continued_read", "server.continued_write": "continued_write",
-    "limits.rate": "rate", "limits.throughput": "throughput", "server.cache": "cache", "server.uncached": "uncached",
+    "limits.rate": "rate", "limits.throughput": "throughput",
+    "server.cache": "cache", "server.uncached": "uncached",
 }  # fmt: skip
 """The law's name of each parameter."""
 
