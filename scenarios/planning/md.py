@@ -92,7 +92,7 @@ def md_plan(
 
 
 def has_flushes(scenario: ScenarioTable) -> bool:
-    """Whether anything of a scenario may flush its arrays: a load, a job, or a program that drives it."""
+    """Whether anything may flush the arrays: a load, a job, or a program that drives them."""
     return (
         not scenario.workload
         or bool(file_systems(scenario))
