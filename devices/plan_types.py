@@ -235,6 +235,9 @@ class FlashPowerParams(TypedDict):
 FlushCommand: TypeAlias = Literal["queued", "alone", "dropped"]
 
 
+FlushOrder: TypeAlias = Literal["together", "one_by_one", "batches"]
+
+
 HeadOrder: TypeAlias = Literal["cylinder", "serpentine"]
 
 
@@ -1260,6 +1263,8 @@ class MdPlan(TypedDict):
     """
 
     flash_as_disks: NotRequired[bool]
+    flush_hand_ns: NotRequired[Nanos]
+    flush_order: NotRequired[FlushOrder]
     least_bytes_per_s: NotRequired[int]
     shared_read_ns: NotRequired[Nanos]
     shared_write_ns: NotRequired[Nanos]
