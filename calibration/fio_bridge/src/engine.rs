@@ -232,11 +232,16 @@ impl Engine {
             }
             Ok(()) if op == Op::Write && self.requests[tag as usize].synced => {
                 let place = (offset, bytes);
-                let done = self.simulation.submit_durable(self.array, place, !data_only, mark);
+                let done = self
+                    .simulation
+                    .submit_durable(self.array, place, !data_only, mark);
                 self.requests[tag as usize].synced = done != Ok(true);
                 done.map(|_| ())
             }
-            Ok(()) => self.simulation.submit(self.array, op, offset, bytes, mark).map(|_| ()),
+            Ok(()) => self
+                .simulation
+                .submit(self.array, op, offset, bytes, mark)
+                .map(|_| ()),
             Err(error) => Err(format!("what is written cannot be kept: {error}")),
         };
         if let Err(fault) = accepted {
