@@ -106,6 +106,15 @@ class CopiesPlan(TypedDict):
     copies: int
 
 
+class CopyCacheParams(TypedDict):
+    """
+    A CPU's cache through which a server copies.
+    """
+
+    bytes: int
+    outside_milli: int
+
+
 Counted: TypeAlias = Literal["ios", "bytes"]
 
 
@@ -514,6 +523,7 @@ class ServerParams(TypedDict):
     """
 
     apart: NotRequired[bool]
+    cache: NotRequired[CopyCacheParams | None]
     command_ns: list[Nanos]
     continued: list[float]
     mib_ns: list[Nanos]

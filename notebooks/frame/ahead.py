@@ -11,7 +11,7 @@ from typing import Final
 from raidlab.notebooks.frame.room import FOLDER, Control, Room, Value, Values
 from raidlab.notebooks.frame.running import in_background
 
-PATIENCE_S: Final = 20.0
+PATIENCE_S: Final = 8.0
 """For so long after a question its neighbours are simulated."""
 LEAVES_S: Final = 2.0
 """That a program which ends waits for a run under way."""
