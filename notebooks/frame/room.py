@@ -14,7 +14,7 @@ from raidlab.scenarios.results.page import Box as PageBox
 from raidlab.scenarios.results.page import Picture as Picture
 
 Value = int | float | str
-LONG: Final = 14
+LETTERS_OF_HALF_A_ROW: Final = 14
 """Letters beyond which a choice gets a row of its own on a phone."""
 Values = Mapping[str, Value]
 """The value of each control, by its name."""
@@ -50,7 +50,10 @@ class Control:
     @property
     def is_long(self) -> bool:
         """True for a choice whose words need a phone's whole width."""
-        return not self.is_number and max(len(self.word(each)) for each in self.values) > LONG
+        return (
+            not self.is_number
+            and max(len(self.word(each)) for each in self.values) > LETTERS_OF_HALF_A_ROW
+        )
 
     @property
     def is_number(self) -> bool:
