@@ -2,22 +2,11 @@
 
 use crate::ids::DriveId;
 use crate::path::Path;
-use crate::plan::FlushCommand;
 use crate::state::event::Event;
-use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_io::{IoId, Part};
 use raidlab_kernel::Time;
 
 impl Path {
-    /// True if a drive gets flushes at all.
-    pub(crate) fn is_flushed(&self, drive: DriveId) -> bool {
-        self.drives[drive].flushes.command != FlushCommand::Dropped
-    }
-
-    /// True of a flush that must be alone at its drive.
-    pub(crate) fn goes_alone(&self, io: &Io, drive: DriveId) -> bool {
-        io.op == Op::Flush && self.drives[drive].flushes.command == FlushCommand::Alone
-    }
-
     /// A flush waits until its drive is empty; later commands wait behind it.
     #[cold]
     pub(crate) fn send_alone(&mut self, id: IoId, drive: DriveId, now: Time) {
@@ -54,20 +43,5 @@ impl Path {
             self.ios[rider].charge(Part::CacheWait, now);
             self.calendar.push(now, Event::Returned(rider));
         }
-    }
-
-    /// The power fails: flushes that no drive has are gone.
-    pub(crate) fn forget_flushes(&mut self, drive: DriveId, now: Time) {
-        let slot = &mut self.drives[drive];
-        while let Some(id) = slot.flushes.waiting.pop(&self.ios) {
-            slot.load.change(now, -1);
-            self.ios.release(id);
-        }
-        while let Some(id) = slot.flushes.riders.pop(&self.ios) {
-            slot.load.change(now, -1);
-            slot.in_flight -= 1;
-            self.ios.release(id);
-        }
-        slot.flushes.at_drive = false;
     }
 }

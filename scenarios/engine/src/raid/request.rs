@@ -206,7 +206,7 @@ impl Raid {
     fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
         path.hold(id);
         for member in self.stripes.volume(array).members() {
-            if member.state() != State::Failed && path.is_flushed(member.drive()) {
+            if member.state() != State::Failed && path.drives[member.drive()].flushes.are_sent() {
                 path.ios[id].pending += 1;
                 path.command(id, Op::Flush, member.drive(), 0, 0, now);
             }

@@ -141,7 +141,7 @@ impl Below for Layers {
     fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time) {
         let Layers { path, loads, .. } = self;
         let (_, up) = loads.enter(path, request, array, thread, owner, at);
-        let now = path.now();
+        let now = path.calendar.now();
         self.settle(up, now);
         self.prefetch();
     }

@@ -546,6 +546,7 @@ impl RunResult {
                 .layers
                 .path
                 .log
+                .entries()
                 .iter()
                 .map(|entry| LogEntry {
                     t_s: plan.lapsed(entry.t_s),

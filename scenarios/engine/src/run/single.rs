@@ -448,10 +448,11 @@ fn host_cpu(system: &System, at: Time) -> Option<StationReport<'static>> {
     let cores = system
         .layers
         .loads
+        .threads()
         .host()
         .shared_cores()
         .filter(|&cores| cores < threads)?;
-    let used = system.layers.loads.host().busy_until(at);
+    let used = system.layers.loads.threads().host().busy_until(at);
     let used = used.fold(Nanos::ZERO, |sum, busy| sum + busy);
     // What begins on its own at the start or after a pause does not wait for a core.
     let most = at.since(Time::ZERO) * cores as u64;
@@ -519,7 +520,14 @@ fn limits(system: &System, at: Time) -> impl Iterator<Item = StationReport<'_>> 
 
 pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
     let mut all = Vec::from_iter(host_cpu(system, at));
-    for (thread, busy) in system.layers.loads.host().busy_until(at).enumerate() {
+    for (thread, busy) in system
+        .layers
+        .loads
+        .threads()
+        .host()
+        .busy_until(at)
+        .enumerate()
+    {
         if (thread as u32) < system.load_threads {
             all.push(StationReport::new(
                 format!("host thread {thread}"),

@@ -5,7 +5,7 @@
 //! wait meanwhile become one. SAS and NVMe queue flushes as any other command.
 
 use crate::plan::FlushCommand;
-use raidlab_io::Queue;
+use raidlab_io::{Op, Queue};
 
 /// Flushes of a drive.
 #[derive(Debug, Default)]
@@ -26,6 +26,17 @@ impl Flushes {
             command,
             ..Flushes::default()
         }
+    }
+
+    /// True if the drive gets flushes at all.
+    pub(crate) fn are_sent(&self) -> bool {
+        self.command != FlushCommand::Dropped
+    }
+
+    /// True of a flush that must be alone at its drive.
+    #[inline]
+    pub(crate) fn go_alone(&self, op: Op) -> bool {
+        op == Op::Flush && self.command == FlushCommand::Alone
     }
 
     /// True if other commands wait.

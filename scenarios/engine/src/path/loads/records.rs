@@ -149,7 +149,7 @@ impl Records {
     /// What the log says begins a period of every load's record.
     #[cold]
     pub(crate) fn note_log(&mut self, path: &mut Path) {
-        for entry in &path.log[self.noted..] {
+        for entry in &path.log.entries()[self.noted..] {
             for workload in &mut self.workloads {
                 workload.meter.begin_period(entry.at, &entry.what);
             }

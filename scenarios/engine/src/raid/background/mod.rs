@@ -355,7 +355,8 @@ impl Background {
                 None => format!("{name} given up before it began"),
             };
             let subject = self.task_subject(stripes, path, array, task.task);
-            path.log(now, task.task.event(TaskPhase::GivenUp), subject, what);
+            path.log
+                .note(now, task.task.event(TaskPhase::GivenUp), subject, what);
         }
     }
 
@@ -374,7 +375,9 @@ impl Background {
             let name = self.task_name(stripes, path, array, task);
             let subject = self.task_subject(stripes, path, array, task);
             let what = format!("no {name}: the array is offline");
-            return path.log(now, task.event(TaskPhase::Refused), subject, what);
+            return path
+                .log
+                .note(now, task.event(TaskPhase::Refused), subject, what);
         }
         let of_the_medium = matches!(task, Task::Patrol | Task::Check);
         if of_the_medium && volume.is_some_and(|volume| !volume.geometry().is_redundant()) {
@@ -382,7 +385,9 @@ impl Background {
             let why = "without redundancy there is nothing to compare with or repair from";
             let subject = self.task_subject(stripes, path, array, task);
             let what = format!("no {name}: {why}");
-            return path.log(now, task.event(TaskPhase::Refused), subject, what);
+            return path
+                .log
+                .note(now, task.event(TaskPhase::Refused), subject, what);
         }
         let mut progress = Progress::new(self.next_id(), task);
         if let (Task::Rebuild { .. }, Some(volume)) = (task, volume) {
@@ -432,7 +437,8 @@ impl Background {
         stripes.jobs_mut().note_beside(array, task.beside(), now);
         let subject = self.task_subject(stripes, path, array, task);
         let what = format!("{name} suspended");
-        path.log(now, task.event(TaskPhase::Suspended), subject, what);
+        path.log
+            .note(now, task.event(TaskPhase::Suspended), subject, what);
     }
 
     /// An array's first task begins, or goes on behind a pause.
@@ -470,7 +476,8 @@ impl Background {
         if let Some((phase, starts)) = starts {
             let name = self.task_name(stripes, path, array, task);
             let subject = self.task_subject(stripes, path, array, task);
-            path.log(now, task.event(phase), subject, format!("{name} {starts}"));
+            path.log
+                .note(now, task.event(phase), subject, format!("{name} {starts}"));
         }
         if row >= task_rows(stripes, array, task) {
             return self.finish_task(stripes, path, array, now);
@@ -509,7 +516,7 @@ impl Background {
                     let left = left_unreadable(stripes, path, array, drive);
                     self.rebuilt = Some(now);
                     let what = format!("rebuild done after {took:.1} s{left}");
-                    path.log(now, event, subject, what);
+                    path.log.note(now, event, subject, what);
                 }
             }
             Task::Copyback { member, to } => {
@@ -518,16 +525,16 @@ impl Background {
                 path.cut_off(spare, member);
                 let left = left_unreadable(stripes, path, array, to);
                 let what = format!("copyback done after {took:.1} s{left}");
-                path.log(now, event, subject, what);
+                path.log.note(now, event, subject, what);
                 self.be_spare(stripes, path, array, spare, now);
             }
             Task::Patrol => {
                 let what = format!("patrol read done after {took:.1} s");
-                path.log(now, event, subject, what);
+                path.log.note(now, event, subject, what);
             }
             Task::Check => {
                 let what = format!("consistency check done after {took:.1} s");
-                path.log(now, event, subject, what);
+                path.log.note(now, event, subject, what);
             }
         }
     }

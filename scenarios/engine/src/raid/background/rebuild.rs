@@ -29,7 +29,7 @@ impl Background {
         };
         volume.member_mut(member).set_drive(spare);
         if let Some(integrity) = &mut path.integrity {
-            integrity.empty(spare);
+            integrity.drives.empty(spare);
         }
         self.rebuild(stripes, path, array, member, now);
     }

@@ -63,7 +63,7 @@ impl Content<'_> {
             .map(|copy| volume.geometry().data(piece.stripe, piece.column, copy))
             .filter_map(|place| self.sector_of(volume, place, within));
         let content: Vec<u64> = copies
-            .map(|(drive, at)| integrity.content(drive, at))
+            .map(|(drive, at)| integrity.drives.content(drive, at))
             .collect();
         if !content.is_empty() || volume.geometry().parities() == 0 {
             return OnDrives {
@@ -100,7 +100,7 @@ impl Content<'_> {
         let content = |role| {
             let place = volume.place(stripe, role);
             let (drive, at) = self.sector_of(volume, place, within)?;
-            Some(self.path.integrity.as_ref()?.content(drive, at))
+            Some(self.path.integrity.as_ref()?.drives.content(drive, at))
         };
         roles.into_iter().map(content).collect()
     }

@@ -47,7 +47,7 @@ impl Raid {
             volume.go_offline();
             let name = path.arrays[array].name.clone();
             let what = format!("array {name} offline: more is lost than it can bear");
-            path.log(now, EventKind::ArrayOffline, name, what);
+            path.log.note(now, EventKind::ArrayOffline, name, what);
             background.give_up(stripes, path, array, now);
             if let Some(controller) = self.lines().ssd_cache_fails(path, array, now) {
                 self.destage(path, controller, now);
@@ -94,7 +94,7 @@ impl Raid {
                 let name = path.drives[drive].name.clone();
                 let what = format!("nothing to rebuild {name} from: its data are lost");
                 let refused = EventKind::Task(TaskKind::Rebuild, TaskPhase::Refused);
-                path.log(now, refused, name, what);
+                path.log.note(now, refused, name, what);
             } else {
                 background.rebuild(stripes, path, array, member, now);
             }

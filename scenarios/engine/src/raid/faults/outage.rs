@@ -29,8 +29,8 @@ impl Raid {
             }
             let failed = path.drives[drive].health.failed;
             match &mut path.integrity {
-                Some(integrity) if failed => integrity.drop_payload(id),
-                Some(integrity) => integrity.tear(id, drive, offset),
+                Some(integrity) if failed => integrity.drives.drop_payload(id),
+                Some(integrity) => integrity.drives.tear(id, drive, offset),
                 None => {}
             }
         }
@@ -86,7 +86,7 @@ impl Raid {
                 path.drives[drive].load.change(now, -1);
                 path.ios.release(id);
             }
-            path.forget_flushes(drive, now);
+            path.drives[drive].forget_flushes(&mut path.ios, now);
         }
         for controller in path.controllers.ids() {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {

@@ -50,7 +50,9 @@ impl Stripes {
             }
         }
         if let Some(integrity) = &mut path.integrity {
-            integrity.at_medium(id, op, drive, start, end - start);
+            integrity
+                .drives
+                .at_medium(id, op, drive, start, end - start);
         }
     }
 
@@ -86,7 +88,7 @@ impl Stripes {
             return false;
         }
         if let Some(integrity) = &mut path.integrity {
-            integrity.drop_payload(id);
+            integrity.drives.drop_payload(id);
         }
         if !failed {
             self.volumes
@@ -159,7 +161,7 @@ impl Stripes {
         let io = job.io;
         path.ios[io].moved = 0;
         if let Some(integrity) = &mut path.integrity {
-            integrity.plan_again(index);
+            integrity.jobs.plan_again(index);
         }
         self.step_job(path, index, now);
     }

@@ -46,7 +46,7 @@ pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: JobId) -> bool
     jobs.push(&mut queue, index);
     (jobs[other].joined, jobs[index].extents) = (queue, extents);
     if let Some(integrity) = &mut path.integrity {
-        integrity.join(index, other);
+        integrity.jobs.join(index, other);
     }
     true
 }

@@ -296,13 +296,15 @@ impl Stripes {
             return;
         }
         if geometry.parities() == 0 {
-            integrity.make_copies(index, geometry.copies());
+            integrity.jobs.make_copies(index, geometry.copies());
         } else {
             let ranges = self.planner.computed(job, volume);
-            integrity.compute(index, geometry.columns(), job.strategy, ranges);
+            integrity
+                .jobs
+                .compute(index, geometry.columns(), job.strategy, ranges);
         }
         if compares(job, volume) {
-            let differs = integrity.differs(index, geometry.parities());
+            let differs = integrity.jobs.differs(index, geometry.parities());
             if let Work::Check(check) = &mut job.work {
                 check.differs = differs;
             }
@@ -371,7 +373,7 @@ impl Stripes {
             }
         }
         if let Some(integrity) = &mut path.integrity {
-            integrity.end_job(index);
+            integrity.jobs.end_job(index);
         }
     }
 }

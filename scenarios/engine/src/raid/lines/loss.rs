@@ -109,5 +109,5 @@ impl Lines<'_> {
 fn log_lost(path: &mut Path, array: ArrayId, lines: u64, now: Time) {
     let name = path.arrays[array].name.clone();
     let what = format!("array {name}: {lines} dirty lines of its tier are lost");
-    path.log(now, EventKind::LinesLost, name, what);
+    path.log.note(now, EventKind::LinesLost, name, what);
 }

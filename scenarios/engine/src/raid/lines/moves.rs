@@ -155,7 +155,7 @@ impl Lines<'_> {
     /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
     pub(crate) fn write_without_slot(&mut self, path: &mut Path, index: JobId, now: Time) {
         if let Some(integrity) = &mut path.integrity {
-            integrity.end_job(index);
+            integrity.jobs.end_job(index);
         }
         let job = &self.stripes.jobs()[index];
         let Some(array) = self.stripes.redirects().above(job.array()) else {
