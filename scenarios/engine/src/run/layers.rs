@@ -68,15 +68,22 @@ impl Layers {
                     self.prefetch();
                     up
                 }
-                Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
+                Up::Job(job) => return self.raid.stripes_mut().step_job(&mut self.path, job, now),
                 Up::Firmware(io) => self.raid.take_up_in_memory(&mut self.path, io, now),
                 Up::GoOn(io) => self.raid.go_on(&mut self.path, io, now),
                 Up::PassOn(io) => self.raid.pass_on(&mut self.path, io, now),
-                Up::AtMedium(io) => match self.raid.meet_medium(&mut self.path, io, now) {
-                    true => return,
-                    false => self.path.ascend(io, now),
-                },
-                Up::Examine(io) => match self.raid.examine(&mut self.path, io, now) {
+                Up::AtMedium(io) => {
+                    match self
+                        .raid
+                        .stripes_mut()
+                        .state_mut()
+                        .meet_medium(&mut self.path, io, now)
+                    {
+                        true => return,
+                        false => self.path.ascend(io, now),
+                    }
+                }
+                Up::Examine(io) => match self.raid.stripes_mut().examine(&mut self.path, io, now) {
                     true => return,
                     false => self.path.join(io, now),
                 },

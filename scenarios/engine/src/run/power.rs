@@ -36,7 +36,7 @@ impl System {
         if let Some(integrity) = &mut path.integrity {
             integrity.power_failed(safe, &preserved);
         }
-        raid.stripes_mut().preserve(preserved);
+        raid.stripes_mut().state_mut().preserve(preserved);
         path.log.note(
             now,
             EventKind::PowerFailed,
@@ -51,7 +51,7 @@ impl System {
         let path = &mut self.layers.path;
         path.log
             .note(now, EventKind::PowerBack, String::new(), what);
-        for job in self.layers.raid.stripes().preserved_heads() {
+        for job in self.layers.raid.stripes().state().preserved_heads() {
             let Layers { path, raid, .. } = &mut self.layers;
             raid.write_again(path, job, now);
             self.layers.settle(Up::None, now);

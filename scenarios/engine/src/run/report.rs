@@ -553,9 +553,13 @@ impl RunResult {
                     ..entry.clone()
                 })
                 .collect(),
-            rebuilding: system.layers.raid.rebuilding(),
+            rebuilding: system
+                .layers
+                .raid
+                .background()
+                .rebuilding(system.layers.raid.stripes()),
             rebuilding_before: Vec::new(),
-            refused: system.layers.raid.stripes().refused(),
+            refused: system.layers.raid.stripes().state().refused(),
             abandoned: system.layers.loads.records().tally().abandoned,
             data: system.data_report(),
             breaches,

@@ -242,6 +242,7 @@ impl Simulation {
             .layers
             .raid
             .stripes()
+            .state()
             .redirects()
             .above(ArrayId::new(array))
             .is_some()

@@ -172,7 +172,11 @@ impl Recording {
             after_rebuild: plan.after_rebuild_ns,
             before: Snapshot::take(system, from),
             in_flight: system.layers.loads.records().in_flight(),
-            rebuilding: system.layers.raid.rebuilding(),
+            rebuilding: system
+                .layers
+                .raid
+                .background()
+                .rebuilding(system.layers.raid.stripes()),
         }
     }
 
@@ -216,7 +220,7 @@ impl Recording {
         if self.after_rebuild == Nanos::ZERO {
             return self.end;
         }
-        match system.layers.raid.rebuilt() {
+        match system.layers.raid.background().rebuilt() {
             Some(at) => self.end.min(self.from.max(at + self.after_rebuild)),
             None => self.end,
         }
@@ -357,7 +361,13 @@ impl Snapshot {
         for controller in &mut system.layers.path.controllers {
             controller.load.restart(at);
         }
-        system.layers.raid.stripes_mut().volumes_mut().restart(at);
+        system
+            .layers
+            .raid
+            .stripes_mut()
+            .state_mut()
+            .volumes_mut()
+            .restart(at);
         let counts = CountsBefore::take(system);
         Snapshot {
             at,
@@ -569,14 +579,14 @@ pub(crate) fn stations(system: &System, at: Time) -> Vec<StationReport<'_>> {
         .path
         .arrays
         .iter()
-        .zip(system.layers.raid.stripes().volumes().iter())
+        .zip(system.layers.raid.stripes().state().volumes().iter())
     {
-        let in_host = volume.filter(|volume| volume.thread().takes_time());
+        let in_host = volume.filter(|volume| volume.host().thread().takes_time());
         if let Some(volume) = in_host {
             all.push(StationReport::new(
                 format!("{} parity thread", array.name),
                 "host",
-                volume.thread().busy_until(at),
+                volume.host().thread().busy_until(at),
             ));
         }
         if let Some(busy) = array.shared.busy_until(at) {

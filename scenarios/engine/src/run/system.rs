@@ -194,8 +194,8 @@ impl System {
         let Layers { path, raid, .. } = &mut self.layers;
         match event {
             RaidEvent::GoOn(io) => return raid.go_on(path, io, now),
-            RaidEvent::Late(io) => return raid.late(path, io, now),
-            RaidEvent::Job(job) => raid.job_due(path, job, now),
+            RaidEvent::Late(io) => return raid.stripes_mut().state_mut().late(path, io, now),
+            RaidEvent::Job(job) => raid.stripes_mut().job_due(path, job, now),
             RaidEvent::Flush(controller) => raid.flush_due(path, controller, now),
             RaidEvent::Background(array) => raid.background_due(path, array, now),
         }

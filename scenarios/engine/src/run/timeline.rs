@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, ControllerId, DriveId};
 use crate::path::agenda::Up;
 use crate::plan::Action;
-use crate::raid::background::Task;
+use crate::raid::background::task::Task;
 use crate::run::layers::Layers;
 use crate::run::system::System;
 use crate::state::event::{Event, LoadsEvent, RaidEvent};

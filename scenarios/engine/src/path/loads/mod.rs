@@ -5,6 +5,7 @@ pub(crate) mod durable;
 pub(crate) mod holding;
 pub(crate) mod outage;
 pub(crate) mod outside;
+pub(crate) mod outside_record;
 pub(crate) mod reaping;
 pub(crate) mod records;
 pub(crate) mod submission;

@@ -2,7 +2,7 @@
 
 use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::loads::outside::OutsideRecord;
+use crate::path::loads::outside_record::OutsideRecord;
 use crate::state::arrivals::Arrivals;
 use crate::state::event::Event;
 use crate::state::measure::Meter;

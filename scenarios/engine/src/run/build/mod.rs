@@ -19,7 +19,7 @@ use crate::path::outside::{Outbox, OutsideThreads};
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, UNTIL_OVER, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::background::Background;
-use crate::raid::background::rows::Rows;
+use crate::raid::background::window::Rows;
 use crate::raid::cache::ControllerCache;
 use crate::raid::jobs::Stripes;
 use crate::raid::redirect::Redirects;
