@@ -33,7 +33,7 @@ impl ControllerCache {
             let due = memory.sweep > 0
                 || !memory.waiting.is_empty()
                 || memory.cache.dirty_share() >= memory.low_share;
-            if !due && !memory.cache.has_full() {
+            if !due && !memory.cache.groups().has_full() {
                 return;
             }
             let whole = |space: usize| memory.lanes[space].has_room();
@@ -43,7 +43,7 @@ impl ControllerCache {
                 next = memory.cache.next_to_leave(Eligible::Any, part);
             }
             let Some((group, space, number)) = next else {
-                memory.sweep = memory.sweep.min(memory.cache.groups_waiting());
+                memory.sweep = memory.sweep.min(memory.cache.groups().waiting());
                 return;
             };
             memory.sweep = memory.sweep.saturating_sub(1);
@@ -205,7 +205,7 @@ impl ControllerCache {
         if let Some(memory) = self.memories.get_mut(controller) {
             memory.flush.armed = !memory.cache.is_clean();
             if memory.flush.armed {
-                let waiting = memory.cache.groups_waiting();
+                let waiting = memory.cache.groups().waiting();
                 memory.sweep = waiting.min(memory.sweep + memory.flush.step(waiting));
                 let at = now + memory.flush.step_interval;
                 path.calendar.push(at, RaidEvent::Flush(controller).into());

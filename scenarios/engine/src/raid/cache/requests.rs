@@ -249,7 +249,7 @@ impl ControllerCache {
             }
             if let Some(memory) = self.memories.get_mut(controller) {
                 memory.waiting.push(&mut path.ios, id);
-                memory.sweep = memory.cache.groups_waiting();
+                memory.sweep = memory.cache.groups().waiting();
             }
             self.destage(stripes, path, controller, now);
             return Up::None;
@@ -398,7 +398,7 @@ impl ControllerCache {
             return false;
         };
         let (space, group) = cached.place_of(key);
-        cached.memory.cache.go_on_from(space, group);
+        cached.memory.cache.groups_mut().go_on_from(space, group);
         true
     }
 }

@@ -147,7 +147,7 @@ impl Memories {
             cached.memory.cache.forget(key, sectors);
             whole &= cached.memory.cache.dirty_at(key, sectors) == sectors;
         }
-        cached.memory.sweep = cached.memory.cache.groups_waiting();
+        cached.memory.sweep = cached.memory.cache.groups().waiting();
         self.arm_flush(path, controller, now);
         whole
     }
