@@ -198,6 +198,15 @@ class Room:
         """The setting of a page that was just opened."""
         return self.start | dict(self.opens)
 
+    def named(self, changed: Values) -> str:
+        """A setting in words: `outstanding I/Os: 8, drives: 5 ms, fixed`.
+
+        Args:
+            changed: What differs from the start of the controls.
+        """
+        values = self.start | dict(changed)
+        return ", ".join(f"{each.label}: {each.word(values[each.name])}" for each in self.controls)
+
     def offered(self, *, live: bool) -> list[Control]:
         """The controls of a page with an engine to ask, or of one without."""
         return [control for control in self.controls if live or not control.live]

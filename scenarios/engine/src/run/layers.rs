@@ -8,8 +8,7 @@ use crate::path::loads::Loads;
 use crate::raid::Raid;
 use crate::ssd_cache::SsdCaches;
 use crate::state::load::Request;
-use raidlab_io::Io;
-use raidlab_io::Mark;
+use raidlab_io::{Io, IoId, Mark};
 use raidlab_kernel::Time;
 
 /// What stands below the page caches, each owner with its own data.
@@ -43,6 +42,50 @@ impl Layers {
         self.prefetch();
     }
 
+    /// Whether a request is a flush that has come back to md from all members.
+    #[inline]
+    fn is_back_at_md(&self, id: IoId) -> bool {
+        let io = &self.path.ios[id];
+        self.path.arrays[io.array].md_flushes.pass_on(io)
+    }
+
+    /// All members have been flushed: another worker of md hears of it.
+    #[cold]
+    fn members_flushed(&mut self, id: IoId, now: Time) {
+        let Path {
+            arrays,
+            ios,
+            calendar,
+            ..
+        } = &mut self.path;
+        let array = ios[id].array;
+        arrays[array].md_flushes.are_back(ios, calendar, id, now);
+    }
+
+    /// One that ends with the flush of an array that is over.
+    fn next_rider(&mut self, array: ArrayId, now: Time) -> Option<IoId> {
+        let Path { arrays, ios, .. } = &mut self.path;
+        arrays[array].md_flushes.next_rider(ios, now)
+    }
+
+    /// A flush that md has passed on is over, and with it those that it stood for; the next one goes.
+    pub(crate) fn flush_over(&mut self, id: IoId, now: Time) {
+        let array = self.path.ios[id].array;
+        let up = self.loads.complete(&mut self.path, id, now);
+        self.settle(up, now);
+        while let Some(rider) = self.next_rider(array, now) {
+            self.loads.flushed_beside(&mut self.path, rider, now);
+            self.settle(Up::None, now);
+        }
+        let Path {
+            arrays,
+            ios,
+            calendar,
+            ..
+        } = &mut self.path;
+        arrays[array].md_flushes.end(ios, calendar, now);
+    }
+
     /// As `pass_up`, for what comes from the agenda.
     fn pass_later(&mut self, up: Up, now: Time) {
         self.pass_up(up, now);
@@ -63,6 +106,7 @@ impl Layers {
         loop {
             up = match up {
                 Up::None => return,
+                Up::Complete(id) if self.is_back_at_md(id) => return self.members_flushed(id, now),
                 Up::Complete(io) => {
                     let up = self.loads.complete(&mut self.path, io, now);
                     self.prefetch();

@@ -186,6 +186,16 @@ impl System {
             LoadsEvent::Released(io) => loads.released(path, io, now),
             LoadsEvent::Granted(io) => loads.granted(path, io, now),
             LoadsEvent::Reap(thread) => loads.reap_due(path, thread, now),
+            LoadsEvent::FlushTaken(io) => {
+                // A worker of md sends it to the members.
+                let array = path.ios[io].array;
+                path.arrays[array].md_flushes.goes_out(&mut path.ios);
+                path.admit_counted(io, now)
+            }
+            LoadsEvent::Flushed(io) => {
+                self.layers.flush_over(io, now);
+                Up::None
+            }
         }
     }
 

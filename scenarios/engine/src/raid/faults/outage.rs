@@ -89,6 +89,9 @@ impl Raid {
             }
             path.drives[drive].forget_flushes(&mut path.ios, now);
         }
+        for array in &mut path.arrays {
+            array.md_flushes.power_fails(&mut path.ios);
+        }
         for controller in path.controllers.ids() {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;

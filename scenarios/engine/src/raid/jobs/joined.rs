@@ -31,6 +31,8 @@ impl Locks {
             return false;
         }
         jobs.join(index, other);
+        let (leader, forced) = (jobs[other].io, path.ios[jobs[index].io].fua);
+        path.ios[leader].fua |= forced;
         if let Some(integrity) = &mut path.integrity {
             integrity.jobs.join(index, other);
         }
