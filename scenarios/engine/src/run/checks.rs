@@ -1,7 +1,7 @@
 //! What must hold at the end of every run. A breach is a bug of the simulator, and is reported
 //! as one.
 
-use crate::run::single::stations;
+use crate::run::stations::stations;
 use crate::run::system::System;
 use raidlab_io::Io;
 use raidlab_kernel::Time;

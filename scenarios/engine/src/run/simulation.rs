@@ -14,7 +14,7 @@ use crate::run::io_trace::life::Life;
 use crate::run::layers::Layers;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::RunResult;
-use crate::run::single::Snapshot;
+use crate::run::snapshot::Snapshot;
 use crate::run::system::System;
 use crate::state::load::Request;
 use crate::state::log::LogEntry;

@@ -23,7 +23,8 @@ use crate::state::event::{Event, LoadsEvent, RaidEvent, RunEvent};
 use crate::state::owner::OwnerOf;
 use raidlab_io::Io;
 use raidlab_kernel::{Table, Time};
-use raidlab_models::{About, Fault};
+use raidlab_models::{About, Fault, write_states};
+use std::path::Path;
 
 /// A system and everything that is in flight in it.
 pub struct System {
@@ -55,6 +56,19 @@ pub(crate) enum Failure {
 }
 
 impl System {
+    /// Writes the state of all drives that have one; says why if it cannot: what was simulated is
+    /// reported all the same.
+    pub(crate) fn save_state(&self, path: &str) -> Option<String> {
+        let drives = self.layers.path.drives.iter();
+        let states: Vec<_> = drives
+            .filter_map(|drive| drive.device.state(&drive.name))
+            .collect();
+        let error = write_states(Path::new(path), &states).err()?.to_string();
+        // What follows is a number, and the name of a file that was to take this path.
+        let why = error.split(" (os error").next();
+        why.map(str::to_owned)
+    }
+
     /// The time of the event that was handled last.
     pub fn now(&self) -> Time {
         self.layers.path.calendar.now()

@@ -14,7 +14,7 @@
 use crate::ssd::map::log_order::LogOrder;
 use crate::ssd::map::slot::{Found, Frontier, NONE};
 use crate::ssd::preconditioning::pace::{Pace, PastScatter};
-use crate::ssd::translation::Shape;
+use crate::ssd::translation::shape::Shape;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
 use raidlab_kernel::Divider;
