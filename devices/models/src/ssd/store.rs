@@ -96,7 +96,7 @@ impl Store {
         io.charge(Part::NandProgram, now);
     }
 
-    /// The oldest page set in flight to a die is in NAND; units of so many bytes that lose their
+    /// The oldest page set in flight to a die is in NAND; units of `settles` bytes that lose their
     /// place in a volatile buffer by it settle there.
     #[inline]
     pub(crate) fn set_is_durable<P: Port>(

@@ -27,7 +27,7 @@ pub(crate) struct Threads {
 }
 
 impl Threads {
-    /// So many threads of a host, for which nothing waits.
+    /// Threads of a host, for which nothing waits.
     pub(super) fn new(host: Host, threads: usize) -> Threads {
         Threads {
             host,
