@@ -145,8 +145,7 @@ impl Store {
     }
 
     /// Bytes programmed or about to be: what the host wrote, as it is stored, what collection
-    /// moved, parity, and changed pages of a map
-    /// that is in NAND, in units that take so many bytes.
+    /// moved, parity, and changed pages of a map that is in NAND; a unit takes `unit_bytes`.
     pub(crate) fn nand_bytes(&self, map_sets: u64, unit_bytes: u32) -> u64 {
         let counts = self.translation.counts();
         let units_per_set = u64::from(self.translation.space.shape().units_per_set);

@@ -511,11 +511,10 @@ fn faults_name_what_is_wrong() {
 #[test]
 fn a_drive_that_can_free_nothing_fails_and_says_why() {
     let mut ssd = drive(&params());
+    let usual = ssd.store.translation.space.shape();
     let shape = Shape {
-        blocks_per_die: ssd.store.translation.space.shape().units
-            / ssd.store.translation.space.shape().units_per_block()
-            / 2,
-        ..ssd.store.translation.space.shape()
+        blocks_per_die: usual.units / usual.units_per_block() / 2,
+        ..usual
     };
     let draws = Stream::new(1, "test", "victims");
     let collection = CollectionParams::default();
@@ -527,11 +526,7 @@ fn a_drive_that_can_free_nothing_fails_and_says_why() {
     }
     bench.run(&mut ssd, Time::NEVER);
     assert!(bench.failed);
-    let fault = ssd
-        .store
-        .translation
-        .failure(ssd.params.capacity_bytes)
-        .unwrap();
+    let fault = ssd.store.translation.failure(0).unwrap();
     assert_eq!(fault.key, "capacity_bytes");
     assert!(fault.allowed.contains("can free nothing"), "{fault}");
 }
