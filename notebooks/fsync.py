@@ -156,7 +156,7 @@ def answer(values, seed):
         [
             Picture(
                 "The fewer share an fsync, the slower the log",
-                f"records a second of {values['writers']} writers, by when they call fsync",
+                f"records a second, by how often fsync is called; writers: {values['writers']}",
                 bars(rates, Axis("IO/s", log=True), marked=NAMES[values["after"]]),
             ),
             Picture(
