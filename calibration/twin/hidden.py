@@ -116,6 +116,7 @@ def _volume(name: str, of: str) -> Hidden:
 def _drives(name: str, model: str, count: int = 1, level: str = "", above: str = "") -> Hidden:
     several = f", count = {count}" if count > 1 else ""
     of = f'level = "{level}"\n' if level else ""
+    of += 'software_raid = "os"\n' if level and not above else ""
     head = f'[controller]\nmodel = "{above}"\nbackup = "fbu"\n' if above else ""
     array = f'[[array]]\n{of}drives = [{{ model = "{model}"{several} }}]'
     return Hidden(name, f"{head}{array}")
