@@ -69,8 +69,11 @@ def found_of(reads: Sequence[Read]) -> Found:
     if taken:
         for refusal in refused:
             facts.warn("refused", refusal)
-    for part in (*facts.drives, *facts.controllers):
-        name = str(getattr(part, "name", None) or part.address or part.model or "a device")
-        _check_link(facts, name, part.link, part.link_possible)
+    for drive in facts.drives:
+        name = drive.name or drive.address or drive.model or "a drive"
+        _check_link(facts, name, drive.link, drive.link_possible)
+    for card in facts.controllers:
+        name = card.model or card.address or "a controller"
+        _check_link(facts, name, card.link, card.link_possible)
     readers = [(r.file, r.facts.source if r.facts is not None else None) for r in reads]
     return Found(facts, readers, [] if taken else refused)
