@@ -15,6 +15,7 @@ from pathlib import Path
 
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
 from raidlab.calibration.discover.matching import match_controller, match_drive
+from raidlab.calibration.discover.members import guess, used_of_drives
 from raidlab.calibration.discover.merging import base_drive, device_name
 from raidlab.calibration.discover.sheets import (
     Sheet,
@@ -41,6 +42,8 @@ class Draft:
     sheets: dict[str, Sheet] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+    shown: Sequence[Drive] = ()
+    """Every drive that captures show."""
     faults: list[str] = field(default_factory=list)
     """Why it cannot be loaded; empty if it can."""
 
@@ -77,7 +80,7 @@ def draft(facts: Facts, stem: str) -> Draft | None:
     groups, left_out = _groups(facts, controller)
     if not groups:
         return None
-    made = Draft()
+    made = Draft(shown=facts.drives)
     made.left_out = left_out
     for plainly in (False, True):
         made.lines, made.sheets, made.assumed = [], {}, []
@@ -310,6 +313,12 @@ def _model(made: Draft, sheet: Sheet | None, name: str, stem: str) -> str:
     """What `model` says: the catalogue's name, or the file of a device beside the scenario."""
     if sheet is None:
         return name
+    plain, number = sheet.name, 1
+    while sheet.name in made.sheets and made.sheets[sheet.name].text != sheet.text:
+        # Drives of one model may differ: in their links, in their queues.
+        number += 1
+        sheet.name = f"{plain}-{number}"
+        sheet.values = {**sheet.values, "name": sheet.name}
     made.sheets[sheet.name] = sheet
     return f"{stem}-{sheet.name}.toml"
 
@@ -389,6 +398,9 @@ def _array(
     made.lines.append("]")
     if array is not None:
         _settings(made, group, array, controller, plainly=plainly)
+        used = used_of_drives(array, group.drives)
+        if used is not None and not plainly:
+            made.lines.append(f'used = "{used} B"  # by its size, read from {array.read_from}')
     made.lines.append("")
 
 
@@ -397,17 +409,17 @@ def _models(
 ) -> list[tuple[str, str, int, str]]:
     """Models, settings, counts of the drives; members that no capture shows are as the others."""
     seen: Counter[tuple[str, str, str]] = Counter()
-    drives = group.drives or [_guess(group)]
+    drives = group.drives or [guess(group.array, made.shown)]
     for drive in drives[:members]:
         match = match_drive(drive)
         base = match.device or match.stand_in or "generic-sata-20tb"
         sheet = None if plainly else drive_sheet(drive, match)
         assumed = drive.read_from is None
         where = (
-            "assumed: no capture shows the drives" if assumed else f"read from {drive.read_from}"
+            "assumed: no capture names the drives" if assumed else f"read from {drive.read_from}"
         )
         remark = f"{where}: {match.quality}, {match.reason}"
-        seen[_model(made, sheet, base, stem), _write_cache(drive, base), remark] += 1
+        seen[_model(made, sheet, base, stem), _switches(drive, base), remark] += 1
         if assumed or match.quality in ("class", "ask"):
             made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
         elif drive.bytes is None and match.quality == "family":
@@ -419,8 +431,14 @@ def _models(
     return [(model, settings, count, remark) for (model, settings, remark), count in seen.items()]
 
 
+def _switches(drive: Drive, base: str) -> str:
+    """Write cache and queuing of a drive, where a capture says other than its device does."""
+    sata = (drive.interface or "").startswith("sata")
+    ncq = ", ncq = false" if sata and drive.ncq is False and drive.queue_depth is None else ""
+    return ncq + _write_cache(drive, base)
+
+
 def _write_cache(drive: Drive, base: str) -> str:
-    """The drive's own write cache, where a capture says other than its device does."""
     spec = find(base, kind=DriveSpec).spec
     if drive.drive_cache not in ("on", "off") or not isinstance(spec, DriveSpec):
         return ""
@@ -429,23 +447,6 @@ def _write_cache(drive: Drive, base: str) -> str:
     if not could or spec.volatile(DriveOptions()) == on:
         return ""
     return f", write_cache = {str(on).lower()}"
-
-
-def _guess(group: _Group) -> Drive:
-    """A drive for an array of which no capture shows the drives: by name and size of a member."""
-    array = group.array
-    flash = array is not None and any("nvme" in each for each in array.drives or [])
-    each = None if array is None else array.member_bytes
-    if each is None and array is not None and array.bytes and array.members:
-        parities = {"raid5": 1, "raid6": 2, "raid50": 2, "raid60": 4}.get(array.level or "", 0)
-        data = array.members - parities
-        if array.level in ("raid1",):
-            data = 1
-        elif array.level in ("raid10", "raid1e"):
-            data = array.members / 2  # type: ignore[assignment]
-        each = round(array.bytes / max(data, 1))
-    kind, interface = ("ssd", "nvme") if flash else ("hdd", "sata")
-    return Drive(kind=kind, interface=interface, bytes=each)
 
 
 def _settings(
@@ -466,9 +467,12 @@ def _settings(
         if array.bitmap_chunk is not None:
             made.lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
     if array.spares:
-        made.lines.append(
-            f"# {len(array.spares)} hot spare(s): {', '.join(array.spares)}, {file[2:]}"
-        )
+        away = array.lacking or array.failed or array.missing
+        mark = "# not while drives are missing: " if away or plainly else ""
+        if group.level in ("raid0", "jbod", "independent"):
+            mark = f"# {group.level} has nothing to rebuild from: "
+        names = ", ".join(array.spares)
+        made.lines.append(f"{mark}hot_spares = {len(array.spares)}  {file}: {names}")
     if array.journal is not None:
         made.left_out.append(f"journal {array.journal} of {group.name}: no model of it")
     if array.layout in ("far", "offset"):

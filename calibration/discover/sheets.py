@@ -51,7 +51,7 @@ class Sheet:
         if source == "measured" and file is not None:
             note = f"read from {file}"
         elif source == "measured":
-            source, note = "assumed", "no capture shows the drives: by the array's size"
+            source, note = "assumed", "no capture names the drives: by the array's size"
         self.sources[key] = {"source": source, "note": note}
 
     @property

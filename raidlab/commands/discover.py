@@ -190,9 +190,13 @@ def _print(found: Found, matches: list[Match]) -> None:
                  array.write_policy_now]  # fmt: skip
         echo("array: " + ", ".join(each for each in parts if each))
     _print_drives(facts)
+    alike: dict[str, list[str]] = {}
     for match in matches:
         like = match.device or match.stand_in or "no device"
-        echo(f"{match.part}: {match.text or 'no model'}: {match.quality} {like}: {match.reason}")
+        text = f"{match.text or 'no model'}: {match.quality} {like}: {match.reason}"
+        alike.setdefault(text, []).append(match.part)
+    for text, parts_of in alike.items():
+        echo(f"{' '.join(parts_of)}: {text}")
 
 
 def _print_host(facts: Facts) -> None:
