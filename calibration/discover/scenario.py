@@ -181,11 +181,11 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
     left_out += _unused(facts, used | {id(each) for each in loose})
     left_out += _idle_controllers(facts, controller)
     for drive in facts.drives:
-        name = drive.name or drive.model
+        label = drive.name or drive.model
         if drive.virtual:
-            left_out.append(f"{name}: a virtual disk or LUN: its drives are out of sight")
+            left_out.append(f"{label}: a virtual disk or LUN: its drives are out of sight")
         elif drive.volume_of_controller and not hardware:
-            left_out.append(f"{name}: a volume of a RAID controller ({drive.model or 'unknown'}):"
+            left_out.append(f"{label}: a volume of a RAID controller ({drive.model or 'unknown'}):"
                             " only the controller's own tool shows its drives")  # fmt: skip
     for volume in facts.volumes:
         left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")

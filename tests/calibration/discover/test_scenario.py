@@ -272,3 +272,11 @@ def test_host_names_of_tools_are_the_machines() -> None:
     assert "blue (mdadm)" in text and "red.example.org (storcli)" in text
     same = found_of([read_text("mdadm", detail), read_text("hostname", "blue.example.org")])
     assert not any(each.code == "mixed" for each in same.facts.warnings)
+
+
+def test_a_part_number_says_the_size_that_no_capture_has() -> None:
+    made = draft(Facts(drives=[Drive(name="sdb", model="ST1200MM0088")]), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    assert sheet.values["capacity"] == "1200000000000 B"
+    assert sheet.sources["capacity"]["note"] == "by its part number"
