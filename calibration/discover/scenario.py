@@ -91,6 +91,11 @@ def draft(facts: Facts, stem: str) -> Draft | None:
     return made
 
 
+def can_be_simulated(facts: Facts) -> bool:
+    """True if an array or a drive is known well enough to stand in a scenario."""
+    return bool(_groups(facts, _main_controller(facts))[0])
+
+
 def check(made: Draft, stem: str) -> list[str]:
     """What keeps a draft from being loaded."""
     with tempfile.TemporaryDirectory() as folder:
