@@ -52,6 +52,8 @@ class Parts:
     """Of the host's CPU in hertz."""
     host: HostSpec | None = None
     """The host, if it was found."""
+    outside: bool = False
+    """Whether a program drives the system beside its loads or instead, and may flush its arrays."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[DeviceParams] = field(default_factory=list)
     """The plan's `devices`."""

@@ -47,18 +47,20 @@ function tableOf(picture) {
   });
   const keys = [...rows.keys()];
   if (keys.every((key) => typeof key === "number")) keys.sort((a, b) => a - b);
+  const unnamed = () => Object.assign(document.createElement("span"), {className: "hear", textContent: "name"});
   const text = (value) => typeof value === "number" ? value.toLocaleString("en", {maximumSignificantDigits: 4}) : value ?? "";
   const title = (axis) => (picture.layout[`${axis}axis`]?.title?.text ?? "").replace(/<[^>]*>/g, "");
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   for (const name of [title(row), ...columns.values()]) {
     const made = document.createElement("th");
     made.scope = "col"; made.textContent = name;
-    if (!name) made.append(Object.assign(document.createElement("span"), {className: "hear", textContent: "name"}));
+    if (!name) made.append(unnamed());
     head.append(made);
   }
   for (const key of keys.slice(0, 200)) {
     const line = body.insertRow(), made = document.createElement("th");
     made.scope = "row"; made.textContent = text(key);
+    if (key === "") made.append(unnamed());
     line.append(made);
     for (const at of columns.keys()) line.insertCell().textContent = text(rows.get(key).get(at));
   }
@@ -113,6 +115,14 @@ function plot(root, picture, at, others, guess) {
   if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     layout.transition = {duration: 350, easing: "cubic-in-out"};
   }
-  Plotly.react(place, [...ghosts, ...picture.data], layout, {displayModeBar: false, responsive: true, doubleClick: false});
+  const drawn = Plotly.react(place, [...ghosts, ...picture.data], layout, {displayModeBar: false, responsive: true, doubleClick: false});
+  // Long names of bars took width from the plot: fewer of its axis' numbers fit than were reckoned.
+  drawn.then(() => {
+    const axis = picture.layout.xaxis, real = place._fullLayout?.xaxis?._length;
+    if (!axis?.ticktext || !layout.xaxis.range || !real || real > 0.9 * (place.clientWidth - layout.margin.l - layout.margin.r)) return;
+    const fits = {...layout.xaxis, ticktext: [...axis.ticktext]};
+    thin(fits, real);
+    Plotly.relayout(place, {"xaxis.ticktext": fits.ticktext});
+  });
   return ghosts.length;
 }
