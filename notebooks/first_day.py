@@ -168,19 +168,31 @@ def history(timeline, capacity):
 
 
 @app.function
-def story(written, rates, steady, time):
+def written_by(timeline, written, time):
+    """Host writes in drive capacities at a time; within a step they grow evenly."""
+    return along((0, *timeline.t_s), (0, *written), [time])[0]
+
+
+@app.function
+def story(timeline, steady, capacity, time):
     """The rate over what was written, beside that in steady state, marked at a time."""
+    written, rates = history(timeline, capacity)
+    first = written_by(timeline, written, TIMES[0])
     chosen = range(1, len(rates), 2)
     axis = Axis("host writes, drive capacities", log=True)
     drawn = lines(
         [
-            Series("fresh drive", [written[at] for at in chosen], [rates[at] for at in chosen]),
-            Series("steady state", [written[1], written[-1]], [steady] * 2, closed=True),
+            Series(
+                "fresh drive",
+                [first, *(written[at] for at in chosen)],
+                [rates[0], *(rates[at] for at in chosen)],
+            ),
+            Series("steady state", [first, written[-1]], [steady] * 2, closed=True),
         ],
         axis,
         Axis("IO/s"),
     )
-    dashed(drawn, written[min(round(time / STEP_S), len(written)) - 1], f"{time:g} s", axis)
+    dashed(drawn, written_by(timeline, written, time), f"{time:g} s", axis)
     return drawn
 
 
@@ -220,7 +232,7 @@ def answer(values, seed):
             Picture(
                 f"The rate falls once {digits(cliff)} capacities are written",
                 "rate of random writes, from the first write on",
-                story(written, rates, steady.iops, time),
+                story(fresh.timeline, steady.iops, capacity, time),
             ),
             Picture(
                 f"Each byte of the host becomes {digits(simulated)} bytes to NAND",

@@ -194,18 +194,22 @@ def _goals(
     )
 
 
-def load_scenario(path: str | Path) -> Scenario:
-    """Reads a scenario file and everything it names.
+def load_scenario(path: str | Path, *, outside: bool = False) -> Scenario:
+    """Reads a scenario file and everything it names; `outside` as `build_scenario` takes it.
 
     Raises:
         SpecError: Everything that is wrong with it.
     """
     path = Path(path)
-    return build_scenario(read_toml(path), path)
+    return build_scenario(read_toml(path), path, outside=outside)
 
 
-def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario:
+def scenario_of(
+    given: Scenario | Mapping[str, object] | str | Path, *, outside: bool = False
+) -> Scenario:
     """A scenario that is loaded, or given by the path of its file or by what such a file holds.
+
+    With `outside` as `build_scenario` builds it, if it is not loaded yet.
 
     Raises:
         SpecError: Everything that is wrong with it, or it is none of these.
@@ -213,11 +217,11 @@ def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario
     if isinstance(given, Scenario):
         return given
     if isinstance(given, Mapping):
-        return build_scenario(given)
+        return build_scenario(given, outside=outside)
     if not isinstance(given, str | Path):
         allowed = "a scenario, the path of its file, or a dict of what such a file holds"
         raise SpecError([Fault("scenario", repr(given), allowed)])
-    return load_scenario(given)
+    return load_scenario(given, outside=outside)
 
 
 def build_scenario(
@@ -225,6 +229,8 @@ def build_scenario(
     path: str | Path | None = None,
     own: Mapping[str, Device] | None = None,
     sections: Sequence[Section] | None = None,
+    *,
+    outside: bool = False,
 ) -> Scenario:
     """A scenario from the tree of its file.
 
@@ -233,6 +239,7 @@ def build_scenario(
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
         sections: What job files of its workloads hold, if they were read.
+        outside: Whether a program drives it beside its loads or instead, and may flush its arrays.
 
     Raises:
         SpecError: Everything that is wrong with it.
@@ -244,7 +251,7 @@ def build_scenario(
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
     parts = Builder(table, faults, None if path is None else path.parent, own or {})
-    parts.sections = sections
+    parts.sections, parts.outside = sections, outside or not table.workload
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.take_host(host)
     controller = _controller(table, parts)

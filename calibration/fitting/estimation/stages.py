@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.bench.bench import Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.certainty.replicates import scaled_by_replicates
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
@@ -216,11 +216,19 @@ class Task:
             ios = [fine.ios_for(point) for point in self.points]
             bound = rate_tolerances(self.points, ios, at_limit)
 
+        last: list[tuple[bytes, Bench]] = []
+
+        def bench_at(at: Array) -> Bench:
+            # Points of one place are looked at in parts.
+            if not last or last[0][0] != at.tobytes():
+                last[:] = [(at.tobytes(), model.bench(at))]
+            return last[0][1]
+
         def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
             rates = usual if rough else bound
             looked = [self.points[index] for index in indices]
             try:
-                bench = model.bench(at)
+                bench = bench_at(at)
                 results = bench.run_all(
                     looked, self.rough if rough else fine, self.settings.workers
                 )
@@ -247,6 +255,16 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Found:
+    """Where the search under an option has ended."""
+
+    places: Mapping[str, float]
+    """Of its direction's parameters, by key, in the unit cube."""
+    above: float
+    """By how much its loss is above that of the option that was settled on."""
+
+
+@dataclass(frozen=True)
 class Decision:
     """The option of a mode of operation that was settled on."""
 
@@ -254,6 +272,8 @@ class Decision:
     option: Option
     rivals: tuple[Option, ...]
     """Options under which the points are met about as well."""
+    found: tuple[Found, ...] = ()
+    """Of each rival."""
 
     @property
     def open(self) -> frozenset[str]:
@@ -447,7 +467,13 @@ def _decide(
     best.evaluations, best.cut = current.evaluations + spent, current.cut
     chosen.update(mode.options[number].values)
     rivals = [mode.options[at] for at in alike if at != number]
-    made = Decision(mode, mode.options[number], tuple(rivals))
+    costs = {at: cost for at, (cost, *_) in enumerate(tried)}
+    found = [
+        Found(_places_of(task, tried[at][1], mode.side), costs[at] - costs[number])
+        for at in alike
+        if at != number
+    ]
+    made = Decision(mode, mode.options[number], tuple(rivals), tuple(found))
     best.decisions = (*current.decisions, made)
     return best, settled
 
@@ -455,6 +481,13 @@ def _decide(
 def _places(settled: Settled) -> dict[str, float]:
     parameters = settled.model.parameters
     return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
+
+
+def _places_of(task: Task, settled: Settled, side: str) -> dict[str, float]:
+    """As `_places`, of the parameters that a direction determines."""
+    parameters, places = settled.model.parameters, _places(settled)
+    keys = [parameters[at].key for at in _varied(settled.model, side, task)]
+    return {key: places[key] for key in keys}
 
 
 def _residuals(task: Task, points: tuple[int, ...]) -> int:
@@ -490,7 +523,10 @@ def _search(
 ) -> float:
     """Searches some parameters on some points; the place moves. Gives the cost there."""
     parameters = at.model.parameters
-    search = Search(task.evaluator(at.model), at.start, points, budget, parameters)
+    search = Search(
+        task.evaluator(at.model), at.start, points, budget, parameters,
+        together=max(1, task.settings.workers),
+    )  # fmt: skip
     stage = Stage(varied, points)
     many = max(_LEAST_SAMPLES, samples * len(varied))
     seed, most = task.settings.seed, budget.evaluations

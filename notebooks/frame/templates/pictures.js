@@ -1,5 +1,6 @@
 // Pictures of a room: drawn, with the curve before in grey, a pinned one, and a table behind each.
 const TALL = 400;  // pixels: beside it there is room for two pictures
+const LEGEND = 160;  // pixels; beyond it names of colours scroll
 const GHOST = "#9AA3AD", PINNED = "#CC79A7", DRAWN = "#D55E00";
 
 // Curves of another answer that lie on this picture's axes; bars leave a line at their ends.
@@ -46,18 +47,20 @@ function tableOf(picture) {
   });
   const keys = [...rows.keys()];
   if (keys.every((key) => typeof key === "number")) keys.sort((a, b) => a - b);
+  const unnamed = () => Object.assign(document.createElement("span"), {className: "hear", textContent: "name"});
   const text = (value) => typeof value === "number" ? value.toLocaleString("en", {maximumSignificantDigits: 4}) : value ?? "";
   const title = (axis) => (picture.layout[`${axis}axis`]?.title?.text ?? "").replace(/<[^>]*>/g, "");
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   for (const name of [title(row), ...columns.values()]) {
     const made = document.createElement("th");
     made.scope = "col"; made.textContent = name;
-    if (!name) made.append(Object.assign(document.createElement("span"), {className: "hear", textContent: "name"}));
+    if (!name) made.append(unnamed());
     head.append(made);
   }
   for (const key of keys.slice(0, 200)) {
     const line = body.insertRow(), made = document.createElement("th");
     made.scope = "row"; made.textContent = text(key);
+    if (key === "") made.append(unnamed());
     line.append(made);
     for (const at of columns.keys()) line.insertCell().textContent = text(rows.get(key).get(at));
   }
@@ -98,12 +101,28 @@ function plot(root, picture, at, others, guess) {
   const ghosts = others.flatMap(([other, color, name]) => ghostsOf(picture, other, color, name));
   if (guess) ghosts.push({type: "scatter", mode: "lines", x: guess.x, y: guess.y, name: "predicted", showlegend: false, line: {color: DRAWN, width: 2.5, dash: "dot"}, hovertemplate: "predicted: %{y:,.3~g} at %{x:,~r}<extra></extra>"});
   const layout = fitted(picture.layout, place);
-  if (layout.showlegend) layout.legend.maxheight = 160;  // pixels; beyond it scrolls
+  if (layout.showlegend) layout.legend.maxheight = LEGEND;
+  if (layout.showlegend && narrow()) {
+    // On a phone names of colours stand one below the other: the plot keeps its height beside them.
+    const names = picture.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    const more = Math.max(0, Math.min(LEGEND, 20 * names) + 12 - layout.margin.t);
+    layout.height += more;
+    layout.margin.t += more;
+    place.style.height = `${layout.height}px`;
+  }
   if (ghosts.length) reach(layout, ghosts);
   // What moves glides to its next place, unless the visitor wants no motion.
   if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     layout.transition = {duration: 350, easing: "cubic-in-out"};
   }
-  Plotly.react(place, [...ghosts, ...picture.data], layout, {displayModeBar: false, responsive: true, doubleClick: false});
+  const drawn = Plotly.react(place, [...ghosts, ...picture.data], layout, {displayModeBar: false, responsive: true, doubleClick: false});
+  // Long names of bars took width from the plot: fewer of its axis' numbers fit than were reckoned.
+  drawn.then(() => {
+    const axis = picture.layout.xaxis, real = place._fullLayout?.xaxis?._length;
+    if (!axis?.ticktext || !layout.xaxis.range || !real || real > 0.9 * (place.clientWidth - layout.margin.l - layout.margin.r)) return;
+    const fits = {...layout.xaxis, ticktext: [...axis.ticktext]};
+    thin(fits, real);
+    Plotly.relayout(place, {"xaxis.ticktext": fits.ticktext});
+  });
   return ghosts.length;
 }

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from raidlab.calibration.discover.capture import SCRIPT, script
-from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
+from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts, Link
 from raidlab.calibration.discover.machine import found_of
-from raidlab.calibration.discover.reading import read_text
+from raidlab.calibration.discover.members import bytes_of_member
+from raidlab.calibration.discover.reading import Read, read_text
 from raidlab.calibration.discover.scenario import draft, files
 from raidlab.scenarios.planning.scenario import load_scenario
 from tests.calibration.discover.test_readers import OWN, pairs, read
@@ -28,7 +30,9 @@ def test_a_degraded_array_of_md_loses_a_drive_at_the_begin(tmp_path: Path) -> No
     made = draft(facts, "S")
     assert made is not None and made.faults == []
     assert 'bitmap = "internal"  # read from mdstat' in made.text
-    assert 'action = "fail-drive"' in made.text
+    assert 'action = "fail-drive"\ndrive = 2\n' in made.text
+    assert 'state = "sustained"' in made.text
+    assert not any("None" in each.text for each in made.sheets.values())
     assert any("is taken as" in each for each in made.assumed)
     for path, text in files(made, tmp_path / "S.toml").items():
         path.write_text(text)
@@ -66,3 +70,213 @@ def test_the_script_only_reads() -> None:
     assert SCRIPT.name == "capture.sh" and words.startswith("#!/bin/sh")
     for writes in ("mkfs", "dd ", "rm -rf", " > /dev/sd", "tee ", "blkdiscard", "echo >"):
         assert writes not in words
+
+
+ARCCONF = """Controllers found: 1
+Controller information
+   Controller Status : Optimal
+   Controller Model : Adaptec ASR7777
+   Installed memory : 1024 MB
+Logical device information
+Logical Device number 0
+   Logical Device name : blue
+   RAID level : 5
+   Status of Logical Device : Degraded
+   Stripe-unit size : 256 KB
+   Size : 3815440 MB
+   Segment 0 : Present (1907729MB, SATA, HDD, Connector:0, Device:0) SN1
+   Segment 1 : Missing
+   Segment 2 : Present (1907729MB, SATA, HDD, Connector:1, Device:0)
+Physical Device information
+"""
+DEVICE = """   Device #{at}
+      Device is a Hard drive
+      State : {state}
+      Transfer Speed : SATA 6.0 Gb/s
+      Reported Channel,Device(T:L) : 0,{at}({at}:0)
+      Reported Location : Connector {connector}, Device {device}
+      Model : BLUE 2000
+      Serial number : SN{number}
+      Total Size : 1907729 MB
+      Write Cache : Disabled (write-through)
+      SSD : No
+"""
+
+
+def arcconf() -> str:
+    places = ((0, "Online", 0, 0), (1, "Failed", 0, 1), (4, "Online", 1, 0), (5, "Ready", 1, 1))
+    return ARCCONF + "".join(
+        DEVICE.format(at=at, state=state, connector=c, device=d, number=at + 1)
+        for at, state, c, d in places
+    )
+
+
+def test_segments_are_drives_by_serial_number_or_place() -> None:
+    facts = found_of([read_text("arcconf.txt", arcconf())]).facts
+    (array,) = facts.arrays
+    assert (array.drives, array.lacking) == (["0,0", "0,4"], [1])
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    assert "disk_cache = false" in made.text and "write_cache = false" in made.text
+    assert 'action = "fail-drive"\ndrive = 1\n' in made.text
+    assert "no capture shows" not in made.text
+    # The drive that failed is in the scenario's event; the one that is ready is in no array.
+    assert made.left_out == ["1 x BLUE 2000, 2.0004 TB: ready"]
+
+
+def test_a_negotiated_link_counts_though_the_product_is_known() -> None:
+    drive = Drive(
+        name="nvme0n1", model="SAMSUNG MZQL2960HCJR-00A07", kind="ssd", interface="nvme",
+        bytes=960_197_124_096, link=Link(3, 2), read_from="lspci.txt",
+    )  # fmt: skip
+    made = draft(Facts(drives=[drive]), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    assert sheet.values["interface"] == "pcie-3.0-x2"
+    drive.link = Link(4, 4)
+    made = draft(Facts(drives=[drive]), "S")
+    assert made is not None and not made.sheets
+
+
+def test_a_new_ssd_is_not_worn() -> None:
+    drive = Drive(
+        name="nvme0n1", kind="ssd", interface="nvme", bytes=960 * 10**9,
+        written_bytes_total=10**9, read_from="smart.json",
+    )  # fmt: skip
+    made = draft(Facts(drives=[drive]), "S")
+    assert made is not None and made.faults == []
+    assert 'precondition = "fresh"  # read from smart.json' in made.text
+    drive.written_bytes_total = 10**13
+    made = draft(Facts(drives=[drive]), "S")
+    assert made is not None and 'state = "sustained"' in made.text
+
+
+def test_a_controller_without_drives_is_said() -> None:
+    card = Controller(model="MegaRAID 9460-16i", role="raid", link=Link(3, 4))
+    made = draft(Facts(controllers=[card], drives=[Drive(kind="ssd", interface="nvme")]), "S")
+    assert made is not None
+    assert any("MegaRAID 9460-16i (PCIe 3.0 x4)" in each for each in made.left_out)
+
+
+def test_a_volume_smaller_than_its_drives_uses_a_part_of_them() -> None:
+    # RAID 6 of 6 drives of 4 TB: 8 TB of data on 4 drives are 2 TB of each.
+    drives = [
+        Drive(slot=f"0:{at}", controller=0, kind="hdd", interface="sas-12g", bytes=4 * 10**12)
+        for at in range(6)
+    ]
+    array = Array(name="a", level="raid6", members=6, controller=0, bytes=8 * 10**12,
+                  drives=[f"0:{at}" for at in range(6)], spares=["0:9"])  # fmt: skip
+    facts = Facts(controllers=[Controller(index=0, role="raid", cache="1 GiB")], arrays=[array],
+                  drives=drives)  # fmt: skip
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    assert 'used = "2000000000000 B"' in made.text
+    assert "\nhot_spares = 1 " in made.text
+    array.bytes, array.lacking = 16 * 10**12, [5]
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    assert "used =" not in made.text and "\nhot_spares" not in made.text
+
+
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (Array(level="raid5", members=4, bytes=3 * 10**12), 10**12),
+        (Array(level="raid50", members=10, spans=2, bytes=8 * 10**12), 10**12),
+        (Array(level="raid10", members=6, bytes=3 * 10**12), 10**12),
+        (Array(level="raid1", members=3, bytes=10**12), 10**12),
+        (Array(level="raid0", members=2, bytes=2 * 10**12), 10**12),
+        (Array(level="raid6", members=4, member_bytes=7, bytes=14), 7),
+        (Array(level="raid6", members=4), None),
+    ],
+)
+def test_an_arrays_size_says_what_a_member_has(array: Array, size: int | None) -> None:
+    assert bytes_of_member(array) == size
+
+
+def test_volumes_without_members_have_drives_of_their_controller() -> None:
+    shown = [
+        Drive(slot=f"32:{at}", controller=0, model="RED 1", kind="hdd", interface="sas-12g",
+              bytes=12 * 10**11, rpm=10_500, read_from="pdlist.txt") for at in range(4)
+    ]  # fmt: skip
+    one = Array(name="one", level="raid5", members=3, controller=0, bytes=24 * 10**11)
+    two = Array(name="two", level="raid0", members=1, controller=0, bytes=12 * 10**11)
+    facts = Facts(controllers=[Controller(index=0, role="raid")], arrays=[one], drives=shown[:3])
+    made = draft(facts, "S")
+    assert made is not None and "read from pdlist.txt" in made.text
+    made = draft(replace(facts, arrays=[one, two], drives=shown), "S")
+    assert made is not None and made.faults == []
+    assert made.text.count("own-red-1.toml") == 2
+    assert "assumed: no capture names the drives" in made.text
+
+
+def test_a_sata_drive_without_queuing_has_one_command() -> None:
+    drive = Drive(name="sda", kind="hdd", interface="sata-6g", bytes=4 * 10**12, ncq=False)
+    made = draft(Facts(drives=[drive]), "S")
+    assert made is not None and made.faults == []
+    assert "ncq = false" in made.text
+
+
+def test_a_link_below_what_is_possible_is_said() -> None:
+    facts = Facts("lspci", drives=[Drive(name="nvme0", link=Link(3, 4), link_possible=Link(4, 4))])
+    (warning,) = found_of([Read("lspci.txt", facts)]).facts.warnings
+    assert "nvme0: its link runs at PCIe 3.0 x4, though 4.0 x4 is possible" in warning.text
+
+
+def test_drives_of_one_model_with_other_links_have_files_of_their_own() -> None:
+    drives = [
+        Drive(name=f"nvme{at}", model="SAMSUNG MZQL2960HCJR-00A07", interface="nvme",
+              bytes=960_197_124_096, link=link)
+        for at, link in enumerate((Link(3, 4), Link(4, 2), Link(3, 4)))
+    ]  # fmt: skip
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None and made.faults == []
+    links = [each.values["interface"] for each in made.sheets.values()]
+    assert links == ["pcie-3.0-x4", "pcie-4.0-x2"]
+    assert "count = 2 }" in made.text and "count = 1 }" in made.text
+
+
+def test_what_stands_beside_the_controller_is_said_once() -> None:
+    named = [Drive(name="sdx", kind="hdd", interface="sata"), Drive(name="sdy", kind="hdd")]
+    flash = Drive(name="nvme0", kind="ssd", interface="nvme", bytes=960 * 10**9)
+    facts = Facts(
+        controllers=[Controller(index=0, role="raid", cache="1 GiB")],
+        arrays=[Array(name="a", level="raid5", members=3, controller=0),
+                Array(name="md7", level="raid1", members=2, drives=["sdx1", "sdy1"])],
+        drives=[*named, flash],
+    )  # fmt: skip
+    made = draft(facts, "S")
+    assert made is not None
+    # Members of an array that is left out are not drives without an array.
+    assert made.left_out == [
+        "array md7: on another controller or in the host",
+        "1 x SSD, 960 GB: in no array that a capture shows",
+    ]
+
+
+def test_a_controllers_volume_asks_for_the_controllers_tool() -> None:
+    drives = [
+        Drive(name="sda", model="PERC H740P Mini", volume_of_controller=True),
+        Drive(name="sdb", kind="hdd", interface="sata-6g", bytes=4 * 10**12),
+    ]
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None
+    assert any("sda: a volume of a RAID controller" in each for each in made.left_out)
+
+
+def test_host_names_of_tools_are_the_machines() -> None:
+    detail = "/dev/md3:\n Raid Level : raid1\n Name : blue:3  (local to host blue)\n"
+    show = "CLI Version = 007.1\nStatus Code = 0\nHost Name = red.example.org\n"
+    found = found_of([read_text("mdadm", detail), read_text("storcli", show)])
+    (text,) = [each.text for each in found.facts.warnings if each.code == "mixed"]
+    assert "blue (mdadm)" in text and "red.example.org (storcli)" in text
+    same = found_of([read_text("mdadm", detail), read_text("hostname", "blue.example.org")])
+    assert not any(each.code == "mixed" for each in same.facts.warnings)
+
+
+def test_a_part_number_says_the_size_that_no_capture_has() -> None:
+    made = draft(Facts(drives=[Drive(name="sdb", model="ST1200MM0088")]), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    assert sheet.values["capacity"] == "1200000000000 B"
+    assert sheet.sources["capacity"]["note"] == "by its part number"
