@@ -206,7 +206,8 @@ impl Raid {
     fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
         path.hold(id);
         for member in self.stripes.volume(array).members() {
-            if member.state() != State::Failed && path.is_flushed(member.drive()) {
+            let stands = member.state() != State::Failed && member.spare().is_none();
+            if stands && path.is_flushed(member.drive()) {
                 path.ios[id].pending += 1;
                 path.command(id, Op::Flush, member.drive(), 0, 0, now);
             }

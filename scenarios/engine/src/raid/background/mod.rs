@@ -42,6 +42,14 @@ impl Task {
         }
     }
 
+    /// The member that it fills, if it fills one.
+    pub fn member(self) -> Option<u32> {
+        match self {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => Some(member),
+            Task::Patrol | Task::Check => None,
+        }
+    }
+
     /// What the log calls a phase of it.
     fn event(self, phase: TaskPhase) -> EventKind {
         let kind = match self {
@@ -293,8 +301,16 @@ impl Background {
         let name = &path.arrays[array].name;
         match task {
             Task::Rebuild { member } => {
-                let stands = stripes.volume(array).member(member).drive();
-                format!("rebuild on {}", drive(stands))
+                let member = stripes.volume(array).member(member);
+                match member.spare() {
+                    Some(_) => {
+                        format!(
+                            "rebuild of {} on distributed spare space",
+                            drive(member.drive())
+                        )
+                    }
+                    None => format!("rebuild on {}", drive(member.drive())),
+                }
             }
             Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
             Task::Patrol => format!("patrol read of {name}"),
@@ -385,8 +401,14 @@ impl Background {
             return path.log(now, task.event(TaskPhase::Refused), subject, what);
         }
         let mut progress = Progress::new(self.next_id(), task);
-        if let (Task::Rebuild { .. }, Some(volume)) = (task, volume) {
-            progress.row = self.first_row(volume, array);
+        if let (Task::Rebuild { member } | Task::Copyback { member, .. }, Some(volume)) =
+            (task, volume)
+        {
+            let first = match task {
+                Task::Rebuild { .. } => self.first_row(volume, array),
+                _ => 0,
+            };
+            progress.row = volume.geometry().next_row(member, first);
             progress.next = progress.row;
         }
         if volume.is_none() {
@@ -514,12 +536,17 @@ impl Background {
             }
             Task::Copyback { member, to } => {
                 volume.count_change();
+                let spread = volume.member(member).spare().is_some();
                 let spare = volume.member_mut(member).move_to(to);
-                path.cut_off(spare, member);
+                if !spread {
+                    path.cut_off(spare, member);
+                }
                 let left = left_unreadable(stripes, path, array, to);
                 let what = format!("copyback done after {took:.1} s{left}");
                 path.log(now, event, subject, what);
-                self.be_spare(stripes, path, array, spare, now);
+                if !spread {
+                    self.be_spare(stripes, path, array, spare, now);
+                }
             }
             Task::Patrol => {
                 let what = format!("patrol read done after {took:.1} s");

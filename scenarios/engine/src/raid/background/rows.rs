@@ -9,10 +9,10 @@
 
 use crate::ids::{ArrayId, DriveId, JobId};
 use crate::integrity::commands::Target;
-use crate::layout::{Extent, Role};
+use crate::layout::{Extent, Place, Role};
 use crate::path::Path;
 use crate::path::agenda::BackgroundCall;
-use crate::plan::{ArrayPlan, Plan};
+use crate::plan::{ArrayPlan, DeclusteredPlan, Plan};
 use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::member::State;
@@ -30,6 +30,9 @@ const MOST: [u64; 2] = [2 << 20, 16 << 20];
 /// Bytes of a member that begin side by side while the host wants the drives: enough that an
 /// arm moves there and back for a small part of the time (assumed).
 const SLICE: [u64; 2] = [512 << 10, 16 << 20];
+/// Bytes of data in progress for each drive of a declustered array, whose rebuild goes from all of
+/// its drives to all of them (OpenZFS: `zfs_rebuild_vdev_limit`).
+const SPREAD: u64 = 64 << 20;
 /// Rows of a stream at least, however large they are (assumed).
 const LEAST_ROWS: u64 = 4;
 /// Smaller units count as this large: a drive's queue of commands is finite (assumed).
@@ -59,8 +62,25 @@ impl Rows {
         }
     }
 
+    /// For a declustered array: enough that all of its drives have work.
+    fn spread(array: &ArrayPlan, plan: DeclusteredPlan) -> Rows {
+        let unit = array.stripe_unit_bytes.max(LEAST_UNIT);
+        let (drives, width) = (array.drives.len() as u64, u64::from(plan.width));
+        let columns = width - u64::from(array.level.parities());
+        let rows = |bytes: u64, of: u64| (bytes * drives / of / unit).max(LEAST_ROWS);
+        let stream = rows(SPREAD, columns.max(1));
+        Rows {
+            stream,
+            slice: rows(SLICE[1], width),
+            most: 4 * stream,
+        }
+    }
+
     /// For an array of a plan.
     pub fn of_array(plan: &Plan, array: &ArrayPlan) -> Rows {
+        if let Some(spread) = array.declustered {
+            return Rows::spread(array, spread);
+        }
         let has_arm = |&drive: &u32| {
             let device = plan.drives[drive as usize].device;
             matches!(plan.devices[device as usize], DeviceParams::Hdd(_))
@@ -83,8 +103,9 @@ impl Background {
             return;
         };
         let busy = path.in_work_for(array) > 0;
-        let left = task_rows(stripes, array, first.task) - first.next;
-        let unasked = if busy { rows.slice } else { rows.stream }.min(left);
+        let most = if busy { rows.slice } else { rows.stream };
+        let left = rows_left(stripes, array, (first.task, first.next), most);
+        let unasked = most.min(left);
         first.stint = Stint {
             began: now,
             rows: 0,
@@ -131,7 +152,7 @@ impl Background {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
-        first.next += 1;
+        first.next = next_row(stripes, array, task, row + 1);
         first.stint.rows += 1;
         let ahead = first.stint.ahead;
         let job = match task {
@@ -227,7 +248,11 @@ impl Background {
             return None;
         }
         match first.task {
-            Task::Rebuild { member } => Some(stripes.volume(job.array()).member(member).drive()),
+            Task::Rebuild { member } => {
+                let volume = stripes.volume(job.array());
+                let offset = job.work().row()? * volume.geometry().unit();
+                Some(volume.drive_at(Place { member, offset }))
+            }
             Task::Copyback { to, .. } => Some(to),
             Task::Patrol | Task::Check => None,
         }
@@ -363,7 +388,9 @@ impl Background {
         let Some(task) = self.first_mut(array) else {
             return;
         };
-        task.row += 1;
+        task.row = task.task.member().map_or(task.row + 1, |member| {
+            volume.geometry().next_row(member, task.row + 1)
+        });
         let upto = task.row * volume.geometry().unit();
         match task.task {
             Task::Rebuild { member } => {
@@ -378,6 +405,21 @@ impl Background {
             Task::Patrol | Task::Check => {}
         }
     }
+}
+
+/// The first row from `row` on at which a task has something to do.
+fn next_row(stripes: &Stripes, array: ArrayId, task: Task, row: u64) -> u64 {
+    let geometry = stripes.volume(array).geometry();
+    let of = |member| geometry.next_row(member, row);
+    task.member().map_or(row, of)
+}
+
+/// Rows that a task has left from one on, counted as far as `most`.
+fn rows_left(stripes: &Stripes, array: ArrayId, (task, row): (Task, u64), most: u64) -> u64 {
+    let geometry = stripes.volume(array).geometry();
+    let of = |member| geometry.rows_left(member, row, most);
+    let all = task_rows(stripes, array, task);
+    task.member().map_or(all - row, of)
 }
 
 /// A job for a unit of a member.
