@@ -33,7 +33,7 @@ class DeclusteredTable(Table):
         return Declustered(self.stripe_width, self.spares, self.chunk)
 
     def faults_on(self, level: str, drives: int, stripe_unit: int) -> Iterator[Fault]:
-        """What does not fit an array of a level, of so many drives, with this stripe unit."""
+        """What does not fit an array of a level, of this many drives, with this stripe unit."""
         parities = facts(level).parities
         if level not in ("raid5", "raid6"):
             levels = ("raid5", "raid6")

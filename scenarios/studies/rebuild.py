@@ -293,7 +293,7 @@ class _Study:
         self.done = 0
 
     def _lengths(self, size: int, before: _Before | None) -> Lengths:
-        """Of samples of so many bytes of a drive."""
+        """Of samples of this many bytes of a drive."""
         iops = before.iops if before else None
         return sampling.lengths_for(self.lengths, size, iops, self.spread)
 

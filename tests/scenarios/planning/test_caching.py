@@ -149,7 +149,7 @@ def test_a_battery_that_learns_does_not_stop_the_host():
     assert min(row["timeline"]["iops"]) > 50
 
 
-def test_a_reader_beside_a_full_cache_gets_its_turn():
+def test_a_reader_beside_a_full_cache_goes_before_destages():
     """Reads go before destages that wait for a drive: first come first served the reader has 34
     IO/s beside this writer, whose destages fill the queues of the drives and more."""
     reader = {"rw": "read", "block_size": "1 MiB", "outstanding": 2, "area_start": "100 TB"}
