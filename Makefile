@@ -179,8 +179,8 @@ hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive
 fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
 
-twin-evidence: setup ## Fit the targets in MEASUREMENTS/own-machine by law, into docs/evidence/twin.md; fails beyond their bounds
-	@$(BIN)/python -m raidlab.calibration.twin.evidence $(MEASUREMENTS)/own-machine --page docs/evidence/twin.md
+twin-evidence: setup ## Fit the targets in MEASUREMENTS by law, into docs/evidence/twin.md; fails beyond their bounds
+	@$(BIN)/python -m raidlab.calibration.twin.evidence $(MEASUREMENTS) --page docs/evidence/twin.md
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist site lab-site *.egg-info raidlab.egg-info validation.html

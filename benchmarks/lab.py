@@ -25,8 +25,12 @@ from playwright.sync_api import Page, sync_playwright
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.room import Room
 
-GOAL_S = 2.0
-"""Within which a moved control is to be answered."""
+GOAL_S = 0.3
+"""Within which a moved control is to be answered, once the visitor has looked at the room."""
+LOOK_S = 3.0
+"""That a visitor looks at a picture before the next move."""
+OTHER_SEED = "2"
+"""Of the answers after a look: none was simulated before."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage"]
 _ANSWERS = ("#result", "#pictures", ".controls", ".notice")
@@ -43,9 +47,11 @@ class Measured:
     room: Room
     load_s: float
     answers_s: list[float]
-    """From a moved control until its answer is drawn, each control at both ends."""
+    """From a moved control until its answer is drawn, each at both ends, without a pause."""
     cpu_s: list[float]
     """What the server computed for each, on all cores together."""
+    looked_s: list[float]
+    """As `answers_s`, each control by one position, after a look of `LOOK_S`."""
     covered: bool
     """Whether result, pictures and claims were hidden until a prediction was kept or waived."""
     faults: list[str]
@@ -119,7 +125,22 @@ def measure(page: Page, address: str, room: Room, process: int) -> Measured:
             answers.append(time.monotonic() - began)
             computed.append(spent(process) - before)
         move(page, at, list(control.values).index(room.opening[control.name]))
-    return Measured(room, loaded, answers, computed, covered, faults)
+    return Measured(room, loaded, answers, computed, after_a_look(page, room), covered, faults)
+
+
+def after_a_look(page: Page, room: Room) -> list[float]:
+    """Moves each control by one position; before each move the visitor looks for a while."""
+    answers = []
+    page.locator("main").evaluate("main => main.dataset.answered = ''")
+    page.fill("#seed", OTHER_SEED)
+    page.wait_for_selector("main[data-answered='yes']", timeout=_PATIENCE_MS)
+    for at, control in enumerate(room.controls):
+        page.wait_for_timeout(1000 * LOOK_S)
+        place = list(control.values).index(room.opening[control.name])
+        began = time.monotonic()
+        move(page, at, place + 1 if place + 1 < len(control.values) else place - 1)
+        answers.append(time.monotonic() - began)
+    return answers
 
 
 def look(page: Page) -> None:
@@ -145,32 +166,36 @@ def table(rooms: list[Measured]) -> str:
     rows = "\n".join(
         f"| {each.room.number} | `{each.room.name}` | {each.load_s:.1f} |"
         f" {statistics.median(each.answers_s):.2f} | {max(each.answers_s):.2f} |"
-        f" {max(each.cpu_s):.2f} | {'no' if each.covered else 'yes'} | {len(each.faults)} |"
+        f" {max(each.cpu_s):.2f} | {max(each.looked_s):.2f} |"
+        f" {'no' if each.covered else 'yes'} | {len(each.faults)} |"
         for each in rooms
     )
-    late = [each.room.name for each in rooms if max(each.answers_s) > GOAL_S]
+    late = [each.room.name for each in rooms if max(each.looked_s) > GOAL_S]
     said = "all rooms meet it" if not late else "not met by " + ", ".join(late)
     goal = textwrap.fill(
-        f"Goal: an answer within {GOAL_S:g} s; {said}. Measured on {os.cpu_count()} cores, under a"
-        f" load of {os.getloadavg()[2]:.1f} processes (mean of 15 minutes).",
+        f"Goal: after a look an answer within {GOAL_S:g} s; {said}. Measured on"
+        f" {os.cpu_count()} cores, under a load of {os.getloadavg()[2]:.1f} processes (mean of 15"
+        " minutes).",
         width=98,
         break_on_hyphens=False,
     )
     return f"""# The lab in a browser
 
 How fast do the rooms answer? `make lab-evidence` makes this page: it opens every room of `raidlab
-lab` in headless Chromium and moves each control to both of its ends.
+lab` in headless Chromium and moves each control, first to both of its ends without a pause, then by
+one position after a look of {LOOK_S:g} s. While a visitor looks, the lab simulates what may be
+asked for next; a setting that was answered is remembered.
 
-Time is from the moved control until the picture is drawn. A setting that was asked before is
-remembered; here each is asked for the first time. Faults are errors of the browser's console and
-requests to anywhere but this machine. CPU is what the server computed for the longest answer, on
-all cores together: it does not depend on what else the machine does. "Seen before" asks whether
-result, pictures or questions can be seen before a prediction is kept or waived.
+Time is from the moved control until the picture is drawn. Faults are errors of the browser's
+console and requests to anywhere but this machine. CPU is what the server computed for the longest
+answer without a pause, on all cores together: it does not depend on what else the machine does.
+"Seen" asks whether result, pictures or questions can be seen before a prediction is kept or
+waived.
 
 {goal}
 
-| room | name | page, s | answer, median s | answer, longest s | CPU, s | seen before | faults |
-|---|---|---|---|---|---|---|---|
+| room | name | page, s | median, s | longest, s | CPU, s | after a look, s | seen | faults |
+|---|---|---|---|---|---|---|---|---|
 {rows}
 """
 
@@ -185,6 +210,7 @@ def main() -> int:
     """Measures every room; exit code 1 if a room has faults or is too slow."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--page", type=Path, help="write the table to this file")
+    parser.add_argument("--rooms", nargs="*", help="these alone")
     parser.add_argument("--pictures", type=Path, help="draw each room into this folder")
     options = parser.parse_args()
     path = browser_path()
@@ -198,17 +224,19 @@ def main() -> int:
         context = browser.new_context(viewport={"width": 1440, "height": 1000})
         come_in(context.new_page(), address)
         for room in catalogue.rooms():
+            if options.rooms and room.name not in options.rooms:
+                continue
             page = context.new_page()
             if options.pictures:
                 draw(page, f"{base}{room.name}/", options.pictures / f"{room.name}.png")
             else:
                 found.append(measure(page, f"{base}{room.name}/", room, process))
-                print(room.name, [f"{each:.2f}" for each in found[-1].answers_s], found[-1].faults)
+                print(room.name, found[-1].answers_s, found[-1].looked_s, found[-1].faults)
             page.close()
         browser.close()
     if options.page:
         options.page.write_text(table(found) + tried(options.page))
-    return int(any(each.faults or max(each.answers_s) > GOAL_S for each in found))
+    return int(any(each.faults or max(each.looked_s) > GOAL_S for each in found))
 
 
 def draw(page: Any, address: str, path: Path) -> None:

@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from raidlab.devices.plan_types import FlushOrder
+
 Version = tuple[int, int]
 
 LINE_NS: Final[Mapping[int, int]] = {1: 60, 2: 125}
@@ -40,6 +42,11 @@ class Era:
     """Stripes of a page of each member that levels with parity hold; 0 where their number grows."""
     dm_moves: int = 0
     """Moves for device mapper's own counter above the array."""
+    flushes: FlushOrder = "one_by_one"
+    """How flushes of an array pass: each by itself, one after the other, or one at a time with all
+    that came before it went out."""
+    hands_flushes: bool = True
+    """Whether a flush passes two workers of md, one before the members' and one behind them."""
 
 
 def _moves(
@@ -77,14 +84,38 @@ ERAS: Final[tuple[Era, ...]] = (
         _moves(COUNTER, COUNTER, _BARRIER, (_READ_UNDER_LOCK, COUNTER)),
         dm_moves=COUNTER,
     ),
+    # Each flush has its own record (5a409b4f56d5).
+    Era(
+        (4, 18),
+        _moves(COUNTER, COUNTER, _BARRIER, (_READ_UNDER_LOCK, COUNTER)),
+        dm_moves=COUNTER,
+        flushes="together",
+    ),
     # Counters of device mapper and of disks for each CPU (6f75723190d8, 1226b8dd0e91).
-    Era((5, 0), _moves(COUNTER, COUNTER, _BARRIER, (_READ_UNDER_LOCK, COUNTER))),
+    Era(
+        (5, 0),
+        _moves(COUNTER, COUNTER, _BARRIER, (_READ_UNDER_LOCK, COUNTER)),
+        flushes="together",
+    ),
+    # One record of flushes again, and what waits shares the next one (4bc034d35377, 2bc13b83e629).
+    Era(
+        (5, 2),
+        _moves(COUNTER, COUNTER, _BARRIER, (_READ_UNDER_LOCK, COUNTER)),
+        flushes="batches",
+    ),
     # Reads of RAID 5 without the lock (97ae27252f49).
-    Era((5, 14), _moves(COUNTER, COUNTER, _BARRIER, (COUNTER, COUNTER))),
+    Era((5, 14), _moves(COUNTER, COUNTER, _BARRIER, (COUNTER, COUNTER)), flushes="batches"),
     # RAID 10 reads its barrier under a sequence lock (b9b083f9044c).
-    Era((6, 1), _moves(COUNTER, COUNTER, COUNTER, (COUNTER, COUNTER))),
+    Era((6, 1), _moves(COUNTER, COUNTER, COUNTER, (COUNTER, COUNTER)), flushes="batches"),
     # `active_io` for each CPU (72adae23a72c); RAID 10 and reads of RAID 5 still count.
-    Era((6, 3), _moves(0, 0, COUNTER, (COUNTER, COUNTER))),
+    Era((6, 3), _moves(0, 0, COUNTER, (COUNTER, COUNTER)), flushes="batches"),
+    # The caller's thread sends the members' flushes (b75197e86e6d).
+    Era(
+        (6, 12),
+        _moves(0, 0, COUNTER, (COUNTER, COUNTER)),
+        flushes="together",
+        hands_flushes=False,
+    ),
 )
 """In order of their first kernel."""
 NEWEST_CHECKED: Final[Version] = (6, 12)

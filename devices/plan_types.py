@@ -106,6 +106,15 @@ class CopiesPlan(TypedDict):
     copies: int
 
 
+class CopyCacheParams(TypedDict):
+    """
+    A CPU's cache through which a server copies.
+    """
+
+    bytes: int
+    outside_milli: int
+
+
 Counted: TypeAlias = Literal["ios", "bytes"]
 
 
@@ -243,6 +252,9 @@ class FlashPowerParams(TypedDict):
 
 
 FlushCommand: TypeAlias = Literal["queued", "alone", "dropped"]
+
+
+FlushOrder: TypeAlias = Literal["together", "one_by_one", "batches"]
 
 
 HeadOrder: TypeAlias = Literal["cylinder", "serpentine"]
@@ -521,6 +533,7 @@ class ServerParams(TypedDict):
     """
 
     apart: NotRequired[bool]
+    cache: NotRequired[CopyCacheParams | None]
     command_ns: list[Nanos]
     continued: list[float]
     mib_ns: list[Nanos]
@@ -1270,6 +1283,8 @@ class MdPlan(TypedDict):
     """
 
     flash_as_disks: NotRequired[bool]
+    flush_hand_ns: NotRequired[Nanos]
+    flush_order: NotRequired[FlushOrder]
     least_bytes_per_s: NotRequired[int]
     shared_read_ns: NotRequired[Nanos]
     shared_write_ns: NotRequired[Nanos]

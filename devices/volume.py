@@ -84,13 +84,20 @@ class Server(Table):
     spread: Share = 0.0
     """Share of the time that varies exponentially."""
     continued_read: Share = 1.0
-    """Share of the time of its bytes that a read takes which continues an earlier one."""
+    """Share of its time that a read takes which continues an earlier one."""
     continued_write: Share = 1.0
     apart: bool = False
     """True if reads have as many servers of their own, and writes others."""
+    cache: Size = Field(default=0, ge=0)
+    """Bytes in flight that the cache of the CPU holds which copies them; 0 if no CPU does."""
+    uncached: float = Field(default=1.0, ge=1.0, le=100.0)
+    """Times as long that a byte takes which is not in that cache."""
 
     def faults(self) -> Iterator[Fault]:
-        """A server that takes no time."""
+        """A server that takes no time; a cache without what lies outside it."""
+        if bool(self.cache) != (self.uncached > 1.0):
+            allowed = "more than 1 beside a `cache`, and left out without one"
+            yield Fault("uncached", self.uncached, allowed)
         if not any((self.read, self.write, self.read_mib, self.write_mib)):
             yield Fault("read", None, "a time: of a `read`, a `write`, a `read_mib`, a `write_mib`")
 
@@ -105,6 +112,11 @@ class Server(Table):
         }
         if self.apart:
             plan["apart"] = True
+        if self.cache:
+            plan["cache"] = {
+                "bytes": self.cache,
+                "outside_milli": round(1000 * self.uncached),
+            }
         return plan
 
 

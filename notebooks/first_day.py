@@ -12,6 +12,7 @@ with app.setup:
     import math
     from functools import lru_cache
     from itertools import accumulate
+    from threading import Lock
 
     import raidlab
     from raidlab.notebooks.frame import (
@@ -99,15 +100,27 @@ def old(values):
 
 @app.function
 @lru_cache(maxsize=32)
-def blocks(spare, load, seed):
-    """The drive's erase blocks at each of the times."""
+def life(spare, load, seed):
+    """A drive that is simulated no further than asked: its erase blocks at one of the times."""
     env = raidlab.Environment()
     live = raidlab.LiveSystem(env, scenario({"spare": spare, "load": load}), seed=seed)
-    found = []
-    for time in TIMES:
-        env.run(until=time)
-        found.append(live.erase_blocks())
-    return found
+    found = {}
+
+    def until(time):
+        for each in TIMES[len(found) : TIMES.index(time) + 1]:
+            env.run(until=each)
+            found[each] = live.erase_blocks()
+        return found[time]
+
+    return until, Lock()
+
+
+@app.function
+def blocks(spare, load, seed, time):
+    """The drive's erase blocks at one of the times."""
+    until, lock = life(spare, load, seed)
+    with lock:
+        return until(time)
 
 
 @app.function
@@ -155,30 +168,42 @@ def history(timeline, capacity):
 
 
 @app.function
-def story(written, rates, steady, time):
+def written_by(timeline, written, time):
+    """Host writes in drive capacities at a time; within a step they grow evenly."""
+    return along((0, *timeline.t_s), (0, *written), [time])[0]
+
+
+@app.function
+def story(timeline, steady, capacity, time):
     """The rate over what was written, beside that in steady state, marked at a time."""
+    written, rates = history(timeline, capacity)
+    first = written_by(timeline, written, TIMES[0])
     chosen = range(1, len(rates), 2)
     axis = Axis("host writes, drive capacities", log=True)
     drawn = lines(
         [
-            Series("fresh drive", [written[at] for at in chosen], [rates[at] for at in chosen]),
-            Series("steady state", [written[1], written[-1]], [steady] * 2, closed=True),
+            Series(
+                "fresh drive",
+                [first, *(written[at] for at in chosen)],
+                [rates[0], *(rates[at] for at in chosen)],
+            ),
+            Series("steady state", [first, written[-1]], [steady] * 2, closed=True),
         ],
         axis,
         Axis("IO/s"),
     )
-    dashed(drawn, written[min(round(time / STEP_S), len(written)) - 1], f"{time:g} s", axis)
+    dashed(drawn, written_by(timeline, written, time), f"{time:g} s", axis)
     return drawn
 
 
 @app.function
 def answer(values, seed):
     """The blocks, the rate over what was written, and write amplification beside theory."""
-    (fresh, steady), maps = at_once(
-        lambda: [each.rows[0] for each in run_all([scenario(values), old(values)], seed)],
-        lambda: blocks(values["spare"], values["load"], seed),
-    )
     capacity, time = CAPACITY[values["spare"]], values["time"]
+    (fresh, steady), shown = at_once(
+        lambda: [each.rows[0] for each in run_all([scenario(values), old(values)], seed)],
+        lambda: blocks(values["spare"], values["load"], seed, time),
+    )
     written, rates = history(fresh.timeline, capacity)
     first, left = rates[1], 100 * steady.iops / rates[1]
     low = (at for at, rate in zip(written, rates, strict=True) if rate < 0.9 * first)
@@ -190,7 +215,6 @@ def answer(values, seed):
         "formula, random block": 1 / (1 - rho),
     }
     simulated, oldest, chance = factors.values()
-    shown = maps[TIMES.index(time)]
     free = shown.states.count("free")
     each = zip(shown.valid, shown.states, strict=True)
     full = [valid / shown.units for valid, state in each if state == "closed"]
@@ -208,7 +232,7 @@ def answer(values, seed):
             Picture(
                 f"The rate falls once {digits(cliff)} capacities are written",
                 "rate of random writes, from the first write on",
-                story(written, rates, steady.iops, time),
+                story(fresh.timeline, steady.iops, capacity, time),
             ),
             Picture(
                 f"Each byte of the host becomes {digits(simulated)} bytes to NAND",

@@ -21,6 +21,7 @@ with app.setup:
         Prediction,
         Room,
         figure,
+        part_name,
         parts,
         percent,
         run,
@@ -82,7 +83,7 @@ def answer(values, seed):
     unit = "us" if mean < 1000 else "ms"
     commands = max(1, sum(each["kind"] == "command" for each in io["commands"]))
     return Answer(
-        f"This {kind} takes {figure(latency, 'us')}, of which {longest.replace('_', ' ')} is"
+        f"This {kind} takes {figure(latency, 'us')}, of which {part_name(longest)} is"
         f" {100 * sums[longest] / latency:.0f} %; on average a {kind} takes {figure(mean, 'us')}.",
         [
             Picture(

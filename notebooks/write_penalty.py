@@ -172,8 +172,8 @@ def answer(values, seed):
         ],
         {"iops": rates[level], "closed": closed, "factor": measured, "commands": cost},
         boxes=[
-            Box(f"{cost}", f"command{'s' * (cost > 1)} a small write"),
-            Box(f"{digits(mean)}", "commands an I/O on average"),
+            Box(f"{cost}", f"command{'s' * (cost > 1)} per small write"),
+            Box(f"{digits(mean)}", "commands per I/O on average"),
             Box(f"{digits(measured)}", "I/Os of RAID 0 that one costs"),
         ],
         scenes=[steps(level, seed)],

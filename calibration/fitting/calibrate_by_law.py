@@ -60,7 +60,7 @@ def calibrate_by_law(
         host, own = measured_host(host, points, machine)
     progress(0, 2)
     begun = time.monotonic()
-    selection = selection_of(points, host)
+    selection = selection_of(points, host, machine)
     if not asked:
         settings = replace(settings, kind=TABLE if selection.no_law else VIRTUAL_DISK)
         seen.warnings.extend(_instead(points))

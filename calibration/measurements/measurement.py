@@ -7,9 +7,10 @@ docs/reference/formats/measurement.md.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import (
     BaseModel,
@@ -241,6 +242,15 @@ class Machine(_Checked):
     """The kernel's name of it: `vda`, `nvme0n1`."""
     capacity_bytes: Annotated[int | None, Field(ge=1)] = None
     """Of the device, not of a file on it."""
+
+    @property
+    def copied_by_cpu(self) -> bool:
+        """True if the machine's own CPU moves the device's bytes: it is a loop device or memory."""
+        return re.split(r"\d", self.device or "", maxsplit=1)[0] in _COPIED
+
+
+_COPIED: Final = frozenset({"loop", "zram", "ram", "pmem", "nullb"})
+"""Names of Linux drivers that copy by CPU (Documentation/admin-guide/devices.txt)."""
 
 
 class Measurement(_Checked):

@@ -9,7 +9,14 @@ from enum import StrEnum
 import numpy as np
 
 from raidlab.calibration.surrogates.kriging import Field
-from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, Law, LinesLaw, ServerLaw
+from raidlab.calibration.surrogates.laws import (
+    CACHE_BYTES,
+    FittedLaw,
+    HostTimes,
+    Law,
+    LinesLaw,
+    ServerLaw,
+)
 from raidlab.calibration.surrogates.loads import Array, Loads
 
 
@@ -18,6 +25,7 @@ class Family(StrEnum):
 
     LINES = "lines"
     SERVER = "server"
+    SERVER_CACHED = "server and CPU cache"
     SERVER_APART = "server per direction"
     SERVER_PER_JOB = "server per job"
     CAPS = "caps"
@@ -92,13 +100,16 @@ def blend(predictors: Sequence[Predictor], weights: Sequence[float], least: floa
     return Blend(tuple((predictors[at], weight / total) for weight, at in kept))
 
 
-def forms(host: HostTimes, loads: Loads) -> Iterator[Form]:
+def forms(host: HostTimes, loads: Loads, *, copied: bool = False) -> Iterator[Form]:
     """The laws that are tried: what no load shows is in none of them.
 
     Args:
         host: CPU time of an I/O, as measured.
         loads: That were measured.
+        copied: True if the host's CPU moves the bytes: nobody caps them, and both directions
+            are copied by the same threads.
     """
+    flight, sizes = loads.block * loads.outstanding, len(set(loads.block)) > 1
     sequential = bool(loads.sequential.any() and not loads.sequential.all())
     jobs = len(set(loads.jobs)) > 1
     mixed = bool(((loads.read_share > 0.0) & (loads.read_share < 1.0)).any())
@@ -106,8 +117,12 @@ def forms(host: HostTimes, loads: Loads) -> Iterator[Form]:
     for continued in (False, True) if sequential else (False,):
         for spread in (1.0, 0.0):
             yield Form(Family.SERVER, ServerLaw(spread, continued=continued, host=host))
-        yield Form(Family.CAPS, ServerLaw(0.0, capped=True, continued=continued, host=host))
-        if mixed:
+        if sizes and flight.min() < CACHE_BYTES < flight.max():
+            law = ServerLaw(1.0, cached=True, continued=continued, host=host)
+            yield Form(Family.SERVER_CACHED, law)
+        if not copied:
+            yield Form(Family.CAPS, ServerLaw(0.0, capped=True, continued=continued, host=host))
+        if mixed and not copied:
             apart = ServerLaw(0.0, apart=True, capped=True, continued=continued, host=host)
             yield Form(Family.SERVER_APART, apart)
         if jobs:

@@ -27,7 +27,14 @@ PULL: Final = 0.05
 """Tolerances of residual for each factor of e between a parameter and where it began."""
 _SHORTEST_S, _LONGEST_S = 1e-9, 10.0
 _FASTEST: Final = 1e12
+CACHE_BYTES: Final = 2.0 * 1024 * 1024
+"""Bytes of a CPU's cache at which a search begins: the second level of a server's core."""
+_CACHES: Final = (256.0 * 1024, 256.0 * 1024 * 1024)
+"""From the second level of a small core to the last level of a large CPU."""
+_UNCACHED, _MOST_UNCACHED = 1.5, 6.0
+"""How many times as long a byte takes from memory as from a cache: at the start, at most."""
 _STARTS: Final = 4
+_SIDES: Final = ("read", "write")
 _STEP: Final = 1e-6
 """Of a number, which is a logarithm, by which slopes are taken."""
 _JITTER: Final = 0.7
@@ -89,10 +96,12 @@ class ServerLaw:
     """True if each job has a server to itself."""
     capped: bool = False
     continued: bool = False
-    """True if the bytes of sequential I/Os take a share of the time of others."""
+    """True if sequential I/Os take a share of the time of others."""
     servers: int = 1
     apart: bool = False
     """True if reads and writes have servers of their own."""
+    cached: bool = False
+    """True if bytes take longer where more of them are in flight than a CPU caches."""
     host: HostTimes = HostTimes()
 
     @property
@@ -104,6 +113,7 @@ class ServerLaw:
         parts = [own, "exponential" if self.spread >= 1.0 else "constant"]
         parts += ["capped"] if self.capped else []
         parts += ["sequential apart"] if self.continued else []
+        parts += ["copied by a CPU"] if self.cached else []
         return ", ".join(parts)
 
     @property
@@ -113,6 +123,7 @@ class ServerLaw:
             "read", "write", "read_byte", "write_byte", "read_latency", "write_latency",
             *(("rate", "throughput") if self.capped else ()),
             *(("continued_read", "continued_write") if self.continued else ()),
+            *(("cache", "uncached") if self.cached else ()),
         )  # fmt: skip
 
     def start(self, seen: Measured) -> Array:
@@ -125,6 +136,8 @@ class ServerLaw:
             found += [1.05 * seen.rate.max(), 1.05 * (seen.rate * loads.block).max()]
         if self.continued:
             found += [0.8, 0.8]
+        if self.cached:
+            found += [CACHE_BYTES, _UNCACHED]
         return np.asarray(np.log(np.array(found)))
 
     def bounds(self) -> tuple[Array, Array]:
@@ -135,6 +148,8 @@ class ServerLaw:
             low, high = [*low, 1.0, 1.0], [*high, _FASTEST, _FASTEST]
         if self.continued:
             low, high = [*low, 0.05, 0.05], [*high, 1.0, 1.0]
+        if self.cached:
+            low, high = [*low, _CACHES[0], 1.0], [*high, _CACHES[1], _MOST_UNCACHED]
         return np.log(np.array(low)), np.log(np.array(high))
 
     def rates(self, numbers: Array, loads: Loads) -> Array:
@@ -146,14 +161,17 @@ class ServerLaw:
         def mixed(read: float | Array, write: float | Array) -> Array:
             return np.asarray(reads * read + (1.0 - reads) * write)
 
-        bytes_of = [loads.block * named[f"{side}_byte"] for side in ("read", "write")]
+        bytes_of = [loads.block * named[f"{side}_byte"] for side in _SIDES]
+        if self.cached:
+            outside = np.maximum(1.0 - named["cache"] / (loads.block * loads.outstanding), 0.0)
+            bytes_of = [moved * (1.0 + (named["uncached"] - 1.0) * outside) for moved in bytes_of]
+        times = [named[side] + moved for side, moved in zip(_SIDES, bytes_of, strict=True)]
         if self.continued:
-            bytes_of = [
-                moved * np.where(loads.sequential > 0.0, named[f"continued_{side}"], 1.0)
-                for side, moved in zip(("read", "write"), bytes_of, strict=True)
+            times = [
+                time * np.where(loads.sequential > 0.0, named[f"continued_{side}"], 1.0)
+                for side, time in zip(_SIDES, times, strict=True)
             ]
-        of_read = reads * (named["read"] + bytes_of[0])
-        of_write = (1.0 - reads) * (named["write"] + bytes_of[1])
+        of_read, of_write = reads * times[0], (1.0 - reads) * times[1]
         service, beside = of_read + of_write, np.zeros(len(loads))
         if self.apart:
             service, beside = np.maximum(of_read, of_write), np.minimum(of_read, of_write)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 import numpy as np
@@ -166,15 +166,17 @@ class Selection:
         return text
 
 
-def select(seen: Measured, host: HostTimes | None = None) -> Selection:
+def select(seen: Measured, host: HostTimes | None = None, *, copied: bool = False) -> Selection:
     """Tries all forms on points left out, and takes one.
 
     Args:
         seen: What was measured.
         host: CPU time of an I/O, as measured; none if it is not known.
+        copied: True if the host's CPU moves the bytes, as those of a loop device.
     """
     parts = _parts(seen.loads)
-    laws = [_score(form, seen, parts) for form in forms(host or HostTimes(), seen.loads)]
+    open_ = forms(host or HostTimes(), seen.loads, copied=copied)
+    laws = [_score(form, seen, parts) for form in open_]
     ordered = sorted(laws, key=lambda each: each.error)
     tabled = [each for each in ordered if each.form.family is not Family.LINES][:_TABLES]
     tabled += [each for each in laws if each.form.family is Family.LINES]
@@ -182,6 +184,10 @@ def select(seen: Measured, host: HostTimes | None = None) -> Selection:
     if parts:
         errors = np.array([np.clip(each.left_out, -LARGEST_ERROR, LARGEST_ERROR) for each in tried])
         weights, average = weights_of(errors), left_out_of(errors)
+        ruler = next(each for each in tried if each.form.family is Family.LINES)
+        if not _clearly_nearer(average, ruler.left_out):
+            weights = np.array([float(each.form == _ruled(ruler.form)) for each in tried])
+            average = weights @ errors
     else:
         fewest = min(each.form.numbers for each in laws if each.form.device)
         weights = np.array([float(e.form.device and e.form.numbers == fewest) for e in tried])
@@ -218,6 +224,11 @@ def _tabled(law: Scored, seen: Measured, parts: Sequence[Sequence[int]]) -> Scor
     return Scored(form, Predictor(form, whole, krige(whole, seen)), left_out)
 
 
+def _ruled(lines: Form) -> Form:
+    """The table over lines: what is taken where nothing is clearly nearer than they are."""
+    return replace(lines, family=Family.TABLE, table=True)
+
+
 def _others(part: Sequence[int], seen: Measured) -> list[int]:
     left = set(part)
     return [index for index in range(len(seen)) if index not in left]
@@ -232,7 +243,12 @@ def _taken(tried: Sequence[Scored], average: Array) -> Scored | None:
     laws = [each for each in tried if each.form.device]
     if not len(average):
         return min(laws, key=lambda each: each.form.numbers)
-    near = [each for each in laws if _as_near(each.left_out, average)]
+    ruler = next(each for each in tried if each.form.family is Family.LINES)
+    near = [
+        each
+        for each in laws
+        if _as_near(each.left_out, average) and _clearly_nearer(each.left_out, ruler.left_out)
+    ]
     if not near:
         return None
     fewest = min(each.form.numbers for each in near)
@@ -248,6 +264,17 @@ def _as_near(errors: Array, others: Array) -> bool:
         error_of(errors) <= AS_WELL * error_of(others) + NO_DIFFERENCE
         and ninth <= _NINTH_AS_WELL * of_others + NO_DIFFERENCE
     )
+
+
+def _clearly_nearer(errors: Array, lines: Array) -> bool:
+    """True if errors are smaller than those of lines by a standard error of the difference.
+
+    A law with hardly any error needs no comparison.
+    """
+    own = bounded(errors)
+    gain = bounded(lines) - own
+    standard = float(gain.std(ddof=1)) / math.sqrt(len(gain))
+    return float(own.mean()) <= NO_DIFFERENCE or float(gain.mean()) > standard
 
 
 def _confidence(scored: Sequence[Scored], chosen: Scored | None, average: Array) -> float:

@@ -162,7 +162,7 @@ def _load(point: Point) -> tuple[str, int, float, int, int]:
 
 def _selection(points: Sequence[Point], machine: Machine | None) -> Selection:
     host, _ = measured_host(find_for("--host", "generic").written, points, machine)
-    return selection_of(points, host)
+    return selection_of(points, host, machine)
 
 
 def _finished(

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import csv
+import re
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.frame import catalogue
+from raidlab.notebooks.frame.room import Choice, Curve
 from raidlab.scenarios.results.look import Column, Kind, Table, digits
 
 HEAD = ("student", "room", "prediction", "outcome", "unit", "kept")
 """Columns of an exported file."""
 _LARGEST_FILE = 1 << 20
 """Bytes of a file; a class's are a few hundred."""
+UNNAMED: Final = "student"
+"""What a file calls a student who typed no name."""
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,13 @@ class Prediction:
     """A number, a sentence, or the numbers of a curve."""
     outcome: str
     unit: str
+    kept: str = ""
+    """When it was kept, as the browser wrote it."""
+
+    @property
+    def curve(self) -> list[float] | None:
+        """The prediction, where it is a drawn curve."""
+        return _numbers(self.prediction)
 
     @property
     def number(self) -> float | None:
@@ -42,8 +56,17 @@ def _number(text: str) -> float | None:
         return None
 
 
+def _numbers(text: str) -> list[float] | None:
+    found = [_number(each) for each in text.split(" ")]
+    kept = [each for each in found if each is not None]
+    return kept if len(kept) == len(found) > 1 else None
+
+
 def read(folder: Path) -> list[Prediction]:
     """The predictions of all CSV files of a folder, in the order of their names.
+
+    A student who exported twice counts once in each room, by the prediction that was kept first.
+    Files without a name are of one student each.
 
     Raises:
         SpecError: There is none, or one is no file of predictions; all faults at once.
@@ -63,7 +86,10 @@ def read(folder: Path) -> list[Prediction]:
             faults += error.faults
     if faults:
         raise SpecError(faults)
-    return found
+    first: dict[tuple[str, str], Prediction] = {}
+    for each in sorted(found, key=lambda each: each.kept):
+        first.setdefault((each.student, each.room), each)
+    return [each for each in found if first[each.student, each.room] is each]
 
 
 def _rows(path: Path) -> list[Prediction]:
@@ -74,7 +100,10 @@ def _rows(path: Path) -> list[Prediction]:
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SpecError([Fault("", None, f"{allowed} ({error})", file=str(path))]) from None
-    head, *rows = list(csv.reader(text.splitlines())) or [[]]
+    lines = text.splitlines()
+    # A spreadsheet of a country with decimal commas writes semicolons between its columns.
+    commas = not lines or ";" not in lines[0]
+    head, *rows = list(csv.reader(lines, delimiter="," if commas else ";")) or [[]]
     if tuple(head) != HEAD:
         raise SpecError([Fault("", ",".join(head)[:60], allowed, file=str(path))])
     names = catalogue.names()
@@ -87,20 +116,74 @@ def _rows(path: Path) -> list[Prediction]:
                 Fault(f"line {line}", row[1], "the name of a room", tuple(names), file=str(path))
             )
         else:
-            found.append(Prediction(*row[:5]))
+            student, room, *said = row if commas else [_DECIMAL_COMMA.sub(".", e) for e in row]
+            own = student if student not in ("", UNNAMED) else f"{UNNAMED} of {path.name}"
+            found.append(Prediction(own, room, *said))
     if faults:
         raise SpecError(faults)
     return found
 
 
-def summary(predictions: Iterable[Prediction]) -> Table:
-    """A row for each room: how many predicted, their median and span, and what was simulated."""
-    by_room: dict[str, list[Prediction]] = {}
+def _by_room(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]:
+    """What was predicted, room by room in the order of their numbers."""
+    found: dict[str, list[Prediction]] = {room.name: [] for room in catalogue.rooms()}
     for each in predictions:
         if each.prediction:
-            by_room.setdefault(each.room, []).append(each)
-    order = [room.name for room in catalogue.rooms()]
-    rows = [_row(name, by_room[name]) for name in order if name in by_room]
+            found[each.room].append(each)
+    return {name: rows for name, rows in found.items() if rows}
+
+
+def choices(predictions: Iterable[Prediction]) -> Table:
+    """A row for each sentence that was chosen, or is right: by how many students."""
+    rows = []
+    for name, found in _by_room(predictions).items():
+        form = catalogue.room(name).prediction.form
+        if not isinstance(form, Choice):
+            continue
+        picked = Counter(each.prediction for each in found)
+        right = found[0].outcome
+        rows += [
+            [name, words, f"{picked[words]}", "simulated" if words == right else ""]
+            for words in form.words
+        ]
+    columns = [
+        Column("room", kind=Kind.TEXT, width=13),
+        Column("sentence", kind=Kind.TEXT, width=40),
+        Column("students"),
+        Column("right", kind=Kind.TEXT, priority=2),
+    ]
+    return Table("What the class chose", columns, rows)
+
+
+def curves(predictions: Iterable[Prediction]) -> Table:
+    """A row for each place of a curve: the class's median and span there, and the simulation."""
+    rows = []
+    for name, found in _by_room(predictions).items():
+        form = catalogue.room(name).prediction.form
+        drawn = [curve for each in found if (curve := each.curve)]
+        truth = _numbers(found[0].outcome)
+        if not isinstance(form, Curve) or not truth:
+            continue
+        drawn = [curve for curve in drawn if len(curve) == len(form.x) == len(truth)]
+        for at, x in enumerate(form.x if drawn else ()):
+            here = [curve[at] for curve in drawn]
+            spread = [statistics.median(here), min(here), max(here), truth[at]]
+            rows.append([name, f"{x:,g}", *map(digits, spread), found[0].unit])
+    columns = [
+        Column("room", kind=Kind.TEXT, width=13),
+        Column("at"),
+        Column("median"),
+        Column("lowest", priority=2),
+        Column("highest", priority=2),
+        Column("simulated", width=9),
+        Column("unit", kind=Kind.TEXT, priority=2, width=5),
+    ]
+    return Table("What the class drew", columns, rows)
+
+
+def summary(predictions: Iterable[Prediction]) -> Table:
+    """A row for each room: how many predicted, their median and span, and what was simulated."""
+    rows = [_row(name, found) for name, found in _by_room(predictions).items()]
     columns = [
         Column("room", kind=Kind.TEXT, width=13),
         Column("students"),
@@ -119,9 +202,9 @@ def _row(name: str, rows: Sequence[Prediction]) -> list[str]:
     outcome = rows[0].outcome
     count = len({each.student for each in rows})
     if len(numbers) < len(rows):
-        # Sentences and curves have no median; how many are right, a teacher sees in the files.
+        # Sentences and curves have no median: tables of their own have them.
         right = sum(each.prediction == each.outcome for each in rows)
-        known = "curve" if _number(outcome.partition(" ")[0]) is not None else "choice"
+        known = "curve" if _numbers(outcome) else "choice"
         hit = f"{right} of {len(rows)}" if known == "choice" else ""
         return [name, f"{count}", "", "", "", known, rows[0].unit, hit]
     truth = _number(outcome)

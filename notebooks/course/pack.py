@@ -15,13 +15,14 @@ from typing import Any
 
 import raidlab
 from raidlab.devices.files import write_files
+from raidlab.notebooks.course.axes import paper
 from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS, Lesson
 from raidlab.notebooks.course.page import glossary, render
 from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue, pages
-from raidlab.notebooks.frame.room import Room
+from raidlab.notebooks.frame.room import Curve, Room
 
 SEEDS = 5
 """Variants of the question bank."""
@@ -171,9 +172,11 @@ def _csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def _render(name: str, lesson: Lesson) -> str:
+    rooms = [catalogue.room(stop.room) for stop in lesson.stops]
     outcomes = {}
     if name.startswith("teacher"):
-        rooms = [catalogue.room(stop.room) for stop in lesson.stops]
         outcomes = {room.name: pages.outcome(room) for room in rooms}
+    forms = {room.name: room.prediction.form for room in rooms}
+    axes = {room: paper(form) if isinstance(form, Curve) else "" for room, form in forms.items()}
     text = text_of(lesson.name)
-    return render(name, lesson, outcomes=outcomes, points=_POINTS, text=text)
+    return render(name, lesson, outcomes=outcomes, axes=axes, points=_POINTS, text=text)

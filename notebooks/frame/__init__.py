@@ -56,4 +56,5 @@ from raidlab.notebooks.frame.scenes import path as path
 from raidlab.scenarios.results.look import digits as digits
 from raidlab.scenarios.results.look import dress as dress
 from raidlab.scenarios.results.look import log_axis as log_axis
+from raidlab.scenarios.results.look import part_name as part_name
 from raidlab.scenarios.results.look import percent as percent

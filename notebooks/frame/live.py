@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final
 
 import anywidget
 import traitlets
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.frame import catalogue, pages
-from raidlab.notebooks.frame.room import FOLDER, Room, Value
+from raidlab.notebooks.frame.ahead import AHEAD, Job, may_be_kept, neighbours
+from raidlab.notebooks.frame.memory import Memory
+from raidlab.notebooks.frame.room import FOLDER, Room, Value, Values
 from raidlab.notebooks.frame.running import showing
 
 MOST_SEED = 1_000_000
+KEPT_ANSWERS: Final = 256
+"""That a room remembers, pictures and all."""
 _MOST_FAULTS = 5
 """That a message names."""
 _MOST_LETTERS = 600
@@ -51,6 +56,8 @@ class Live(anywidget.AnyWidget):
         )
         self.room = room
         self._uploads: dict[str, TemporaryDirectory[str]] = {}
+        self._answers: Memory[pages.Answered] = Memory(KEPT_ANSWERS)
+        self._before: Values | None = None
         self.observe(self._reply, names=["question"])
 
     @property
@@ -74,8 +81,26 @@ class Live(anywidget.AnyWidget):
 
         # The engine is there: a page that hears this waits longer for a slow answer.
         show(0, 0)
+        AHEAD.stop()
         with showing(show):
             self.answer = {"number": number, **self._answered()}
+        AHEAD.look(self._next(self.values))
+
+    def _next(self, values: Values) -> list[Job]:
+        """What may be asked for next, the likeliest first."""
+        seed = self.question.get("seed")
+        if not isinstance(seed, int) or not may_be_kept(values):
+            return []
+        room, settings = self.room, []
+        five = self.question.get("five") is True
+        if self.question.get("outcome"):
+            # The page was opened, and the visitor predicts: it goes on at one of two settings.
+            settings = [room.opening, room.start | dict(room.prediction.at)]
+            settings += neighbours(room, room.opening, None)
+        else:
+            settings = list(neighbours(room, values, self._before))
+            self._before = values
+        return [partial(self._at, setting, seed, five) for setting in settings]
 
     def _answered(self) -> Mapping[str, object]:
         seed = self.question.get("seed")
@@ -89,8 +114,13 @@ class Live(anywidget.AnyWidget):
     def _simulated(self, seed: int) -> pages.Answered:
         if files := self.question.get("files"):
             self._uploads[str(self.question.get("folder"))] = _stored(files)
-        five = self.question.get("five") is True
-        return pages.answered(self.room, self.values, seed, five=five)
+        return self._at(self.values, seed, self.question.get("five") is True)
+
+    def _at(self, values: Values, seed: int, five: bool) -> pages.Answered:  # noqa: FBT001
+        answer = partial(pages.answered, self.room, values, seed, five=five)
+        if not may_be_kept(values):
+            return answer()
+        return self._answers.of((tuple(values.items()), seed, five), answer)
 
     def _tried(self, answer: Callable[[], Mapping[str, object]]) -> Mapping[str, object]:
         try:

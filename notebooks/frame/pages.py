@@ -33,6 +33,8 @@ from raidlab.scenarios.results.look import joined
 _DIGITS = 4
 """Of the numbers in pictures."""
 _RESULTS = "raidlab.scenarios.results"
+_MENU = "\n@media (max-width: 699px) { main h1, main nav.kind { padding-right: 2.75rem; } }"
+"""On a phone the menu of the notebook stands beside a room's first lines."""
 _SCRIPTS = ("predict.js", "pictures.js", "scenes.js", "room.js")
 
 
@@ -264,7 +266,7 @@ def widget_script() -> str:
 
 def widget_style() -> str:
     """The style sheet inside a notebook's cell: what pages say of the document holds for it."""
-    return style().replace(":root", "main").replace("body {", "main {", 1)
+    return style().replace(":root", "main").replace("body {", "main {", 1) + _MENU
 
 
 def _plain(text: str) -> Drawn:

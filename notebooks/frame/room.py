@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 from raidlab.devices.spec_writer import toml_value
 from raidlab.notebooks.frame.scenes import Scene
@@ -14,6 +14,8 @@ from raidlab.scenarios.results.page import Box as PageBox
 from raidlab.scenarios.results.page import Picture as Picture
 
 Value = int | float | str
+LETTERS_OF_HALF_A_ROW: Final = 14
+"""Letters beyond which a choice gets a row of its own on a phone."""
 Values = Mapping[str, Value]
 """The value of each control, by its name."""
 
@@ -44,6 +46,14 @@ class Control:
         if value in self.words:
             return self.words[value]
         return value if isinstance(value, str) else f"{value:,} {self.unit}".rstrip()
+
+    @property
+    def is_long(self) -> bool:
+        """True for a choice whose words need a phone's whole width."""
+        return (
+            not self.is_number
+            and max(len(self.word(each)) for each in self.values) > LETTERS_OF_HALF_A_ROW
+        )
 
     @property
     def is_number(self) -> bool:
@@ -197,6 +207,15 @@ class Room:
     def opening(self) -> dict[str, Value]:
         """The setting of a page that was just opened."""
         return self.start | dict(self.opens)
+
+    def named(self, changed: Values) -> str:
+        """A setting in words: `outstanding I/Os: 8, drives: 5 ms, fixed`.
+
+        Args:
+            changed: What differs from the start of the controls.
+        """
+        values = self.start | dict(changed)
+        return ", ".join(f"{each.label}: {each.word(values[each.name])}" for each in self.controls)
 
     def offered(self, *, live: bool) -> list[Control]:
         """The controls of a page with an engine to ask, or of one without."""

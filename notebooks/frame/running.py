@@ -6,19 +6,25 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import lru_cache, partial
-from typing import Any
+from contextvars import ContextVar, copy_context
+from functools import partial
+from typing import Any, Final
 
 import raidlab
+from raidlab.notebooks.frame.memory import Memory
 from raidlab.scenarios.results.row import IoRow
 
-_KEPT_RESULTS = 512
+KEPT_RESULTS: Final = 512
 """Results that a process remembers."""
-_TRACES = 16
+KEPT_TRACES: Final = 16
 """And traces, which are larger."""
 
 
+class GivenUpError(Exception):
+    """What was simulated ahead is not wanted any more."""
+
+
+_wanted: ContextVar[Callable[[], bool] | None] = ContextVar("wanted", default=None)
 _shown: ContextVar[Callable[[int, int], None]] = ContextVar("shown", default=lambda done, of: None)
 
 
@@ -37,13 +43,38 @@ def showing(show: Callable[[int, int], None]) -> Iterator[None]:
         _shown.reset(token)
 
 
+@contextmanager
+def in_background(wanted: Callable[[], bool]) -> Iterator[None]:
+    """What runs inside takes one core, and is given up between two runs once it is not wanted.
+
+    Raises:
+        GivenUpError: It is not wanted.
+    """
+    token = _wanted.set(wanted)
+    try:
+        yield
+    finally:
+        _wanted.reset(token)
+
+
+def workers() -> int | None:
+    """Threads that a simulation may have now: None for one a core."""
+    wanted = _wanted.get()
+    if wanted is None:
+        return None
+    if not wanted():
+        raise GivenUpError
+    return 1
+
+
 def run(scenario: Mapping[str, object], seed: int) -> raidlab.Result:
     """Simulates a scenario.
 
     Raises:
         SpecError: It cannot be run.
     """
-    return _run(json.dumps(scenario, sort_keys=True), seed)
+    key = json.dumps(scenario, sort_keys=True)
+    return _results.of((key, seed), partial(_simulated, key, seed))
 
 
 def run_all(scenarios: Sequence[Mapping[str, object]], seed: int) -> list[raidlab.Result]:
@@ -52,8 +83,7 @@ def run_all(scenarios: Sequence[Mapping[str, object]], seed: int) -> list[raidla
     Raises:
         SpecError: One cannot be run.
     """
-    with ThreadPoolExecutor() as pool:
-        return list(pool.map(partial(run, seed=seed), scenarios))
+    return at_once(*(partial(run, scenario, seed) for scenario in scenarios))
 
 
 def at_once(*jobs: Callable[[], Any]) -> list[Any]:
@@ -62,8 +92,9 @@ def at_once(*jobs: Callable[[], Any]) -> list[Any]:
     Raises:
         SpecError: One cannot be answered.
     """
-    with ThreadPoolExecutor() as pool:
-        return [each.result() for each in [pool.submit(job) for job in jobs]]
+    with ThreadPoolExecutor(workers()) as pool:
+        # Each thread knows what this one does: whose progress is shown, and who waits.
+        return [each.result() for each in [pool.submit(copy_context().run, job) for job in jobs]]
 
 
 def traced(scenario: Mapping[str, object], seed: int, ios: int) -> Sequence[IoRow]:
@@ -81,14 +112,13 @@ def recorded(scenario: Mapping[str, object], seed: int, ios: int) -> raidlab.Res
     Raises:
         SpecError: It cannot be run.
     """
-    return _recorded(json.dumps(scenario, sort_keys=True), seed, ios)
+    key = json.dumps(scenario, sort_keys=True)
+    return _traces.of((key, seed, ios), partial(_simulated, key, seed, trace_ios=ios))
 
 
-@lru_cache(maxsize=_TRACES)
-def _recorded(scenario: str, seed: int, ios: int) -> raidlab.Result:
-    return raidlab.simulate(json.loads(scenario), seed=seed, trace_ios=ios)
+_results: Memory[raidlab.Result] = Memory(KEPT_RESULTS)
+_traces: Memory[raidlab.Result] = Memory(KEPT_TRACES)
 
 
-@lru_cache(maxsize=_KEPT_RESULTS)
-def _run(scenario: str, seed: int) -> raidlab.Result:
-    return raidlab.simulate(json.loads(scenario), seed=seed)
+def _simulated(scenario: str, seed: int, trace_ios: int = 0) -> raidlab.Result:
+    return raidlab.simulate(json.loads(scenario), seed=seed, workers=workers(), trace_ios=trace_ios)

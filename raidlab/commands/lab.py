@@ -75,7 +75,10 @@ def lab(
         from raidlab.commands.tables import print_table
         from raidlab.notebooks.course import collected
 
-        print_table(collected.summary(collected.read(predictions)))
+        found = collected.read(predictions)
+        for table in (collected.summary(found), collected.choices(found), collected.curves(found)):
+            if table.rows:
+                print_table(table)
     else:
         _open(name, port, browser=browser)
 

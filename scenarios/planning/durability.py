@@ -29,8 +29,6 @@ _XFS_SHARE = 2048
 _XFS_LEAST, _XFS_MOST = 64 << 20, 2 << 30
 """Of a log of XFS: a 2048th of the file system, within these: mkfs.xfs(8)."""
 _LEAST_FILE_SYSTEM = 16 << 20
-_FORCED_LEVELS = ("raid0", "raid1", "raid10")
-"""Of arrays in the host that hand FUA on to their drives here; md does so on the others, too."""
 _TICK_NS = 4_000_000
 """Granularity of the times of files, a tick of the kernel: CONFIG_HZ=250 of Debian and Ubuntu."""
 
@@ -89,7 +87,8 @@ def _forced_writes(plan: Plan, parts: Parts) -> None:
     forces = [_passes_fua(array, flushes, takers) for array in arrays]
     for array, possible in zip(arrays, forces, strict=True):
         system, bitmap = array.get("file_system"), array.get("bitmap")
-        if possible and system is not None and system["flushes"]:
+        none_flushed = all(flushes[drive] == "dropped" for drive in array["drives"])
+        if (possible or none_flushed) and system is not None and system["flushes"]:
             system["fua"] = True
         if possible and bitmap is not None and bitmap["flushes"]:
             bitmap["fua"] = True
@@ -112,14 +111,15 @@ def _forced_writes(plan: Plan, parts: Parts) -> None:
 def _passes_fua(array: ArrayPlan, flushes: list[FlushCommand], takers: list[bool]) -> bool:
     """Whether writes with FUA to an array reach its drives so.
 
-    They do on one drive, a mirror or stripes in the host, if all drives that are flushed take FUA.
+    They do on one drive and on arrays in the host, if all drives that are flushed take FUA. With
+    parity all that a stripe writes has it (drivers/md/raid5.c, `R5_WantFUA`).
     """
     flushed = [drive for drive in array["drives"] if flushes[drive] != "dropped"]
     if not flushed or not all(takers[drive] for drive in flushed):
         return False
     if len(array["drives"]) == 1:
         return "cache" not in array
-    return array["software"] and array["level"] in _FORCED_LEVELS
+    return array["software"]
 
 
 def _drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
@@ -167,7 +167,7 @@ def file_system_plan(
     Args:
         table: The file system.
         usable: Bytes of its array.
-        flushed: Whether any drive of the array is sent flushes.
+        flushed: Whether anything of the array is sent flushes.
         wake_ns: CPU time of a thread that wakes up.
     """
     journal = journal_bytes(table, usable)
@@ -215,6 +215,8 @@ def add_file_systems(table: ScenarioTable, parts: Parts, host: HostSpec | None) 
         for index in indices:
             drives = parts.arrays[index]["drives"]
             flushed = any(flushes[drive] != "dropped" for drive in drives)
+            # md says it has a volatile cache, whatever its members say.
+            flushed |= "flush_hand_ns" in parts.arrays[index].get("md", {})
             plan = file_system_plan(system, usable, flushed=flushed, wake_ns=wake)
             parts.arrays[index]["file_system"] = plan
     for at, load in enumerate(table.workload):

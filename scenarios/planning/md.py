@@ -11,6 +11,7 @@ from raidlab.devices.kernels import Era, era_of, parse_version, shared_ns, unkno
 from raidlab.devices.levels import facts
 from raidlab.devices.plan_types import ArrayPlan, MdPlan
 from raidlab.devices.units import format_rate
+from raidlab.scenarios.planning.file_systems import file_systems
 from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
 
 SPEED_MAX: Final = 200_000 << 10
@@ -79,6 +80,8 @@ def md_plan(
             plan["shared_read_ns"] = read
         if write:
             plan["shared_write_ns"] = write
+    if era is not None and has_flushes(scenario):
+        _pass_flushes(plan, era, scenario, host)
     if era is not None and shape.copies > 1 and _reads_flash_as_disks(scenario):
         plan["flash_as_disks"] = True
     if has_parity and (size := _stripe_cache(key, table, scenario, warnings)):
@@ -86,6 +89,26 @@ def md_plan(
     if table.sync_speed_min is not None:
         plan["least_bytes_per_s"] = round(table.sync_speed_min)
     return plan
+
+
+def has_flushes(scenario: ScenarioTable) -> bool:
+    """Whether anything may flush the arrays: a load, a job, or a program that drives them."""
+    return (
+        not scenario.workload
+        or bool(file_systems(scenario))
+        or any(load.makes_durable or load.job_file is not None for load in scenario.workload)
+    )
+
+
+def _pass_flushes(plan: MdPlan, era: Era, scenario: ScenarioTable, host: HostSpec | None) -> None:
+    """Says how flushes of an array pass md: a worker wakes up as a load thread does."""
+    if era.flushes != "together":
+        plan["flush_order"] = era.flushes
+    if era.hands_flushes and host is not None:
+        clock = scenario.host.clock
+        hand = round(host.wake * (host.clock / clock if clock else 1.0))
+        if hand:
+            plan["flush_hand_ns"] = hand
 
 
 def md_host_warnings(
@@ -100,7 +123,8 @@ def md_host_warnings(
     """
     plans = [array["md"] for array in arrays if "md" in array]
     counted = any("shared_read_ns" in md or "shared_write_ns" in md for md in plans)
-    limited = any("stripe_cache" in md or "flash_as_disks" in md for md in plans)
+    keys = ("stripe_cache", "flash_as_disks", "flush_order", "flush_hand_ns")
+    limited = any(key in md for md in plans for key in keys)
     if scenario.host.kernel is not None and not counted and not limited:
         why = "no counter of md ends the rate of an array here"
         if not any(array.in_host for array in scenario.array):

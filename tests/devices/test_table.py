@@ -107,7 +107,7 @@ def test_a_table_has_its_shape(measured):
         ({"outstanding": 1}, 1e6 / 102.5),  # 10 us, 2.5 us of bytes, 90 us
         ({"outstanding": 64}, 1e6 / 12.5),
         ({"outstanding": 64, "block": "64 KiB"}, 1e6 / 50),
-        ({"outstanding": 64, "block": "64 KiB", "rw": "read"}, 1e6 / 20),  # a quarter of 40 us
+        ({"outstanding": 64, "block": "64 KiB", "rw": "read"}, 1e6 / 12.5),  # a quarter of 50 us
         ({"outstanding": 64, "block": "64 KiB", "rw": "randwrite"}, 1e6 / 60),
     ],
 )
@@ -121,6 +121,22 @@ def test_servers_a_direction_work_beside_each_other(measured, apart, rate):
     text = DISK.format(spread=0.0).replace("continued_read = 0.25", f"apart = {apart}")
     load = {"outstanding": 256, "block": "64 KiB", "rw": "randrw", "read_share": 0.5}
     assert measured(text, **load)["iops"] == pytest.approx(rate, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("outstanding", "rate"),
+    [
+        (16, 1e6 / 50),  # 1 MiB in flight: all in the cache
+        (128, 1e6 / 90),  # 8 MiB, half of them outside: 10 us + 40 us * (1 + 2 / 2)
+    ],
+)
+def test_bytes_beyond_the_cpu_cache_take_longer(measured, outstanding, rate):
+    """64 KiB: 10 us, and 40 us of bytes; those outside a cache of 4 MiB take 3 times as long."""
+    text = DISK.format(spread=0.0).replace(
+        "continued_read = 0.25", 'cache = "4 MiB"\nuncached = 3.0'
+    )
+    found = measured(text, outstanding=outstanding, block="64 KiB")["iops"]
+    assert found == pytest.approx(rate, rel=0.02)
 
 
 @pytest.mark.parametrize(("shared", "rate"), [(1.0, 10_000), (0.0, 20_000)])
@@ -147,6 +163,7 @@ def test_exponential_times_are_the_machine_repairmans(measured):
         (TABLE.format(rows=ROWS.replace('"80 us", ', "")), "6 of them"),
         (DISK.format(spread=0.0).replace(SERVED, "servers = 2"), "server.read: a time"),
         (DISK.format(spread=1.5), "server.spread"),
+        (DISK.format(spread=0.0).replace("spread", 'cache = "1 MiB"\nspread'), "server.uncached"),
     ],
 )
 def test_what_cannot_be_is_refused(measured, text, words):

@@ -155,3 +155,22 @@ def test_a_lesson_uses_every_room_that_it_announces(lesson: int) -> None:
     head, steps = text.split("## Aims")[0], text.split("## Steps")[1].split("## Theory")[0]
     for name in re.findall(r"`([a-z0-9-]+)`", head):
         assert f"`{name}`" in steps, name
+
+
+@pytest.mark.parametrize("time", [0.1, 1.2, 1.5, 20])
+def test_the_time_of_a_first_day_is_marked_where_its_writes_are(time: float) -> None:
+    from raidlab.notebooks import first_day
+    from raidlab.notebooks.frame import run
+
+    values = catalogue.room("first-day").start | {"spare": "50%", "time": time}
+    timeline = run(first_day.scenario(values), 1).rows[0].timeline
+    capacity = first_day.CAPACITY["50%"]
+    steps = [rate * first_day.STEP_S * first_day.UNIT / capacity for rate in timeline.iops]
+    whole = int(time / first_day.STEP_S + 1e-9)
+    by_hand = sum(steps[:whole])
+    if whole < len(steps):
+        by_hand += steps[whole] * (time / first_day.STEP_S - whole)
+    drawn = first_day.story(timeline, 30_000, capacity, time)
+    assert drawn.layout.shapes[0].x0 == pytest.approx(by_hand, rel=1e-6)
+    low, high = (10**each for each in drawn.layout.xaxis.range)
+    assert low <= by_hand <= high

@@ -18,11 +18,12 @@ from typer.testing import CliRunner
 
 from raidlab import cli
 from raidlab.notebooks.course import collected, pack
+from raidlab.notebooks.course.axes import paper
 from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS
 from raidlab.notebooks.course.misconceptions import MISCONCEPTIONS, of_lesson
-from raidlab.notebooks.course.page import page_of
+from raidlab.notebooks.course.page import page_of, render
 from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue
 from tests.project.sources import ROOT
@@ -143,6 +144,62 @@ def test_the_predictions_of_a_class_are_put_together(tmp_path):
     assert list(curve)[:2] == ["knee", "3"]
     done = raidlab("--class", str(tmp_path))
     assert done.exit_code == 0 and "arm" in done.stdout
+
+
+def test_a_student_counts_once_and_files_without_a_name_are_of_several(tmp_path):
+    def row(student, value, kept):
+        return f'"{student}","arm","{value}","164","IO/s","{kept}"\n'
+
+    (tmp_path / "a.csv").write_text(HEAD + row("Ada", 164, "2026-01-02T10:00"))
+    (tmp_path / "a (1).csv").write_text(HEAD + row("Ada", 90, "2026-01-02T09:00"))
+    for name in ("b", "c"):
+        (tmp_path / f"{name}.csv").write_text(HEAD + row("student", 200, ""))
+    (only,) = collected.summary(collected.read(tmp_path)).rows
+    assert list(only)[1:5] == ["3", "200", "90.0", "200"]
+
+
+def test_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
+    text = HEAD.replace(",", ";").replace('"', "") + "Ada;arm;82,5;164,25;IO/s;2026\r\n"
+    (tmp_path / "a.csv").write_text("\ufeff" + text)
+    (row,) = collected.read(tmp_path)
+    assert (row.number, row.outcome) == (82.5, "164.25")
+
+
+def test_sentences_and_curves_of_a_class_have_tables(tmp_path):
+    wrong, right = catalogue.room("how-long").prediction.form.words[::2]
+    x = catalogue.room("knee").prediction.form.x
+    for name, words, height in (("Ada", wrong, 1), ("Bo", right, 3)):
+        drawn = " ".join(str(height * each) for each in x)
+        said = f'"{name}","how-long","{words}","{right}","",""\n'
+        said += f'"{name}","knee","{drawn}","{" ".join(map(str, x))}","IO/s",""\n'
+        (tmp_path / f"{name}.csv").write_text(HEAD + said)
+    found = collected.read(tmp_path)
+    assert [list(row)[2:] for row in collected.choices(found).rows] == [
+        ["1", ""],
+        ["0", ""],
+        ["1", "simulated"],
+    ]
+    assert list(collected.curves(found).rows[0]) == ["knee", "1", "2.00", "1.00", "3.00", "1.00",
+                                                     "IO/s"]  # fmt: skip
+    said = raidlab("--class", str(tmp_path)).stdout
+    assert "What the class chose" in said and "What the class drew" in said
+
+
+def test_a_worksheet_has_axes_to_draw_on():
+    drawn = paper(catalogue.room("knee").prediction.form)
+    assert drawn.count("<line") == 5 + 9 and ">256</text>" in drawn and "IO/s" in drawn
+    ElementTree.fromstring(drawn)
+
+
+def test_the_teacher_has_the_setting_of_each_answer_and_no_powers_of_ten():
+    lesson = LESSONS[1]
+    found = {stop.room: {"text": "They differ.", "why": "Why."} for stop in lesson.stops}
+    form = catalogue.room("knee").prediction.form
+    found["knee"] = {"text": "", "values": [1130.4 for _ in form.x], "why": "Why."}
+    more = {"outcomes": found, "axes": {}, "points": (), "text": text_of(lesson.name)}
+    teacher = render("teacher.html.j2", lesson, **more)
+    assert "1,130 at 256 (IO/s). Reads" in teacher and "They differ. Most" in teacher
+    assert teacher.count("Setting: Outstanding I/Os: ") == 1 + len(catalogue.room("knee").notice)
 
 
 @pytest.mark.parametrize(

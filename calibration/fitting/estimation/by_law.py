@@ -71,9 +71,12 @@ def measured_host(
     return with_measured_cpu(host, times, threads), times is not None or threads is not None
 
 
-def selection_of(points: Sequence[Point], host: Mapping[str, Value]) -> Selection:
+def selection_of(
+    points: Sequence[Point], host: Mapping[str, Value], machine: Machine | None
+) -> Selection:
     """What laws make of points behind a host."""
-    return select(measured(points), host_times_of(checked(HostSpec, host)))
+    copied = machine is not None and machine.copied_by_cpu
+    return select(measured(points), host_times_of(checked(HostSpec, host)), copied=copied)
 
 
 def fit_by_law(
@@ -176,6 +179,7 @@ _NAMES: Mapping[str, str] = {
     "latency.read": "read_latency", "latency.write": "write_latency",
     "server.continued_read": "continued_read", "server.continued_write": "continued_write",
     "limits.rate": "rate", "limits.throughput": "throughput",
+    "server.cache": "cache", "server.uncached": "uncached",
 }  # fmt: skip
 """The law's name of each parameter."""
 

@@ -390,7 +390,7 @@ def _volumes(
     host = host_of(kind_of(VIRTUAL_DISK), settings, None)
     if not settings.host:
         host, _ = measured_host(host, points, machine)
-    kind = TABLE if selection_of(points, host).no_law else VIRTUAL_DISK
+    kind = TABLE if selection_of(points, host, machine).no_law else VIRTUAL_DISK
     tree, _ = base_of(kind_of(kind), replace(settings, kind=kind), "trial", None)
     if "capacity" not in settings.overrides:
         tree = begun_with(tree, capacity_of(points, machine))
@@ -398,7 +398,7 @@ def _volumes(
     def benches() -> Iterator[Bench]:
         for part in parts:
             others = _without(points, part)
-            selection = selection_of(others, host)
+            selection = selection_of(others, host, machine)
             yield fit_by_law(kind, tree, host, others, selection, settings.workers).bench
 
     return kind, benches()

@@ -15,7 +15,7 @@ from raidlab.calibration.measurements.measurement import Latency, Point, Side
 from raidlab.calibration.surrogates.forms import Blend
 from raidlab.calibration.surrogates.kriging import correlations
 from raidlab.calibration.surrogates.laws import FittedLaw, HostTimes, ServerLaw
-from raidlab.calibration.surrogates.loads import Loads, loads_of, measured
+from raidlab.calibration.surrogates.loads import Loads, loads_of, measured, tolerance_of
 from raidlab.calibration.surrogates.mixes import shared_of
 from raidlab.devices.host import HostSpec
 from raidlab.devices.trees import Tree, Value, put
@@ -95,6 +95,9 @@ def volume_values(law: FittedLaw) -> Tree:
     if form.continued:
         for side in ("read", "write"):
             found[f"server.continued_{side}"] = float(f"{numbers[f'continued_{side}']:.4g}")
+    if form.cached:
+        found["server.cache"] = f"{round(numbers['cache'])} B"
+        found["server.uncached"] = float(f"{max(numbers['uncached'], 1.001):.4g}")
     if form.capped:
         found["limits.rate"] = f"{numbers['rate']:.6g} IO/s"
         found["limits.throughput"] = f"{numbers['throughput'] / 1e6:.6g} MB/s"
@@ -221,12 +224,19 @@ def _row(
 
 
 def _shape(load: Loads, points: Sequence[Point], side: str, mean: float) -> list[str] | None:
-    """Latencies at the table's shares, as those of the nearest points with percentiles, scaled."""
+    """Latencies at the table's shares, as those of the nearest points with percentiles, scaled.
+
+    In a sequence most I/Os meet what was read ahead or gathered, and few wait for all of it: random
+    I/Os have another shape. Points of the other order count only where there are none of the own.
+    """
     known = [(point, shape) for point in points if (shape := _relative(getattr(point, side)))]
     if not known:
         return None
+    random = not load.sequential[0]
+    known = [each for each in known if each[0].rw.startswith("rand") == random] or known
     near = correlations(load, loads_of([point for point, _ in known]), _SHAPE_REACH)[0]
-    weights = near**2 / np.sum(near**2)
+    weights = (near / np.array([tolerance_of(point) for point, _ in known])) ** 2
+    weights /= weights.sum()
     logs = np.array([np.log(shape) for _, shape in known])
     values = np.maximum.accumulate(np.exp(weights @ logs))
     return [duration(mean * float(value)) for value in values]

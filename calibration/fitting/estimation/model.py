@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -122,7 +124,14 @@ class FitModel:
         tree.pop(CONTROLLER_TABLE, None)
         device = checked(KINDS[str(tree["kind"])], tree)
         controller = (checked(ControllerSpec, beside),) if beside else ()
-        return self.stand(device, checked(HostSpec, host), mapped, *controller)
+        return self.stand(device, _host(json.dumps(host)), mapped, *controller)
+
+
+@functools.lru_cache(maxsize=16)
+def _host(text: str) -> HostSpec:
+    """The host of a tree as JSON: most places of a search have the same one."""
+    found: HostSpec = checked(HostSpec, json.loads(text))
+    return found
 
 
 def _scale_cpu(host: Tree, factor: float) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.bench.bench import Effort
+from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.certainty.replicates import scaled_by_replicates
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
@@ -216,11 +216,19 @@ class Task:
             ios = [fine.ios_for(point) for point in self.points]
             bound = rate_tolerances(self.points, ios, at_limit)
 
+        last: list[tuple[bytes, Bench]] = []
+
+        def bench_at(at: Array) -> Bench:
+            # Points of one place are looked at in parts.
+            if not last or last[0][0] != at.tobytes():
+                last[:] = [(at.tobytes(), model.bench(at))]
+            return last[0][1]
+
         def evaluate(at: Array, indices: Sequence[int], rough: bool) -> Array:  # noqa: FBT001
             rates = usual if rough else bound
             looked = [self.points[index] for index in indices]
             try:
-                bench = model.bench(at)
+                bench = bench_at(at)
                 results = bench.run_all(
                     looked, self.rough if rough else fine, self.settings.workers
                 )
@@ -490,7 +498,10 @@ def _search(
 ) -> float:
     """Searches some parameters on some points; the place moves. Gives the cost there."""
     parameters = at.model.parameters
-    search = Search(task.evaluator(at.model), at.start, points, budget, parameters)
+    search = Search(
+        task.evaluator(at.model), at.start, points, budget, parameters,
+        together=max(1, task.settings.workers),
+    )  # fmt: skip
     stage = Stage(varied, points)
     many = max(_LEAST_SAMPLES, samples * len(varied))
     seed, most = task.settings.seed, budget.evaluations

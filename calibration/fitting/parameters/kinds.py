@@ -208,6 +208,8 @@ _VOLUME = (
     _time("latency.write", "us", 0.001, 1e7, "writes at depth 1", side="write"),
     Parameter("server.continued_read", "", 0.05, 1.0, "log", "sequential reads", side="read"),
     Parameter("server.continued_write", "", 0.05, 1.0, "log", "sequential writes", side="write"),
+    Parameter("server.cache", "MiB", 0.25, 256.0, "log", "large blocks at all depths"),
+    Parameter("server.uncached", "", 1.0, 6.0, "log", "large blocks at depth"),
     Parameter("limits.rate", "IO/s", 1.0, 1e12, "log", "small blocks at depth"),
     Parameter("limits.throughput", "MB/s", 1e-6, 1e6, "log", "large blocks at depth"),
 )

@@ -7,6 +7,7 @@ that a parameter near its bound is moved as far as any other.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -78,6 +79,8 @@ class Search:
     """For each residual of all points, the point that it belongs to."""
     depends: Callable[[Parameter, int], bool] = field(default=lambda parameter, point: True)
     """Whether a point depends on a parameter at all."""
+    together: int = 1
+    """Points that are simulated at a time where a look may end early: the workers."""
     evaluations: int = 0
     cut: set[str] = field(default_factory=set)
     """What has ended a part of it early: `evaluations`, `time`."""
@@ -94,14 +97,37 @@ class Search:
         Raises:
             OutOfBudgetError: The budget is spent.
         """
+        self._spend()
+        at = np.clip(at, 0.0, 1.0)
+        found = self.evaluate(at, points, rough)
+        return np.concatenate([found, (at - self.start) * PULL * self._pulls])
+
+    def within(self, at: Array, points: Sequence[int], most: float) -> Array | None:
+        """A rough look at a place: its residuals, or None once their loss is beyond `most`.
+
+        The loss is a sum of what is never negative, so the points after that need no simulation.
+
+        Raises:
+            OutOfBudgetError: The budget is spent.
+        """
+        if not math.isfinite(most):
+            return self.residuals(at, points, rough=True)
+        self._spend()
+        at = np.clip(at, 0.0, 1.0)
+        pull = (at - self.start) * PULL * self._pulls
+        found: list[Array] = []
+        for first in range(0, len(points), self.together):
+            found.append(self.evaluate(at, points[first : first + self.together], True))
+            if robust(np.concatenate([*found, pull])) > most:
+                return None
+        return np.concatenate([*found, pull])
+
+    def _spend(self) -> None:
         if self.evaluations >= self.budget.evaluations:
             raise OutOfBudgetError("evaluations")
         if time.monotonic() > self.budget.deadline:
             raise OutOfBudgetError("time")
-        at = np.clip(at, 0.0, 1.0)
         self.evaluations += 1
-        found = self.evaluate(at, points, rough)
-        return np.concatenate([found, (at - self.start) * PULL * self._pulls])
 
     def stepped(self, at: Array, index: int, here: Array) -> Array:
         """The residuals of all points at a place that is off another in one parameter alone.
@@ -171,6 +197,16 @@ def global_search(
         best.append((robust(found), part.copy()))
         return found
 
+    def glance(part: Array) -> None:
+        """Looks at a place that matters only if it is among the best."""
+        costs = sorted(cost for cost, _ in best)
+        most = costs[descents - 1] if len(costs) >= descents else math.inf
+        at = place.copy()
+        at[varied] = part
+        found = search.within(at, stage.points, most)
+        if found is not None:
+            best.append((robust(found), part.copy()))
+
     count = len(varied)
     cube = scipy.stats.qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(
         samples or 10 * count
@@ -185,7 +221,7 @@ def global_search(
     search.budget = replace(whole, evaluations=end)
     try:
         for part in (place[varied], *cube):
-            residuals(part)
+            glance(part)
         for _, part in sorted(best, key=lambda found: found[0])[:descents]:
             descend(residuals, part, of, 8)
         limits = [at for at, parameter in enumerate(of) if parameter.limits]

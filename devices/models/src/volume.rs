@@ -5,7 +5,8 @@
 //! Commands pass the limits in the order in which they come. Where the volume has servers (the
 //! thread of a hypervisor that emulates a virtual disk), they take each command in turn, for a time
 //! of its own and one for its bytes; reads and writes share them, or each have their own (the two
-//! directions of a link). Then the storage serves all of
+//! directions of a link). Where a CPU copies the bytes, they take longer when those of all commands in
+//! flight are more than its cache. Then the storage serves all of
 //! them at once: a fixed time there and back, and an exponential one that varies; a few commands meet
 //! a slow part of the storage, and take another exponential time.
 //! docs/explanation/virtual-disks.md has the equations.
@@ -16,6 +17,8 @@ use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Served, Spells, Stations, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 const MILLION: u32 = 1_000_000;
 /// Bytes of which a server's time is stated.
@@ -33,12 +36,25 @@ pub struct ServerParams {
     pub mib_ns: [Nanos; 2],
     /// Share of a command's time that varies exponentially; the rest is the same for all.
     pub spread: f64,
-    /// Share of the time of its bytes that a command takes which continues an earlier one: data
-    /// that were read ahead, writes that are gathered.
+    /// Share of its time that a command takes which continues an earlier one: data that were read
+    /// ahead, writes that are gathered.
     pub continued: [f64; 2],
     /// True if reads have as many servers of their own, and writes others.
     #[serde(default)]
     pub apart: bool,
+    /// The cache of the CPU that copies the bytes; none if it makes no difference.
+    #[serde(default)]
+    pub cache: Option<CopyCacheParams>,
+}
+
+/// A CPU's cache through which a server copies.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CopyCacheParams {
+    /// Bytes of commands in flight that it holds.
+    pub bytes: u64,
+    /// Times as long that a byte takes which it does not hold, in thousandths.
+    pub outside_milli: u64,
 }
 
 /// A volume in the plan.
@@ -80,6 +96,43 @@ struct Server {
     /// Where recent commands ended, by direction; each place is replaced in turn.
     ends: [[u64; STREAMS]; 2],
     oldest: [usize; 2],
+    in_flight: InFlight,
+}
+
+/// Bytes of the commands in the volume, by when they leave.
+#[derive(Debug, Default)]
+struct InFlight {
+    leaving: BinaryHeap<Reverse<(Time, u64)>>,
+    bytes: u64,
+}
+
+impl InFlight {
+    /// The bytes of those that are still there, and of one that comes.
+    fn with(&mut self, now: Time, bytes: u64) -> u64 {
+        while let Some(&Reverse((end, gone))) = self.leaving.peek() {
+            if end > now {
+                break;
+            }
+            self.leaving.pop();
+            self.bytes -= gone;
+        }
+        self.bytes + bytes
+    }
+
+    fn enter(&mut self, end: Time, bytes: u64) {
+        self.leaving.push(Reverse((end, bytes)));
+        self.bytes += bytes;
+    }
+}
+
+impl CopyCacheParams {
+    /// What a time of copying becomes while `held` bytes are in flight: the share of them that the
+    /// cache does not hold takes longer.
+    fn copied(&self, time: u128, held: u64) -> u128 {
+        let outside = u128::from(held.saturating_sub(self.bytes));
+        let more = u128::from(self.outside_milli.saturating_sub(1000));
+        time + time * more * outside / (1000 * u128::from(held.max(1)))
+    }
 }
 
 impl Server {
@@ -92,6 +145,7 @@ impl Server {
             ],
             ends: [[u64::MAX; STREAMS]; 2],
             oldest: [0; 2],
+            in_flight: InFlight::default(),
         }
     }
 
@@ -107,8 +161,8 @@ impl Server {
         (worked.unwrap_or(Nanos::ZERO), self.params.servers as usize)
     }
 
-    /// Mean time of a command that begins at `offset`; remembers where it ends.
-    fn time(&mut self, direction: usize, offset: u64, bytes: u64) -> Nanos {
+    /// Mean time of a command that arrives now and begins at `offset`; remembers where it ends.
+    fn time(&mut self, now: Time, direction: usize, offset: u64, bytes: u64) -> Nanos {
         let ends = &mut self.ends[direction];
         let known = ends.iter().position(|&end| end == offset);
         let at = known.unwrap_or_else(|| {
@@ -117,14 +171,23 @@ impl Server {
         });
         ends[at] = offset + bytes;
         let of = &self.params;
-        let moved = u128::from(of.mib_ns[direction].0) * u128::from(bytes) / u128::from(MIB);
-        let moved = Nanos(moved as u64);
-        let share = if known.is_some() {
-            of.continued[direction]
+        let mut moved = u128::from(of.mib_ns[direction].0) * u128::from(bytes) / u128::from(MIB);
+        if let Some(cache) = &of.cache {
+            moved = cache.copied(moved, self.in_flight.with(now, bytes));
+        }
+        let time = of.command_ns[direction] + Nanos(moved as u64);
+        if known.is_some() {
+            Nanos((time.0 as f64 * of.continued[direction]) as u64)
         } else {
-            1.0
-        };
-        of.command_ns[direction] + Nanos((moved.0 as f64 * share) as u64)
+            time
+        }
+    }
+
+    /// A command leaves the volume at `end`.
+    fn leaves(&mut self, end: Time, bytes: u64) {
+        if self.params.cache.is_some() {
+            self.in_flight.enter(end, bytes);
+        }
     }
 }
 
@@ -199,11 +262,14 @@ impl Volume {
         let mut served = Served { start, end: start };
         if let (Some(server), Op::Read | Op::Write) = (&mut self.server, op) {
             let direction = usize::from(op.is_write());
-            let time = server.time(direction, offset, bytes);
+            let time = server.time(port.now(), direction, offset, bytes);
             let time = self.draws.varied(time, server.params.spread);
             served = server.of(direction).serve(start, time);
         }
         served.end = served.end + least + self.draws.exponential(varies) + self.slow_part();
+        if let Some(server) = &mut self.server {
+            server.leaves(served.end, bytes);
+        }
         port.io(io).charge_stay(Part::Queue, Part::Service, served);
         port.done(io, served.end, Nanos::ZERO);
     }

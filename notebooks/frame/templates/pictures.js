@@ -1,5 +1,6 @@
 // Pictures of a room: drawn, with the curve before in grey, a pinned one, and a table behind each.
 const TALL = 400;  // pixels: beside it there is room for two pictures
+const LEGEND = 160;  // pixels; beyond it names of colours scroll
 const GHOST = "#9AA3AD", PINNED = "#CC79A7", DRAWN = "#D55E00";
 
 // Curves of another answer that lie on this picture's axes; bars leave a line at their ends.
@@ -98,7 +99,15 @@ function plot(root, picture, at, others, guess) {
   const ghosts = others.flatMap(([other, color, name]) => ghostsOf(picture, other, color, name));
   if (guess) ghosts.push({type: "scatter", mode: "lines", x: guess.x, y: guess.y, name: "predicted", showlegend: false, line: {color: DRAWN, width: 2.5, dash: "dot"}, hovertemplate: "predicted: %{y:,.3~g} at %{x:,~r}<extra></extra>"});
   const layout = fitted(picture.layout, place);
-  if (layout.showlegend) layout.legend.maxheight = 160;  // pixels; beyond it scrolls
+  if (layout.showlegend) layout.legend.maxheight = LEGEND;
+  if (layout.showlegend && narrow()) {
+    // On a phone names of colours stand one below the other: the plot keeps its height beside them.
+    const names = picture.data.filter((trace) => trace.name && trace.showlegend !== false).length;
+    const more = Math.max(0, Math.min(LEGEND, 20 * names) + 12 - layout.margin.t);
+    layout.height += more;
+    layout.margin.t += more;
+    place.style.height = `${layout.height}px`;
+  }
   if (ghosts.length) reach(layout, ghosts);
   // What moves glides to its next place, unless the visitor wants no motion.
   if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {

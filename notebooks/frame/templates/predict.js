@@ -73,7 +73,8 @@ function exportPredictions(student) {
 
 // A field to draw a curve in, with mouse, finger or keyboard; `value()` has a number or null a point.
 function curveField(place, form) {
-  const W = 600, H = 260, L = 60, R = 20, T = 12, B = 46;
+  // On a phone as wide as it is shown, so that its letters keep their size.
+  const W = narrow() ? 320 : 600, H = narrow() ? 200 : 260, L = 60, R = 20, T = 12, B = 46;
   const {x, most, log} = form;
   const scale = (at) => log ? Math.log(at) : at;
   const low = scale(x[0]), high = scale(x[x.length - 1]);

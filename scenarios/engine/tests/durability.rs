@@ -123,6 +123,54 @@ fn flushes_that_wait_for_a_drive_become_one() {
     assert!(ios(&outcome(&value), 0).abs_diff(26_664) <= 8);
 }
 
+/// A mirror in the host whose workers take a flush up after 10 us, eight writers to drives that serve
+/// all at once.
+fn mirror(order: &str) -> Value {
+    let mut value = stations(2, SERVICE, "fixed", 8);
+    value["arrays"][0]["level"] = json!("raid1");
+    value["arrays"][0]["software"] = json!(true);
+    value["arrays"][0]["md"] = json!({"flush_order": order, "flush_hand_ns": 10_000});
+    let sync = json!({"every": 1, "times": false, "allocates": false});
+    value["workloads"] = json!([writer("load", &sync)]);
+    value
+}
+
+/// One caller: a write, a worker, the members' flushes, a worker: 100 + 10 + 100 + 10 us.
+#[test]
+fn md_hands_a_flush_to_two_workers() {
+    for order in ["together", "one_by_one", "batches"] {
+        near(commands(&mirror(order)), 2.2);
+    }
+}
+
+/// Eight callers: one flush of 120 us after the other, or all eight with the one that goes out.
+#[test]
+fn flushes_of_md_pass_one_by_one_or_in_batches() {
+    for (order, expected) in [
+        ("one_by_one", 8333),
+        ("batches", 36_363),
+        ("together", 36_363),
+    ] {
+        let mut value = mirror(order);
+        value["workloads"][0]["arrival"]["outstanding"] = json!(8);
+        let ios = ios(&outcome(&value), 0);
+        assert!(ios.abs_diff(expected) <= 8, "{order}: {ios}");
+    }
+}
+
+/// The flush that stands for FUA is each member's own: of the five commands of a commit the barrier
+/// alone passes the workers, 20 us.
+#[test]
+fn what_stands_for_fua_does_not_pass_the_workers() {
+    let mut value = mirror("batches");
+    value["arrays"][0]["file_system"] = json!({
+        "journal": "ext4", "start_bytes": 1_u64 << 29, "bytes": 1 << 20,
+        "tick_ns": 4_000_000, "flushes": true, "async_commit": false, "wake_ns": 0,
+    });
+    value["workloads"][0]["sync"]["allocates"] = json!(true);
+    near(commands(&value), 5.2);
+}
+
 #[test]
 fn a_plan_that_cannot_be_is_refused() {
     let mut value = system(false, false, Some("ext4"));

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from raidlab.calibration.fitting.recovery import load
+from raidlab.calibration.measurements.measurement import Machine
 from raidlab.calibration.surrogates.cpu import host_times
 from raidlab.calibration.surrogates.forms import Family
 from raidlab.calibration.surrogates.kriging import krige
@@ -109,6 +110,56 @@ def test_caps_are_found_again():
     assert found.best_device_law.form.family is Family.CAPS
     assert named["rate"] == pytest.approx(20_000, rel=0.02)
     assert named["throughput"] == pytest.approx(300e6, rel=0.02)
+
+
+FLIGHT = loads(
+    *(
+        (share, block, depth, 1, 0)
+        for share in (1, 0, 0.5)
+        for block in (4096, 65536, 1 << 20)
+        for depth in (1, 6, 32)
+    )
+)
+
+
+def test_bytes_beyond_a_cpu_cache_by_hand():
+    """100 us a 64 KiB block; 8 MiB in flight, half of it beyond 4 MiB: 100 * (1 + 0.5) us."""
+    law = ServerLaw(1.0, cached=True)
+    at = np.append(numbers(10, 10, 100 / 65536, 100 / 65536, 1, 1), np.log([4 << 20, 2.0]))
+    found = law.rates(at, loads((1, 65536, 16, 1, 0), (1, 65536, 128, 1, 0)))
+    assert found == pytest.approx([1e6 / 110, 1e6 / 160], rel=1e-3)
+
+
+def test_a_cpu_cache_is_found_again_and_a_copied_device_has_no_caps():
+    law = ServerLaw(1.0, cached=True)
+    truth = np.append(numbers(6, 9, 0.1 / 1024, 0.2 / 1024, 20, 30), np.log([4 << 20, 2.5]))
+    rates = law.rates(truth, FLIGHT)
+    found = select(seen(rates, FLIGHT), copied=True)
+    assert found.chosen.form.family is Family.SERVER_CACHED
+    named = found.chosen.predictor.fitted.named()
+    assert named["cache"] == pytest.approx(4 << 20, rel=0.2)
+    assert named["uncached"] == pytest.approx(2.5, rel=0.1)
+    families = {each.form.family for each in found.scored}
+    assert not families & {Family.CAPS, Family.SERVER_APART}
+
+
+@pytest.mark.parametrize(
+    ("device", "copied"),
+    [("loop0", True), ("zram1", True), ("pmem0", True), ("vda", False), (None, False)],
+)
+def test_devices_that_the_machine_itself_copies(device, copied):
+    assert Machine(device=device).copied_by_cpu is copied
+
+
+def test_where_nothing_is_nearer_than_lines_the_table_is_one_of_lines():
+    """Rates that are lines, with noise: no law is nearer by a standard error."""
+    lines = LinesLaw.over(GRID)
+    rates = lines.rates(np.array([10.0, -0.4, 0.3, 9.0, -0.2, 0.1]), GRID)
+    noise = np.random.default_rng(5).normal(0.0, 0.1, len(GRID))
+    found = select(seen(rates * np.exp(noise)))
+    assert found.no_law
+    assert [each.form.name for each, _ in found.average.members] == ["table over lines"]
+    assert found.said().startswith("no law, use the table")
 
 
 def test_where_no_law_is_the_table_is_taken():

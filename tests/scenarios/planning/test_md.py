@@ -96,6 +96,57 @@ class TestKernels:
             assert costs == sorted(costs, reverse=True), level
 
 
+class TestFlushes:
+    """How md passes flushes on, by kernel; a worker wakes up in 2 us at 3 GHz."""
+
+    LOAD: ClassVar[WorkloadTree] = {"rw": "randwrite", "fdatasync": 1}
+
+    @pytest.mark.parametrize(
+        ("kernel", "order", "hands"),
+        [
+            ("2.6.32", "one_by_one", True),
+            ("4.17", "one_by_one", True),
+            ("4.18", "together", True),
+            ("5.1", "together", True),
+            ("5.2", "batches", True),
+            ("6.11", "batches", True),
+            ("6.12", "together", False),
+        ],
+    )
+    def test_by_kernel(self, kernel: str, order: str, *, hands: bool) -> None:
+        found = plan(scenario("raid1", 2, load=self.LOAD, host={"kernel": kernel}))
+        assert found.get("flush_order", "together") == order
+        assert found.get("flush_hand_ns", 0) == (2000 if hands else 0)
+
+    def test_a_faster_clock_wakes_workers_sooner(self) -> None:
+        host: HostTree = {"kernel": "5.14", "clock": "4 GHz"}
+        assert plan(scenario("raid1", 2, load=self.LOAD, host=host))["flush_hand_ns"] == 1500
+
+    def test_a_mirror_of_drives_without_a_volatile_cache_hands_flushes_on_too(self) -> None:
+        """md says that it has such a cache: two workers of 2 us take up a flush of the array.
+
+        The caller submits it (1.6 us, and 0.5 for each member) and wakes up again (1.4 and 2 us).
+        """
+
+        def mean(kernel: str) -> float:
+            load: WorkloadTree = self.LOAD | {"threads": 1, "outstanding": 1}
+            tree = scenario("raid1", 2, load=load, host={"kernel": kernel})
+            tree["array"][0]["drives"] = [{"model": "p3700-800", "count": 2}]
+            return simulate(tree).rows[0].latency_us.mean
+
+        assert mean("6.11") - mean("6.12") == pytest.approx(10.0, abs=0.3)
+
+    @pytest.mark.parametrize(
+        ("host", "load"),
+        [({}, LOAD), ({"kernel": "5.14"}, {"rw": "randwrite"})],
+    )
+    def test_without_a_kernel_or_a_flush_nothing_is_planned(
+        self, host: HostTree, load: WorkloadTree
+    ) -> None:
+        found = plan(scenario("raid1", 2, load=load, host=host))
+        assert not {"flush_order", "flush_hand_ns"} & found.keys()
+
+
 class TestSharedLines:
     """Each I/O moves a line twice, 125 ns each between two sockets: 4 million a second at most."""
 

@@ -28,6 +28,19 @@ pub struct BlockLayerParams {
     pub requests: u32,
 }
 
+/// How md passes on the flushes of an array (`md_flush_request` in Linux, drivers/md/md.c).
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum FlushOrder {
+    /// Each by itself, beside the others.
+    #[default]
+    Together,
+    /// One after the other.
+    OneByOne,
+    /// One at a time; all that came before it went out end with it.
+    Batches,
+}
+
 /// What Linux md costs and allows an array in the host, beyond its host's CPU times.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
@@ -45,6 +58,11 @@ pub struct MdPlan {
     pub least_bytes_per_s: u64,
     /// True if reads of level 10 find their copy on flash as on disks: before kernel 5.4.
     pub flash_as_disks: bool,
+    /// How several flushes pass.
+    pub flush_order: FlushOrder,
+    /// Until a worker takes a flush up, once before it goes to the members and once when all are
+    /// back; 0 where the caller's own thread does both.
+    pub flush_hand_ns: Nanos,
 }
 
 /// A page cache in the plan.

@@ -16,7 +16,7 @@ pub use copies::{Arrangement, CopiesPlan};
 pub use declustered::DeclusteredPlan;
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{BitmapPlan, FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
-pub use host::{BlockLayerParams, MdPlan, PageCacheParams, Scheduler};
+pub use host::{BlockLayerParams, FlushOrder, MdPlan, PageCacheParams, Scheduler};
 pub use host_cache::HostCachePlan;
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};

@@ -8,8 +8,7 @@ use crate::path::loads::Loads;
 use crate::raid::Raid;
 use crate::ssd_cache::SsdCaches;
 use crate::state::load::Request;
-use raidlab_io::Io;
-use raidlab_io::Mark;
+use raidlab_io::{Io, IoId, Mark};
 use raidlab_kernel::Time;
 
 /// What stands below the page caches, each owner with its own data.
@@ -43,6 +42,18 @@ impl Layers {
         self.prefetch();
     }
 
+    /// A flush that md has passed on is over, and with it those that it stood for; the next one goes.
+    pub(crate) fn flush_over(&mut self, id: IoId, now: Time) {
+        let array = self.path.ios[id].array;
+        let up = self.loads.complete(&mut self.path, id, now);
+        self.settle(up, now);
+        while let Some(rider) = self.path.next_rider(array, now) {
+            self.loads.flushed_beside(&mut self.path, rider, now);
+            self.settle(Up::None, now);
+        }
+        self.path.flush_over(array, now);
+    }
+
     /// As `pass_up`, for what comes from the agenda.
     fn pass_later(&mut self, up: Up, now: Time) {
         self.pass_up(up, now);
@@ -63,6 +74,9 @@ impl Layers {
         loop {
             up = match up {
                 Up::None => return,
+                Up::Complete(io) if self.path.is_passed_on(io) => {
+                    return self.path.members_flushed(io, now);
+                }
                 Up::Complete(io) => {
                     let up = self.loads.complete(&mut self.path, io, now);
                     self.prefetch();

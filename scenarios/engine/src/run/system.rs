@@ -186,6 +186,11 @@ impl System {
             LoadsEvent::Released(io) => loads.released(path, io, now),
             LoadsEvent::Granted(io) => loads.granted(path, io, now),
             LoadsEvent::Reap(thread) => loads.reap_due(path, thread, now),
+            LoadsEvent::FlushTaken(io) => path.flush_taken(io, now),
+            LoadsEvent::Flushed(io) => {
+                self.layers.flush_over(io, now);
+                Up::None
+            }
         }
     }
 

@@ -121,7 +121,12 @@ impl System {
     /// Events that come to nothing, or later, since the power failed: true if that is so.
     pub(crate) fn is_void(&mut self, event: Event, now: Time) -> bool {
         let (id, at_drive) = match event {
-            Event::Loads(LoadsEvent::Released(id) | LoadsEvent::Granted(id))
+            Event::Loads(
+                LoadsEvent::Released(id)
+                | LoadsEvent::Granted(id)
+                | LoadsEvent::FlushTaken(id)
+                | LoadsEvent::Flushed(id),
+            )
             | Event::Admit(id)
             | Event::Counted(id)
             | Event::Dispatch(id)

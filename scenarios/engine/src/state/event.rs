@@ -43,7 +43,7 @@ pub enum Event {
     Run(RunEvent),
 }
 
-/// Events of loads with limits, shares or a thread for completions.
+/// Events of loads with limits, shares, flushes of arrays or a thread for completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadsEvent {
     /// A request has the tokens that its load's limit asks for.
@@ -52,6 +52,10 @@ pub enum LoadsEvent {
     Granted(IoId),
     /// A thread may be done with what it was at, and takes another completion.
     Reap(u32),
+    /// A worker of md takes up a flush.
+    FlushTaken(IoId),
+    /// A worker of md hears that the members of a flush's array have been flushed.
+    Flushed(IoId),
 }
 
 /// Events of arrays that `raid` manages.

@@ -6,6 +6,7 @@ use crate::plan::{Arrival, MdPlan};
 use crate::state::arrivals::Arrivals;
 use crate::state::backlog::Backlog;
 use crate::state::drive::Drive;
+use crate::state::flushes::MdFlushes;
 use crate::state::load::Load;
 use crate::state::measure::Meter;
 use crate::state::read_balance::ReadBalance;
@@ -116,6 +117,8 @@ pub struct Array {
     pub(crate) software: bool,
     /// What its load threads share, where it is in the host.
     pub(crate) shared: SharedLine,
+    /// How its flushes pass, where it is in the host.
+    pub(crate) md_flushes: MdFlushes,
     /// How a read finds the copy that serves it.
     pub(crate) choice: CopyChoice,
     /// Its requests' path through the firmware.

@@ -3,10 +3,14 @@
 use super::Translation;
 use crate::ssd::map::slot::NONE;
 
-/// Slots of a large drive that are checked.
-const SAMPLED_SLOTS: u32 = 1 << 15;
-/// Units of a large drive that are checked.
-const SAMPLED_UNITS: u32 = 1 << 15;
+/// Slots up to which all are checked, of a run that has written much.
+const ALL_SLOTS: u64 = 1 << 20;
+/// Slots, and units, of a larger drive that are checked.
+const SAMPLED: u64 = 1 << 15;
+/// As `SAMPLED`, of a run that has hardly written: the check takes no longer than the run.
+const FEWEST: u64 = 1 << 12;
+/// Slots that are checked for each unit that a run has written.
+const FOR_EACH_WRITTEN: u64 = 4;
 
 impl Translation {
     /// Erases of the most and of the least worn block.
@@ -20,18 +24,25 @@ impl Translation {
     }
 
     /// Checks that every mapped unit lies in the slot that names it, and that valid counts agree.
-    /// Of a large drive a sample of blocks and units is checked.
+    /// Of a large drive, or after a short run, a sample of blocks and units is checked.
     ///
     /// # Errors
     /// Says which counts do not agree.
     pub(crate) fn check(&self) -> Result<(), String> {
         let per_block = self.block_of.get();
-        let small = u64::from(self.blocks.count()) * u64::from(per_block) <= 1 << 20;
+        let written = self.counts.host + self.counts.moved;
+        let enough = if cfg!(debug_assertions) {
+            ALL_SLOTS
+        } else {
+            (FOR_EACH_WRITTEN * written).clamp(FEWEST, ALL_SLOTS)
+        };
+        let small = u64::from(self.blocks.count()) * u64::from(per_block) <= enough;
+        let sampled = enough.min(SAMPLED) as u32;
         let stride = if small {
             1
         } else {
             // A step that shares no factor with the blocks of a die meets every place in a die.
-            (self.blocks.count() / (SAMPLED_SLOTS / per_block).max(8)).max(1) | 1
+            (self.blocks.count() / (sampled / per_block).max(8)).max(1) | 1
         };
         for block in (0..self.blocks.count()).step_by(stride as usize) {
             let slots = block * per_block..(block + 1) * per_block;
@@ -59,7 +70,7 @@ impl Translation {
         let unit_stride = if small {
             1
         } else {
-            (self.shape.units / SAMPLED_UNITS).max(1)
+            (self.shape.units / sampled).max(1)
         };
         for unit in (0..self.shape.units).step_by(unit_stride as usize) {
             let slot = self.map.find(unit).slot;

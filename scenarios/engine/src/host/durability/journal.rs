@@ -48,6 +48,8 @@ pub(crate) enum Ask {
     Forced(u64, u64),
     /// The drives' caches are flushed.
     Flush,
+    /// They are flushed behind a write with FUA, which the drives do not take.
+    FlushBehind,
 }
 
 /// A transaction that is being committed.
@@ -234,6 +236,7 @@ impl Journal {
         };
         match (phase, self.plan.journal) {
             (Phase::Barrier, _) if !self.plan.flushes => self.enter(Phase::Record),
+            (Phase::Last, _) if !self.plan.async_commit => Ask::FlushBehind,
             (Phase::Barrier | Phase::Last, _) => Ask::Flush,
             (_, JournalKind::Ext4) => self.write_record(1),
             (_, JournalKind::Xfs) => self.write_record(blocks),

@@ -16,7 +16,7 @@ use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_io::{IoId, Op, Part};
 use raidlab_jobs::plan::Syncs;
-use raidlab_kernel::{Table, Time};
+use raidlab_kernel::{Nanos, Table, Time};
 
 /// What a request of this package to an array is for.
 #[derive(Clone, Copy, Debug)]
@@ -56,10 +56,11 @@ pub(crate) fn own_threads(plan: &Plan) -> usize {
     plan.workloads.len() + usize::from(journals) * plan.arrays.len()
 }
 
-/// Whether a flush of an array reaches any of its drives.
+/// Whether a flush of an array reaches any of its drives, or the workers of its md.
 fn is_flushed(plan: &Plan, array: &ArrayPlan) -> bool {
     let mut drives = array.drives.iter();
-    drives.any(|&drive| plan.drives[drive as usize].flush != FlushCommand::Dropped)
+    array.md.flush_hand_ns > Nanos::ZERO
+        || drives.any(|&drive| plan.drives[drive as usize].flush != FlushCommand::Dropped)
 }
 
 /// By outside thread: what is true of the calls of its job.
@@ -200,6 +201,10 @@ impl Durability {
                 fua: matches!(ask, Ask::Forced(..)),
             },
             Ask::Flush => flush_request(),
+            Ask::FlushBehind => Request {
+                fua: true,
+                ..flush_request()
+            },
         };
         let thread = self.first_thread + array.number();
         self.send(below, request, array, (Step::Commit(array), thread), now);

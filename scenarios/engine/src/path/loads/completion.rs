@@ -51,6 +51,13 @@ impl Loads {
         Up::None
     }
 
+    /// A flush is complete by another one of its array: no controller has had it.
+    pub(crate) fn flushed_beside(&mut self, path: &mut Path, id: IoId, now: Time) {
+        path.inside.change(now, -1);
+        self.records.tally.stay += now - path.ios[id].entered;
+        self.signal(path, id, now);
+    }
+
     /// The thread of a complete request hears of it, or has to wait for a core.
     #[inline]
     pub(crate) fn signal(&mut self, path: &mut Path, id: IoId, now: Time) {

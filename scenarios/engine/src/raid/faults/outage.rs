@@ -88,6 +88,7 @@ impl Raid {
             }
             path.forget_flushes(drive, now);
         }
+        path.forget_waiting_flushes();
         for controller in path.controllers.ids() {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;

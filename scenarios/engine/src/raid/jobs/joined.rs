@@ -41,6 +41,9 @@ pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: JobId) -> bool
     into.extents.extend_from_slice(&extents);
     join_extents(&mut into.extents);
     into.flags.joined = true;
+    let (leader, forced) = (into.io, path.ios[jobs[index].io].fua);
+    path.ios[leader].fua |= forced;
+    let into = &mut jobs[other];
     into.flags.grown |= into.phase == Phase::Compute;
     let mut queue = into.joined;
     jobs.push(&mut queue, index);

@@ -11,6 +11,7 @@ use crate::raid::volume::Volume;
 use crate::run::build::check::Faults;
 use crate::ssd_cache::{self, SsdCaches};
 use crate::state::drive::Drive;
+use crate::state::flushes::MdFlushes;
 use crate::state::read_balance::ReadBalance;
 use crate::state::records::{Array, CopyChoice, SharedLine};
 use raidlab_kernel::Table;
@@ -32,6 +33,7 @@ pub(crate) fn build_arrays(plan: &Plan, drives: &[Drive], faults: &mut Faults) -
                 controller: array.controller.map(ControllerId::new),
                 software: array.software,
                 shared: SharedLine::of(array.md),
+                md_flushes: MdFlushes::of(array.md),
                 choice: copy_choice(plan, array),
                 path: if array.fast_path {
                     FirmwareRoute::Fast

@@ -250,6 +250,7 @@ fn check_declustered(plan: &Plan, faults: &mut Faults) {
 fn check_controllers(plan: &Plan, faults: &mut Faults) {
     for (i, array) in plan.arrays.iter().enumerate() {
         let most = array.md.shared_read_ns.max(array.md.shared_write_ns);
+        let most = most.max(array.md.flush_hand_ns);
         if most > LONGEST_CPU_TIME {
             let allowed = format!("at most {} ns", LONGEST_CPU_TIME.0);
             faults.add(format!("arrays.{i}.md"), most.0, allowed);

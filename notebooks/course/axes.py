@@ -1,0 +1,52 @@
+"""Empty axes on a worksheet, to draw a predicted curve on paper."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+from xml.sax.saxutils import escape
+
+from raidlab.notebooks.frame.room import Curve
+from raidlab.scenarios.results.look import digits
+
+WIDTH: Final = 600
+"""Of the drawing; all lengths are in its own units."""
+HEIGHT: Final = 260
+LEFT: Final = 64
+RIGHT: Final = 20
+TOP: Final = 12
+BOTTOM: Final = 46
+LEAST_GAP: Final = 44
+"""Between two numbers of the x axis."""
+ROWS: Final = 4
+
+
+def paper(form: Curve) -> str:
+    """The axes of a prediction that is drawn, as SVG: those of the room's page."""
+    scale = math.log if form.log else float
+    low, high = scale(form.x[0]), scale(form.x[-1])
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    lines, last = [], -math.inf
+    for row in range(ROWS + 1):
+        y = bottom - row / ROWS * (bottom - TOP)
+        lines.append(_line(LEFT, y, right, y))
+        lines.append(_text(LEFT - 6, y + 5, digits(row / ROWS * form.most), "end"))
+    for each in form.x:
+        x = LEFT + (scale(each) - low) / (high - low) * (right - LEFT)
+        lines.append(_line(x, TOP, x, bottom))
+        if x - last >= LEAST_GAP:
+            last = x
+            lines.append(_text(x, bottom + 18, f"{each:,g}", "middle"))
+    lines.append(_text((LEFT + right) / 2, HEIGHT - 6, form.across, "middle"))
+    lines.append(_text(LEFT + 6, TOP + 14, form.up, "start"))
+    said = escape(f"Empty axes: {form.up} over {form.across}", {'"': "&quot;"})
+    head = f'<svg class="paper" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
+    return "\n".join([head, *lines, "</svg>"])
+
+
+def _line(x: float, y: float, to_x: float, to_y: float) -> str:
+    return f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
