@@ -217,6 +217,9 @@ def _summaries(lines: Sequence[Line]) -> Iterable[str]:
     yield _summary_row("all, before", known)
     yield _summary_row("all, data sheets", [(line.report, line.report.naive) for line in lines])
     untouched = [line for line in lines if line.report.basis == "nothing fitted"]
+    blind = [(line.report, line.simulated) for line in lines if line.report.id.startswith("b")]
+    if blind:
+        yield _summary_row("blind (b01 to b06)", blind)
     yield _summary_row("nothing fitted", [(each.report, each.simulated) for each in untouched])
 
 
@@ -279,8 +282,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         lines.append(line)
         print(f"{report.id:12} {report.measured:12g} {line.simulated:12.4g} {line.faster:6.2f}")
     if options.json:
-        rows = [asdict(line) | {"report": line.report.model_dump()} for line in lines]
-        options.json.write_text(json.dumps(rows, indent=1))
+        found = [asdict(line) | {"report": line.report.model_dump()} for line in lines]
+        options.json.write_text(json.dumps(found, indent=1))
     if options.markdown:
         options.markdown.write_text(markdown(lines))
         options.markdown.with_suffix(".csv").write_text(rows(lines))

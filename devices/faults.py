@@ -28,6 +28,8 @@ class About(StrEnum):
     VALUE = "value"
     BACKLOG = "backlog"
     """More I/Os arrive than are served, until no memory is left."""
+    MEMORY = "memory"
+    """The machine has less memory, or fewer addresses, than the run needs."""
 
 
 @dataclass(frozen=True)

@@ -1433,6 +1433,7 @@ class ArrayPlan(TypedDict):
     spans: NotRequired[int]
     spares: NotRequired[list[int]]
     stripe_unit_bytes: int
+    takes_fua: NotRequired[bool]
     tier: NotRequired[TierPlan | None]
     used_bytes: NotRequired[int]
 

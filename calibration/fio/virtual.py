@@ -133,7 +133,11 @@ def bridge(
     Raises:
         SpecError: Everything that is wrong with the scenario, or an unknown array.
     """
-    checked = build_scenario(DEFAULT) if scenario is None else load_scenario(scenario)
+    checked = (
+        build_scenario(DEFAULT, outside=True)
+        if scenario is None
+        else load_scenario(scenario, outside=True)
+    )
     plan = checked.plan(0, 0, seed)
     return of_plan(plan, _array(checked, plan, array), checked)
 

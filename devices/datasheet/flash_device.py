@@ -234,16 +234,19 @@ def put_pauses(draft: Draft, flash: Flash) -> None:
 def _flush(draft: Draft, flash: Flash) -> None:
     """What a flush takes behind the program of what it finds in the buffer.
 
-    A protected drive that states a time pays it for the command; nobody states others.
+    A protected drive that states a time pays it for the command.
     """
     stated = flash.sheet.flush_latency
     if flash.sheet.is_protected:
         if stated is not None:
             draft.put("firmware.flush", quantity(stated / 1e3, "us"), Origin("data-sheet"))
+        elif flash.family != "pcie":
+            usual = priors.PROTECTED_FLUSH_US
+            draft.put("firmware.flush", quantity(usual.best, "us"), assumed(usual, "us"))
         return
     program = flash.slc_program_us if flash.sheet.has_slc_cache else flash.program_us
     program += flash.planes * PAGE / flash.channel_mb_s
-    usual = priors.FLUSH_MS[flash.family]
+    usual = priors.FLUSH_MS
     if stated is not None:
         time = max(0.0, stated / 1e3 - program)
         note = "flush_latency, less the program of what the buffer holds"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Final, cast
 
-from raidlab.devices.faults import Fault, SpecError, few_of_each
+from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.units import IO_RATE, RATE, SIZE
 from raidlab.devices.volume import VolumeSpec
@@ -20,6 +20,7 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_workloads, judged
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.redundancy import of_level
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
 from raidlab.scenarios.studies.size import asked_rate
@@ -56,9 +57,8 @@ class Bill:
             return
         drawn = 0.0
         for component in row["components"]:
-            model = component["name"].rpartition("/")[2].rpartition(".")[0]
-            power = component.get("power")
-            if model in self.by_activity and power is not None:
+            drive, power = drive_name(component["name"]), component.get("power")
+            if drive and drive.model in self.by_activity and power is not None:
                 drawn += power["watts"]
         self.watts = self.stated_watts + drawn
 
@@ -336,7 +336,7 @@ def _volumes_month(question: Question, name: str, count: int, bought: Bought) ->
 def refusal(faults: Sequence[Fault]) -> str:
     """Why a candidate cannot be simulated, with the remedy where memory is what lacks."""
     text = "; ".join(dict.fromkeys(f"{f.key} = {f.value}: {f.allowed}" for f in faults))
-    if any(fault.key.endswith(("memory", "address space")) for fault in faults):
+    if any(fault.about is About.MEMORY for fault in faults):
         text += " (fewer or smaller drives, or a machine with more memory)"
     return text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from raidlab.devices.host import HostSpec
+from raidlab.devices.kernels import tick_hz
 from raidlab.devices.plan_types import ArrayPlan, FileSystemPlan, Plan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
@@ -29,8 +30,6 @@ _XFS_SHARE = 2048
 _XFS_LEAST, _XFS_MOST = 64 << 20, 2 << 30
 """Of a log of XFS: a 2048th of the file system, within these: mkfs.xfs(8)."""
 _LEAST_FILE_SYSTEM = 16 << 20
-_TICK_NS = 4_000_000
-"""Granularity of the times of files, a tick of the kernel: CONFIG_HZ=250 of Debian and Ubuntu."""
 
 
 def flush_command(spec: DriveSpec, options: DriveOptions) -> FlushCommand:
@@ -85,6 +84,10 @@ def _forced_writes(plan: Plan, parts: Parts) -> None:
     flushes = _flushes_of_drives(parts)
     arrays = plan["arrays"]
     forces = [_passes_fua(array, flushes, takers) for array in arrays]
+    if parts.outside:
+        for array, possible in zip(arrays, forces, strict=True):
+            if possible:
+                array["takes_fua"] = True
     for array, possible in zip(arrays, forces, strict=True):
         system, bitmap = array.get("file_system"), array.get("bitmap")
         none_flushed = all(flushes[drive] == "dropped" for drive in array["drives"])
@@ -127,7 +130,7 @@ def _drive_flushes(plan: Plan, table: ScenarioTable, parts: Parts) -> None:
     jobs = plan.get("jobs")
     syncs = [] if jobs is None else [thread["syncs"] for thread in jobs["threads"]]
     asked = (
-        not table.workload
+        parts.outside
         or any(load.makes_durable for load in table.workload)
         or any(s["fsync"] or s["fdatasync"] or s["at_end"] or s["each_write"] for s in syncs)
         or any(_flushes(array) for array in parts.arrays)
@@ -160,7 +163,7 @@ def journal_start(usable: int, journal: int) -> int:
 
 
 def file_system_plan(
-    table: FileSystemTable, usable: int, *, flushed: bool, wake_ns: int
+    table: FileSystemTable, usable: int, *, flushed: bool, wake_ns: int, kernel: str = ""
 ) -> FileSystemPlan:
     """`FileSystemPlan` of the native engine.
 
@@ -169,13 +172,14 @@ def file_system_plan(
         usable: Bytes of its array.
         flushed: Whether anything of the array is sent flushes.
         wake_ns: CPU time of a thread that wakes up.
+        kernel: Its release name, if it is known: files have the granularity of its ticks.
     """
     journal = journal_bytes(table, usable)
     return {
         "journal": table.type,
         "start_bytes": journal_start(usable, journal),
         "bytes": journal,
-        "tick_ns": _TICK_NS,
+        "tick_ns": 10**9 // tick_hz(kernel),
         "flushes": table.barrier and flushed,
         "async_commit": table.journal_async_commit,
         "wake_ns": wake_ns,
@@ -217,7 +221,8 @@ def add_file_systems(table: ScenarioTable, parts: Parts, host: HostSpec | None) 
             flushed = any(flushes[drive] != "dropped" for drive in drives)
             # md says it has a volatile cache, whatever its members say.
             flushed |= "flush_hand_ns" in parts.arrays[index].get("md", {})
-            plan = file_system_plan(system, usable, flushed=flushed, wake_ns=wake)
+            kernel = table.host.kernel or ""
+            plan = file_system_plan(system, usable, flushed=flushed, wake_ns=wake, kernel=kernel)
             parts.arrays[index]["file_system"] = plan
     for at, load in enumerate(table.workload):
         durable |= load.makes_durable

@@ -7,7 +7,14 @@ from typing import Final
 
 from raidlab.devices.faults import Faults
 from raidlab.devices.host import HostSpec
-from raidlab.devices.kernels import Era, era_of, parse_version, shared_ns, unknown_version
+from raidlab.devices.kernels import (
+    Era,
+    era_of,
+    parse_version,
+    shared_ns,
+    tick_hz,
+    unknown_version,
+)
 from raidlab.devices.levels import facts
 from raidlab.devices.plan_types import ArrayPlan, MdPlan
 from raidlab.devices.units import format_rate
@@ -40,6 +47,8 @@ def md_plan(
     host: HostSpec | None,
     faults: Faults,
     warnings: list[str],
+    *,
+    flushed: bool,
 ) -> MdPlan:
     """`MdPlan` of the native engine, for an array in the host: only what differs from its defaults.
 
@@ -50,6 +59,7 @@ def md_plan(
         host: The host, if it was found.
         faults: Takes keys of arrays that are not md's, or have no parity.
         warnings: Takes keys without effect on this kernel.
+        flushed: Whether anything may flush the array.
     """
     in_host, shape = table.in_host, facts(table.level)
     has_parity = in_host and shape.parities > 0
@@ -80,7 +90,7 @@ def md_plan(
             plan["shared_read_ns"] = read
         if write:
             plan["shared_write_ns"] = write
-    if era is not None and has_flushes(scenario):
+    if era is not None and flushed:
         _pass_flushes(plan, era, scenario, host)
     if era is not None and shape.copies > 1 and _reads_flash_as_disks(scenario):
         plan["flash_as_disks"] = True
@@ -92,11 +102,9 @@ def md_plan(
 
 
 def has_flushes(scenario: ScenarioTable) -> bool:
-    """Whether anything may flush the arrays: a load, a job, or a program that drives them."""
-    return (
-        not scenario.workload
-        or bool(file_systems(scenario))
-        or any(load.makes_durable or load.job_file is not None for load in scenario.workload)
+    """Whether a load or a job of a scenario may flush its arrays."""
+    return bool(file_systems(scenario)) or any(
+        load.makes_durable or load.job_file is not None for load in scenario.workload
     )
 
 
@@ -125,7 +133,10 @@ def md_host_warnings(
     counted = any("shared_read_ns" in md or "shared_write_ns" in md for md in plans)
     keys = ("stripe_cache", "flash_as_disks", "flush_order", "flush_hand_ns")
     limited = any(key in md for md in plans for key in keys)
-    if scenario.host.kernel is not None and not counted and not limited:
+    kernel = scenario.host.kernel
+    ticks = kernel is not None and tick_hz(kernel) != tick_hz("")
+    limited |= ticks and bool(file_systems(scenario))
+    if kernel is not None and not counted and not limited:
         why = "no counter of md ends the rate of an array here"
         if not any(array.in_host for array in scenario.array):
             why = 'only arrays with software_raid = "os" or "lvm" have costs by kernel'

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from raidlab.devices.plan_types import ArrayPlan, BitmapPlan, CopiesPlan, MdPlan
 from raidlab.scenarios.planning.bitmap import bitmap_plan
-from raidlab.scenarios.planning.md import md_plan, sync_speed
+from raidlab.scenarios.planning.md import has_flushes, md_plan, sync_speed
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.read_balance import balanced_by_md, copies_plan
 from raidlab.scenarios.spec.schema import ArrayTable
@@ -47,7 +47,15 @@ class OfMd:
             bitmap_plan(key, name, table, capacities, faults, warnings, volatile=volatile),
             balanced_by_md(key, name, table, warnings),
             copies_plan(key, table, faults),
-            md_plan(key, table, scenario, parts.host, faults, warnings),
+            md_plan(
+                key,
+                table,
+                scenario,
+                parts.host,
+                faults,
+                warnings,
+                flushed=parts.outside or has_flushes(scenario),
+            ),
             sync_speed(key, table, faults),
         )
 

@@ -28,6 +28,7 @@ from raidlab.scenarios.planning.preconditioning import (
 )
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
+from raidlab.scenarios.spec.component_name import DriveName
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
 from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
 
@@ -51,6 +52,8 @@ class Parts:
     """Of the host's CPU in hertz."""
     host: HostSpec | None = None
     """The host, if it was found."""
+    outside: bool = False
+    """Whether a program drives the system instead of its loads, and may flush its arrays."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[DeviceParams] = field(default_factory=list)
     """The plan's `devices`."""
@@ -167,7 +170,7 @@ class Parts:
             link = self._link(entry_key, key, entry, table)
             ncq = self._has_ncq(entry_key, spec, entry)
             for _ in range(entry.count):
-                label = f"{name}/{spec.name}.{len(chosen)}"
+                label = str(DriveName(name, spec.name, len(chosen)))
                 chosen.append((Attached(spec, label, entry_key, link, ncq), options))
         return chosen
 

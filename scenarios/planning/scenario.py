@@ -194,14 +194,18 @@ def _goals(
     )
 
 
-def load_scenario(path: str | Path) -> Scenario:
+def load_scenario(path: str | Path, *, outside: bool = False) -> Scenario:
     """Reads a scenario file and everything it names.
+
+    Args:
+        path: The file.
+        outside: As `build_scenario` takes it.
 
     Raises:
         SpecError: Everything that is wrong with it.
     """
     path = Path(path)
-    return build_scenario(read_toml(path), path)
+    return build_scenario(read_toml(path), path, outside=outside)
 
 
 def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario:
@@ -225,6 +229,8 @@ def build_scenario(
     path: str | Path | None = None,
     own: Mapping[str, Device] | None = None,
     sections: Sequence[Section] | None = None,
+    *,
+    outside: bool = False,
 ) -> Scenario:
     """A scenario from the tree of its file.
 
@@ -233,6 +239,7 @@ def build_scenario(
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
         sections: What job files of its workloads hold, if they were read.
+        outside: Whether a program drives it instead of its loads, and may flush its arrays.
 
     Raises:
         SpecError: Everything that is wrong with it.
@@ -244,7 +251,7 @@ def build_scenario(
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
     parts = Builder(table, faults, None if path is None else path.parent, own or {})
-    parts.sections = sections
+    parts.sections, parts.outside = sections, outside or not table.workload
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.take_host(host)
     controller = _controller(table, parts)

@@ -426,7 +426,7 @@ def gains(result: Result) -> tuple[Table, str] | None:
             and (abs(gain) >= _GAIN or each["still_filling"])
         ]
         if not shown:
-            none.append(case["change"].removeprefix("twice "))
+            none.append(case["subject"])
             continue
         points = ", ".join(shown)
         last = case["results"][-1]

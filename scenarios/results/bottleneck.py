@@ -11,12 +11,12 @@ from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.look import figure, part_name
 from raidlab.scenarios.results.over_time import changes, spells
 from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.spec.component_name import drive_name, limited_load
 from raidlab.scenarios.spec.findings import Limit
 from raidlab.scenarios.spec.run_result import Component
 
 _QUEUES = ("queue", "bitmap")
 """Kinds where I/Os wait for what else works: full, they rank behind what is busy all the time."""
-_LIMIT = re.compile(r" (IOPS|bandwidth) limit$")
 _PART = re.compile(r"\.\d+$")
 _BUSY = 0.9
 """Utilisation from which on more places in a queue would bring a component little more."""
@@ -53,10 +53,10 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
 
     That is all but drives and links of other arrays, and limits of other loads.
     """
-    own = ("", target, tier_name(target))
+    arrays = (target, tier_name(target))
 
     def is_own(limit: str) -> bool:
-        owner = _LIMIT.sub("", limit)
+        owner = limited_load(limit)
         # Parts of a load have a number, jobs of a file are named behind it.
         return (
             workload == owner
@@ -64,12 +64,13 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
             or (workload.startswith(f"{owner}."))
         )
 
-    return [
-        each
-        for each in components
-        if each["name"].rpartition("/")[0] in own
-        and (each["kind"] != "limit" or is_own(each["name"]))
-    ]
+    def can_meet(component: Component) -> bool:
+        if component["kind"] == "limit":
+            return is_own(component["name"])
+        drive = drive_name(component["name"])
+        return drive is None or drive.array in arrays
+
+    return [each for each in components if can_meet(each)]
 
 
 def met_by(row: Row) -> list[Component]:
@@ -227,12 +228,12 @@ def _short(component: Component, row: Row) -> str:
 
 def _called(component: Component, row: Row) -> str:
     """A component; drives of one array, and what each has of its own, by kind."""
-    kind, (array, slash, _) = component["kind"], component["name"].partition("/")
+    kind, drive = component["kind"], drive_name(component["name"])
     alike = [each for each in row["components"] if _group(each) == _group(component)]
-    name = _name(component)
-    if slash and kind in PLURALS and len(alike) > 1:
-        return PLURALS[kind] if array == row["target"] else f"{PLURALS[kind]} of {array}"
-    return name
+    if drive and kind in PLURALS and len(alike) > 1:
+        own = drive.array == row["target"]
+        return PLURALS[kind] if own else f"{PLURALS[kind]} of {drive.array}"
+    return _name(component)
 
 
 def _share(component: Component) -> str:
@@ -297,9 +298,9 @@ def _rank(component: Component) -> tuple[bool, float]:
 
 def _group(component: Component) -> str:
     kind, name = component["kind"], component["name"]
-    array, slash, _ = name.partition("/")
-    if kind in ("drive", "link", *_IN_DRIVES) and slash:
-        return f"{kind} of {array}"
+    drive = drive_name(name)
+    if kind in ("drive", "link", *_IN_DRIVES) and drive:
+        return f"{kind} of {drive.array}"
     return "host" if kind in ("cpu", "host") else f"{kind} {name}"
 
 

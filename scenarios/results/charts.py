@@ -29,6 +29,7 @@ from raidlab.scenarios.results.look import (
 )
 from raidlab.scenarios.results.page import HeatMap
 from raidlab.scenarios.results.row import Row, figures_of, latency_at, measured
+from raidlab.scenarios.spec.component_name import drive_name
 
 _PERCENTILES = {"p50": "p50", "p99": "p99", "p99_9": "p99.9"}
 _LITTLE_SHARE = 0.02
@@ -318,19 +319,21 @@ def utilization(summary: Sequence[Row], most: int = 12) -> HeatMap:
 
 def _members(component: Any, row: Row) -> tuple[str, list[Any]]:
     """The name of a component's group, and all that are in it."""
-    kind, (array, slash, model) = component["kind"], component["name"].partition("/")
+    kind, drive = component["kind"], drive_name(component["name"])
     if kind in ("cpu", "host"):
         return "host, busiest thread", [component]
-    if not slash:
+    if drive is None:
         return component["name"] + (" cores" if kind == "controller" else ""), [component]
     alike = [
         each
         for each in row["components"]
-        if each["kind"] == kind and each["name"].partition("/")[0] == array
+        if each["kind"] == kind
+        and (other := drive_name(each["name"])) is not None
+        and other.array == drive.array
     ]
     if len(alike) == 1:
-        return f"{array}/{model}", alike
-    return f"{PLURALS.get(kind, kind)} of {array} ({len(alike)})", alike
+        return str(drive), alike
+    return f"{PLURALS.get(kind, kind)} of {drive.array} ({len(alike)})", alike
 
 
 def bound(rows: Sequence[Row]) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TypedDict, cast
 
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.run_result import CacheReport
 from raidlab.scenarios.spec.sustained import GATHERED
 
@@ -66,8 +67,9 @@ def endurance(result: Result) -> list[Wear]:
         of_run: dict[str, list[Figures]] = {}
         for component in row["components"]:
             figures = component.get("figures") or {}
-            if "nand_bytes_written" in figures:
-                of_run.setdefault(component["name"].rpartition(".")[0], []).append(figures)
+            drive = drive_name(component["name"])
+            if drive and "nand_bytes_written" in figures:
+                of_run.setdefault(f"{drive.array}/{drive.model}", []).append(figures)
         if _waits(row["caches"], of_run.values()):
             withheld.add(row["point"])
         for name, drives in of_run.items():

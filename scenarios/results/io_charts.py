@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from raidlab.scenarios.results.look import (
     part_name,
 )
 from raidlab.scenarios.results.row import IoRow
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.run_result import Stage
 
 DRAWN = 200
@@ -30,8 +30,6 @@ _BARS = 1200
 """Bars that it has at most."""
 _LINE = 24
 """Letters of a component's name in one line."""
-_OF_DRIVE = re.compile(r"(.*/.*\.)\d+(?= |$)")
-"""What stands before the number of a drive in an array of several."""
 
 
 def drawn(ios: Sequence[IoRow]) -> list[IoRow]:
@@ -121,14 +119,16 @@ def _times(ios: Sequence[IoRow]) -> dict[str, int]:
 def short_names(ios: Sequence[IoRow]) -> dict[str, str]:
     """What each component is called where room is scarce: `drive 2` for `data/generic-hdd.2`."""
     names = {stage["component"] for io in ios for stage in io["stages"]}
-    heads = {match[1] for name in names if (match := _OF_DRIVE.match(name)) is not None}
-    if len(heads) != 1:
-        return {name: printable(name) for name in names}
-    (head,) = heads
-    return {
-        name: printable("drive " + name[len(head) :] if name.startswith(head) else name)
-        for name in names
-    }
+    drives = {name: drive for name in names if (drive := drive_name(name)) is not None}
+    alike = len({(drive.array, drive.model) for drive in drives.values()}) == 1
+
+    def short(name: str) -> str:
+        drive = drives.get(name)
+        if drive is None or not alike:
+            return name
+        return f"drive {drive.number}{drive.part and ' '}{drive.part}"
+
+    return {name: printable(short(name)) for name in names}
 
 
 def lives(ios: Sequence[IoRow]) -> go.Figure:

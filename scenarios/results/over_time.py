@@ -12,6 +12,7 @@ from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.look import figure
 from raidlab.scenarios.results.row import Row, RunEvent
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.findings import TIMED, Event, Limit
 from raidlab.scenarios.spec.run_result import Component
 
@@ -23,9 +24,8 @@ def spells(components: Sequence[Component], begin: float, end: float) -> list[Li
     """What held at components from `begin` to `end`, in seconds; that of alike drives is one."""
     found: dict[tuple[str, str], list[Limit]] = {}
     for component in components:
-        # Drives of one array have its name before the slash.
-        array, slash, _ = component["name"].partition("/")
-        name = array if slash else component["name"]
+        drive = drive_name(component["name"])
+        name = drive.array if drive else component["name"]
         for each in component.get("spells", ()):
             since, to = max(each["from_s"], begin), min(each["to_s"], end)
             if to > since:

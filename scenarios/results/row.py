@@ -212,6 +212,8 @@ class Change(TypedDict):
     """One thing changed in a scenario; why it cannot be, or what it gives."""
 
     change: str
+    subject: str
+    """What there is twice of."""
     why_not: str | None
     reason: str | None
     """What would be allowed, where it cannot be."""

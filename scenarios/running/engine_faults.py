@@ -16,6 +16,7 @@ from raidlab.devices.units import format_duration, format_rate, format_size
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.events import asked_by
 from raidlab.scenarios.planning.scenario import Scenario
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.trees import EventTree
 
 _KEYS = {"snapshot": "run.snapshot"}
@@ -101,12 +102,12 @@ def _of_device(
     of = () if base is None else base["drives"]
     drives = (drive["name"] for drive in of if drive["device"] == number)
     name = next(drives, f"devices.{number}")
-    model = re.sub(r"\.\d+$", "", name.rpartition("/")[2])
+    drive = drive_name(name)
     fault = _with_unit(key, value, allowed, path)
     fault = replace(fault, key=_DEVICE_KEYS.get(fault.key, fault.key))
-    if model not in devices:
+    if drive is None or drive.model not in devices:
         return Fault(f"{name}: {fault.key}", fault.value, fault.allowed, (), path)
-    device = devices[model]
+    device = devices[drive.model]
     written = get(device.written, fault.key)
     stands = written if isinstance(written, str | int | float) else fault.value
     return Fault(fault.key, stands, fault.allowed, (), str(device.path))

@@ -10,6 +10,7 @@ from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import leading
 from raidlab.scenarios.results.look import percent
 from raidlab.scenarios.results.result import Recorded
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.run_result import Component
 
 _FULL_SHARE = 0.9
@@ -83,7 +84,8 @@ class Limit:
             return f"{text}, which serve users besides" if self.loaded else f"{text}, streaming"
         if self.component is None or self.share is None:
             return text
-        _, _, name = self.component.rpartition("/")
+        drive = drive_name(self.component)
+        name = drive.in_array if drive else self.component
         return f"{text} ({name}, {percent(self.share)})"
 
     def to_dict(self) -> Document:
@@ -117,5 +119,5 @@ def limit_of(recorded: Recorded, scenario: Scenario, array: int, *, is_paced: bo
 
 def _is_met(component: Component, array: str) -> bool:
     """Whether a rebuild of the array passes a component: its own, or one of several arrays."""
-    owner, slash, _ = component["name"].partition("/")
-    return not slash or owner == array
+    drive = drive_name(component["name"])
+    return drive is None or drive.array == array

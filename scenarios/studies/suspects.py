@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Final, Literal
 
 from raidlab.devices.levels import facts_of
-from raidlab.devices.plan_types import ArrayPlan, DeviceParams, LimitParams, Plan
+from raidlab.devices.plan_types import ArrayPlan, DeviceParams, DrivePlan, LimitParams, Plan
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
+from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.trees import ScenarioTree
 
 BUSY: Final = 0.9
@@ -462,7 +463,8 @@ def _of_links(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
             link["write_command_ns"] = link.get("write_command_ns", 0) // _WIDER
             link["bytes_per_s"] *= _WIDER
 
-        expander = "expander" in link["name"]
+        # SAS connections of several drives: a lane carries one in both directions.
+        expander = not link["full_duplex"] and len(_users(scenario, at)) > 1
         yield Suspect(
             "expander" if expander else "link",
             link["name"],
@@ -478,17 +480,22 @@ def _of_links(scenario: Scenario, busy: dict[str, str]) -> Iterator[Suspect]:
 
 def _is_own(scenario: Scenario, link: int) -> bool:
     """True of a drive's own link at the drive's own rate: it limits by design."""
-    users = [drive for drive in scenario.base["drives"] if link in drive["path"]]
+    users = _users(scenario, link)
     if len(users) != 1:
         return False
-    name = users[0]["name"].rpartition(".")[0].rpartition("/")[2]
-    model = scenario.models.get(name)
-    if model is None:
+    drive = drive_name(users[0]["name"])
+    model = scenario.models.get(drive.model) if drive else None
+    if drive is None or model is None:
         return False
-    alone = build_scenario({"array": [{"drives": [{"model": model.path or name}]}]}, None)
+    alone = build_scenario({"array": [{"drives": [{"model": model.path or drive.model}]}]}, None)
     own: int = alone.base["links"][alone.base["drives"][0]["path"][0]]["bytes_per_s"]
     rate: int = scenario.base["links"][link]["bytes_per_s"]
     return rate >= own
+
+
+def _users(scenario: Scenario, link: int) -> list[DrivePlan]:
+    """Drives whose data cross a link."""
+    return [drive for drive in scenario.base["drives"] if link in drive["path"]]
 
 
 def _without_failures(tree: ScenarioTree) -> None:

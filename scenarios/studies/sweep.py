@@ -61,6 +61,8 @@ class Sweep:
     breaches: tuple[str, ...] = ()
     interrupted: bool = False
     """Ctrl-C came: some points have no rows."""
+    refused: Mapping[int, tuple[Fault, ...]] = field(default_factory=dict)
+    """Why points cannot be built."""
 
     def __repr__(self) -> str:
         """A line: what varies, how many points and rows, and the first warning."""
@@ -255,6 +257,9 @@ def sweep(
         warnings=tuple(_counted(warnings[each], len(placed), each) for each in sorted(warnings)),
         breaches=tuple(sorted(breaches)),
         interrupted=interrupted,
+        refused={
+            at: tuple(built.points[at].faults) for at in sorted(rows) if built.points[at].faults
+        },
     )
 
 

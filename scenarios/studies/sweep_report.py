@@ -118,10 +118,9 @@ def notes(found: Sweep) -> list[str]:
             reasons.setdefault(row["why_not"], []).append(row)
     said = []
     for why, rows in reasons.items():
-        # A reason that begins with the point's own words says which it is.
-        where = (
-            "" if why.startswith(place(found.vary, rows[0])) else f"{place(found.vary, rows[0])}"
-        )
+        first = found.refused[rows[0]["point"]][0]
+        # A fault of the key that varies says itself which point it is.
+        where = "" if (first.key,) == found.vary else place(found.vary, rows[0])
         more = f" and {len(rows) - 1:,} more points" if len(rows) > 1 else ""
         said.append(f"{where}{more}{': ' if where or more else ''}{why}.")
     return said

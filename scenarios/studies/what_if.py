@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal
@@ -41,25 +41,25 @@ def what_if(
     Raises:
         KeyboardInterrupt: Ctrl-C.
     """
-    changed: list[tuple[str, Scenario | list[Fault]]] = []
-    for words, case in _cases(scenario):
+    changed: list[tuple[_Case, Scenario | list[Fault]]] = []
+    for case in _cases(scenario):
         try:
-            changed.append((words, case()))
+            changed.append((case, case.build()))
         except SpecError as error:
-            changed.append((words, error.faults))
+            changed.append((case, error.faults))
     outcomes = results_of(
-        [case for _, case in changed if not isinstance(case, list)],
+        [built for _, built in changed if not isinstance(built, list)],
         result.seed, workers=workers, progress=progress, store=store, heeds_past=False,
     )  # fmt: skip
     before = {(row["workload"], row["point"]): row for row in result.summary()}
     unfilled = points_still_filling(result.results)
     changes: list[Change] = []
     warnings = list(result.warnings)
-    for words, changed_to in changed:
+    for case, changed_to in changed:
         if isinstance(changed_to, list):
             why_not = "; ".join(str(fault) for fault in changed_to)
             reason = "; ".join(dict.fromkeys(fault.allowed for fault in changed_to))
-            changes.append({"change": words, "why_not": why_not, "reason": reason, "results": []})
+            changes.append(case.report([], why_not, reason))
         else:
             outcome = next(outcomes)
             filling = {*points_still_filling(outcome.results), *unfilled}
@@ -67,9 +67,9 @@ def what_if(
                 _gain(row, before, still_filling=row["point"] in filling)
                 for row in outcome.summary()
             ]
-            changes.append({"change": words, "why_not": None, "reason": None, "results": gains})
+            changes.append(case.report(gains))
             warnings += [
-                about(warning, f"with {words}: {warning}")
+                about(warning, f"with {case.words}: {warning}")
                 for warning in outcome.warnings
                 if warning not in result.warnings
             ]
@@ -99,27 +99,50 @@ _OF_CONTROLLERS: Final[Mapping[_Number, str]] = {
 """Numbers of a controller that can be twice as large, in words."""
 
 
-def _cases(scenario: Scenario) -> Iterator[tuple[str, Callable[[], Scenario]]]:
-    """Every change that has something to change in this system, in words."""
+@dataclass(frozen=True)
+class _Case:
+    """A change of the system."""
+
+    words: str
+    subject: str
+    """What there is twice of."""
+    build: Callable[[], Scenario]
+    """The changed scenario. Raises SpecError where it cannot be."""
+
+    def report(
+        self, gains: list[Gain], why_not: str | None = None, reason: str | None = None
+    ) -> Change:
+        return {
+            "change": self.words,
+            "subject": self.subject,
+            "why_not": why_not,
+            "reason": reason,
+            "results": gains,
+        }
+
+
+def _cases(scenario: Scenario) -> Iterator[_Case]:
+    """Every change that has something to change in this system."""
     plan = scenario.base
     for at, controller in enumerate(plan["controllers"]):
         name, link = controller["name"], controller["link"]
         if link is not None:
-            yield _planned(scenario, f"twice the lanes of {name}", partial(_double_link, link))
+            yield _planned(scenario, f"the lanes of {name}", partial(_double_link, link))
         for key, words in _OF_CONTROLLERS.items():
             if controller[key] and _matters(plan, key):
-                words = f"twice the {words} of {name}"
-                yield _planned(scenario, words, partial(_double_number, at, key))
+                subject = f"the {words} of {name}"
+                yield _planned(scenario, subject, partial(_double_number, at, key))
         if controller.get("cache") is not None and _cached(plan):
-            yield _planned(scenario, f"twice the cache of {name}", _double_cache)
-    yield _planned(scenario, "twice the rate of the drives' links", _double_links)
-    yield "twice the drives", lambda: _with_drives(scenario, "drives")
+            yield _planned(scenario, f"the cache of {name}", _double_cache)
+    yield _planned(scenario, "the rate of the drives' links", _double_links)
+    yield _twice("the drives", lambda: _with_drives(scenario, "drives"))
     if any(array.get("tier") for array in plan["arrays"]):
-        yield "twice the SSDs of the tier", lambda: _with_drives(scenario, "cache_tier")
-    yield "a host CPU twice as fast", lambda: _with_twice_the_clock(scenario)
+        yield _twice("the SSDs of the tier", lambda: _with_drives(scenario, "cache_tier"))
+    words = "a host CPU twice as fast"
+    yield _Case(words, words, lambda: _with_twice_the_clock(scenario))
     if _shares_cores(plan):
-        yield _planned(scenario, "twice the host cores", _double_cores)
-    yield _planned(scenario, "twice the load threads", _double_threads)
+        yield _planned(scenario, "the host cores", _double_cores)
+    yield _planned(scenario, "the load threads", _double_threads)
 
 
 def _cached(plan: Plan) -> bool:
@@ -143,15 +166,17 @@ def _shares_cores(plan: Plan) -> bool:
     return 0 < cores < threads
 
 
-def _planned(
-    scenario: Scenario, words: str, change: Callable[[Plan], None]
-) -> tuple[str, Callable[[], Scenario]]:
+def _twice(subject: str, build: Callable[[], Scenario]) -> _Case:
+    return _Case(f"twice {subject}", subject, build)
+
+
+def _planned(scenario: Scenario, subject: str, change: Callable[[Plan], None]) -> _Case:
     def changed() -> Scenario:
         base = copy.deepcopy(scenario.base)
         change(base)
         return replace(scenario, base=base)
 
-    return words, changed
+    return _twice(subject, changed)
 
 
 def _double_link(at: int, plan: Plan) -> None:

@@ -25,7 +25,7 @@ pub struct Request {
     pub data: u64,
     /// The thread waits for this one alone: `Engine::ended` gives its end, not `completed`.
     pub alone: bool,
-    /// A write that is complete when a flush behind it is.
+    /// A write that is durable when it is complete: with FUA, or when a flush behind it is done.
     pub synced: bool,
     /// Of a flush, or of the one behind a write: the file's times are left out (`fdatasync`).
     pub data_only: bool,
@@ -226,8 +226,22 @@ impl Engine {
             return self.complete(mark, -i64::from(libc::EOPNOTSUPP), now);
         }
         let accepted = match kept {
-            Ok(()) if op == Op::Flush => self.simulation.sync(self.array, !data_only, mark),
-            Ok(()) => self.simulation.submit(self.array, op, offset, bytes, mark),
+            Ok(()) if op == Op::Flush => {
+                let flushed = self.simulation.sync(self.array, !data_only, mark);
+                flushed.map(|_| ())
+            }
+            Ok(()) if op == Op::Write && self.requests[tag as usize].synced => {
+                let place = (offset, bytes);
+                let done = self
+                    .simulation
+                    .submit_durable(self.array, place, !data_only, mark);
+                self.requests[tag as usize].synced = done != Ok(true);
+                done.map(|_| ())
+            }
+            Ok(()) => self
+                .simulation
+                .submit(self.array, op, offset, bytes, mark)
+                .map(|_| ()),
             Err(error) => Err(format!("what is written cannot be kept: {error}")),
         };
         if let Err(fault) = accepted {

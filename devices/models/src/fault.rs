@@ -23,6 +23,8 @@ pub enum About {
     Value,
     /// More I/Os arrive than are served, until no memory is left.
     Backlog,
+    /// The machine has less memory, or fewer addresses, than the run needs.
+    Memory,
 }
 
 impl About {
@@ -31,6 +33,7 @@ impl About {
         match self {
             About::Value => "value",
             About::Backlog => "backlog",
+            About::Memory => "memory",
         }
     }
 }

@@ -6,7 +6,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyValueError};
 use pyo3::prelude::*;
 use raidlab_engine::io::Op;
 use raidlab_engine::plan::Action;
-use raidlab_engine::{Fault, Plan, RunError};
+use raidlab_engine::{About, Fault, Plan, RunError};
 use std::time::{Duration, Instant};
 
 create_exception!(
@@ -62,7 +62,9 @@ pub fn run_error(error: RunError) -> PyErr {
 pub fn no_room(bytes: u64) -> RunError {
     let needs = format!("{:.3} GB", bytes as f64 / 1e9);
     let allowed = "what the machine has free: other programs use the rest; end some, or try later";
-    RunError::Plan(vec![Fault::new("memory", needs, allowed)])
+    RunError::Plan(vec![
+        Fault::new("memory", needs, allowed).about(About::Memory),
+    ])
 }
 
 /// Asks a callback of Python's whether to continue, at most ten times a second, with what has been

@@ -23,7 +23,7 @@ pub use plan::Plan;
 pub use raidlab_io as io;
 pub use raidlab_jobs as jobs;
 pub use raidlab_kernel as kernel;
-pub use raidlab_models::{Fault, ReadUnits, patiently};
+pub use raidlab_models::{About, Fault, ReadUnits, patiently};
 pub use run::build::{capacities, memory_of};
 pub use run::intervals::Latency;
 pub use run::report;

@@ -142,6 +142,38 @@ def test_a_sync_waits_for_what_an_unprotected_buffer_holds(fio, tmp_path, option
     assert mean_us(result) == pytest.approx(latency_us, rel=1e-3)
 
 
+@pytest.mark.parametrize(
+    ("system", "option", "expected"),
+    [
+        # A write with FUA alone; a flush behind it would find nothing to do.
+        ("xfs", "sync=dsync", 249),
+        (None, "sync=dsync", 249),
+        # A flush alone.
+        ("xfs", "fdatasync=1", 608),
+        # A flush and a log record with FUA.
+        ("xfs", "sync=1", 177),
+        ("xfs", "fsync=1", 177),
+    ],
+)
+def test_durable_writes_take_fua_where_the_drive_has_it(fio, tmp_path, system, option, expected):
+    """A 990 PRO takes 1.64 ms for a flush and 4.01 for FUA, both stated."""
+    file_system = "" if system is None else f'file_system = "{system}"\n'
+    text = f'[[array]]\n{file_system}drives = [{{ model = "990-pro-2000" }}]\n'
+    (tmp_path / "pro.toml").write_text(text)
+    writes = "rw=write\nbs=8k\nioengine=psync\n" + option
+    result = fio(job(writes, seconds=1), scenario="pro.toml")
+    assert rate(result) == pytest.approx(expected, rel=0.02)
+
+
+def test_the_scenarios_own_loads_do_not_decide_how_drives_are_flushed(tmp_path):
+    """Linux sends none to a protected NVMe drive, whatever the loads that fio stands in for do."""
+    load = '[[workload]]\nrw = "randread"\nblock_size = "4 KiB"\n'
+    for loads in ("", load):
+        path = tmp_path / "protected.toml"
+        path.write_text('[[array]]\ndrives = [{ model = "p3700-800" }]\n' + loads)
+        assert virtual_fio.bridge(path).plan["drives"][0].get("flush") == "dropped"
+
+
 def test_synced_writes_wait_for_their_flushes_beside_each_other(fio):
     """Eight on four servers of 500 us, each a write and a flush; reads have none."""
     assert rate(fio(job("rw=randwrite\nbs=4k\nsync=1", 8))) == pytest.approx(4000, rel=1e-3)

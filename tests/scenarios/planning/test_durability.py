@@ -87,6 +87,25 @@ def test_writes_carry_fua_where_linux_sends_it(model, count, system, keys, force
 
 
 @pytest.mark.parametrize(
+    ("kernel", "tick_ns"),
+    [
+        ("5.14.0-427.13.1.el9_4.x86_64", 1_000_000),
+        ("6.8.5-301.fc40.x86_64", 1_000_000),
+        ("6.8.0-45-generic", 4_000_000),
+        ("6.1", 4_000_000),
+        (None, 4_000_000),
+    ],
+)
+def test_times_of_files_tick_as_the_kernel_does(kernel, tick_ns):
+    tree = scenario("980-1000", system="ext4", fsync=1)
+    tree["host"] = {"model": "nvme"} | ({} if kernel is None else {"kernel": kernel})
+    checked = build_scenario(tree)
+    assert checked.base["arrays"][0]["file_system"]["tick_ns"] == tick_ns
+    without_effect = any(str(each).startswith("host.kernel") for each in checked.warnings)
+    assert without_effect is (kernel is not None and tick_ns == 4_000_000)
+
+
+@pytest.mark.parametrize(
     ("sync", "system", "forced"),
     [("dsync", None, True), ("sync", None, True), ("dsync", "ext4", True), ("sync", "xfs", False)],
 )

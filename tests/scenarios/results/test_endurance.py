@@ -99,12 +99,12 @@ def drive(host, waf, by_rating):
             "rated_drive_writes_per_day": 1.0,
             "life_years_by_rating": 1.825e12 / host / 86_400 / 365,
         }
-    return {"name": "data/d", "figures": found}
+    return {"name": "data/d.0", "figures": found}
 
 
 @pytest.mark.parametrize("by_rating", [True, False])
 def test_rated_bytes_are_the_hosts_and_life_agrees_with_drive_writes(by_rating):
-    idle = {"name": "data/d", "figures": {"host_bytes_written": 0, "nand_bytes_written": 0}}
+    idle = {"name": "data/d.0", "figures": {"host_bytes_written": 0, "nand_bytes_written": 0}}
     row = {"point": 0, "replication": 0, "outstanding": 8, "caches": []}
     parts = [drive(1e7, 4.0, by_rating), drive(1e7, 4.0, by_rating), idle]
     (line,) = endurance(SimpleNamespace(results=[row | {"components": parts}]))

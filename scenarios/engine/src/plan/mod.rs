@@ -343,6 +343,10 @@ pub struct ArrayPlan {
     /// Its file system.
     #[serde(default)]
     pub file_system: Option<FileSystemPlan>,
+    /// True if writes with FUA reach its drives so: outside callers that ask for durable writes
+    /// send them.
+    #[serde(default)]
+    pub takes_fua: bool,
     /// Share of the rows that is in place when a rebuild begins: a sample of a long rebuild begins
     /// in its midst.
     #[serde(default)]

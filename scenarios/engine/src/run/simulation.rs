@@ -215,6 +215,28 @@ impl Simulation {
         self.submit_since(array, (op, offset, bytes), mark, self.now)
     }
 
+    /// Submits a write to a file that is opened with `O_DSYNC`, or with `times` with `O_SYNC`: with FUA
+    /// where the array hands that on. True if nothing is left to do when it is back; else a sync
+    /// follows.
+    ///
+    /// # Errors
+    /// As [`Simulation::submit`].
+    pub fn submit_durable(
+        &mut self,
+        array: u32,
+        (offset, bytes): (u64, u64),
+        times: bool,
+        mark: u32,
+    ) -> Result<bool, String> {
+        let takes = array < self.system.layers.path.arrays.len() as u32
+            && self.system.durability.takes_fua(ArrayId::new(array));
+        let on_file = takes && self.has_file_system(array);
+        // What a commit makes durable does not go by FUA.
+        let forced = takes && !(on_file && times);
+        self.submit_write(array, (Op::Write, offset, bytes), forced, mark, self.now)?;
+        Ok(forced && on_file)
+    }
+
     /// Submits an I/O that has waited since a time before now, which counts in its latency.
     ///
     /// # Arguments
@@ -226,6 +248,19 @@ impl Simulation {
         &mut self,
         array: u32,
         asked: (Op, u64, u64),
+        mark: u32,
+        since: Time,
+    ) -> Result<IoId, String> {
+        let forced = asked.0 == Op::Write && self.system.durability.forces(mark);
+        self.submit_write(array, asked, forced, mark, since)
+    }
+
+    /// As `submit_since`, a write with FUA or without.
+    fn submit_write(
+        &mut self,
+        array: u32,
+        asked: (Op, u64, u64),
+        forced: bool,
         mark: u32,
         since: Time,
     ) -> Result<IoId, String> {
@@ -274,7 +309,7 @@ impl Simulation {
             op,
             offset,
             bytes,
-            fua: op == Op::Write && self.system.durability.forces(mark),
+            fua: forced,
         };
         self.system.layers.path.calendar.advance_to(self.now);
         if let Some(observer) = &mut self.observer {

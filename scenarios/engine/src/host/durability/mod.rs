@@ -45,6 +45,8 @@ pub(crate) struct Durability {
     forces: Vec<bool>,
     /// By array: whether a flush reaches any of its drives. Linux drops others where they begin.
     flushed: Table<ArrayId, bool>,
+    /// By array: whether writes with FUA reach its drives so.
+    takes_fua: Table<ArrayId, bool>,
     steps: Vec<Step>,
     free: Vec<u32>,
 }
@@ -92,9 +94,15 @@ impl Durability {
                 .iter()
                 .map(|array| is_flushed(plan, array))
                 .collect(),
+            takes_fua: plan.arrays.iter().map(|array| array.takes_fua).collect(),
             steps: Vec::new(),
             free: Vec::new(),
         }
+    }
+
+    /// True if writes with FUA to an array reach its drives so.
+    pub(crate) fn takes_fua(&self, array: ArrayId) -> bool {
+        self.takes_fua[array]
     }
 
     /// True if an array has a file system.

@@ -7,7 +7,7 @@ use crate::run::build::check::Faults;
 use crate::state::drive::Drive;
 use crate::state::measure::{Meter, Step};
 use raidlab_io::Io;
-use raidlab_models::{Cache, Fault, Memory, SsdCache};
+use raidlab_models::{About, Cache, Fault, Memory, SsdCache};
 
 /// Zeros that are reserved may be this many times the limit: a run touches a small part of them.
 const RESERVED: u64 = 16;
@@ -166,7 +166,9 @@ impl<'a> Needs<'a> {
                 part.what,
                 gigabytes(weight(part.memory))
             );
-            faults.add(key.into(), gigabytes(weight(sum)), allowed);
+            faults
+                .0
+                .push(Fault::new(key, gigabytes(weight(sum)), allowed).about(About::Memory));
         }
     }
 }
