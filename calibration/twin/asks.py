@@ -21,7 +21,7 @@ READS_ALONE: Final = (1.0,)
 
 @dataclass(frozen=True)
 class Ask:
-    """A load to measure: random I/Os of one size at a full queue."""
+    """A load to measure: I/Os of one size at a full queue; sequential ones read or write alone."""
 
     read_share: float
     block: int
@@ -29,10 +29,13 @@ class Ask:
     depth: int
     """Of each job."""
     jobs: int = 1
+    sequential: bool = False
 
     @property
     def rw(self) -> Rw:
         """As fio calls it."""
+        if self.sequential:
+            return "read" if self.read_share == 1.0 else "write"
         if 0.0 < self.read_share < 1.0:
             return "randrw"
         return "randread" if self.read_share == 1.0 else "randwrite"

@@ -211,17 +211,26 @@ def results(folder: Path) -> Iterator[Result]:
                 yield result_of(of, home)
 
 
-def with_rows(page: str, rows: Sequence[str]) -> str:
-    """The page with these rows between its marks.
+def with_rows(page: str, rows: Sequence[str], marks: tuple[str, str] = (BEGIN, END)) -> str:
+    """The page with these lines between its marks.
 
     Raises:
         ValueError: It has no marks.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
+    before, begin, rest = page.partition(marks[0])
+    _, end, after = rest.partition(marks[1])
     if not begin or not end:
-        raise ValueError(f"the page needs the lines {BEGIN} and {END}")
-    return "\n".join([before + begin, *_HEAD, *rows, end + after])
+        raise ValueError(f"the page needs the lines {marks[0]} and {marks[1]}")
+    return "\n".join([before + begin, *rows, end + after])
+
+
+def write_rows(page: Path, marks: tuple[str, str], rows: Sequence[str]) -> None:
+    """Writes lines between the marks of a page.
+
+    Raises:
+        ValueError: It has no marks.
+    """
+    write_file(page, with_rows(page.read_text(encoding="utf-8"), rows, marks))
 
 
 def main() -> int:
@@ -235,7 +244,7 @@ def main() -> int:
     for line in (*_HEAD, *rows):
         print(line)
     if given.page:
-        write_file(given.page, with_rows(given.page.read_text(encoding="utf-8"), rows))
+        write_rows(given.page, (BEGIN, END), (*_HEAD, *rows))
     beyond = [each for each in found if not each.holds]
     for each in beyond:
         print(f"beyond its bounds: {each.of.target}, {each.of.training}")

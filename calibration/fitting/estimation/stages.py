@@ -255,6 +255,16 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Found:
+    """Where the search under an option has ended."""
+
+    places: Mapping[str, float]
+    """Of its direction's parameters, by key, in the unit cube."""
+    above: float
+    """By how much its loss is above that of the option that was settled on."""
+
+
+@dataclass(frozen=True)
 class Decision:
     """The option of a mode of operation that was settled on."""
 
@@ -262,6 +272,8 @@ class Decision:
     option: Option
     rivals: tuple[Option, ...]
     """Options under which the points are met about as well."""
+    found: tuple[Found, ...] = ()
+    """Of each rival."""
 
     @property
     def open(self) -> frozenset[str]:
@@ -455,7 +467,13 @@ def _decide(
     best.evaluations, best.cut = current.evaluations + spent, current.cut
     chosen.update(mode.options[number].values)
     rivals = [mode.options[at] for at in alike if at != number]
-    made = Decision(mode, mode.options[number], tuple(rivals))
+    costs = {at: cost for at, (cost, *_) in enumerate(tried)}
+    found = [
+        Found(_places_of(task, tried[at][1], mode.side), costs[at] - costs[number])
+        for at in alike
+        if at != number
+    ]
+    made = Decision(mode, mode.options[number], tuple(rivals), tuple(found))
     best.decisions = (*current.decisions, made)
     return best, settled
 
@@ -463,6 +481,13 @@ def _decide(
 def _places(settled: Settled) -> dict[str, float]:
     parameters = settled.model.parameters
     return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
+
+
+def _places_of(task: Task, settled: Settled, side: str) -> dict[str, float]:
+    """As `_places`, of the parameters that a direction determines."""
+    parameters, places = settled.model.parameters, _places(settled)
+    keys = [parameters[at].key for at in _varied(settled.model, side, task)]
+    return {key: places[key] for key in keys}
 
 
 def _residuals(task: Task, points: tuple[int, ...]) -> int:

@@ -1,22 +1,32 @@
 """Uncertainty carried on: devices drawn from what a fit leaves open, and rates with intervals.
 
 Near its best place the posterior of a fit is taken as normal, with the errors and correlations that
-the fit gives, cut off at the bounds.
+the fit gives, cut off at the bounds. What was chosen from steps (the speed of a disk, the dies of
+an SSD, a scheduler) may have been another option: one that meets the points about as well is drawn,
+too, where its own search has ended. An option whose loss is higher by d than that of the one taken
+has the weight exp(-d / 2) beside 1 (Akaike weights: Burnham and Anderson, Model Selection and
+Multimodel Inference, 2002, 2.9).
+
+**Example.** A rival whose loss is 1.4 higher: exp(-0.7) = 0.5, so a third of the devices are its.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import copy
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Point
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.trees import Value, put
 
 Array = npt.NDArray[np.float64]
 _WIDEST_DEVIATION: Final = 0.3
@@ -39,20 +49,58 @@ def places(result: Calibration, count: int, seed: int = 1) -> Array:
     return np.asarray(np.clip(found.place + normal @ root.T, 0.0, 1.0))
 
 
-def _drawn(result: Calibration, count: int) -> Iterator[tuple[Array, Bench]]:
-    """Drawn places that make a device, with its bench, `count` of them.
+@dataclass(frozen=True)
+class Rival:
+    """What may have been measured besides: a model under another option, and where it lies."""
+
+    values: Mapping[str, Value]
+    """The option's, by key of the device file."""
+    model: FitModel
+    place: Array
+    weight: float
+    """Beside 1 of what was taken; at most that, as the more usual option was preferred."""
+
+
+def rivals(result: Calibration) -> list[Rival]:
+    """For each option that meets the points about as well its model and its weight."""
+    of, found = result.model, []
+    for decision in result.decisions:
+        for option, ended in zip(decision.rivals, decision.found, strict=True):
+            tree = copy.deepcopy(dict(of.tree))
+            for key, value in option.values.items():
+                put(tree, key, value)
+            model = FitModel(tree, of.host, of.parameters, of.ties, of.known, of.fixed, of.stand)
+            own = [ended.places.get(parameter.key) for parameter in of.parameters]
+            place = [
+                float(at) if other is None else other
+                for at, other in zip(result.fit.place, own, strict=True)
+            ]
+            weight = math.exp(-0.5 * ended.above)
+            found.append(Rival(option.values, model, np.array(place), min(1.0, weight)))
+    return found
+
+
+def _drawn(result: Calibration, count: int) -> Iterator[tuple[FitModel, Array, Bench]]:
+    """Drawn places that make a device, with its model and its bench, `count` of them.
 
     Raises:
         SpecError: Too few of those that were drawn make one.
     """
     point, found = result.rows[0].point, 0
-    for place in places(result, _MORE * count, result.settings.seed):
+    taken = Rival({}, result.model, result.fit.place, 1.0)
+    of = [taken, *rivals(result)]
+    weights = np.array([each.weight for each in of])
+    random = np.random.default_rng([result.settings.seed, 0x7269])
+    chosen = random.choice(len(of), _MORE * count, p=weights / weights.sum())
+    for drawn, at in zip(places(result, _MORE * count, result.settings.seed), chosen, strict=True):
+        model = of[at].model
+        place = np.clip(of[at].place + drawn - result.fit.place, 0.0, 1.0)
         try:
-            bench = result.model.bench(place)
+            bench = model.bench(place)
             bench.run(point, _TRIAL_EFFORT)
         except SpecError:
             continue
-        yield place, bench
+        yield model, place, bench
         found += 1
         if found == count:
             return
@@ -67,8 +115,8 @@ def device_files(result: Calibration, count: int) -> list[str]:
         SpecError: Hardly any drawn place makes a device.
     """
     texts: list[str] = []
-    for number, (place, _) in enumerate(_drawn(result, count), 1):
-        tree, _, _ = result.model.files(place)
+    for number, (model, place, _) in enumerate(_drawn(result, count), 1):
+        tree, _, _ = model.files(place)
         tree["name"] = f"{tree['name']}-{number:03}"
         texts.append(result.to_toml(tree))
     return texts
@@ -85,7 +133,7 @@ def intervals(
         SpecError: Hardly any drawn place makes a device.
     """
     rates: list[list[float]] = []
-    for number, (_, bench) in enumerate(_drawn(result, count), 1):
+    for number, (*_, bench) in enumerate(_drawn(result, count), 1):
         effort = replace(_EFFORT, seed=number)
         rates.append([one.iops for one in bench.run_all(points, effort, workers)])
     low, high = np.percentile(np.array(rates), [2.5, 97.5], axis=0)
@@ -106,10 +154,18 @@ class DrawnPoint(TypedDict):
     iops_high: float
 
 
+class DrawnRival(TypedDict):
+    """An option that may have been measured, and its weight beside 1 of what was taken."""
+
+    values: dict[str, Value]
+    weight: float
+
+
 class Posterior(TypedDict):
     """Rates of drawn devices."""
 
     draws: int
+    rivals: list[DrawnRival]
     points: list[DrawnPoint]
     share_inside: float
 
@@ -135,4 +191,9 @@ def document(result: Calibration, count: int, workers: int = 1) -> Posterior:
     inside = sum(
         low <= point.iops <= high for point, (low, high) in zip(points, found, strict=True)
     )
-    return {"draws": count, "points": rows, "share_inside": inside / len(rows)}
+    return {
+        "draws": count,
+        "rivals": [{"values": dict(o.values), "weight": o.weight} for o in rivals(result)],
+        "points": rows,
+        "share_inside": inside / len(rows),
+    }

@@ -47,18 +47,20 @@ function tableOf(picture) {
   });
   const keys = [...rows.keys()];
   if (keys.every((key) => typeof key === "number")) keys.sort((a, b) => a - b);
+  const unnamed = () => Object.assign(document.createElement("span"), {className: "hear", textContent: "name"});
   const text = (value) => typeof value === "number" ? value.toLocaleString("en", {maximumSignificantDigits: 4}) : value ?? "";
   const title = (axis) => (picture.layout[`${axis}axis`]?.title?.text ?? "").replace(/<[^>]*>/g, "");
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   for (const name of [title(row), ...columns.values()]) {
     const made = document.createElement("th");
     made.scope = "col"; made.textContent = name;
-    if (!name) made.append(Object.assign(document.createElement("span"), {className: "hear", textContent: "name"}));
+    if (!name) made.append(unnamed());
     head.append(made);
   }
   for (const key of keys.slice(0, 200)) {
     const line = body.insertRow(), made = document.createElement("th");
     made.scope = "row"; made.textContent = text(key);
+    if (key === "") made.append(unnamed());
     line.append(made);
     for (const at of columns.keys()) line.insertCell().textContent = text(rows.get(key).get(at));
   }

@@ -16,13 +16,21 @@ function keep(about, found) {
   } catch { /* It is shown, and not kept. */ }
 }
 
+// What was typed as a number: "1,600 IO/s" as rooms write it; the text itself if it is none.
+function typed(text, unit) {
+  let said = text.trim();
+  if (unit && said.toLowerCase().endsWith(unit.toLowerCase())) said = said.slice(0, -unit.length).trim();
+  if (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(said)) said = said.replaceAll(",", "");
+  return said === "" || !isFinite(Number(said)) ? text.trim() : Number(said);
+}
+
 // Why a guess is none; empty if it is one.
 function wrongGuess(about, value) {
   const {kind, least, most, words, x} = about.form;
   const shown = value === null || value === "" ? "Nothing" : `"${value}"`;
   if (kind === "number") {
     const fits = typeof value === "number" && isFinite(value) && value >= least && value <= most;
-    return fits ? "" : `${shown} is no prediction: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
+    return fits ? "" : `${shown} is no prediction: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}${/\d,\d/.test(shown) ? ", with a decimal point" : ""}.`;
   }
   if (kind === "choice") {
     return Number.isInteger(value) && value >= 0 && value < words.length ? "" : "Nothing is chosen: pick one of the sentences.";

@@ -1,8 +1,8 @@
 // A room: what its page does, with Python behind it or with all answers in the page.
 //
-// `ask(question, progress)` gives the answer to one setting: `asked` of the question has the index of
-// each control's value, `five` asks for the spread over five seeds; with `outcome` it gives what was
-// to be predicted. It may call `progress(done, of)` meanwhile.
+// `ask(question, progress, late)` gives the answer to one setting: `asked` of the question has the
+// index of each control's value, `five` asks for the spread over five seeds; with `outcome` it gives
+// what was to be predicted. It may call `progress(done, of)` meanwhile, and `late(answer)` after it gave up.
 const MOST_BYTES = 50e6;  // of an upload
 
 function room(root, about, ask) {
@@ -14,7 +14,12 @@ function room(root, about, ask) {
   let under_way = false, again = false, uploaded = null;
 
   const values = () => inputs.map((input) => Number(input.value));
-  const named = (asked) => asked.map((value, at) => about.controls[at].words[value]).join(", ");
+  // A setting in words: the controls that differ from another one, or all of them.
+  function named(asked, other) {
+    const apart = asked.map((value, at) => at).filter((at) => asked[at] !== other[at]);
+    const all = apart.length ? apart : asked.map((value, at) => at);
+    return all.map((at) => `${about.controls[at].label}: ${about.controls[at].words[asked[at]]}`).join(", ");
+  }
   function label() {
     values().forEach((value, at) => {
       const text = find(`value-${at}`), words = about.controls[at].words[value];
@@ -69,16 +74,18 @@ function room(root, about, ask) {
     find("busy").querySelector("progress").removeAttribute("value");
     toLink();
     const question = asking();
-    const answer = await ask(question, progress);
-    clearTimeout(soon);
-    find("busy").hidden = true;
-    root.classList.remove("busy");
-    warn(answer.wrong ?? "");
-    if (!answer.wrong) {
+    const take = (answer) => {
+      warn(answer.wrong ?? "");
+      if (answer.wrong) return;
       if (shown && String(shown.asked) !== String(question.asked)) before = shown;
       shown = {...answer, asked: question.asked};
       show();
-    }
+    };
+    const answer = await ask(question, progress, take);
+    clearTimeout(soon);
+    find("busy").hidden = true;
+    root.classList.remove("busy");
+    take(answer);
     under_way = false;
     root.dataset.answered = again ? "" : "yes";
     if (again) { again = false; update(); }
@@ -117,12 +124,12 @@ function room(root, about, ask) {
     });
     [...shown.scenes].reverse().forEach((each, at) => scene(root, each, shown.scenes.length - 1 - at));
     const said = [];
-    if (grey) said.push(`Grey: before (${named(before.asked)}).`);
-    if (held) said.push(`Purple: pinned (${named(pinned.asked)}).`);
+    if (grey) said.push(`Grey: before (${named(before.asked, shown.asked)}).`);
+    if (held) said.push(`Purple: pinned (${named(pinned.asked, shown.asked)}).`);
     if (guess) said.push("Dotted orange: the drawn prediction.");
     find("ghosts").textContent = said.join(" ");
     const moved = predicted && String(shown.asked) !== String(about.at);
-    find("apart").textContent = moved ? `The prediction was for ${named(about.at)}; below is ${named(shown.asked)}.` : "";
+    find("apart").textContent = moved ? `The prediction was for ${named(about.at, shown.asked)}; below is ${named(shown.asked, about.at)}.` : "";
   }
   find("pin").addEventListener("click", () => {
     pinned = pinned ? null : shown;
@@ -139,8 +146,7 @@ function room(root, about, ask) {
       const chosen = root.querySelector("[name=choice]:checked");
       return chosen ? Number(chosen.value) : null;
     }
-    const text = find("guess").value.trim();
-    return text === "" || !isFinite(Number(text)) ? text : Number(text);
+    return typed(find("guess").value, about.unit);
   }
   function fill(value) {
     if (field) field.set(value);
@@ -175,6 +181,7 @@ function room(root, about, ask) {
     }
     update();
   }
+  find("prediction").addEventListener("input", () => { find("nonsense").hidden = true; });
   find("prediction").addEventListener("submit", (event) => {
     event.preventDefault();
     const value = guessed();

@@ -9,12 +9,15 @@ function render({model, el}) {
   let number = 0, waiting = null, heard = null;
   model.on("change:answer", () => waiting?.(model.get("answer")));
   model.on("change:progress", () => heard?.(model.get("progress")));
-  const ask = (question, progress) => new Promise((resolve) => {
+  const ask = (question, progress, late) => new Promise((resolve) => {
     const own = ++number;
-    let lost = null;
+    let lost = null, given = false;
     const expect = (seconds) => {
       clearTimeout(lost);
-      lost = setTimeout(() => resolve({wrong: `No answer for ${seconds} s: the engine may be gone. Move a control to ask again, or start raidlab lab again.`}), 1000 * seconds);
+      lost = setTimeout(() => {
+        given = true;
+        resolve({wrong: `No answer for ${seconds} s: the engine may be gone. Move a control to ask again, or start raidlab lab again.`});
+      }, 1000 * seconds);
     };
     expect(LOST_S);
     heard = ({number, done, of}) => {
@@ -25,6 +28,7 @@ function render({model, el}) {
     waiting = (answer) => {
       if (answer.number !== own) return;
       clearTimeout(lost);
+      if (given) late?.(answer);  // The engine was slow, not gone.
       resolve(answer);
     };
     model.set("question", {...question, number: own});
