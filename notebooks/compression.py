@@ -112,7 +112,7 @@ def answer(values, seed):
         boxes=[
             Box(figure(own.iops, "IO/s"), f"limit: {limit}"),
             Box(digits(waf[values["shrink"]]), "NAND bytes per host byte"),
-            Box(f"{digits(gain)} ×", "the rate of incompressible data"),
+            Box(f"{digits(gain)} ×", "the rate of data that do not shrink"),
         ],
     )
 

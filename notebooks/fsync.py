@@ -156,7 +156,7 @@ def answer(values, seed):
         [
             Picture(
                 "The fewer share an fsync, the slower the log",
-                f"records a second of {values['writers']} writers, by when they call fsync",
+                f"records a second, by how often fsync is called; writers: {values['writers']}",
                 bars(rates, Axis("IO/s", log=True), marked=NAMES[values["after"]]),
             ),
             Picture(
@@ -210,12 +210,12 @@ def notice():
             {"after": 8},
         ),
         Claim(
-            "An SSD of a PC does 351 a second, the one with a capacitor 49 times as many: it may"
+            "An SSD of a PC does 706 a second, the one with a capacitor 24 times as many: it may"
             " answer from its memory. A drive without one that answers as fast does not tell the"
             " truth.",
             lambda at: (
-                at(after=1, drive="client")["iops"] < 400
-                and 45 < at(after=1, drive="plp")["iops"] / at(after=1, drive="client")["iops"] < 53
+                at(after=1, drive="client")["iops"] < 800
+                and 22 < at(after=1, drive="plp")["iops"] / at(after=1, drive="client")["iops"] < 27
             ),
             "Which SSD is fit for a log?",
             {"after": 1, "drive": "plp"},

@@ -128,7 +128,7 @@ def answer(values, seed):
         },
         boxes=[
             Box("yes" if fits else "no", "meets the goal with the margin"),
-            Box(f"{digits(COMMANDS[values['level']])}", "commands an I/O"),
+            Box(f"{digits(COMMANDS[values['level']])}", "commands per I/O"),
             Box(most.words if most else "–", f"busiest: {most.name if most else 'none'}"),
         ],
         warnings=doubted(result.results, "Left out of the line"),

@@ -152,7 +152,7 @@ def answer(values, seed):
     rate = USED_MB / took
     hours = 300e3 / rate / 3600
     story = dotted(result.ios, arrived)
-    dashed(story, FAILS_S, "fails")
+    dashed(story, FAILS_S, "fails", side="left")
     if done is not None:
         dashed(story, done, "rebuilt")
     return Answer(

@@ -108,7 +108,7 @@ def answer(values, seed):
         Axis("reads that take longer, %", log=True),
     )
     dashed(curve, mean, "mean", Axis("", log=True), side="left")
-    dashed(curve, p99, "p99", Axis("", log=True))
+    dashed(curve, p99, "p99", Axis("", log=True), side="left")
     beyond = 100 * sum(each > mean for each in times) / n
     return Answer(
         f"p99 is {figure(p99, 'ms')}, {digits(p99 / mean)} times the mean; the slowest hundredth"

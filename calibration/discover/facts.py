@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any
+from typing import Any, Final
 
 from raidlab.devices.trees import Document
 
@@ -92,6 +92,8 @@ class Array:
     members_per_span: int | None = None
     state: str | None = None
     failed: list[str] | None = None
+    lacking: list[int] | None = None
+    """Places without a working drive, from 0 on."""
     spares: list[str] | None = None
     journal: str | None = None
     stripe_unit: str | None = None
@@ -210,6 +212,10 @@ class Volume:
     policy: str | None = None
     read_only: bool | None = None
     read_from: str | None = None
+
+
+UNNAMED: Final = "unknown"
+"""A hypervisor that a capture shows but does not name."""
 
 
 @dataclass

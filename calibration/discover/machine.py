@@ -9,6 +9,7 @@ from pathlib import Path
 from raidlab.calibration.discover.capture import read_machine
 from raidlab.calibration.discover.facts import Facts
 from raidlab.calibration.discover.merging import merged
+from raidlab.calibration.discover.readers.diskstats import SOURCE as LOAD
 from raidlab.calibration.discover.reading import Read, read_paths
 
 
@@ -37,12 +38,18 @@ def find(paths: Sequence[Path]) -> Found:
 
 def found_of(reads: Sequence[Read]) -> Found:
     """The facts of some captures together."""
-    taken = [each.facts for each in reads if each.facts is not None and not each.facts.refused]
+    taken = [
+        each.facts for each in reads
+        if each.facts is not None and not each.facts.refused and each.facts.source != LOAD
+    ]  # fmt: skip
     facts = merged(taken) if taken else Facts()
     refused = []
     for each in reads:
         if each.facts is not None and each.facts.refused:
             refused.append(f"{each.file}: {each.facts.refused}")
+        elif each.facts is not None and each.facts.source == LOAD and not taken:
+            text = "counters of load, not what a machine consists of: raidlab import monitoring"
+            refused.append(f"{each.file}: {text}")
         elif each.facts is None and len(reads) == 1:
             refused.append(f"{each.file}: no reader knows this output")
         elif each.facts is None:

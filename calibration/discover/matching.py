@@ -7,9 +7,10 @@ another interface; `near` a neighbouring line, said so; `class` a generic device
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -24,6 +25,7 @@ from raidlab.calibration.discover.part_numbers import (
 from raidlab.devices.catalogue import catalogue
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.units import format_size
 
 Quality = Literal["exact", "family", "near", "class", "ask"]
 
@@ -58,6 +60,8 @@ class _Known:
     """`sata`, `sas`, `nvme`."""
     bytes: int
     rpm: int | None
+    generation: int | None = None
+    """Of PCI Express."""
 
 
 @cache
@@ -76,7 +80,9 @@ def _drives() -> tuple[_Known, ...]:
             stated = re.match(r"[\d.]+", str(device.written.get("speed", "")))
             rpm = round(float(stated[0])) if stated else None
         capacity = spec.capacity_bytes(DriveOptions())
-        found.append(_Known(spec.name, spec.title, family, capacity, rpm))
+        pcie = re.match(r"pcie-(\d)", str(device.written.get("interface", "")))
+        generation = int(pcie[1]) if pcie else None
+        found.append(_Known(spec.name, spec.title, family, capacity, rpm, generation))
     return tuple(found)
 
 
@@ -99,8 +105,21 @@ def match_facts(facts: Facts) -> list[Match]:
     ]
     for drive in facts.drives:
         if not (drive.virtual or drive.volume_of_controller):
-            found.append(match_drive(drive))
+            found.append(match_drive(_completed(drive, facts.drives)))
     return [*found, *match_stated(facts.stated)]
+
+
+def _completed(drive: Drive, drives: Sequence[Drive]) -> Drive:
+    """A drive that does not answer, with kind, interface and size of others of its model."""
+    for other in drives:
+        if drive.model and other.model == drive.model and other is not drive:
+            drive = replace(
+                drive,
+                kind=drive.kind or other.kind,
+                interface=drive.interface or other.interface,
+                bytes=drive.bytes or other.bytes,
+            )
+    return drive
 
 
 def _first(*values: object) -> object:
@@ -145,14 +164,22 @@ def match_drive(drive: Drive) -> Match:
     stand_in = _stand_in(drive, family, size)
     if stand_in is None:
         return Match(part, text, None, "ask", "neither kind nor interface is known")
+    if drive.kind is None and drive.rpm is None and family != "nvme":
+        stated = [each.upper() for each in (family,) if each]
+        stated += [format_size(size)] if size else []
+        reason = f"{', '.join(stated)}, but not whether disk or SSD; {_differs(stand_in)}"
+        return Match(part, text, None, "ask", reason, stand_in.name, names)
     if names:
         why = f"the model is cut: it may be {may_be}"
     elif text:
         why = "not in the catalogue"
     else:
         why = "no model is stated"
-    reason = f"{why}; a generic drive of its interface, speed and size stands in"
-    return Match(part, text, None, "class", reason, stand_in, names)
+    return Match(part, text, None, "class", f"{why}; {_differs(stand_in)}", stand_in.name, names)
+
+
+def _differs(stand_in: _Known) -> str:
+    return f"the generic drive nearest in speed, size and interface stands in: {stand_in.title}"
 
 
 def _in_title(text: str, title: str) -> bool:
@@ -187,8 +214,11 @@ def _quality(
             "near",
             f"it is a {neighbour}, which the catalogue lacks; {known.title} is its neighbour",
         )
+    if size is None:
+        line = f"it is of the line of {known.title}"
+        return "family", f"{line}; no capture says its size: this one is assumed"
     differs = []
-    if size is not None and abs(known.bytes / size - 1.0) > _SAME_SIZE:
+    if abs(known.bytes / size - 1.0) > _SAME_SIZE:
         differs.append("size")
     if family is not None and known.family != family:
         differs.append("interface")
@@ -208,30 +238,48 @@ def _cut(text: str) -> tuple[tuple[str, ...], str]:
     return (), ""
 
 
-def _stand_in(drive: Drive, family: str | None, size: int | None) -> str | None:
-    """A generic drive of the same interface, kind and speed, and the nearest size."""
+_OTHER_INTERFACE = 0.5
+"""What another interface costs beside the logarithm of the sizes' ratio: a device file of the
+machine states the interface, but caches and overheads stay the stand-in's."""
+_SATA_RPM = 7200
+"""SATA disks turn no faster, but for a few whose part numbers say so."""
+
+
+def _stand_in(drive: Drive, family: str | None, size: int | None) -> _Known | None:
+    """The generic drive of the same kind and speed that is nearest in size and interface.
+
+    Speed decides first: what a seek or a generation of PCI Express costs, no size makes up for.
+    Flash of another interface is another SSD; a disk's mechanics do not depend on its plug.
+    Where the kind is unknown, interface and size say which is nearest.
+    """
     kind = drive.kind or ("ssd" if family == "nvme" or drive.rpm == 0 else None)
     kind = kind or ("hdd" if drive.rpm else None)
-    if kind is None:
+    if kind is None and (family is None or size is None):
         return None
+    rpm = drive.rpm or stated_speed(drive.model or "")
+    link = drive.link_possible or drive.link
+    generation = link.gen if link is not None else None
+    fastest = _SATA_RPM if family == "sata" else max(each.rpm or 0 for each in _drives())
     generic = [
         each
         for each in _drives()
-        if each.name.startswith("generic-") and (each.rpm is not None) == (kind == "hdd")
-        and "client" not in each.name
+        if each.name.startswith("generic-") and "client" not in each.name
+        and (kind is None or (each.rpm is not None) == (kind == "hdd"))
+        and (each.rpm or 0) <= max(fastest, rpm or 0)
+        and (each.family == "nvme") == (family == "nvme")
+        and (each.rpm is not None or family in (None, each.family))
     ]  # fmt: skip
-    own = [each for each in generic if family is None or each.family == family] or generic
-    if not own:
-        return None
 
-    rpm = drive.rpm or stated_speed(drive.model or "")
-
-    def distance(each: _Known) -> tuple[float, float]:
+    def distance(each: _Known) -> tuple[float, float, int]:
         speed = abs((each.rpm or 0) - (rpm or each.rpm or 0))
-        away = 0.0 if not size else abs(each.bytes - size) / max(each.bytes, size)
-        return float(speed), away
+        if generation is not None and each.generation is not None:
+            speed = abs(each.generation - generation)
+        away = 0.0 if not size else abs(math.log(each.bytes / size))
+        other = family is not None and each.family != family
+        away += _OTHER_INTERFACE if other else 0.0
+        return float(speed), away, each.bytes if each.rpm is None else 0
 
-    return min(own, key=distance).name
+    return min(generic, key=distance, default=None)
 
 
 _PRODUCT = re.compile(

@@ -12,7 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import TypeVar
 
-from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts, Volume
+from raidlab.calibration.discover.facts import (
+    UNNAMED,
+    Array,
+    Controller,
+    Drive,
+    Facts,
+    Host,
+    Volume,
+)
 
 Part = TypeVar("Part", Array, Controller, Drive, Volume)
 
@@ -50,14 +58,16 @@ def merged(parts: Sequence[Facts]) -> Facts:
         if each.encrypted is not None:
             whole.encrypted = bool(whole.encrypted) or each.encrypted
         for name in (each.name for each in fields(whole.host)):
-            if getattr(whole.host, name) is None:
-                setattr(whole.host, name, getattr(each.host, name))
+            value = getattr(each.host, name)
+            if getattr(whole.host, name) in (None, UNNAMED) and value is not None:
+                setattr(whole.host, name, value)
         for warning in each.warnings:
             whole.warn(warning.code, warning.text)
     _drop_paths(whole)
     _without_identity(whole)
     _check_members(whole)
     _check_names(whole)
+    _check_hosts(whole, [each.host for each in order])
     return whole
 
 
@@ -188,6 +198,25 @@ def _check_names(whole: Facts) -> None:
             if not _alike(first, drive.model):
                 text = f"{name} is a {first} in one capture and a {drive.model} in another"
                 whole.warn("contradiction", text)
+
+
+def _check_hosts(whole: Facts, hosts: Sequence[Host]) -> None:
+    """Host names or processors that differ: captures of several machines were given together."""
+    names: dict[str, str] = {}
+    cpus: dict[str, str] = {}
+    for host in hosts:
+        file = str(host.read_from)
+        if host.name:
+            names.setdefault(host.name.split(".")[0].lower(), f"{host.name} ({file})")
+        if host.cpu:
+            words = re.sub(r"@.*$", "", host.cpu.lower()).replace(",", " ").split()
+            marks = sorted(w for w in words if re.search(r"\d", w) and not w.endswith("-core"))
+            cpus.setdefault(" ".join(marks), f"{host.cpu} ({file})")
+    for what, found in (("hosts", names), ("processors", cpus)):
+        if len(found) > 1:
+            listed = ", ".join(found.values())
+            text = f"captures of several machines are mixed: {what} {listed}; give one machine's"
+            whole.warn("mixed", text)
 
 
 def _check_members(whole: Facts) -> None:

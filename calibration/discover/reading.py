@@ -12,6 +12,7 @@ from raidlab.calibration.discover.captures import Capture
 from raidlab.calibration.discover.facts import Facts
 from raidlab.calibration.discover.readers import (
     arcconf,
+    diskstats,
     hdparm,
     host,
     ircu,
@@ -69,6 +70,7 @@ READERS = (
     Reader("hdparm", hdparm.claims, hdparm.read),
     Reader("lsscsi", lsscsi.claims, lsscsi.read),
     Reader("sysfs", sysfs.claims, sysfs.read),
+    Reader(diskstats.SOURCE, diskstats.claims, diskstats.read),
     Reader("host", host.claims, host.read),
     Reader("sos", listing.claims, listing.read),
 )

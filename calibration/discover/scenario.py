@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -26,6 +26,8 @@ from raidlab.calibration.discover.sheets import (
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import SpecError
+from raidlab.devices.schema import DriveOptions, DriveSpec
+from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.scenario import load_scenario
 
 _LEVELS = ("raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60")
@@ -41,6 +43,11 @@ class Draft:
     assumed: list[str] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
     """Why it cannot be loaded; empty if it can."""
+
+    def assume(self, text: str) -> None:
+        """Adds an assumption, once."""
+        if text not in self.assumed:
+            self.assumed.append(text)
 
     @property
     def text(self) -> str:
@@ -145,6 +152,7 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         if not array.members or (array.level or "") not in (*_LEVELS, "jbod", "linear"):
             left_out.append(f"array {name}: level {array.level}, {array.members} drives")
             continue
+        drives = drives or _rest_of(array, facts, used)
         if any(id(each) in used for each in drives):
             left_out.append(f"volume {name}: it shares its drives with another volume")
             continue
@@ -165,6 +173,8 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         kinds.setdefault((drive.model, drive.interface, drive.bytes), []).append(drive)
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
+    left_out += _unused(facts, used | {id(each) for each in loose}, hardware=hardware)
+    left_out += _idle_controllers(facts, controller)
     for drive in facts.drives:
         if drive.virtual:
             left_out.append(f"{drive.name or drive.model}: a virtual disk or LUN: its drives are"
@@ -172,6 +182,54 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
     for volume in facts.volumes:
         left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")
     return groups, left_out
+
+
+def _unused(facts: Facts, used: set[int], *, hardware: bool) -> Iterator[str]:
+    """Drives that stand in no array of the scenario, with their state, once a kind."""
+    kinds: Counter[tuple[str, str]] = Counter()
+    said = {(array.controller, slot) for array in facts.arrays
+            for slot in (*(array.spares or []), *(array.failed or []))}  # fmt: skip
+    lacking = {array.controller for array in facts.arrays if array.lacking or array.missing}
+    for drive in facts.drives:
+        gone = drive.state in ("failed", "missing") and drive.controller in lacking
+        if gone or (drive.controller, drive.slot) in said:
+            continue
+        beside = hardware and drive.interface == "nvme" and drive.state in (None, "jbod")
+        if id(drive) in used or not _usable(drive) or beside:
+            continue
+        size = "" if drive.bytes is None else f", {format_size(drive.bytes)}"
+        name = f"{drive.model or (drive.kind or 'drive').upper()}{size}"
+        kinds[name, drive.state or "in no array that a capture shows"] += 1
+    for (name, state), count in kinds.items():
+        yield f"{count} x {name}: {state}"
+
+
+def _idle_controllers(facts: Facts, controller: Controller | None) -> Iterator[str]:
+    """Controllers beside the one that stands in the scenario."""
+    for each in facts.controllers:
+        if each is not controller and each.role in ("raid", "hba"):
+            link = each.link
+            lanes = f" (PCIe {link.gen}.0 x{link.width})" if link and link.gen else ""
+            yield (f"controller {each.model or each.chip or 'unnamed'}{lanes}: no capture shows"
+                   " drives or volumes on it that the scenario has")  # fmt: skip
+
+
+def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
+    """Drives of an array that names none: those of its group, else what its controller has.
+
+    Where several volumes of a controller name no drives, none of them gets any.
+    """
+    if array.controller is None or array.drives:
+        return []
+    if sum(not each.drives and each.controller == array.controller for each in facts.arrays) > 1:
+        return []
+    out = ("spare", "failed", "missing", "unassigned", "foreign", "jbod", "unconfigured bad")
+    own = [
+        each for each in facts.drives
+        if each.controller == array.controller and each.slot is not None and id(each) not in used
+        and each.state not in out and array.group in (None, each.group)
+    ]  # fmt: skip
+    return own if len(own) <= (array.members or 0) else []
 
 
 def _usable(drive: Drive) -> bool:
@@ -228,9 +286,24 @@ def _write(
             f'target = "{group.name}"', 'rw = "randrw"', 'read_share = "70 %"',
             'block_size = "4 KiB"', "outstanding = [1, 8, 32]", "",
         ]  # fmt: skip
-    made.lines += ["[run]", 'warm_up = "1 s"', 'duration = "10 s"', "max_ios = 20000", ""]
+    made.lines += ["[run]", _state(groups), 'warm_up = "1 s"', 'duration = "10 s"',
+                   "max_ios = 20000", ""]  # fmt: skip
     for group in groups:
         _degraded(made, group, len(groups))
+
+
+def _state(groups: Sequence[_Group]) -> str:
+    """The state in which the run begins: in use, unless every SSD was written less than once."""
+    flash = [each for group in groups for each in group.drives if each.kind == "ssd"]
+    new = [
+        each for each in flash
+        if each.bytes is not None and each.written_bytes_total is not None
+        and each.written_bytes_total < each.bytes
+    ]  # fmt: skip
+    if flash and len(new) == len(flash):
+        files = ", ".join(sorted({str(each.read_from) for each in new}))
+        return f'precondition = "fresh"  # read from {files}: no SSD was written once over'
+    return 'state = "sustained"  # assumed: in use, with caches full and SSDs worn in'
 
 
 def _model(made: Draft, sheet: Sheet | None, name: str, stem: str) -> str:
@@ -284,7 +357,9 @@ def _controller(
     first = arrays[0]
     backup = backup_of(controller)
     if backup is not None:
-        made.lines.append(f'backup = "{backup}"  {file}: {controller.backup_state}')
+        made.lines.append(
+            f'backup = "{backup}"  {file}: {controller.backup_state or controller.backup}'
+        )
     running = first.write_policy_now or first.write_policy
     if running is not None:
         planned = "" if first.write_policy in (None, running) else f"; set is {first.write_policy}"
@@ -309,8 +384,8 @@ def _array(
     read = "" if array is None else f"  # read from {array.read_from}"
     made.lines += ["[[array]]", f'name = "{group.name}"', f'level = "{group.level}"{read}',
                    "drives = ["]  # fmt: skip
-    for model, count, remark in _models(made, group, members, stem, plainly=plainly):
-        made.lines.append(f'    {{ model = "{model}", count = {count} }},  # {remark}')
+    for model, settings, count, remark in _models(made, group, members, stem, plainly=plainly):
+        made.lines.append(f'    {{ model = "{model}", count = {count}{settings} }},  # {remark}')
     made.lines.append("]")
     if array is not None:
         _settings(made, group, array, controller, plainly=plainly)
@@ -319,9 +394,9 @@ def _array(
 
 def _models(
     made: Draft, group: _Group, members: int, stem: str, *, plainly: bool
-) -> list[tuple[str, int, str]]:
-    """Models and counts of the drives; members that no capture shows are as the others."""
-    seen: Counter[tuple[str, str]] = Counter()
+) -> list[tuple[str, str, int, str]]:
+    """Models, settings, counts of the drives; members that no capture shows are as the others."""
+    seen: Counter[tuple[str, str, str]] = Counter()
     drives = group.drives or [_guess(group)]
     for drive in drives[:members]:
         match = match_drive(drive)
@@ -331,14 +406,29 @@ def _models(
         where = (
             "assumed: no capture shows the drives" if assumed else f"read from {drive.read_from}"
         )
-        seen[_model(made, sheet, base, stem), f"{where}: {match.quality}, {match.reason}"] += 1
+        remark = f"{where}: {match.quality}, {match.reason}"
+        seen[_model(made, sheet, base, stem), _write_cache(drive, base), remark] += 1
         if assumed or match.quality in ("class", "ask"):
-            made.assumed.append(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
+            made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
+        elif drive.bytes is None and match.quality == "family":
+            made.assume(f"{group.name}: no capture says the size of {match.text}: {base} stands in")
     rest = members - sum(seen.values())
     if rest > 0:
         first = next(iter(seen))
         seen[first] += rest
-    return [(model, count, remark) for (model, remark), count in seen.items()]
+    return [(model, settings, count, remark) for (model, settings, remark), count in seen.items()]
+
+
+def _write_cache(drive: Drive, base: str) -> str:
+    """The drive's own write cache, where a capture says other than its device does."""
+    spec = find(base, kind=DriveSpec).spec
+    if drive.drive_cache not in ("on", "off") or not isinstance(spec, DriveSpec):
+        return ""
+    on = drive.drive_cache == "on"
+    could = "write_cache" in spec.options and spec.volatile(DriveOptions(write_cache=True))
+    if not could or spec.volatile(DriveOptions()) == on:
+        return ""
+    return f", write_cache = {str(on).lower()}"
 
 
 def _guess(group: _Group) -> Drive:
@@ -399,13 +489,27 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
     if array.state in ("degraded", "rebuilding", "partially degraded"):
         lacking = lacking or 1
     bears = {"raid5": 1, "raid6": 2, "raid1": 1, "raid10": 1, "raid1e": 1, "raid50": 1, "raid60": 2}
-    for drive in range(min(lacking, bears.get(group.level, 0))):
+    places = _places(array, lacking)
+    fail = places[: bears.get(group.level, 0)]
+    if len(fail) < len(places):
+        made.left_out.append(f"{len(places) - len(fail)} of {len(places)} drives that {group.name}"
+                             " lacks: it would lose data")  # fmt: skip
+    for drive in fail:
         made.lines += [
-            f"[[event]]  # {array.state}, read from {array.read_from}", 'at = "0 s"',
-            'action = "fail-drive"', f"drive = {drive}",
+            f"[[event]]  # {array.state}: place {drive}, from 0 on, read from {array.read_from}",
+            'at = "0 s"', 'action = "fail-drive"', f"drive = {drive}",
         ]  # fmt: skip
         if arrays > 1:
             made.lines.append(f'array = "{group.name}"')
         made.lines.append("")
-    if array.state == "rebuilding":
+    if array.state == "rebuilding" and fail:
         made.left_out.append(f"the rebuild of {group.name}: the array is degraded here")
+
+
+def _places(array: Array, lacking: int) -> list[int]:
+    """Places of the drives that an array lacks, as captures number them; else the first."""
+    listed = array.drives or []
+    known = array.lacking or [listed.index(e) for e in array.failed or [] if e in listed]
+    places = [each for each in known if each < (array.members or 0)]
+    others = [each for each in range(array.members or 0) if each not in places]
+    return [*places, *others[: max(0, lacking - len(places))]]

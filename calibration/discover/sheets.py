@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from raidlab.calibration.discover.facts import Controller, Drive, Host
 from raidlab.calibration.discover.matching import Match
@@ -17,7 +18,10 @@ from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.ssd import SsdSpec
 from raidlab.devices.trees import Tree, Value, table_at
-from raidlab.devices.units import is_quantity
+from raidlab.devices.units import format_size, is_quantity
+
+NCQ_DEPTH: Final = 32
+"""Commands that a SATA drive queues at most (Serial ATA, native command queuing)."""
 
 
 @dataclass
@@ -31,17 +35,23 @@ class Sheet:
     own: bool = False
     """True if it has texts of its own."""
 
-    def put(self, key: str, value: Value, file: str | None, source: str = "measured") -> None:
+    def put(
+        self, key: str, value: Value, file: str | None, source: str = "measured",
+        note: str = "as the machine's size needs",
+    ) -> None:  # fmt: skip
         """Sets a value, `cache.size` too, with the file that it was read from."""
         table, _, name = key.rpartition(".")
         changed = {**table_at(self.values, table), name: value} if table else value
         self.values = {**self.values, table or name: changed}
         if not isinstance(value, int) and not is_quantity(str(value)):
             # Texts have no source in device files: a remark says where they come from.
-            self.remarks.append(f"{key}: read from {file}.")
+            self.remarks.append(f"{key}: {'assumed' if file is None else f'read from {file}'}.")
             self.own = True
             return
-        note = f"read from {file}" if source == "measured" else "as the machine's size needs"
+        if source == "measured" and file is not None:
+            note = f"read from {file}"
+        elif source == "measured":
+            source, note = "assumed", "no capture shows the drives: by the array's size"
         self.sources[key] = {"source": source, "note": note}
 
     @property
@@ -58,7 +68,7 @@ def slug(text: str) -> str:
 def drive_sheet(drive: Drive, match: Match) -> Sheet | None:
     """The drive as the machine states it; None where the catalogue's device is the same."""
     base = match.device or match.stand_in
-    if base is None or (match.quality == "exact" and drive.queue_depth is None):
+    if base is None:
         return None
     device = find(base, kind=DriveSpec)
     spec = device.spec
@@ -66,7 +76,8 @@ def drive_sheet(drive: Drive, match: Match) -> Sheet | None:
         return None
     file = drive.read_from
     name = slug(f"own-{drive.model or base}")
-    title = drive.model or f"{drive.kind or 'drive'} of {drive.bytes or 0} B"
+    size = f" of {format_size(drive.bytes)}" if drive.bytes else ""
+    title = drive.model or drive.family or f"{(drive.kind or 'drive').upper()}{size}"
     sheet = Sheet(
         name, {"kind": spec.kind, "name": name, "title": f"{title}, as discovered", "like": base}
     )
@@ -79,14 +90,24 @@ def drive_sheet(drive: Drive, match: Match) -> Sheet | None:
             ratio = own / spec.capacity_bytes(DriveOptions())
             blocks = max(8, -(-spec.nand.blocks_per_plane * ratio // 1))
             sheet.put("nand.blocks_per_plane", int(blocks), file, "derived")
-    if drive.queue_depth is not None and 1 <= drive.queue_depth <= 256:
-        sheet.put("queue_depth", drive.queue_depth, file)
-    if isinstance(spec, HddSpec) and drive.rpm:
+    depth = drive.queue_depth
+    family = (drive.interface or "").partition("-")[0]
+    if depth is None and family == "sata" and spec.queue_depth > NCQ_DEPTH:
+        sheet.put("queue_depth", NCQ_DEPTH, None, "derived", "native command queuing's most")
+    elif depth is not None and 1 <= depth <= 256 and depth != spec.queue_depth:
+        sheet.put("queue_depth", depth, file)
+    if isinstance(spec, HddSpec) and drive.rpm and drive.rpm != round(spec.speed):
         sheet.put("speed", f"{drive.rpm} rpm", file)
-    interface = _interface(drive)
+    interface = _interface(drive) or _assumed_interface(family, spec.interface)
     if interface is not None and interface != spec.interface:
         sheet.put("interface", interface, file)
     return sheet if sheet.sources or sheet.own else None
+
+
+def _assumed_interface(family: str, base: str | None) -> str | None:
+    """The usual generation, where a capture says SATA or SAS alone and the stand-in is neither."""
+    usual = {"sata": "sata-6g", "sas": "sas-12g"}.get(family)
+    return None if (base or "").startswith(f"{family}-") else usual
 
 
 def _interface(drive: Drive) -> str | None:

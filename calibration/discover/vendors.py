@@ -74,6 +74,16 @@ def is_virtual(vendor: str | None, model: str | None, name: str | None = None) -
     return bool(_LUN_VENDOR.match(text) or _LUN_MODEL.match((model or "").strip()))
 
 
+def virtual_bus(vendor: str | None, model: str | None, name: str | None) -> str | None:
+    """What a virtual disk hangs on, by its name and vendor: `virtio`, `Xen`, `VMware`..."""
+    device = (name or "").rpartition("/")[2]
+    if device.startswith("vd") or (vendor or "").lower() == "0x1af4":
+        return "virtio"
+    if device.startswith("xvd"):
+        return "Xen"
+    return vendor or model
+
+
 def is_controller_volume(vendor: str | None, model: str | None) -> bool:
     """True for a volume of a RAID controller, which the operating system shows as a disk."""
     vendor, model = (vendor or "").strip(), (model or "").strip()

@@ -33,6 +33,12 @@ FORCED = (
 _SYNCS = "fsync", "fdatasync", "sync_file_range"
 """Options that let a job flush between its I/Os."""
 
+_FLUSHES_OF_LIBAIO = (
+    "with libaio fio counts a flush's latency from an earlier I/O, as on a real device;"
+    " raidlab fio --native has its own"
+)
+"""Said of jobs whose flushes run through libaio."""
+
 _SECTOR = 512
 """Bytes of which all direct I/O is a multiple."""
 
@@ -126,7 +132,9 @@ def _job(section: Section, whole: Section, found: Findings, size_bytes: int | No
         _refuse_engine(section, asked, found)
         engine = ""
     elif any(whole.get(key) not in (None, "0") for key in _SYNCS):
-        engine = engines.SYNCING.get(engine, engine)
+        engine = engines.flushing(engines.name_of(asked), whole.get("iodepth"))
+        if engine == "libaio":
+            found.note(section.name, _FLUSHES_OF_LIBAIO)
     if engine and engine != asked:
         found.note(section.name, f"{asked} is simulated as {engine}")
     if size_bytes is not None:

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from raidlab.calibration.fio.results import import_fio
+from raidlab.calibration.fitting.bench.bench import FINAL
 from raidlab.calibration.fitting.bench.scenario_bench import bench_of_scenario
 from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.comparison.baseline import against_lines
 from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
 from raidlab.calibration.fitting.estimation.stages import Settings
-from raidlab.calibration.fitting.estimation.start import FINAL
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.sanity import possible
 from raidlab.devices.files import write_file

@@ -191,6 +191,11 @@ class Point(_Checked):
         mix = f" {self.read_share:.0%} reads" if self.rw in ("rw", "randrw") else ""
         return f"{self.rw} {size}{mix}, {self.iodepth} x {self.numjobs}"
 
+    def in_words(self) -> str:
+        """For sentences: `randread 4k, depth 8, 2 jobs`."""
+        jobs = "1 job" if self.numjobs == 1 else f"{self.numjobs} jobs"
+        return f"{self.label().rpartition(',')[0]}, depth {self.iodepth}, {jobs}"
+
 
 def seconds_of(point: Point) -> float:
     """How long the timeline of a point is; 0 if it has none."""

@@ -113,9 +113,13 @@ def _volume(name: str, of: str) -> Hidden:
     return Hidden(name, f'[[array]]\ndrives = [{{ model = "{_FILE}" }}]', _VOLUME.format(of=of))
 
 
-def _drives(name: str, model: str, count: int = 1, rest: str = "") -> Hidden:
+def _drives(name: str, model: str, count: int = 1, level: str = "", above: str = "") -> Hidden:
     several = f", count = {count}" if count > 1 else ""
-    return Hidden(name, f'[[array]]\n{rest}drives = [{{ model = "{model}"{several} }}]')
+    of = f'level = "{level}"\n' if level else ""
+    of += 'software_raid = "os"\n' if level and not above else ""
+    head = f'[controller]\nmodel = "{above}"\nbackup = "fbu"\n' if above else ""
+    array = f'[[array]]\n{of}drives = [{{ model = "{model}"{several} }}]'
+    return Hidden(name, f"{head}{array}")
 
 
 SYSTEMS: Final = (
@@ -126,14 +130,13 @@ SYSTEMS: Final = (
     _drives("NVMe SSD, 980 PRO", "980-pro-1000"),
     _drives("SATA SSD, 860 PRO", "860-pro-1000"),
     _drives("NVMe SSD, 970 EVO Plus", "970-evo-plus-1000"),
-    _drives("md RAID 10 of four disks", "generic-7200rpm", 4, 'level = "raid10"\n'),
+    _drives("md RAID 10 of four disks", "generic-7200rpm", 4, "raid10"),
     _drives(
-        "RAID 5 of five disks behind a cache", "generic-7200rpm", 5,
-        'level = "raid5"\ncontroller = { model = "megaraid-9460-8i" }\n',
+        "RAID 5 of five disks behind a cache", "generic-7200rpm", 5, "raid5", "megaraid-9460-8i"
     ),
     _volume("volume with caps and bursts", _BURSTS),
     _volume("loop device", _COPIED),
-    _drives("md RAID 1 of two SATA SSDs", "860-pro-1000", 2, 'level = "raid1"\n'),
+    _drives("md RAID 1 of two SATA SSDs", "860-pro-1000", 2, "raid1"),
 )  # fmt: skip
 
 QUICK: Final = (

@@ -147,6 +147,7 @@ def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
             x=[x],
             y=[y],
             mode="markers",
+            cliponaxis=False,
             marker={"size": 16, "symbol": "circle-open", "color": BLACK, "line_width": 3},
             hovertemplate=f"{text}<extra></extra>",
             showlegend=False,

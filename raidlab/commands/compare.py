@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as json_module
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -39,6 +39,7 @@ from raidlab.output import echo
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench.bench import Bench
     from raidlab.calibration.fitting.comparison.compare import Compared, Mapped
+    from raidlab.calibration.measurements.measurement import Point
 
 
 GENERIC: Final = "generic"
@@ -124,9 +125,14 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
-    from raidlab.calibration.fitting.bench.bench import Effort
+    from raidlab.calibration.fitting.bench.bench import CHECKED
     from raidlab.calibration.fitting.comparison.compare import compare as lay_side_by_side
-    from raidlab.calibration.fitting.comparison.compare import estimate_mapped, summary, within
+    from raidlab.calibration.fitting.comparison.compare import (
+        estimate_mapped,
+        out_of_balance,
+        summary,
+        within,
+    )
     from raidlab.calibration.measurements.sanity import possible
 
     if html is not None and report is not None:
@@ -147,21 +153,13 @@ def compare(
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
-    effort = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, seed=seed)
+    effort = replace(CHECKED, seed=seed)
     threads = workers or os.cpu_count() or 1
     bench = _bench(device, host, scenario)
     if mapped is not None and bench.device["kind"] != "ssd":
         raise SpecError([Fault("--mapped", mapped, "only with an SSD as --device")])
     points, notes = possible(measured.model_copy(update={"points": tuple(points)}))
-    if device and not host and bench.host.name == GENERIC:
-        notes.append(
-            f"no --host: the drive is taken to stand behind {GENERIC} ({bench.host.title}); if it"
-            " was measured behind another, name that (raidlab devices --kind host lists them)"
-        )
-    notes += bench.doubts(points)
-    if larger := sum((point.area_bytes or 0) > bench.capacity for point in points):
-        what = "the scenario's load" if scenario else "the drive"
-        notes.append(f"{larger} of the points loaded more than {what} has: it is loaded wholly")
+    notes += _doubts(bench, points, measured.name, device, host)
     if mapped is None:
         # Whichever points are compared, one with a single read outstanding shows the state.
         estimated = estimate_mapped(bench, measured.points, effort)
@@ -172,6 +170,7 @@ def compare(
     with resumable("measured points") as (tell, store):
         bench = replace(bench, store=store)
         rows = lay_side_by_side(bench, points, effort, workers=threads, progress=tell)
+    notes += out_of_balance(rows)
     page = html or report
     system = scenario or f"{bench.drive.name} behind {bench.host.name}"
     title = f"{measured.name} and {system}"
@@ -230,6 +229,44 @@ def _bench(device: str, host: str, scenario: str) -> Bench:
     return Bench.of(drive, where)
 
 
+def _doubts(
+    bench: Bench, points: Sequence[Point], measurement: str, device: str, host: str
+) -> list[str]:
+    """What a user should know of the system beside these points."""
+    notes = []
+    if device and not host and bench.host.name == GENERIC:
+        notes.append(
+            f"no --host: the drive is taken to stand behind {GENERIC} ({bench.host.title}); if it"
+            " was measured behind another, name that (raidlab devices --kind host lists them)"
+        )
+    notes += _seen_before(device, bench, measurement)
+    notes += bench.doubts(points)
+    if larger := sum((point.area_bytes or 0) > bench.capacity for point in points):
+        what = "the drive" if device else "the scenario's load"
+        notes.append(f"{larger} of the points loaded more than {what} has: it is loaded wholly")
+    return notes
+
+
+def _seen_before(device: str, bench: Bench, measurement: str) -> list[str]:
+    """That devices were fitted to the very measurement that they are compared with."""
+    from raidlab.devices.catalogue import find_for
+
+    used = [find_for("--device", device)] if device else bench.files()
+    fitted = [
+        each.spec.name
+        for each in used
+        if any(
+            source.source == "fitted" and source.measurement == measurement
+            for source in each.sources.values()
+        )
+    ]
+    return [
+        f"{name}: this device was fitted to these measurements ({measurement}); errors show how"
+        " well the fit matches them, not how well it predicts others"
+        for name in dict.fromkeys(fitted)
+    ]
+
+
 def _state(found: Mapped | None) -> list[str]:
     """What a user should know of the state that a drive is taken to have been in."""
     full = "all of it is taken to have contained data (--mapped)"
@@ -240,11 +277,11 @@ def _state(found: Mapped | None) -> list[str]:
     if found.share < 1.0:
         return [
             f"the drive's state is not known: {found.share:.0%} of it contained data, going by"
-            f" {found.point.label()}"
+            f" {found.point.in_words()}"
         ]
     if found.alone < 1.0:
         return [
-            f"the drive's state is not known: {found.point.label()} by itself looks as if"
+            f"the drive's state is not known: {found.point.in_words()} by itself looks as if"
             f" {found.alone:.0%} of it contained data, which no other read of few outstanding"
             f" confirms: {full}"
         ]

@@ -16,6 +16,7 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 
 if TYPE_CHECKING:
+    from raidlab.calibration.discover.facts import Facts
     from raidlab.calibration.discover.machine import Found
     from raidlab.calibration.discover.matching import Match
     from raidlab.calibration.discover.scenario import Draft
@@ -84,6 +85,8 @@ def discover(
         say(f"error: {refusal}")
     if found.refused:
         raise typer.Exit(BAD_INPUT)
+    if out is not None and written is None:
+        raise typer.Exit(1)
 
 
 def _capture(folder: str, *, with_sources: bool) -> None:
@@ -108,8 +111,7 @@ def _warn_of(found: Found, made: Draft | None, *, wanted: bool) -> None:
     if not wanted:
         return
     if made is None:
-        text = "no scenario: no capture shows a drive or an array that can be simulated"
-        found.facts.warn("no-scenario", text)
+        found.facts.warn("no-scenario", _without_scenario(found.facts))
         return
     for fault in made.faults:
         found.facts.warn("no-scenario", f"no scenario: {fault}")
@@ -117,6 +119,30 @@ def _warn_of(found: Found, made: Draft | None, *, wanted: bool) -> None:
         found.facts.warn("assumed", f"assumed: {each}")
     for each in made.left_out:
         found.facts.warn("left-out", f"not in the scenario: {each}")
+
+
+def _without_scenario(facts: Facts) -> str:
+    """Why there is no scenario: what was seen, and what to do."""
+    from raidlab.calibration.discover.vendors import virtual_bus
+
+    seen = []
+    for drive in facts.drives:
+        bus = virtual_bus(drive.vendor, drive.model, drive.name) if drive.virtual else None
+        parts = [drive.name or drive.model or drive.slot or "a drive", _size(drive.bytes),
+                 "a controller's volume" if drive.volume_of_controller
+                 else "virtual" if drive.virtual else "of unknown kind",
+                 bus or drive.interface]  # fmt: skip
+        seen.append(", ".join(each for each in parts if each))
+    if not seen:
+        return "no scenario: no capture shows a drive or an array that can be simulated"
+    text = f"no scenario: nothing that captures show can be simulated ({'; '.join(seen)})"
+    return f"{text}; `raidlab twin` measures such a drive and fits a model of it"
+
+
+def _size(size: int | None) -> str | None:
+    from raidlab.devices.units import format_size
+
+    return None if size is None else format_size(size)
 
 
 def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict[str, object]:
@@ -147,20 +173,53 @@ def _document(found: Found, matches: list[Match], scenario: Path | None) -> dict
 
 def _print(found: Found, matches: list[Match]) -> None:
     """Files, controllers, arrays, drives and matches as lines."""
-    from raidlab.devices.units import format_size
+    from raidlab.calibration.discover.readers.diskstats import SOURCE as LOAD
 
     for name, reader in found.readers:
-        echo(f"{name}: {reader or 'no reader knows it'}")
+        read = "counters of load, passed over" if reader == LOAD else reader
+        echo(f"{name}: {read or 'no reader knows it'}")
     facts = found.facts
+    _print_host(facts)
     for controller in facts.controllers:
         parts = [controller.model or controller.chip or "controller", controller.cache,
                  controller.backup, controller.backup_state]  # fmt: skip
         echo("controller: " + ", ".join(each for each in parts if each))
     for array in facts.arrays:
-        size = None if array.bytes is None else format_size(array.bytes)
         parts = [array.name or array.os_name or "array", array.level, f"{array.members} drives",
-                 array.stripe_unit, size, array.state, array.write_policy_now]  # fmt: skip
+                 array.stripe_unit, _size(array.bytes), array.state,
+                 array.write_policy_now]  # fmt: skip
         echo("array: " + ", ".join(each for each in parts if each))
+    _print_drives(facts)
     for match in matches:
         like = match.device or match.stand_in or "no device"
         echo(f"{match.part}: {match.text or 'no model'}: {match.quality} {like}: {match.reason}")
+
+
+def _print_host(facts: Facts) -> None:
+    """The computer as one line."""
+    host = facts.host
+    threads = None if host.threads is None else f"{host.threads} threads"
+    memory = None if host.memory_bytes is None else f"{host.memory_bytes / 2**30:.1f} GiB of memory"
+    guest = None if host.hypervisor is None else f"hypervisor {host.hypervisor}"
+    parts = [host.name, host.cpu, threads, memory, guest, host.kernel and f"Linux {host.kernel}"]
+    if known := [each for each in parts if each]:
+        echo("host: " + ", ".join(known))
+
+
+def _print_drives(facts: Facts) -> None:
+    """Drives that are alike as one line, with their names or slots."""
+    from raidlab.calibration.discover.vendors import virtual_bus
+
+    alike: dict[str, list[str]] = {}
+    for drive in facts.drives:
+        cache = {"on": "write cache on", "off": "write cache off"}.get(drive.drive_cache or "")
+        bus = virtual_bus(drive.vendor, drive.model, drive.name) if drive.virtual else None
+        sort = "virtual" if drive.virtual else drive.kind and drive.kind.upper()
+        parts = [drive.model or drive.family, _size(drive.bytes), sort,
+                 drive.link_now or drive.interface or bus, drive.state, cache]  # fmt: skip
+        text = ", ".join(each for each in parts if each)
+        names = alike.setdefault(text, [])
+        names.append(drive.name or drive.slot or drive.address or drive.serial or "?")
+    for text, names in alike.items():
+        count = f"{len(names)} drives" if len(names) > 1 else "drive"
+        echo(f"{count} {' '.join(names)}: {text or 'nothing is known'}")

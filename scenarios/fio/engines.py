@@ -24,9 +24,8 @@ SIMULATED_AS: Mapping[str, str] = {
 PAST_PAGE_CACHE = frozenset({"io_uring_cmd"})
 """Engines that never use the kernel's page cache; the others do unless `direct` is set."""
 
-SYNCING = {"libaio": "posixaio"}
-"""The engine that runs where a job flushes between its I/Os: fio 3.33 does not note when its libaio
-engine begins a flush, so that its latency would be counted from an earlier I/O."""
+_WAITS_FOR_FLUSHES = frozenset({"libaio"})
+"""Engines of which a job stands still until its flush is done, with its other I/Os in flight."""
 
 _NO_BLOCKS = (
     (
@@ -73,6 +72,23 @@ REFUSED: Mapping[str, str] = {
     engine: why for why, engines in _WHY_NOT for engine in engines.split()
 }
 """Engines that are not simulated, and why."""
+
+
+def flushing(asked: str, depth: str | None) -> str:
+    """The engine that runs where a job flushes between its I/Os.
+
+    fio's libaio engine up to 3.40 calls `fsync` itself and waits; io_uring and posixaio queue a
+    flush as an I/O. fio does not note when its libaio engine begins a flush, so that its latency
+    counts from an earlier I/O. One I/O at a time waits either way, and posixaio counts right.
+
+    Args:
+        asked: The engine of the job, one of `SIMULATED_AS`.
+        depth: Its `iodepth`; None if left out, which is 1.
+    """
+    engine = SIMULATED_AS[asked]
+    if engine != "libaio" or (asked in _WAITS_FOR_FLUSHES and depth not in (None, "1")):
+        return engine
+    return "posixaio"
 
 
 def name_of(engine: str) -> str:

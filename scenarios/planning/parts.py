@@ -53,7 +53,7 @@ class Parts:
     host: HostSpec | None = None
     """The host, if it was found."""
     outside: bool = False
-    """Whether a program drives the system instead of its loads, and may flush its arrays."""
+    """Whether a program drives the system beside its loads or instead, and may flush its arrays."""
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[DeviceParams] = field(default_factory=list)
     """The plan's `devices`."""

@@ -208,8 +208,14 @@ def load_scenario(path: str | Path, *, outside: bool = False) -> Scenario:
     return build_scenario(read_toml(path), path, outside=outside)
 
 
-def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario:
+def scenario_of(
+    given: Scenario | Mapping[str, object] | str | Path, *, outside: bool = False
+) -> Scenario:
     """A scenario that is loaded, or given by the path of its file or by what such a file holds.
+
+    Args:
+        given: The scenario.
+        outside: As `build_scenario` takes it, for one that is not loaded yet.
 
     Raises:
         SpecError: Everything that is wrong with it, or it is none of these.
@@ -217,11 +223,11 @@ def scenario_of(given: Scenario | Mapping[str, object] | str | Path) -> Scenario
     if isinstance(given, Scenario):
         return given
     if isinstance(given, Mapping):
-        return build_scenario(given)
+        return build_scenario(given, outside=outside)
     if not isinstance(given, str | Path):
         allowed = "a scenario, the path of its file, or a dict of what such a file holds"
         raise SpecError([Fault("scenario", repr(given), allowed)])
-    return load_scenario(given)
+    return load_scenario(given, outside=outside)
 
 
 def build_scenario(
@@ -239,7 +245,7 @@ def build_scenario(
         path: The file, for messages and for device files named relative to it.
         own: Devices by the name that the tree has for them, instead of those of that name.
         sections: What job files of its workloads hold, if they were read.
-        outside: Whether a program drives it instead of its loads, and may flush its arrays.
+        outside: Whether a program drives it beside its loads or instead, and may flush its arrays.
 
     Raises:
         SpecError: Everything that is wrong with it.

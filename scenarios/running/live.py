@@ -400,7 +400,7 @@ def _plan(
         _engine.capacities(system)
         plan: Plan = json.loads(system)
         return None, plan if seed is None else {**plan, "seed": seed}
-    scenario = scenario_of(system)
+    scenario = scenario_of(system, outside=True)
     return scenario, scenario.plan(0, 0, seed)
 
 

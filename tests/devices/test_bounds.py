@@ -1,7 +1,8 @@
 """Bounds of device files beside those of the engine: what the one takes, the other takes too.
 
-Every number with bounds in a device file of the catalogue is set to each of its bounds, and the
-engine is asked. What it then refuses would reach a user as a fault that no check of files names.
+Every number with bounds in a file of the catalogue, of a drive, a host or a controller, is set to
+each of its bounds, and the engine is asked. What it then refuses would reach a user as a fault
+that no check of files names.
 """
 
 from __future__ import annotations
@@ -15,8 +16,13 @@ from pydantic.fields import FieldInfo
 
 from raidlab.calibration.traces.replay import Target
 from raidlab.devices.catalogue import KINDS, catalogue
+from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import SpecError
-from raidlab.devices.schema import DriveSpec, Table
+from raidlab.devices.host import HostSpec
+from raidlab.devices.schema import DeviceSpec, DriveSpec, Table
+from raidlab.scenarios.planning.parts import Parts
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.running.simulate import simulate
 
 OF_OTHER_KEYS = {
     "buffer.segment", "buffer.read_ahead_limit", "nand.bad_blocks", "nand.reserved_blocks",
@@ -74,17 +80,49 @@ def refused(spec: DriveSpec) -> list[str]:
     return []
 
 
-def drives(kind: str) -> Iterator[DriveSpec]:
+def system(spec: HostSpec | ControllerSpec) -> dict[str, Any]:
+    """A scenario that needs all of a host, or of a controller with the drives behind it."""
+    array: dict[str, Any] = {"name": "data", "drives": [{"model": "five", "count": 4}]}
+    load: dict[str, Any] = {"rw": "randrw", "block_size": "4 KiB", "outstanding": 1}
+    run = {"warm_up": "0 s", "duration": "1 ms"}
+    tree = {"array": [array], "workload": [load], "run": run}
+    if isinstance(spec, ControllerSpec):
+        array["level"] = "raid10" if spec.parity is None else "raid6"
+        return {**tree, "controller": {"model": spec.name}}
+    array |= {"level": "raid6", "software_raid": "os"}
+    load["buffered"] = spec.page_cache is not None
+    return {**tree, "host": {"model": spec.name}}
+
+
+def refused_in_a_system(
+    spec: HostSpec | ControllerSpec, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    """What planning or the engine finds wrong with a system of a host or a controller."""
+    find = Parts.find
+
+    def found(parts: Parts, key: str, name: str, kind: type[DeviceSpec]) -> DeviceSpec | None:
+        return spec if kind is type(spec) else find(parts, key, name, kind)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Parts, "find", found)
+        try:
+            simulate(build_scenario(system(spec)), workers=1)
+        except SpecError as error:
+            return [str(fault) for fault in error.faults]
+    return []
+
+
+def of_kind(kind: str) -> Iterator[DeviceSpec]:
     for device in catalogue():
-        if isinstance(device.spec, DriveSpec) and device.spec.kind == kind:
+        if device.spec.kind == kind:
             yield device.spec
 
 
-@pytest.mark.parametrize("kind", [name for name, of in KINDS.items() if issubclass(of, DriveSpec)])
-def test_the_engine_takes_what_a_file_may_say(kind: str) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_engine_takes_what_a_file_may_say(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: set[str] = set()
     wrong: list[str] = []
-    for spec in drives(kind):
+    for spec in of_kind(kind):
         for path, limits in numbers(spec):
             key = ".".join(map(str, path))
             if key in seen or key in OF_OTHER_KEYS:
@@ -94,5 +132,11 @@ def test_the_engine_takes_what_a_file_may_say(kind: str) -> None:
                 changed = put(spec, path, limit)
                 if any(True for _ in changed.faults()):
                     continue
-                wrong += [f"{key} = {limit}: {text}" for text in refused(changed)]
+                found = (
+                    refused(changed)
+                    if isinstance(changed, DriveSpec)
+                    else refused_in_a_system(changed, monkeypatch)
+                )
+                wrong += [f"{key} = {limit}: {text}" for text in found]
+    assert seen or kind == "table", "a table has no number with bounds"
     assert wrong == []

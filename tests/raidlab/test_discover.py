@@ -67,3 +67,32 @@ def test_the_capturing_script_is_printed(raidlab):
 def test_capture_stands_alone(raidlab):
     done = raidlab("discover", "--capture", "x", "--from", "y")
     assert done.returncode == 2
+
+
+LSBLK = '{"blockdevices": [{"name": "vdq", "size": 68719476736, "type": "disk"}]}'
+CPU = "CPU(s): 4\nModel name: Blue {number}\n"
+
+
+def test_a_virtual_disk_is_named_and_no_scenario_is_1(raidlab, tmp_path):
+    (tmp_path / "lsblk.json").write_text(LSBLK)
+    (tmp_path / "lscpu.txt").write_text(CPU.format(number=7) + "Hypervisor vendor: KVM\n")
+    (tmp_path / "cpuinfo.txt").write_text("processor : 0\nflags : fpu hypervisor\n")
+    (tmp_path / "diskstats.txt").write_text(" 254 0 vdq" + " 1" * 17 + "\n")
+    done = raidlab("discover", "--from", tmp_path, "--out", "s.toml")
+    assert done.returncode == 1
+    assert "vdq, 64 GiB, virtual, virtio" in done.stderr and "raidlab twin" in done.stderr
+    assert "drive vdq: 64 GiB, virtual, virtio" in done.stdout
+    assert "hypervisor KVM" in done.stdout
+    assert "no reader knows it" not in done.stdout
+    alone = raidlab("discover", "--from", tmp_path / "diskstats.txt")
+    assert alone.returncode == 2 and "import monitoring" in alone.stderr
+
+
+def test_captures_of_two_machines_are_said_to_be_mixed(raidlab, tmp_path):
+    (tmp_path / "lsblk.json").write_text(LSBLK)
+    for number, name in (7, "one"), (8, "two"):
+        (tmp_path / f"lscpu-{name}.txt").write_text(CPU.format(number=number))
+        (tmp_path / f"hostname-{name}").write_text(f"{name}.example.org\n")
+    done = raidlab("discover", "--from", tmp_path)
+    assert done.stderr.count("several machines are mixed") == 2
+    assert "one.example.org" in done.stderr and "Blue 8" in done.stderr

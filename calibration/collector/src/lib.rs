@@ -4,6 +4,7 @@
 //! (`target`), guarded by `safety`. The runner (`runner`, `guard`) ends fio with the collector. The
 //! bundle on disk (`bundle`) loses no finished step. `campaign` is the loop.
 
+pub mod attempts;
 pub mod bundle;
 pub mod campaign;
 pub mod cli;

@@ -1,9 +1,9 @@
 //! The bundle's table of contents, `manifest.json`. Described in `docs/reference/formats/bundle.md`.
 
+use crate::attempts::{Attempt, Spread};
 use crate::fio::Summary;
 use crate::noise::{Noise, Rest};
 use crate::plan::Plan;
-use crate::repeats::{Attempt, Spread};
 use crate::steady_state::Assessment;
 use crate::step::{Setting, Step};
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
 //! Noisy steps are measured again, and repeated steps have a spread.
 
+use crate::attempts::{Attempt, Spread};
 use crate::campaign::Campaign;
 use crate::fio::Summary;
 use crate::manifest::{State, StepRecord};
@@ -8,38 +9,9 @@ use crate::plan::Plan;
 use crate::progress::Progress;
 use crate::step::{Purpose, Step};
 use crate::stop::Stop;
-use serde::{Deserialize, Serialize};
 
 /// After this number of steps in a row that no repeat made quiet, the session repeats none any more.
 const IN_VAIN: u32 = 3;
-
-/// One run of a step that was measured several times for its noise.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Attempt {
-    /// I/Os a second.
-    pub iops: f64,
-    /// What was too much, in words; empty if nothing was.
-    pub noisy: Vec<String>,
-}
-
-/// The rates of a step over its rounds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Spread {
-    /// The stage.
-    pub stage: String,
-    /// The step.
-    pub step: String,
-    /// How often it was measured.
-    pub runs: usize,
-    /// Mean rate in I/Os a second.
-    pub iops_mean: f64,
-    /// Standard deviation of the rate as a share of the mean.
-    pub iops_deviation: f64,
-    /// Least rate.
-    pub iops_min: f64,
-    /// Greatest rate.
-    pub iops_max: f64,
-}
 
 /// How often noisy steps are measured again.
 #[derive(Clone, Copy, Debug)]

@@ -6,6 +6,7 @@ MB are MiB. The part that saves the cache has had three names: ZMM, Cache Backup
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from raidlab.calibration.discover.captures import Capture, Pairs, pair
@@ -125,8 +126,7 @@ def _take(unit: _Unit, index: int | None, facts: Facts) -> None:
     controller = _controller(unit, index)
     if controller.model or controller.cache or controller.state:
         facts.controllers.append(controller)
-    for volume in unit.volumes:
-        facts.arrays.append(_array(volume, index))
+    places: dict[str, str] = {}
     for device in unit.devices:
         words = " ".join(device.lines[:4]).lower()
         if "enclosure" in words and "device is a" in words.replace("an ", "a "):
@@ -135,6 +135,45 @@ def _take(unit: _Unit, index: int | None, facts: Facts) -> None:
         if drive is not None:
             drive.controller = index
             facts.drives.append(drive)
+            if drive.slot is not None:
+                places |= dict.fromkeys(_marks(device, drive), drive.slot)
+    for volume in unit.volumes:
+        array = _array(volume, index)
+        array.drives = _members(volume, places) or None
+        own = {d.drive_cache for d in facts.drives if d.slot in (array.drives or [])}
+        array.drive_cache = own.pop() if len(own) == 1 else None
+        facts.arrays.append(array)
+
+
+_PLACE = re.compile(
+    r"(connector|channel|enclosure)[: ]\s*(\d+),\s*(device|slot)[: ]\s*(\d+)", re.IGNORECASE
+)
+
+
+def _marks(device: _Part, drive: Drive) -> list[str]:
+    """What a segment may call a drive: its serial number, or where it sits."""
+    found = [drive.serial] if drive.serial else []
+    location = device.pairs.find("Reported Location") or ""
+    found += [" ".join(each).lower() for each in _PLACE.findall(location)]
+    if drive.slot is not None and re.fullmatch(r"\d+,\d+", drive.slot):
+        channel, number = drive.slot.split(",")
+        found.append(f"channel {channel} device {number}")
+    return found
+
+
+def _members(volume: _Part, places: Mapping[str, str]) -> list[str]:
+    """Slots of the drives behind a volume's segments, in their order."""
+    found = []
+    for line in volume.lines:
+        match = _SEGMENT.match(line)
+        if match is None or "spare" in line.lower():
+            continue
+        serial = match["rest"].rpartition(")")[2].strip()
+        marks = [serial, *(" ".join(each).lower() for each in _PLACE.findall(match["rest"]))]
+        slot = next((places[mark] for mark in marks if mark in places), None)
+        if slot is not None:
+            found.append(slot)
+    return found
 
 
 def _controller(unit: _Unit, index: int | None) -> Controller:
@@ -213,6 +252,8 @@ def _array(part: _Part, index: int | None) -> Array:
     groups = {line.strip().split(",")[0] for line in part.lines if re.match(r"\s*Group \d+,", line)}
     missing = [each for each in segments if each["state"].lower() in ("missing", "failed")]
     rest = [each for each in segments if "spare" not in each[0].lower()]
+    away = ("missing", "failed", "offline", "rebuilding")
+    lacking = [place for place, each in enumerate(rest) if each["state"].lower() in away]
     found = Array(
         name=known_text(have.find("Logical Device name", "Logical Drive name")),
         os_name=_disk_name(have.find("Disk Name")),
@@ -220,6 +261,7 @@ def _array(part: _Part, index: int | None) -> Array:
         level=raid_level(have.find("RAID level")),
         members=len(rest) or None,
         missing=len(missing) or None,
+        lacking=lacking or None,
         spans=len(groups) if len(groups) > 1 else None,
         state=state(have.find("Status of Logical Device", "Status of logical drive")),
         stripe_unit=binary_size(have.find("Stripe-unit size", "Strip Size")),

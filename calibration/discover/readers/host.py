@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from raidlab.calibration.discover.captures import Capture, Pairs, documents, pairs_of
-from raidlab.calibration.discover.facts import Facts, Host
+from raidlab.calibration.discover.facts import UNNAMED, Facts, Host
 from raidlab.calibration.discover.quantities import known_text, number, whole
 
 _UNAME = re.compile(r"^Linux (?P<name>\S+) (?P<kernel>\d+\.\d+\S*) ", re.MULTILINE)
@@ -94,4 +94,4 @@ def _cpuinfo(host: Host, text: str) -> None:
             float(stated[1]) * 1000 if stated else number(cpus[0].find("cpu MHz") or "")
         )
         if "hypervisor" in (cpus[0].find("flags") or "").split():
-            host.hypervisor = "unknown"
+            host.hypervisor = UNNAMED

@@ -100,8 +100,9 @@ def _of_mdstat(head: re.Match[str], body: Sequence[str]) -> Array | None:
     places = re.search(r"\[(\d+)/(\d+)\]", text)
     found.members = int(places[1]) if places else len(own) or None
     found.present = int(places[2]) if places else found.members
-    if places and int(places[2]) < int(places[1]):
-        found.missing = None
+    present = re.search(r"\[([U_]+)\]", text)
+    found.lacking = [at for at, mark in enumerate(present[1]) if mark == "_"] if present else None
+    found.lacking = found.lacking or None
     bitmap = re.search(r"bitmap: .*?(\d+[KkMm]B?) chunk", text)
     found.bitmap = "bitmap:" in text
     found.bitmap_chunk = binary_size(bitmap[1]) if bitmap else None
@@ -287,12 +288,14 @@ def _detail_state(found: Array, have: Pairs) -> None:
 def _table(found: Array, lines: Sequence[str]) -> None:
     """The table of devices: members in their places, spares, failed ones, a journal."""
     head = next((at for at, line in enumerate(lines) if re.match(r"\s*Number\s+Major", line)), None)
-    drives, spares, failed = [], [], []
+    drives, spares, failed, lacking = [], [], [], []
     for line in lines[head + 1 :] if head is not None else []:
         match = re.match(r"\s*(\d+|-)\s+(\d+)\s+(\d+)\s+(\d+|-)\s+(.*?)\s*(/dev/\S+)?\s*$", line)
         if match is None:
             continue
         place, words, name = match[4], match[5].lower(), match[6]
+        if place.isdigit() and ("removed" in words or "rebuilding" in words):
+            lacking.append(int(place))
         if name is None:
             continue
         if "journal" in words:
@@ -304,6 +307,7 @@ def _table(found: Array, lines: Sequence[str]) -> None:
         else:
             drives.append(name)
     found.drives, found.spares, found.failed = drives or None, spares or None, failed or None
+    found.lacking = lacking or None
     if found.members is not None and drives and len(drives) < found.members:
         found.missing = found.members - len(drives)
 

@@ -107,6 +107,10 @@ class ScenarioBench(Bench):
         """False: the scenario says what its drives have been through."""
         return False
 
+    def files(self) -> Sequence[Device]:
+        """Those of the scenario."""
+        return () if self.scenario is None else self.scenario.devices
+
     def doubts(self, points: Sequence[Point]) -> list[str]:
         """What a user should know of the scenario beside these points."""
         if self.scenario is None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypedDict
 
-from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
+from raidlab.calibration.fitting.bench.bench import CHECKED, Bench, Effort, Simulated
 from raidlab.calibration.fitting.search.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
@@ -125,6 +125,28 @@ def compare(
     results = bench.run_all(points, effort, workers, progress)
     of = parts or [""] * len(points)
     return [Compared(*row) for row in zip(points, results, of, strict=True)]
+
+
+def out_of_balance(rows: Sequence[Compared]) -> list[str]:
+    """What a user should know of points whose simulated mean latency misses I/Os that wait.
+
+    A run over time is as long as it was measured, and a part of it has no steady state.
+    """
+    off = [
+        (row.simulated.imbalance(row.point.outstanding), row.point)
+        for row in rows
+        if not row.simulated.rates
+    ]
+    off = [each for each in off if abs(each[0]) > CHECKED.balance]
+    if not off:
+        return []
+    worst, point = max(off, key=lambda each: abs(each[0]))
+    return [
+        f"{len(off)} of {len(rows)} points: I/Os wait for longer than the run, so the simulated"
+        " mean latency and p99 are not to be relied on; rate times mean is"
+        f" {abs(worst):.0%} {'below' if worst < 0 else 'above'} the I/Os in flight at"
+        f" {point.in_words()}"
+    ]
 
 
 class Summary(TypedDict):

@@ -1,9 +1,8 @@
 """Which kind of device was measured, where nobody says: families are tried on points left out.
 
-Families are a station, a volume (a law: a virtual disk, else a table), a disk and flash. Facts
-exclude families, and so do times that no device of a family has. Reads that take as long as a
-disk's, and more of them than a disk reaches, are those of an array: rates do not say of how many
-drives, so a scenario must. Each of the others is fitted roughly to a dozen training points that
+Families are a station, a volume (a law: a virtual disk, else a table), a disk, an array of disks
+behind a cache (`array_family`) and flash. Facts exclude families, and so do times that no device of
+a family has. Each is fitted roughly to a dozen training points that
 span the loads, then, from there, to all but a fourth of them, which it predicts. The error of a
 prediction is
 
@@ -29,6 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
+from raidlab.calibration.fitting.estimation.array_family import Candidate, candidates
 from raidlab.calibration.fitting.estimation.by_law import (
     begun_with,
     capacity_of,
@@ -70,6 +70,7 @@ class Family(StrEnum):
     STATION = "station"
     VOLUME = "volume"
     DISK = "disk"
+    ARRAY = "array behind a cache"
     FLASH = "flash"
 
 
@@ -96,6 +97,8 @@ _SLOWEST_FLASH_US: Final = 2500.0
 """A sense takes 0.4 ms at most, an adapter and a queue of its own no 2 ms."""
 _FASTEST_DISK_RATE: Final = 600.0
 """Random reads a second that one disk reaches with a full queue at 15,000 rpm."""
+_MOST_GAIN: Final = 4.0
+"""Times as many random reads that one disk serves with a full queue as alone, at most."""
 _SATA_BYTES: Final = 600e6
 """Bytes a second of SATA at 6 Gb/s."""
 _SATA_RATE: Final = 120_000.0
@@ -113,6 +116,13 @@ class Tried:
     """Mean absolute logarithm of each point left out, shape (points,)."""
     rates: Array = field(repr=False)
     """Logarithms of predicted over measured rates, shape (points,)."""
+    array: Candidate | None = None
+    """Of arrays the nearest one."""
+
+    @property
+    def what(self) -> str:
+        """The kind, or the array, in messages."""
+        return self.kind if self.array is None else self.array.name
 
     @property
     def error(self) -> float:
@@ -129,6 +139,7 @@ class Tried:
         return {
             "family": self.family.value,
             "kind": self.kind,
+            "array": None if self.array is None else self.array.to_dict(),
             "error": round(self.error, 4),
             "rate_median_abs_error_pct": round(self.rate_pct, 2),
         }
@@ -160,7 +171,8 @@ class FamilyChoice:
         """What to fit; empty where laws are to say it."""
         if self.taken is None:
             return "" if self.only == VIRTUAL_DISK else self.only
-        return "" if self.taken.family is Family.VOLUME else self.taken.kind
+        by_law = self.taken.family in (Family.VOLUME, Family.ARRAY)
+        return "" if by_law else self.taken.kind
 
     def to_dict(self) -> Document:
         """The document's part."""
@@ -189,11 +201,16 @@ class FamilyChoice:
         )
         of = f"{100 * math.expm1(self.taken.error):.0f} %"
         text = (
-            f"no --kind: {self.taken.family} ({self.taken.kind}) predicts rates, p50 and p99 of"
+            f"no --kind: {self.taken.family} ({self.taken.what}) predicts rates, p50 and p99 of"
             f" points left out {of} off on average"
         )
         text += f", {others}; sure to {100 * self.confidence:.0f} %" if others else ""
         yield text + (f" ({because})" if because else "")
+        if self.taken.array is not None:
+            yield (
+                "a law stands in for the array: --system with a scenario of it fits its disks and"
+                " its controller"
+            )
 
 
 def choose_family(
@@ -214,12 +231,12 @@ def choose_family(
     """
     kinds = {
         Family.STATION: "station", Family.VOLUME: VIRTUAL_DISK, Family.DISK: "hdd",
-        Family.FLASH: _flash(points, machine, facts),
+        Family.ARRAY: "hdd", Family.FLASH: _flash(points, machine, facts),
     }  # fmt: skip
     why = {family: _impossible(family, kinds[family], points, machine, facts) for family in _ORDER}
     excluded = tuple(Excluded(family, text) for family, text in why.items() if text)
     open_ = [family for family in _ORDER if not why[family]]
-    if not open_:
+    if not set(open_) - {Family.ARRAY}:
         known = ", ".join(f"{fact.name}={fact.value}" for fact in facts)
         allowed = "; ".join(f"no {each.family}, as {each.why}" for each in excluded)
         raise SpecError([Fault("--fact", known or None, f"a device that can be: {allowed}")])
@@ -288,6 +305,20 @@ def _impossible(
             f"reads alone are as long as a disk's, but {deep:,.0f} a second are more than one"
             " reaches: an array, which --system with its scenario fits"
         )
+    if family is Family.ARRAY:
+        return _no_array(points, alone, deep)
+    return ""
+
+
+def _no_array(points: Sequence[Point], alone: float, deep: float) -> str:
+    """Why points are of no array of disks behind a cache; empty if they can be."""
+    if alone < _FASTEST_DISK_US:
+        return f"a random read alone takes {alone:.0f} us"
+    if not any(point.write is not None for point in points):
+        return "no writes were measured, which say the level"
+    gain = deep * alone / 1e6
+    if gain < _MOST_GAIN:
+        return f"a full queue serves {gain:.1f} times as many reads as one alone, as a disk does"
     return ""
 
 
@@ -349,6 +380,8 @@ def _try(
     """
     values = dict(settings.overrides) | bound(kind, facts)
     settings = replace(settings, kind=kind, overrides=values)
+    if family is Family.ARRAY:
+        return _try_array(points, parts, settings)
     benches: Iterator[Bench]
     if family is Family.VOLUME:
         kind, benches = _volumes(points, parts, machine, settings)
@@ -365,6 +398,26 @@ def _try(
         for at, point, result in zip(part, of, results, strict=True):
             errors[at], rates[at] = _error_of(point, result)
     return Tried(family, kind, errors, rates)
+
+
+def _try_array(
+    points: Sequence[Point], parts: Sequence[Sequence[int]], settings: Settings
+) -> Tried:
+    """Of each level the array that reads say; the level is taken by the points not left out."""
+    arrays = list(candidates(points, settings.workers))
+    found = np.array(
+        [
+            [_error_of(p, r) for p, r in zip(points, a.run(points, settings.workers), strict=True)]
+            for a in arrays
+        ]
+    )
+    errors, rates = np.zeros(len(points)), np.zeros(len(points))
+    for part in parts:
+        others = [at for at in range(len(points)) if at not in set(part)]
+        best = int(np.argmin(found[:, others, 0].mean(axis=1)))
+        errors[part], rates[part] = found[best, part, 0], found[best, part, 1]
+    nearest = arrays[int(np.argmin(found[:, :, 0].mean(axis=1)))]
+    return Tried(Family.ARRAY, "array", errors, rates, nearest)
 
 
 def _error_of(point: Point, result: Simulated) -> tuple[float, float]:

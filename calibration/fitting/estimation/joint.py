@@ -22,7 +22,7 @@ from typing import Final, TypedDict
 import numpy as np
 import numpy.typing as npt
 
-from raidlab.calibration.fitting.bench.bench import Effort
+from raidlab.calibration.fitting.bench.bench import FINAL, Effort
 from raidlab.calibration.fitting.certainty.fitted_file import with_fitted
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
 from raidlab.calibration.fitting.comparison.baseline import BesideLines, against_lines
@@ -41,7 +41,7 @@ from raidlab.calibration.fitting.estimation.stages import (
     depends,
     settle,
 )
-from raidlab.calibration.fitting.estimation.start import FINAL, base_of, host_of, name_of
+from raidlab.calibration.fitting.estimation.start import base_of, host_of, name_of
 from raidlab.calibration.fitting.parameters.kinds import kind_of
 from raidlab.calibration.fitting.parameters.parameter import Choice, Parameter
 from raidlab.calibration.fitting.points.saturation import at_limit

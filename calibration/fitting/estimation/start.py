@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from raidlab.calibration.fitting.bench.bench import Effort
 from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.fitting.parameters.facts import FACT_KEYS, bound
@@ -27,8 +26,6 @@ from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.devices.units import is_quantity
 from raidlab.scenarios.planning.scenario import build_scenario
 
-FINAL = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
-"""Of the comparison that ends a fit."""
 _OWN = {
     "kind": "left out: --kind says it",
     "name": "left out: --name says it",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from raidlab.calibration.fitting.bench.bench import Bench
+from raidlab.calibration.fitting.bench.bench import FINAL, Bench
 from raidlab.calibration.fitting.comparison.compare import Compared, compare
-from raidlab.calibration.fitting.estimation.start import FINAL
 from raidlab.calibration.fitting.points.training_split import missing, split
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.measurements.sanity import possible, too_little

@@ -137,7 +137,7 @@ def comparison_answer(rows: Sequence[Compared]) -> str:
         worst, row = max(tails, key=lambda each: _times(each[0]))
         how = "too long" if worst > 0 else "too short"
         text += f" p99: {digits(found['p99_latency_median_abs_error_pct'])} % off"
-        text += f", up to {digits(_times(worst))} times {how} ({row.point.label()})."
+        text += f", up to {digits(_times(worst))} times {how} ({row.point.in_words()})."
     return text
 
 
@@ -329,16 +329,11 @@ def _correlated(result: Calibration) -> list[str]:
     return [f"Correlated, so that one may stand for the other: {'; '.join(pairs)}."]
 
 
-def _badness(row: Compared) -> float:
-    p99 = row.percentile_error_pct(99.0)
-    return abs(row.error_pct) + 0.05 * min(200.0, abs(p99 or 0.0))
-
-
 def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
-    """The points that differ most, with what most likely explains them."""
-    ordered = sorted(rows, key=_badness, reverse=True)
+    """The points whose rates differ most, with what most likely explains them."""
+    ordered = sorted(rows, key=lambda row: abs(row.error_pct), reverse=True)
     columns = [
-        Column("load", kind=Kind.TEXT, width=20),
+        Column("load, depth x jobs", kind=Kind.TEXT, width=20),
         Column("part", kind=Kind.TEXT, priority=3),
         Column("measured", "IO/s"),
         Column("simulated", "IO/s"),
@@ -367,11 +362,11 @@ def points_table(rows: Sequence[Compared], most: int | None = _WORST) -> Table:
             ]
         )
     return Table(
-        "Points that differ most",
+        "Points whose rates differ most",
         columns,
         found,
         most=WORST_SHOWN,
-        note="8 x 4 is a depth of 8 in each of 4 jobs. No cause: that of the row above."
+        note="8 x 4 is a queue depth of 8 in each of 4 jobs. No cause: that of the row above."
         + (
             " Distance: the largest difference of the two distributions of latency (Kolmogorov's),"
             " 0 to 1."

@@ -202,8 +202,8 @@ impl Device {
             Device::Table(table) => table.capacity_bytes(),
             Device::Xpoint(drive) => drive.capacity_bytes(),
             Device::Hdd(hdd) => hdd.capacity_bytes(),
-            Device::Ssd(ssd) => ssd.capacity_bytes(),
-            Device::HostFtl(ssd) => ssd.capacity_bytes(),
+            Device::Ssd(ssd) => ssd.params.addressable_bytes(),
+            Device::HostFtl(ssd) => ssd.params.addressable_bytes(),
             Device::External { capacity_bytes, .. } => *capacity_bytes,
         }
     }
@@ -238,8 +238,8 @@ impl Device {
             Device::Volume(volume) => volume.read_time(),
             Device::Table(table) => table.read_time(),
             Device::Xpoint(drive) => drive.read_time(),
-            Device::Ssd(ssd) => ssd.read_time(),
-            Device::HostFtl(ssd) => ssd.read_time(),
+            Device::Ssd(ssd) => ssd.params.read_time(),
+            Device::HostFtl(ssd) => ssd.params.read_time(),
             Device::External { seen, .. } => seen.each,
         }
     }
@@ -259,8 +259,8 @@ impl Device {
             Device::Table(table) => table.busy_until(now),
             Device::Xpoint(drive) => drive.busy_until(now),
             Device::Hdd(hdd) => hdd.busy_until(now),
-            Device::Ssd(ssd) => ssd.busy_until(now),
-            Device::HostFtl(ssd) => ssd.busy_until(now),
+            Device::Ssd(ssd) => ssd.store.busy_until(now),
+            Device::HostFtl(ssd) => ssd.store.busy_until(now),
             Device::External { .. } => (Nanos::ZERO, 1),
         }
     }
@@ -314,8 +314,8 @@ impl Device {
     /// The device's erase blocks as they are now; only SSDs have any.
     pub fn erase_blocks(&self) -> Option<EraseBlocks> {
         match self {
-            Device::Ssd(ssd) => Some(ssd.erase_blocks()),
-            Device::HostFtl(ssd) => Some(ssd.erase_blocks()),
+            Device::Ssd(ssd) => Some(ssd.store.translation.space.erase_blocks()),
+            Device::HostFtl(ssd) => Some(ssd.store.translation.space.erase_blocks()),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
@@ -328,8 +328,8 @@ impl Device {
     /// Why the device cannot continue and what to change, if it reported `Port::fails`.
     pub fn failure(&self) -> Option<Fault> {
         match self {
-            Device::Ssd(ssd) => ssd.failure(),
-            Device::HostFtl(ssd) => ssd.failure(),
+            Device::Ssd(ssd) => ssd.store.translation.failure(ssd.params.capacity_bytes),
+            Device::HostFtl(ssd) => ssd.store.translation.failure(ssd.params.capacity_bytes),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
@@ -346,8 +346,8 @@ impl Device {
     pub fn check(&self) -> Result<(), String> {
         match self {
             Device::Hdd(hdd) => hdd.check(),
-            Device::Ssd(ssd) => ssd.check(),
-            Device::HostFtl(ssd) => ssd.check(),
+            Device::Ssd(ssd) => ssd.store.check(),
+            Device::HostFtl(ssd) => ssd.store.check(),
             Device::Station(_)
             | Device::Volume(_)
             | Device::Table(_)
@@ -374,8 +374,8 @@ impl Device {
     /// none of what has no such history.
     pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
         match self {
-            Device::Ssd(ssd) => ssd.past_scatter(host_units),
-            Device::HostFtl(ssd) => ssd.past_scatter(host_units),
+            Device::Ssd(ssd) => ssd.store.translation.map.layout().past_scatter(host_units),
+            Device::HostFtl(ssd) => ssd.store.translation.map.layout().past_scatter(host_units),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
@@ -388,8 +388,8 @@ impl Device {
     /// What reads asked for so far; only SSDs count it.
     pub fn read_units(&self) -> Option<ReadUnits> {
         match self {
-            Device::Ssd(ssd) => Some(ssd.read_units()),
-            Device::HostFtl(ssd) => Some(ssd.read_units()),
+            Device::Ssd(ssd) => Some(ssd.store.read_units),
+            Device::HostFtl(ssd) => Some(ssd.store.read_units),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)
@@ -402,8 +402,8 @@ impl Device {
     /// Seconds for which temperature has slowed it down, and the highest one in degrees Celsius.
     pub fn throttled(&self) -> Option<(f64, f64)> {
         match self {
-            Device::Ssd(ssd) => ssd.throttled(),
-            Device::HostFtl(ssd) => ssd.throttled(),
+            Device::Ssd(ssd) => ssd.power.throttled(),
+            Device::HostFtl(ssd) => ssd.power.throttled(),
             Device::Hdd(_)
             | Device::Station(_)
             | Device::Volume(_)

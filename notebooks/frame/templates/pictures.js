@@ -115,6 +115,14 @@ function plot(root, picture, at, others, guess) {
   if (layout.meta?.moves && !matchMedia("(prefers-reduced-motion: reduce)").matches) {
     layout.transition = {duration: 350, easing: "cubic-in-out"};
   }
-  Plotly.react(place, [...ghosts, ...picture.data], layout, {displayModeBar: false, responsive: true, doubleClick: false});
+  const drawn = Plotly.react(place, [...ghosts, ...picture.data], layout, {displayModeBar: false, responsive: true, doubleClick: false});
+  // Long names of bars took width from the plot: fewer of its axis' numbers fit than were reckoned.
+  drawn.then(() => {
+    const axis = picture.layout.xaxis, real = place._fullLayout?.xaxis?._length;
+    if (!axis?.ticktext || !layout.xaxis.range || !real || real > 0.9 * (place.clientWidth - layout.margin.l - layout.margin.r)) return;
+    const fits = {...layout.xaxis, ticktext: [...axis.ticktext]};
+    thin(fits, real);
+    Plotly.relayout(place, {"xaxis.ticktext": fits.ticktext});
+  });
   return ghosts.length;
 }

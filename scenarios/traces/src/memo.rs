@@ -5,7 +5,7 @@
 //! moment ago is not kept: another change might leave its time as it is.
 
 use crate::columns::Columns;
-use crate::reader::Options;
+use crate::record::Options;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};

@@ -1,7 +1,7 @@
 //! Requests in the order of their times, where a file has them nearly so.
 
 use crate::fault::{Fault, Value};
-use crate::reader::Record;
+use crate::record::Record;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

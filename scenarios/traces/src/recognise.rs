@@ -6,7 +6,7 @@ use crate::formats::FORMATS;
 use crate::formats::Reader;
 use crate::header::{self, Header};
 use crate::input::Lines;
-use crate::reader::{Options, Units};
+use crate::record::{Options, Units};
 use crate::table::{is_header, names, separator, split};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -128,8 +128,8 @@ fn score(path: &Path, format: &str, lines: &[String]) -> usize {
     for (number, line) in (1..).zip(lines) {
         match reader.line(line, number, &mut units, &mut ready) {
             Ok(()) => good += 1,
-            Err(crate::reader::Wrong::File(_)) => return 0,
-            Err(crate::reader::Wrong::Line(_)) => {}
+            Err(crate::record::Wrong::File(_)) => return 0,
+            Err(crate::record::Wrong::Line(_)) => {}
         }
     }
     reader.finish(&mut ready);

@@ -3,7 +3,8 @@
 use crate::beyond::Placement;
 use crate::fault::Fault;
 use crate::order::Order;
-use crate::reader::{Options, Record, Records};
+use crate::reader::Records;
+use crate::record::{Options, Record};
 use crate::scan::Scan;
 use raidlab_io::Op;
 use raidlab_kernel::Nanos;

@@ -5,7 +5,7 @@ use crate::columns::{Column, Columns};
 use crate::fault::{Fault, Value};
 use crate::fields::{bytes, date, op, time, whole};
 use crate::header;
-use crate::reader::{Record, Units, Wrong};
+use crate::record::{Record, Units, Wrong};
 use raidlab_io::Op;
 
 /// How a table names the kinds of I/O.

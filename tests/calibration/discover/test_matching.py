@@ -8,8 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from raidlab.calibration.discover.facts import Controller, Drive
-from raidlab.calibration.discover.matching import match_controller, match_drive, match_stated
+from raidlab.calibration.discover.facts import Controller, Drive, Facts, Link
+from raidlab.calibration.discover.matching import (
+    match_controller,
+    match_drive,
+    match_facts,
+    match_stated,
+)
 from raidlab.calibration.discover.part_numbers import stated_capacity, without_vendor
 from raidlab.calibration.discover.reading import read_text
 
@@ -64,7 +69,12 @@ def test_an_unknown_drive_has_one_of_its_kind_as_stand_in() -> None:
         ("ST2000NM0045", "sas-12g", 2000 * 10**9, "generic-7200rpm"),
         ("AL14SEB120N", "sas-12g", 1200 * 10**9, "generic-sas-10k"),
         ("HUC101212CSS600", "sas-6g", 1200 * 10**9, "generic-sas-10k"),
-        ("WDC WD1003FBYX-0", "sata-3g", 1000 * 10**9, "generic-sata-20tb"),
+        # SATA disks of 7200 rpm: the stand-in of 8 TB is nearer to 1 and 4 TB than that of 20 TB.
+        ("WDC WD1003FBYX-0", "sata-3g", 1000 * 10**9, "generic-7200rpm"),
+        ("HGST HUS726040ALE610", "sata-6g", 4000 * 10**9, "generic-7200rpm"),
+        ("XYZ16TB", "sata-6g", 16_000 * 10**9, "generic-sata-20tb"),
+        # Of unknown speed: SATA disks do not turn at 10,000 rpm.
+        ("XYZ1", "sata-6g", 1800 * 10**9, "generic-sata-nas-8tb"),
         ("WDC WD40EFRX-68N", "sata-6g", 4000 * 10**9, "generic-sata-nas-8tb"),
     ],
 )
@@ -110,3 +120,37 @@ def test_a_model_states_its_size(model: str, size: int | None) -> None:
 
 def test_a_client_drives_name_stays_whole() -> None:
     assert without_vendor("ATA Samsung SSD 980 500GB") == "Samsung SSD 980 500GB"
+
+
+def test_a_line_without_a_size_is_a_family_with_an_assumed_size() -> None:
+    match = match_drive(Drive(address="0000:41:00.0", family="PM9A3", interface="nvme"))
+    assert (match.device, match.quality) == ("pm9a3-960", "family")
+    assert "size" in match.reason and "part number" not in match.reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "interface", "size", "stand_in"),
+    [
+        (None, "sas", 146 * 10**9, "generic-15000rpm"),
+        (None, "sata", 960 * 10**9, "generic-sata-tlc"),
+        ("ssd", "sas-12g", 1920 * 10**9, "generic-sas-ssd"),
+        (None, "sas", None, None),
+    ],
+)
+def test_interface_and_size_say_the_stand_in_of_a_drive_without_a_model(
+    kind: str | None, interface: str, size: int | None, stand_in: str | None
+) -> None:
+    match = match_drive(Drive(slot="1:1", kind=kind, interface=interface, bytes=size))
+    assert match.stand_in == stand_in
+    assert kind is not None or match.quality == "ask"
+
+
+def test_a_stand_in_has_the_generation_of_the_drives_link() -> None:
+    drive = Drive(name="nvme0", interface="nvme", link_possible=Link(5, 4), bytes=3840 * 10**9)
+    assert match_drive(drive).stand_in == "generic-nvme-gen5-tlc"
+
+
+def test_a_drive_that_does_not_answer_is_as_others_of_its_model() -> None:
+    whole = Drive(slot="0,0", model="XYZ4", kind="hdd", interface="sata-6g", bytes=4 * 10**12)
+    found = match_facts(Facts(drives=[whole, Drive(slot="0,1", model="XYZ4", state="failed")]))
+    assert found[0].stand_in == found[1].stand_in == "generic-sata-nas-8tb"

@@ -34,14 +34,27 @@ def test_workers_may_submit_the_ios(fio, depth):
     assert rate(result) == pytest.approx(min(8000, depth * 1e6 / ONE_US), rel=2e-3)
 
 
-@pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("engine", ["psync", "libaio", "io_uring"])
+@pytest.mark.parametrize(
+    ("engine", "depth"),
+    [("psync", 1), ("psync", 2), ("libaio", 1), ("io_uring", 1), ("io_uring", 2)],
+)
 def test_a_sync_has_its_own_latency(fio, engine, depth):
     writes = job(f"rw=randwrite\nbs=4k\nfsync=1\nioengine={engine}", depth, 3)
     sync = fio(writes)["jobs"][0]["sync"]["lat_ns"]
     assert sync["N"] > 1000
     assert sync["mean"] / 1e3 == pytest.approx(ONE_US, rel=0.01)
     assert sync["max"] / 1e3 < 2 * ONE_US
+
+
+@pytest.mark.parametrize(("engine", "cycles"), [("libaio", 1e6 / ONE_US), ("posixaio", 4000)])
+def test_a_job_with_libaio_stands_still_until_its_flush_is_done(fio, engine, cycles):
+    """A write and a flush by turns; four servers of 500 us, 16 outstanding.
+
+    With libaio a write comes after each flush: one a flush. posixaio queues flushes: all four
+    servers work, half of their 8,000 a second are writes.
+    """
+    result = fio(job(f"rw=randwrite\nbs=4k\nfsync=1\nioengine={engine}", 16, 1))
+    assert result["jobs"][0]["write"]["iops"] == pytest.approx(cycles, rel=0.01)
 
 
 @pytest.mark.parametrize("engine", ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap"])

@@ -120,10 +120,19 @@ def test_an_engine_that_runs_as_another_is_named(engine):
     assert any(f"{engine} is simulated as {runs}" in note for note in notes) == (engine != runs)
 
 
-def test_flushes_between_ios_need_an_engine_that_notes_when_they_begin():
-    changed, notes = simulate(fio_jobs.parse("[a]\nrw=write\ndirect=1\nioengine=libaio\nfsync=8\n"))
-    assert changed[0].get("ioengine") == "posixaio"
-    assert notes == ["[a]: libaio is simulated as posixaio"]
+@pytest.mark.parametrize(
+    ("asked", "depth", "runs", "said"),
+    [
+        ("libaio", 1, "posixaio", "libaio is simulated as posixaio"),
+        ("libaio", 8, "libaio", "counts a flush's latency from an earlier I/O"),
+        ("io_uring", 8, "posixaio", "io_uring is simulated as posixaio"),
+    ],
+)
+def test_flushes_between_ios_wait_as_their_engine_does(asked, depth, runs, said):
+    text = f"[a]\nrw=write\ndirect=1\nioengine={asked}\niodepth={depth}\nfsync=8\n"
+    changed, (note,) = simulate(fio_jobs.parse(text))
+    assert changed[0].get("ioengine") == runs
+    assert said in note
 
 
 def test_options_of_io_uring_are_left_out_and_named():

@@ -2,13 +2,15 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.fitting.bench import ssd_state
-from raidlab.calibration.fitting.bench.bench import Bench, Effort
+from raidlab.calibration.fitting.bench.bench import CHECKED, Bench, Effort
 from raidlab.calibration.fitting.bench.scenario_bench import bench_of
+from raidlab.calibration.fitting.comparison.compare import Compared, out_of_balance
 from raidlab.calibration.fitting.parameters.kinds import TEMPLATES
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.measurements.measurement import Measurement
@@ -162,3 +164,32 @@ def test_a_point_of_inner_tracks_is_simulated_there(slowed):
     # Blocks of an SSD lie anywhere.
     ssd = on_bench(slowed(1.0))
     assert ssd.plan(inner, EFFORT)["workloads"][0]["area_start_bytes"] == 0
+
+
+def deep(iops):
+    """128 reads in flight of 4 jobs, at a rate."""
+    point = load("randread", 32, jobs=4)
+    return point.model_copy(update={"read": point.read.model_copy(update={"iops": iops})})
+
+
+def test_ios_in_flight_of_starving_jobs_are_rate_times_mean_latency():
+    # The host gives one job after the other the whole drive: the others wait for seconds.
+    bench, point = on_bench(TEMPLATES / "ssd.toml", "sas2008"), deep(60_000.0)
+    short = bench.run(point, EFFORT)
+    assert abs(short.imbalance(point.outstanding)) > 0.1
+    for effort in (CHECKED, replace(EFFORT, balance=0.03, ios=60_000)):
+        found = bench.run(point, effort)
+        assert found.iops * found.latency_mean_us / 1e6 == pytest.approx(128, rel=0.03)
+    assert found.latency_mean_us > 1.1 * short.latency_mean_us
+
+
+def test_a_run_that_stays_out_of_balance_is_named():
+    bench, point = on_bench(TEMPLATES / "ssd.toml", "sas2008"), deep(60_000.0)
+    short = bench.run(point, EFFORT)
+    # 62,000 reads a second of 0.92 ms are 57.04 in flight, 55 % below 128.
+    off = replace(short, iops=62_000.0, latency_mean_us=920.0)
+    even = replace(short, iops=64_000.0, latency_mean_us=2_000.0)
+    assert out_of_balance([Compared(point, even)]) == []
+    (said,) = out_of_balance([Compared(point, off), Compared(point, even)])
+    assert "1 of 2 points" in said
+    assert "55% below the I/Os in flight at randread 4k, depth 32, 4 jobs" in said

@@ -458,11 +458,12 @@ def test_the_commands_make_files_that_the_next_one_takes(tmp_path: Path) -> None
     )
     assert (document["train"]["points"], document["test"]["points"]) == (2, 2)
     text = page.read_text()
-    assert "Points that differ most" in text and "src=" not in text[:2000]
+    assert "Points whose rates differ most" in text and "src=" not in text[:2000]
     assert len(text) < 1_500_000 and "training points determine" in text
     result = runner.invoke(app, ["compare", str(given), "--device", str(device), "--json"])
     assert result.exit_code == 0, result.output
     document = json.loads(result.stdout)
+    assert any("was fitted to these measurements" in said for said in document["warnings"])
     assert document["summary"]["points"] == 4
     assert abs(document["points"][0]["error_pct"]) < 10
     result = runner.invoke(app, ["compare", str(given), "--device", "generic"])

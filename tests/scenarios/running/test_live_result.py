@@ -256,3 +256,14 @@ def test_erase_blocks_of_a_drive_that_is_written():
         live.erase_blocks(1)
     with pytest.raises(ValueError, match="0 to 0"):
         live.erase_blocks(0, 1)
+
+
+def test_loads_beside_a_program_do_not_decide_how_its_flushes_go():
+    """Linux sends none to a protected NVMe drive: a flush is the host's 4.5 us alone."""
+    load = {"rw": "randread", "block_size": "4 KiB", "outstanding": 1, "area": "1 GB"}
+    for loads in ([], [load]):
+        env = Environment()
+        drives = {"drives": [{"model": "p3700-800"}]}
+        system = LiveSystem(env, {"array": [drives], "workload": loads})
+        env.run(until=system.flush())
+        assert env.now == pytest.approx(4.5e-6, abs=1e-9)

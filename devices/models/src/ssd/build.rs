@@ -3,12 +3,14 @@
 use crate::fault::Fault;
 use crate::idle_states::IdleStates;
 use crate::power::PowerBudget;
+use crate::ssd::addressing::Addressing;
+use crate::ssd::ahead::ReadAhead;
 use crate::ssd::buffer::Buffer;
 use crate::ssd::buffer::flushes::Flushes;
 use crate::ssd::buffer::prefetch::Prefetch;
 use crate::ssd::buffer::prefilled::Prefilled;
 use crate::ssd::buffer::programs::Programs;
-use crate::ssd::drive::{Addressing, Ssd};
+use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::Firmware;
 use crate::ssd::firmware::back_end::BackEnd;
 use crate::ssd::firmware::streams::Streams;
@@ -18,7 +20,9 @@ use crate::ssd::nand::Nand;
 use crate::ssd::nand::compression::Engine;
 use crate::ssd::nand::temperature::{SavedTemperature, Temperature};
 use crate::ssd::params::SsdParams;
+use crate::ssd::power_states::PowerStates;
 use crate::ssd::preconditioning::Names;
+use crate::ssd::store::Store;
 use crate::ssd::translation::background::Background;
 use crate::ssd::translation::{Shape, Translation};
 use crate::ssd::written::ReadUnits;
@@ -53,7 +57,7 @@ impl<F: Front> Ssd<F> {
             nand.cache_in_slc(
                 &params.nand,
                 slc,
-                translation.mapped_share(),
+                translation.space.mapped_share(),
                 prefilled.is_some(),
             );
         }
@@ -74,28 +78,34 @@ impl<F: Front> Ssd<F> {
             addressing: Addressing::of(params),
             front,
             firmware: Firmware::new(times, draws),
-            nand,
-            buffer: Buffer::new(buffer_units),
-            programs: Programs::new(shape.dies, params.parity_stripe, share),
+            store: Store {
+                translation,
+                nand,
+                buffer: Buffer::new(buffer_units),
+                programs: Programs::new(shape.dies, params.parity_stripe, share),
+                read_units: ReadUnits::default(),
+            },
             flushes: Flushes::new(params.firmware.flush_ns, params.firmware.fua_ns),
-            prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
-            temperature,
-            idle_states: (params.power.as_ref())
-                .and_then(|power| IdleStates::of(&params.idle_states, power.idle_w)),
-            back_end: params.back_end.map(|it| Box::new(BackEnd::new(it))),
+            ahead: ReadAhead {
+                prefetch: params.prefetch.as_ref().map(|it| Prefetch::new(it, unit)),
+                streams: Streams::new(unit, page_units),
+                next_byte: u64::MAX,
+                unwritten: false,
+            },
+            power: PowerStates {
+                temperature,
+                idle_states: (params.power.as_ref())
+                    .and_then(|power| IdleStates::of(&params.idle_states, power.idle_w)),
+                back_end: params.back_end.map(|it| Box::new(BackEnd::new(it))),
+            },
             background: (collection.background_free_blocks > 0)
                 .then(|| Background::new(shape.dies, collection.background_share)),
             prefilled,
             demand_map: DemandMap::of(params, shape),
-            next_byte: u64::MAX,
-            read_streams: Streams::new(unit, page_units),
             write_streams: Streams::new(unit, 0),
             last_done: Time::ZERO,
             host_bytes: 0,
             read_bytes: 0,
-            read_units: ReadUnits::default(),
-            unwritten_ahead: false,
-            translation,
             params: params.clone(),
         })
     }
@@ -127,13 +137,9 @@ fn starting_state(
             (translation, None)
         }
     };
-    match translation.why_stuck() {
+    match translation.failure(params.capacity_bytes) {
         None => Ok((translation, saved)),
-        Some(why) => Err(vec![Fault::new(
-            "capacity_bytes",
-            params.capacity_bytes,
-            why,
-        )]),
+        Some(fault) => Err(vec![fault]),
     }
 }
 

@@ -15,6 +15,8 @@
 //! | `nand` | dies, channels, compression, temperature, endurance |
 //! | `preconditioning`, `snapshot` | the state in which a drive begins a run |
 
+mod addressing;
+mod ahead;
 mod buffer;
 mod build;
 mod commands;
@@ -25,9 +27,11 @@ mod host_ftl;
 mod map;
 mod nand;
 mod params;
+mod power_states;
 mod preconditioning;
 mod report;
 mod snapshot;
+mod store;
 mod token;
 mod translation;
 mod written;

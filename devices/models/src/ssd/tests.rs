@@ -230,7 +230,7 @@ fn a_part_of_a_large_unit_crosses_the_channel_alone() {
     let two = bench.submit(&mut ssd, Op::Read, 12288, 12288, 400_000);
     assert_eq!(bench.end(two) - 400_000, 53_000 + 8_000);
     assert_eq!(
-        ssd.nand.operations.transferred_bytes,
+        ssd.store.nand.operations.transferred_bytes,
         4096 + 4096 + 8192 + 16384 + 12288
     );
 }
@@ -313,7 +313,7 @@ fn parity_across_dies_is_written_and_counted() {
         .iter()
         .find(|(name, _)| *name == "nand_bytes_written");
     assert_eq!(nand.unwrap().1, 40.0 * 16384.0);
-    assert_eq!(ssd.nand.operations.programs, 40);
+    assert_eq!(ssd.store.nand.operations.programs, 40);
 }
 
 #[test]
@@ -354,7 +354,7 @@ fn what_was_moved_for_a_load_before_the_run_holds_up_nothing_in_it() {
     let mut ssd = card(&params);
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Write, 0, 4096, 0);
-    assert_eq!(ssd.buffer.waiting.len(), 1, "the buffer is full");
+    assert_eq!(ssd.store.buffer.waiting.len(), 1, "the buffer is full");
     let trim = bench.submit(&mut ssd, Op::Trim, 0, 4096, 10_000);
     assert_eq!(bench.end(trim), 11_000, "the core is free");
     assert_eq!(
@@ -459,15 +459,15 @@ fn an_idle_die_collects_up_to_its_goal_although_some_page_sets_hold_nothing_vali
     params.history[0].written_bytes = params.capacity_bytes;
     let mut ssd = drive(&params);
     for set in (0..params.capacity_bytes / 16384).filter(|set| set / 2 % 2 == 0) {
-        ssd.translation.trim((set * 4) as u32, 4);
+        ssd.store.translation.trim((set * 4) as u32, 4);
     }
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Read, 32768, 4096, 0);
     bench.run(&mut ssd, Time(250_000_000));
-    assert!((0..2).all(|die| ssd.translation.wants_free_blocks(die)));
+    assert!((0..2).all(|die| ssd.store.translation.wants_free_blocks(die)));
     bench.run(&mut ssd, Time(300_000_000));
-    assert!(!(0..2).any(|die| ssd.translation.wants_free_blocks(die)));
-    assert_eq!(ssd.check(), Ok(()));
+    assert!(!(0..2).any(|die| ssd.store.translation.wants_free_blocks(die)));
+    assert_eq!(ssd.store.check(), Ok(()));
 }
 
 /// A card with one data path for both directions changes direction when a read asks for it, however
@@ -511,15 +511,14 @@ fn faults_name_what_is_wrong() {
 #[test]
 fn a_drive_that_can_free_nothing_fails_and_says_why() {
     let mut ssd = drive(&params());
+    let usual = ssd.store.translation.space.shape();
     let shape = Shape {
-        blocks_per_die: ssd.translation.shape().units
-            / ssd.translation.shape().units_per_block()
-            / 2,
-        ..ssd.translation.shape()
+        blocks_per_die: usual.units / usual.units_per_block() / 2,
+        ..usual
     };
     let draws = Stream::new(1, "test", "victims");
     let collection = CollectionParams::default();
-    ssd.translation = Translation::new(shape, collection, Layout::Empty, draws);
+    ssd.store.translation = Translation::new(shape, collection, Layout::Empty, draws);
     let mut bench = Bench::new();
     for index in 0..5000 {
         let offset = (index * 16384) % (64 << 20);
@@ -527,7 +526,7 @@ fn a_drive_that_can_free_nothing_fails_and_says_why() {
     }
     bench.run(&mut ssd, Time::NEVER);
     assert!(bench.failed);
-    let fault = ssd.failure().unwrap();
+    let fault = ssd.store.translation.failure(0).unwrap();
     assert_eq!(fault.key, "capacity_bytes");
     assert!(fault.allowed.contains("can free nothing"), "{fault}");
 }
@@ -594,6 +593,6 @@ proptest! {
         completed.dedup();
         prop_assert_eq!(completed.len(), bench.done.len());
         prop_assert_eq!(completed.len(), bench.ios.len());
-        prop_assert_eq!(ssd.check(), Ok(()));
+        prop_assert_eq!(ssd.store.check(), Ok(()));
     }
 }

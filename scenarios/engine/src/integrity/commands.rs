@@ -1,14 +1,14 @@
 //! Tokens of commands: to the drives' media and volatile caches, and back.
 
 use crate::ids::{DriveId, JobId};
-use crate::integrity::Integrity;
-use crate::integrity::jobs::key;
+use crate::integrity::jobs::{StripeTokens, key};
 use crate::integrity::medium::Medium;
 use crate::integrity::sectors::sectors;
 use crate::layout::Role;
 use raidlab_io::{IoId, Op};
-use raidlab_kernel::Time;
+use raidlab_kernel::{Stream, Table, Time};
 use raidlab_models::SECTOR;
+use std::collections::HashMap;
 
 /// Where a command's data belong.
 #[derive(Clone, Copy, Debug)]
@@ -28,17 +28,15 @@ pub(crate) struct Payload {
     cached: bool,
 }
 
-impl Integrity {
-    /// A command is about to go, with `bytes` bytes more for a target; a write's data go with it.
-    pub fn attach(&mut self, command: IoId, op: Op, target: Target, bytes: u64) {
-        let payload = self.payloads.entry(command).or_default();
-        if let (Op::Write, Target::Unit(job, role, start)) = (op, target) {
-            let stripe = self.stripes.entry(job).or_default();
+impl Payload {
+    /// `bytes` bytes of a target more belong to it; `stripe` has the tokens of a write to a unit.
+    fn add(&mut self, target: Target, stripe: Option<&StripeTokens>, bytes: u64) {
+        if let (Some(stripe), Target::Unit(_, role, start)) = (stripe, target) {
             for sector in sectors(u64::from(start), bytes) {
                 let key = key(role, sector);
                 // A repaired unit goes back as it was recovered.
                 let value = stripe.new.get(key).or_else(|| stripe.read.get(key));
-                payload.tokens.push(value.unwrap_or(0));
+                self.tokens.push(value.unwrap_or(0));
             }
         }
         let start = match target {
@@ -46,7 +44,60 @@ impl Integrity {
             Target::Range(offset) => offset,
         };
         let count = sectors(start, bytes).count();
-        payload.targets.push((target, count));
+        self.targets.push((target, count));
+    }
+
+    /// Its tokens, each with the target and the number there.
+    pub(super) fn delivered(self) -> impl Iterator<Item = (Target, u64, u64)> {
+        let targets = self.targets.into_iter();
+        let places = targets.flat_map(|(target, count)| (0..count).map(move |at| (target, at)));
+        let tokens = places.zip(self.tokens);
+        tokens.map(|((target, at), value)| (target, at as u64, value))
+    }
+}
+
+/// The content of all drives, and what commands carry to them and back.
+#[derive(Debug)]
+pub(crate) struct DriveTokens {
+    /// By drive.
+    media: Table<DriveId, Medium>,
+    /// By command.
+    payloads: HashMap<IoId, Payload>,
+    /// How much of a write has reached the medium when the power fails.
+    torn: Stream,
+}
+
+impl DriveTokens {
+    /// Nothing has been written yet.
+    pub(super) fn new(seed: u64, drives: usize) -> DriveTokens {
+        DriveTokens {
+            media: (0..drives).map(|_| Medium::default()).collect(),
+            payloads: HashMap::new(),
+            torn: Stream::new(seed, "data", "torn writes"),
+        }
+    }
+
+    /// A command is about to go, with `bytes` bytes more for a target; a write's data go with it,
+    /// from the tokens of its job's stripe.
+    pub(super) fn attach(
+        &mut self,
+        command: IoId,
+        target: Target,
+        stripe: Option<&StripeTokens>,
+        bytes: u64,
+    ) {
+        let payload = self.payloads.entry(command).or_default();
+        payload.add(target, stripe, bytes);
+    }
+
+    /// What a command carries.
+    pub(super) fn take(&mut self, command: IoId) -> Option<Payload> {
+        self.payloads.remove(&command)
+    }
+
+    /// The power has failed: no command is under way.
+    pub(super) fn power_failed(&mut self) {
+        self.payloads.clear();
     }
 
     /// A command is at the medium.
@@ -54,7 +105,7 @@ impl Integrity {
         let Some(payload) = self.payloads.get_mut(&command) else {
             return;
         };
-        let medium = &mut self.drives[drive];
+        let medium = &mut self.media[drive];
         for (at, sector) in sectors(offset, bytes).enumerate() {
             if op != Op::Write {
                 payload.tokens.push(medium.read(sector));
@@ -68,7 +119,7 @@ impl Integrity {
     pub fn cache_in_drive(&mut self, command: IoId, drive: DriveId, offset: u64) {
         if let Some(payload) = self.payloads.get_mut(&command) {
             payload.cached = true;
-            let medium = &mut self.drives[drive];
+            let medium = &mut self.media[drive];
             for (at, &value) in payload.tokens.iter().enumerate() {
                 medium.cache(offset / SECTOR + at as u64, value);
             }
@@ -78,12 +129,12 @@ impl Integrity {
     /// The present content of a range (offset, bytes) in a drive's volatile cache is on the medium
     /// from `at` on.
     pub fn write_back(&mut self, drive: DriveId, range: (u64, u64), at: Time, now: Time) {
-        self.drives[drive].write_back(range.0, range.1, at, now);
+        self.media[drive].write_back(range.0, range.1, at, now);
     }
 
     /// A drive's volatile cache loses its content. Returns the sectors that have older content now.
     pub fn drive_loses_power(&mut self, drive: DriveId, now: Time) -> Vec<u64> {
-        self.drives[drive].lose_power(now)
+        self.media[drive].lose_power(now)
     }
 
     /// The power fails while a write is in flight: some of its sectors, from the first on, may
@@ -93,34 +144,7 @@ impl Integrity {
             let reached = self.torn.below(payload.tokens.len() as u64 + 1) as usize;
             for (at, &value) in payload.tokens.iter().take(reached).enumerate() {
                 let sector = offset / SECTOR + at as u64;
-                self.drives[drive].write(sector, value);
-            }
-        }
-    }
-
-    /// A command's data reach the job or request that sent it.
-    pub fn deliver(&mut self, command: IoId, parent: IoId, op: Op) {
-        let Some(payload) = self.payloads.remove(&command) else {
-            return;
-        };
-        if op != Op::Read {
-            return;
-        }
-        let mut tokens = payload.tokens.into_iter();
-        for (target, count) in payload.targets {
-            for (at, value) in tokens.by_ref().take(count).enumerate() {
-                match target {
-                    Target::Unit(job, role, start) => {
-                        let sector = u64::from(start) / SECTOR + at as u64;
-                        let stripe = self.stripes.entry(job).or_default();
-                        stripe.read.insert(key(role, sector), value);
-                    }
-                    Target::Range(offset) => {
-                        let sector = offset / SECTOR + at as u64;
-                        let got = &mut self.readers.entry(parent).or_default().got;
-                        got.insert_new(sector, value);
-                    }
-                }
+                self.media[drive].write(sector, value);
             }
         }
     }
@@ -132,11 +156,11 @@ impl Integrity {
 
     /// A drive is replaced by an empty one.
     pub fn empty(&mut self, drive: DriveId) {
-        self.drives[drive] = Medium::default();
+        self.media[drive] = Medium::default();
     }
 
     /// The token that a drive has at an offset.
     pub fn content(&self, drive: DriveId, offset: u64) -> u64 {
-        self.drives[drive].read(offset / SECTOR)
+        self.media[drive].read(offset / SECTOR)
     }
 }

@@ -1,25 +1,23 @@
 //! Tokens of jobs: what each has read of its stripe, and the data, parity and copies it makes.
 
-use crate::ids::{ArrayId, JobId};
-use crate::integrity::Integrity;
-use crate::integrity::sectors::{sectors, token};
+use crate::ids::JobId;
+use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
-use crate::layout::{Extent, Role, WriteStrategy, galois};
-use raidlab_io::IoId;
-use raidlab_models::SECTOR;
+use crate::layout::{Role, WriteStrategy, galois};
+use std::collections::HashMap;
 
 /// The tokens of a job's stripe, by `key`.
 #[derive(Debug, Default)]
-pub(crate) struct StripeTokens {
+pub(super) struct StripeTokens {
     /// What the job makes.
-    pub(crate) new: Tokens,
+    pub(super) new: Tokens,
     /// What it has read or recovered.
-    pub(crate) read: Tokens,
+    pub(super) read: Tokens,
 }
 
 /// A number for a sector of each unit of a stripe: sectors of a unit have 24 bits, columns as many,
 /// copies 14.
-pub(crate) fn key(role: Role, sector: u64) -> u64 {
+pub(super) fn key(role: Role, sector: u64) -> u64 {
     let (kind, copy, column) = match role {
         Role::Data(column) => (0, 0, column),
         Role::Parity(which) => (1, 0, which),
@@ -39,32 +37,24 @@ fn role_at(key: u64) -> (Role, u64) {
     (role, key & 0xff_ffff)
 }
 
-impl Integrity {
-    /// A job takes new data from the write of its parent, from what its parent has read if that
-    /// copies a line, or from the cache if it has none; `offset` is the array's offset of the extent.
-    pub fn new_data(
-        &mut self,
-        job: JobId,
-        parent: IoId,
-        array: ArrayId,
-        extent: Extent,
-        offset: u64,
-    ) {
-        let write = self.writes.get(&parent).map(|write| write.number);
-        for (at, sector) in sectors(offset, u64::from(extent.end - extent.start)).enumerate() {
-            let value = match write {
-                Some(write) => token(write, sector),
-                None => match self.readers.get(&parent) {
-                    Some(copied) => copied.got.get(sector).unwrap_or(0),
-                    None => self.cached(array, sector * SECTOR),
-                },
-            };
-            let in_unit = u64::from(extent.start) / SECTOR + at as u64;
-            let stripe = self.stripes.entry(job).or_default();
-            stripe
-                .new
-                .insert(key(Role::Data(extent.column), in_unit), value);
-        }
+/// The tokens of all jobs at work.
+#[derive(Debug, Default)]
+pub(crate) struct JobTokens(HashMap<JobId, StripeTokens>);
+
+impl JobTokens {
+    /// A job's tokens; none yet if it is new.
+    pub(super) fn of(&mut self, job: JobId) -> &mut StripeTokens {
+        self.0.entry(job).or_default()
+    }
+
+    /// What a job has recovered of a sector of a unit, or has read there.
+    pub(super) fn read(&self, job: JobId, role: Role, sector: u64) -> Option<u64> {
+        self.0.get(&job)?.read.get(key(role, sector))
+    }
+
+    /// Jobs end, but for those that are preserved.
+    pub(super) fn keep(&mut self, saved: &[JobId]) {
+        self.0.retain(|job, _| saved.contains(job));
     }
 
     /// A job computes: lost data from what it has read, then new parity.
@@ -75,7 +65,7 @@ impl Integrity {
         strategy: WriteStrategy,
         ranges: &[(u32, u32)],
     ) {
-        let Some(stripe) = self.stripes.get_mut(&job) else {
+        let Some(stripe) = self.0.get_mut(&job) else {
             return;
         };
         let mut data: Vec<Option<u64>> = Vec::with_capacity(columns as usize);
@@ -127,7 +117,7 @@ impl Integrity {
 
     /// A job makes a unit's copies from the first one that it has read.
     pub fn make_copies(&mut self, job: JobId, copies: u32) {
-        let Some(stripe) = self.stripes.get_mut(&job) else {
+        let Some(stripe) = self.0.get_mut(&job) else {
             return;
         };
         let read: Vec<(Role, u64)> = stripe.read.iter().map(|(at, _)| role_at(at)).collect();
@@ -153,7 +143,7 @@ impl Integrity {
 
     /// Whether the parity or the copies that a job has read differ from those it has made.
     pub fn differs(&self, job: JobId, parities: u32) -> bool {
-        let Some(stripe) = self.stripes.get(&job) else {
+        let Some(stripe) = self.0.get(&job) else {
             return false;
         };
         let compared = |at: u64| match role_at(at).0 {
@@ -165,27 +155,12 @@ impl Integrity {
         made.any(|(at, value)| stripe.read.get(at).is_some_and(|read| read != value))
     }
 
-    /// What a job has recovered of an extent goes to the request or copy that waits for it.
-    pub fn deliver_recovered(&mut self, job: JobId, parent: IoId, extent: Extent, offset: u64) {
-        let Some(stripe) = self.stripes.get(&job) else {
-            return;
-        };
-        let bytes = u64::from(extent.end - extent.start);
-        for (at, sector) in sectors(offset, bytes).enumerate() {
-            let in_unit = u64::from(extent.start) / SECTOR + at as u64;
-            if let Some(value) = stripe.read.get(key(Role::Data(extent.column), in_unit)) {
-                let got = &mut self.readers.entry(parent).or_default().got;
-                got.insert_new(sector, value);
-            }
-        }
-    }
-
     /// A job's new data are those of another one, which it joins.
     pub fn join(&mut self, job: JobId, other: JobId) {
-        let Some(joined) = self.stripes.remove(&job) else {
+        let Some(joined) = self.0.remove(&job) else {
             return;
         };
-        let stripe = self.stripes.entry(other).or_default();
+        let stripe = self.of(other);
         for (at, value) in joined.new.iter() {
             stripe.new.insert(at, value);
         }
@@ -193,13 +168,13 @@ impl Integrity {
 
     /// A job plans again: what it has read is out of date.
     pub fn plan_again(&mut self, job: JobId) {
-        if let Some(stripe) = self.stripes.get_mut(&job) {
+        if let Some(stripe) = self.0.get_mut(&job) {
             stripe.read.clear();
         }
     }
 
     /// A job is done.
     pub fn end_job(&mut self, job: JobId) {
-        self.stripes.remove(&job);
+        self.0.remove(&job);
     }
 }

@@ -22,16 +22,16 @@ pub(crate) mod reference;
 pub(crate) mod sectors;
 pub(crate) mod tokens;
 
-use crate::ids::{ArrayId, DriveId, JobId};
-use crate::integrity::commands::Payload;
-use crate::integrity::jobs::StripeTokens;
-use crate::integrity::medium::Medium;
-use crate::integrity::outside::Outside;
+use crate::ids::{ArrayId, JobId};
+use crate::integrity::commands::{DriveTokens, Target};
+use crate::integrity::jobs::{JobTokens, key};
+use crate::integrity::outside::OutsideVersions;
 use crate::integrity::reference::ReferenceCopy;
 use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
+use crate::layout::{Extent, Role};
 use raidlab_io::{IoId, Op};
-use raidlab_kernel::{Stream, Table};
+use raidlab_kernel::Table;
 use raidlab_models::SECTOR;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -99,26 +99,22 @@ struct Reader {
 pub(crate) struct Integrity {
     /// Counts the beginnings and ends of requests.
     clock: u64,
-    /// By drive.
-    drives: Table<DriveId, Medium>,
+    /// The content of the drives and of commands.
+    pub drives: DriveTokens,
+    /// What jobs have read and make.
+    pub jobs: JobTokens,
     /// By array: the versions that each sector may have.
     reference: Table<ArrayId, ReferenceCopy>,
     /// By array: the content of the cache, as far as its lines are valid.
     cache: Table<ArrayId, Tokens>,
-    /// By command.
-    payloads: HashMap<IoId, Payload>,
-    /// By job.
-    stripes: HashMap<JobId, StripeTokens>,
     readers: HashMap<IoId, Reader>,
     writes: HashMap<IoId, Write>,
-    /// How much of a write has reached the medium when the power fails.
-    torn: Stream,
     /// Acknowledged writes that are lost.
     lost: BTreeSet<u64>,
     /// Those of them that were lost with the content of drives' caches.
     lost_in_drives: BTreeSet<u64>,
-    /// What an outside caller asked for.
-    outside: Option<Outside>,
+    /// Notes for an outside caller that asked for them.
+    pub outside: Option<OutsideVersions>,
     /// The figures so far.
     pub report: DataReport,
 }
@@ -128,14 +124,12 @@ impl Integrity {
     pub fn new(seed: u64, drives: usize, arrays: usize) -> Integrity {
         Integrity {
             clock: 0,
-            drives: (0..drives).map(|_| Medium::default()).collect(),
+            drives: DriveTokens::new(seed, drives),
+            jobs: JobTokens::default(),
             reference: (0..arrays).map(|_| ReferenceCopy::default()).collect(),
             cache: vec![Tokens::default(); arrays].into(),
-            payloads: HashMap::new(),
-            stripes: HashMap::new(),
             readers: HashMap::new(),
             writes: HashMap::new(),
-            torn: Stream::new(seed, "data", "torn writes"),
             lost: BTreeSet::new(),
             lost_in_drives: BTreeSet::new(),
             outside: None,
@@ -288,10 +282,12 @@ impl Integrity {
     /// The power fails: everything under way is gone but `saved` jobs, and the cache's content too
     /// unless a backup preserves it.
     pub fn power_failed(&mut self, backed_up: bool, saved: &[JobId]) {
-        self.payloads.clear();
-        self.stripes.retain(|job, _| saved.contains(job));
+        self.drives.power_failed();
+        self.jobs.keep(saved);
         self.readers.clear();
-        self.outside_lost();
+        if let Some(outside) = &mut self.outside {
+            outside.power_failed();
+        }
         self.clock += 1;
         for write in std::mem::take(&mut self.writes).into_values() {
             self.end_write(write, false);
@@ -320,5 +316,93 @@ impl Integrity {
     /// The acknowledged writes that a sector should hold.
     pub fn acknowledged(&self, array: ArrayId, offset: u64) -> impl Iterator<Item = u64> + '_ {
         self.reference[array].acknowledged(offset / SECTOR)
+    }
+
+    /// A command is about to go, with `bytes` bytes more for a target; a write's data go with it.
+    pub fn attach(&mut self, command: IoId, op: Op, target: Target, bytes: u64) {
+        let stripe = match (op, target) {
+            (Op::Write, Target::Unit(job, ..)) => Some(&*self.jobs.of(job)),
+            _ => None,
+        };
+        self.drives.attach(command, target, stripe, bytes);
+    }
+
+    /// A command's data reach the job or request that sent it.
+    pub fn deliver(&mut self, command: IoId, parent: IoId, op: Op) {
+        let payload = self.drives.take(command).filter(|_| op == Op::Read);
+        for (target, at, value) in payload.into_iter().flat_map(|payload| payload.delivered()) {
+            match target {
+                Target::Unit(job, role, start) => {
+                    let sector = u64::from(start) / SECTOR + at;
+                    self.jobs.of(job).read.insert(key(role, sector), value);
+                }
+                Target::Range(offset) => {
+                    let got = &mut self.readers.entry(parent).or_default().got;
+                    got.insert_new(offset / SECTOR + at, value);
+                }
+            }
+        }
+    }
+
+    /// A job takes new data from the write of its parent, from what its parent has read if that
+    /// copies a line, or from the cache if it has none; `offset` is the array's offset of the extent.
+    pub fn new_data(
+        &mut self,
+        job: JobId,
+        parent: IoId,
+        array: ArrayId,
+        extent: Extent,
+        offset: u64,
+    ) {
+        let write = self.writes.get(&parent).map(|write| write.number);
+        for (at, sector) in sectors(offset, u64::from(extent.end - extent.start)).enumerate() {
+            let value = match write {
+                Some(write) => token(write, sector),
+                None => match self.readers.get(&parent) {
+                    Some(copied) => copied.got.get(sector).unwrap_or(0),
+                    None => self.cached(array, sector * SECTOR),
+                },
+            };
+            let in_unit = u64::from(extent.start) / SECTOR + at as u64;
+            let made = &mut self.jobs.of(job).new;
+            made.insert(key(Role::Data(extent.column), in_unit), value);
+        }
+    }
+
+    /// What a job has recovered of an extent goes to the request or copy that waits for it.
+    pub fn deliver_recovered(&mut self, job: JobId, parent: IoId, extent: Extent, offset: u64) {
+        let bytes = u64::from(extent.end - extent.start);
+        for (at, sector) in sectors(offset, bytes).enumerate() {
+            let in_unit = u64::from(extent.start) / SECTOR + at as u64;
+            if let Some(value) = self.jobs.read(job, Role::Data(extent.column), in_unit) {
+                let got = &mut self.readers.entry(parent).or_default().got;
+                got.insert_new(sector, value);
+            }
+        }
+    }
+
+    /// Notes for an outside caller are taken from now on.
+    pub fn serve_outside(&mut self) {
+        self.outside = Some(OutsideVersions::default());
+    }
+
+    /// A request of an outside caller has begun.
+    pub fn outside_begins(&mut self, id: IoId, mark: u32) {
+        let write = self.writes.get(&id).map(|write| write.number);
+        if let Some(outside) = &mut self.outside {
+            outside.begins(id, mark, write);
+        }
+    }
+
+    /// A request is complete; a read of an outside caller has got what its reader has.
+    fn outside_ends(&mut self, id: IoId, offset: u64, bytes: u64) {
+        let Some(outside) = &mut self.outside else {
+            return;
+        };
+        let reader = self.readers.get(&id).filter(|reader| !reader.refused);
+        if let (Some(mark), Some(reader)) = (outside.ends(id), reader) {
+            let token = |sector| reader.got.get(sector).unwrap_or(0);
+            outside.keep(mark, sectors(offset, bytes).map(token).collect());
+        }
     }
 }

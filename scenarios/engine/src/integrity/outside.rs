@@ -1,14 +1,12 @@
 //! What a caller from outside needs to know to keep the data themselves: which version each of its
 //! writes makes of a sector, and which versions its reads got.
 
-use crate::integrity::Integrity;
-use crate::integrity::sectors::sectors;
 use raidlab_io::IoId;
 use std::collections::HashMap;
 
 /// Notes for the caller, by the marks of its I/Os.
 #[derive(Debug, Default)]
-pub(crate) struct Outside {
+pub(crate) struct OutsideVersions {
     /// Marks of reads under way.
     reads: HashMap<IoId, u32>,
     /// Writes that have begun, with their numbers.
@@ -17,56 +15,39 @@ pub(crate) struct Outside {
     got: HashMap<u32, Vec<u64>>,
 }
 
-impl Integrity {
-    /// Notes are taken from now on.
-    pub fn serve_outside(&mut self) {
-        self.outside = Some(Outside::default());
-    }
-
-    /// A request of an outside caller has begun.
-    pub fn outside_begins(&mut self, id: IoId, mark: u32) {
-        let Some(outside) = &mut self.outside else {
-            return;
-        };
-        match self.writes.get(&id) {
-            Some(write) => outside.begun.push((mark, write.number)),
+impl OutsideVersions {
+    /// A request of an outside caller has begun: a write's number, none of a read.
+    pub(super) fn begins(&mut self, id: IoId, mark: u32, write: Option<u64>) {
+        match write {
+            Some(number) => self.begun.push((mark, number)),
             None => {
-                outside.reads.insert(id, mark);
+                self.reads.insert(id, mark);
             }
         }
     }
 
-    /// A request is complete; a read of an outside caller has got what its reader has.
-    pub(super) fn outside_ends(&mut self, id: IoId, offset: u64, bytes: u64) {
-        let Some(outside) = &mut self.outside else {
-            return;
-        };
-        let Some(mark) = outside.reads.remove(&id) else {
-            return;
-        };
-        if let Some(reader) = self.readers.get(&id).filter(|reader| !reader.refused) {
-            let token = |sector| reader.got.get(sector).unwrap_or(0);
-            let tokens = sectors(offset, bytes).map(token).collect();
-            outside.got.insert(mark, tokens);
-        }
+    /// A request is complete; gives the mark of a read of an outside caller.
+    pub(super) fn ends(&mut self, id: IoId) -> Option<u32> {
+        self.reads.remove(&id)
+    }
+
+    /// The read of a mark has got the tokens of its sectors.
+    pub(super) fn keep(&mut self, mark: u32, tokens: Vec<u64>) {
+        self.got.insert(mark, tokens);
     }
 
     /// The power has failed: what was under way is gone.
-    pub(super) fn outside_lost(&mut self) {
-        if let Some(outside) = &mut self.outside {
-            outside.reads.clear();
-        }
+    pub(super) fn power_failed(&mut self) {
+        self.reads.clear();
     }
 
     /// Writes that have begun since the last call: mark and number.
     pub fn take_begun(&mut self) -> Vec<(u32, u64)> {
-        self.outside
-            .as_mut()
-            .map_or_else(Vec::new, |outside| std::mem::take(&mut outside.begun))
+        std::mem::take(&mut self.begun)
     }
 
     /// Tokens of the sectors that the read of a mark got, once.
     pub fn take_got(&mut self, mark: u32) -> Option<Vec<u64>> {
-        self.outside.as_mut()?.got.remove(&mark)
+        self.got.remove(&mark)
     }
 }

@@ -1,6 +1,6 @@
 //! What each level wants and offers: drives, columns, parities, copies, commands.
 
-use crate::layout::Layout;
+use crate::layout::array::Layout;
 use crate::layout::copies::Copies;
 use crate::layout::declustered::Declustered;
 use crate::plan::Level;

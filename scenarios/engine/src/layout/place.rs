@@ -6,7 +6,9 @@
 //! data behind the parity and wrap around; asymmetric ones begin at the first drive and step over
 //! the parity. Where copies lie says `copies`, where units of a declustered array `declustered`.
 
-use crate::layout::{Extent, Layout, Role, Start};
+use crate::layout::array::{Layout, Start};
+use crate::layout::extent::Extent;
+use crate::layout::stripe::Role;
 use crate::plan::{Level, Rotation};
 
 /// A contiguous piece of a request inside one unit.

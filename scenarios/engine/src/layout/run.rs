@@ -4,7 +4,9 @@
 //! that a request covers lie one behind the other. With parity, on RAID 1E, and on RAID 10 whose
 //! copies wander from row to row, a run is a part of one unit.
 
-use crate::layout::{Extent, Layout, Place};
+use crate::layout::array::Layout;
+use crate::layout::extent::Extent;
+use crate::layout::place::Place;
 use crate::plan::Level;
 
 /// Bytes of a column that lie one behind the other on each drive that holds it.

@@ -2,6 +2,7 @@
 
 use crate::layout::oracle::Table;
 use crate::layout::*;
+use crate::plan::{Level, Rotation};
 use proptest::prelude::*;
 use raidlab_io::Op;
 use std::collections::HashMap;

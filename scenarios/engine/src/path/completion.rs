@@ -4,8 +4,6 @@ use crate::ids::DriveId;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::job_of;
-use crate::state::records::Outcome;
-use crate::state::records::Outside;
 use raidlab_io::{Io, IoId, Op, Part, Stage};
 use raidlab_kernel::Time;
 
@@ -123,31 +121,5 @@ impl Path {
             None if self.arrays[io.array].in_memory => Up::PassOn(id),
             None => Up::Complete(id),
         }
-    }
-
-    /// The load thread of an outside caller's I/O.
-    pub(crate) fn outside_thread_of(&self, number: u32) -> u32 {
-        self.outside_thread + number % self.outside_threads
-    }
-
-    /// An I/O goes back to the outside caller, with the caller's own number.
-    pub(crate) fn hand_back(&mut self, id: IoId, owner: u32, outcome: Outcome) {
-        let io = &self.ios[id];
-        // In order of time: another thread's CPU may be done with a later one before.
-        let at = io.mark;
-        let behind = self.outside.iter().rev().take_while(|out| out.at > at);
-        let position = self.outside.len() - behind.count();
-        let back = Outside {
-            io: id,
-            drive: None,
-            op: io.op,
-            offset: io.offset,
-            bytes: io.bytes,
-            owner,
-            at,
-            issued: io.issued,
-            outcome,
-        };
-        self.outside.insert(position, back);
     }
 }

@@ -5,8 +5,6 @@ use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::drive::DrivePort;
 use crate::state::event::Event;
-use crate::state::records::Outcome;
-use crate::state::records::Outside;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::Time;
 use raidlab_models::{Device, Direction};
@@ -18,27 +16,14 @@ impl Path {
         let io = &mut self.ios[id];
         io.charge(Part::Queue, now);
         self.drives[io.drive].in_flight += 1;
-        if io.op == Op::Write && self.set_out(id) {
-            let io = &mut self.ios[id];
+        let drive = &self.drives[io.drive];
+        if io.op == Op::Write && drive.set_out(io) {
             io.data_end = now;
-            let device = &self.drives[io.drive].device;
-            device.prefetch_tables(io.offset, io.bytes);
+            drive.device.prefetch_tables(io.offset, io.bytes);
             self.next_leg(id, now);
         } else {
             self.at_drive(id);
         }
-    }
-
-    /// A command's data come before the first of the links that they cross; false if there is none.
-    #[inline]
-    pub(crate) fn set_out(&mut self, id: IoId) -> bool {
-        let io = &self.ios[id];
-        let drive = &self.drives[io.drive];
-        let all = drive.path.len() as u8;
-        let hops = if io.from_memory { drive.own_hops } else { all };
-        let io = &mut self.ios[id];
-        (io.hop, io.hops) = (0, hops);
-        hops > 0
     }
 
     /// Data of a command reach the next link of its path; both directions.
@@ -82,18 +67,7 @@ impl Path {
         let drive = io.drive;
         let slot = &mut self.drives[drive];
         if let Device::External { .. } = slot.device {
-            self.outside.push_back(Outside {
-                io: id,
-                drive: Some(drive),
-                op: io.op,
-                offset: io.offset,
-                bytes: io.bytes,
-                owner: 0,
-                at: self.calendar.now(),
-                issued: io.issued,
-                outcome: Outcome::Done,
-            });
-            return;
+            return self.outside.hand_out(id, io, drive, self.calendar.now());
         }
         if let Some(pauses) = &mut slot.pauses {
             let now = self.calendar.now();
@@ -134,7 +108,8 @@ impl Path {
     /// A command has been served: read data move up the links.
     #[inline]
     pub(crate) fn ascend(&mut self, id: IoId, now: Time) -> Up {
-        if self.ios[id].op == Op::Read && self.set_out(id) {
+        let io = &mut self.ios[id];
+        if io.op == Op::Read && self.drives[io.drive].set_out(io) {
             self.next_leg(id, now);
             Up::None
         } else {

@@ -1,11 +1,9 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
-use crate::ids::{ArrayId, DriveId};
-use crate::layout::Run;
+use crate::ids::DriveId;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
-use crate::state::records::Array;
 use raidlab_io::{Io, IoId, Op, Stage};
 use raidlab_kernel::Time;
 
@@ -41,7 +39,7 @@ impl Path {
         };
         if let (Some(only), true, 1) = (&next, runs.is_empty(), copies) {
             // The one command of a request is the request's own record.
-            let (drive, offset) = self.choose_copy(array_index, only, now);
+            let (drive, offset) = array.choose_copy(&self.drives, only, now);
             let io = &mut self.ios[id];
             io.drive = drive;
             io.offset = offset;
@@ -51,7 +49,8 @@ impl Path {
         self.ios[id].pending = (1 + array.layout.count(runs)) * copies;
         while let Some(run) = next {
             if op == Op::Read {
-                let (drive, offset) = self.choose_copy(array_index, &run, now);
+                let array = &self.arrays[array_index];
+                let (drive, offset) = array.choose_copy(&self.drives, &run, now);
                 self.command(id, op, drive, offset, run.bytes, now);
             } else {
                 for copy in 0..copies {
@@ -67,35 +66,20 @@ impl Path {
     fn dispatch_flush(&mut self, id: IoId, now: Time) -> Up {
         let array = self.ios[id].array;
         let members = self.arrays[array].drives.iter();
-        let flushed = members.filter(|&&drive| self.is_flushed(drive)).count();
+        let flushed = members
+            .filter(|&&drive| self.drives[drive].flushes.are_sent())
+            .count();
         if flushed == 0 {
             return Up::Complete(id);
         }
         self.ios[id].pending = flushed as u32;
         for member in 0..self.arrays[array].drives.len() {
             let drive = self.arrays[array].drives[member];
-            if self.is_flushed(drive) {
+            if self.drives[drive].flushes.are_sent() {
                 self.command(id, Op::Flush, drive, 0, 0, now);
             }
         }
         Up::None
-    }
-
-    /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal
-    /// drives the one that is expected to be done first; or the one that md chooses.
-    #[inline]
-    pub(crate) fn choose_copy(&self, array: ArrayId, run: &Run, now: Time) -> (DriveId, u64) {
-        let array = &self.arrays[array];
-        match array.layout.copies() {
-            1 => array.place(run, 0),
-            copies => self.nearest_copy(array, run, copies, now),
-        }
-    }
-
-    fn nearest_copy(&self, array: &Array, run: &Run, copies: u32, now: Time) -> (DriveId, u64) {
-        let places = (0..copies).map(|copy| array.place(run, copy));
-        let best = array.choice.copy(&self.drives, places, now);
-        array.place(run, best.unwrap_or(0) as u32)
     }
 
     /// Sends one command of a request to a drive.
@@ -137,7 +121,7 @@ impl Path {
     #[inline]
     pub(crate) fn send(&mut self, id: IoId, drive: DriveId, now: Time) {
         self.agenda.must_be_open();
-        if self.goes_alone(&self.ios[id], drive) {
+        if self.drives[drive].flushes.go_alone(self.ios[id].op) {
             return self.send_alone(id, drive, now);
         }
         let slot = &mut self.drives[drive];
@@ -211,7 +195,7 @@ impl Path {
         };
         match owner.slot() {
             Some(slot) => self.slots[slot as usize].thread,
-            None => self.outside_thread_of(owner.outside_number()),
+            None => self.outside_threads.of(owner.outside_number()),
         }
     }
 }

@@ -9,20 +9,7 @@ use crate::state::owner::{Owner, OwnerOf};
 use raidlab_io::{Io, IoId};
 use raidlab_kernel::Time;
 
-use crate::state::log::{EventKind, LogEntry};
-
 impl Path {
-    /// Notes what happened to `subject`, a name; an empty one stands for the whole system.
-    pub(crate) fn log(&mut self, now: Time, kind: EventKind, subject: String, what: String) {
-        self.log.push(LogEntry {
-            at: now,
-            t_s: now.since(Time::ZERO).seconds(),
-            what,
-            kind,
-            subject,
-        });
-    }
-
     /// Commands in flight to a drive of this place do not reach its content any more.
     pub(crate) fn cut_off(&mut self, drive: DriveId, place: u32) {
         for id in self.ios.ids().collect::<Vec<_>>() {
@@ -58,7 +45,7 @@ impl Path {
         let mut older = Vec::new();
         for drive in self.drives.ids() {
             if let Some(integrity) = &mut self.integrity {
-                let sectors = integrity.drive_loses_power(drive, now);
+                let sectors = integrity.drives.drive_loses_power(drive, now);
                 if !sectors.is_empty() {
                     older.push((drive, sectors));
                 }

@@ -8,20 +8,21 @@ pub(crate) mod faults;
 pub(crate) mod flushes;
 pub(crate) mod interrupts;
 pub(crate) mod loads;
+pub(crate) mod outside;
 pub(crate) mod submission;
 
 use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
 use crate::integrity::Integrity;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
+use crate::path::outside::{Outbox, OutsideThreads};
 use crate::state::drive::Drive;
 use crate::state::event::Event;
-use crate::state::log::LogEntry;
-use crate::state::records::{Array, Controller, Outside, Slot};
+use crate::state::log::Log;
+use crate::state::records::{Array, Controller, Slot};
 use raidlab_io::{IoId, Ios};
 use raidlab_kernel::{Calendar, Table, Time, TimeWeighted};
 use raidlab_models::Link;
-use std::collections::VecDeque;
 
 /// What every layer stands on.
 pub(crate) struct Path {
@@ -39,11 +40,10 @@ pub(crate) struct Path {
     pub(crate) arrays: Table<ArrayId, Array>,
     /// Places of loads; they do not change during a run.
     pub(crate) slots: Vec<Slot>,
-    /// The first load thread of outside callers, and how many they are.
-    pub(crate) outside_thread: u32,
-    pub(crate) outside_threads: u32,
+    /// The load threads of outside callers.
+    pub(crate) outside_threads: OutsideThreads,
     /// What outside callers get back.
-    pub(crate) outside: VecDeque<Outside>,
+    pub(crate) outside: Outbox,
     /// Requests between host and host.
     pub(crate) inside: TimeWeighted,
     /// True if anything can fail or the data are followed: commands are looked at.
@@ -51,13 +51,5 @@ pub(crate) struct Path {
     /// The power is off until then.
     pub(crate) off_until: Time,
     pub(crate) integrity: Option<Integrity>,
-    pub(crate) log: Vec<LogEntry>,
-}
-
-impl Path {
-    /// The time of the event that was handled last.
-    #[inline]
-    pub(crate) fn now(&self) -> Time {
-        self.calendar.now()
-    }
+    pub(crate) log: Log,
 }

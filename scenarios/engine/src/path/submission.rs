@@ -18,11 +18,12 @@ impl Path {
     #[inline(always)]
     pub(crate) fn admit(&mut self, id: IoId, now: Time) -> Up {
         self.inside.change(now, 1);
-        if self.is_passed_on(id) {
-            self.flush_comes(id, now);
+        let io = &mut self.ios[id];
+        if self.arrays[io.array].md_flushes.pass_on(io) {
+            let flushes = &mut self.arrays[io.array].md_flushes;
+            flushes.comes(&mut self.ios, &mut self.calendar, id, now);
             return Up::None;
         }
-        let io = &mut self.ios[id];
         if let Some(had) = self.arrays[io.array].shared.pass(io.op, now) {
             io.charge(Part::Raid, had.end);
             self.calendar.push(had.end, Event::Counted(id));

@@ -10,6 +10,7 @@ pub(crate) mod background;
 pub(crate) mod bitmap;
 pub(crate) mod cache;
 pub(crate) mod faults;
+pub(crate) mod host_stripes;
 pub(crate) mod jobs;
 pub(crate) mod lines;
 pub(crate) mod member;
@@ -18,15 +19,14 @@ pub(crate) mod request;
 pub(crate) mod resume;
 pub(crate) mod volume;
 
-use crate::ids::{ArrayId, ControllerId, JobId};
+use crate::ids::{ArrayId, ControllerId};
 use crate::path::Path;
-use crate::path::agenda::Up;
-use crate::raid::background::{Background, Task};
+use crate::raid::background::Background;
+use crate::raid::background::task::Task;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::Memories;
 use crate::raid::jobs::Stripes;
 use crate::raid::lines::Lines;
-use crate::raid::redirect::Redirect;
 use raidlab_io::IoId;
 use raidlab_kernel::Time;
 
@@ -57,19 +57,14 @@ impl Raid {
         &mut self.stripes
     }
 
+    /// Tasks in the background.
+    pub fn background(&self) -> &Background {
+        &self.background
+    }
+
     /// The caches of the controllers.
     pub fn memories(&self) -> &Memories {
         self.cache.memories()
-    }
-
-    /// The SSD cache of an array, if it has one.
-    pub fn redirect(&self, array: ArrayId) -> Option<&Redirect> {
-        self.stripes.redirects().get(array)
-    }
-
-    /// As `redirect`, mutable.
-    pub fn redirect_mut(&mut self, array: ArrayId) -> Option<&mut Redirect> {
-        self.stripes.redirects_mut().get_mut(array)
     }
 
     /// What goes by lines of an SSD cache.
@@ -77,39 +72,9 @@ impl Raid {
         Lines::new(&mut self.stripes, self.cache.memories_mut())
     }
 
-    /// Whether a controller's memory has newer data for a line of an SSD cache.
-    pub fn is_line_dirty(&self, array: ArrayId, line: u64) -> bool {
-        self.memories().is_line_dirty(&self.stripes, array, line)
-    }
-
     /// Asks for the memory in which a request will be looked up.
     pub(crate) fn prefetch_tables(&self, path: &Path, id: IoId) {
         self.cache.prefetch_tables(&self.stripes, path, id);
-    }
-
-    /// A job goes on with the phase that is due.
-    pub(crate) fn step_job(&mut self, path: &mut Path, job: JobId, now: Time) {
-        self.stripes.step_job(path, job, now);
-    }
-
-    /// A job's event is due.
-    pub(crate) fn job_due(&mut self, path: &mut Path, job: JobId, now: Time) {
-        self.stripes.job_due(path, job, now);
-    }
-
-    /// A command is at its drive's medium. True if it comes back later.
-    pub(crate) fn meet_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
-        self.stripes.meet_medium(path, id, now)
-    }
-
-    /// A slow drive is done with a command.
-    pub(crate) fn late(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
-        self.stripes.late(path, id, now)
-    }
-
-    /// A command comes back: true if its error has been taken care of, false if it is as any.
-    pub(crate) fn examine(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
-        self.stripes.examine(path, id, now)
     }
 
     /// The next step of a flush of a controller's cache.
@@ -127,20 +92,5 @@ impl Raid {
     pub(crate) fn start_task(&mut self, path: &mut Path, array: ArrayId, task: Task, now: Time) {
         self.background
             .start_task(&mut self.stripes, path, array, task, now);
-    }
-
-    /// The share of the rows that each running rebuild has done.
-    pub(crate) fn rebuilding(&self) -> Vec<f64> {
-        self.background.rebuilding(&self.stripes)
-    }
-
-    /// When the last rebuild was done, if none is running.
-    pub(crate) fn rebuilt(&self) -> Option<Time> {
-        self.background.rebuilt()
-    }
-
-    /// What goes on in the background of an array, if anything.
-    pub(crate) fn task(&self, array: ArrayId) -> Option<Task> {
-        self.background.task(array)
     }
 }

@@ -26,7 +26,7 @@ impl Raid {
             path.agenda.up(SsdCacheCall::Access(id));
             return Up::None;
         };
-        let caching = self.stripes.volume(array).is_cached();
+        let caching = self.stripes.state().volume(array).is_cached();
         let hit = match op {
             Op::Read => caching && self.cache.look_up(&self.stripes, path, id) == Found::All,
             Op::Write => self.cache.writes_back(array),
@@ -41,7 +41,7 @@ impl Raid {
             0
         };
         let chip = &mut path.controllers[index].chip;
-        let redirected = self.stripes.redirects().get(io.array).is_some();
+        let redirected = self.stripes.state().redirects().get(io.array).is_some();
         let route = match hit {
             true => FirmwareRoute::Cached,
             false => array.route(commands),
@@ -85,7 +85,7 @@ impl Raid {
         }
         if path.can_fail && self.is_refused(path, id) {
             let bytes = path.ios[id].bytes;
-            self.stripes.refuse(path, id, bytes);
+            self.stripes.state_mut().refuse(path, id, bytes);
             path.ios[id].stage = Stage::Done;
             return Up::Complete(id);
         }
@@ -150,9 +150,10 @@ impl Raid {
             let io = &path.ios[id];
             if io.op == Op::Write {
                 self.stripes
+                    .state_mut()
                     .redirects_mut()
                     .bypass_ends(io.array, (io.offset, io.bytes));
-                if self.stripes.redirects().writes_through(io.array) {
+                if self.stripes.state().redirects().writes_through(io.array) {
                     // What array and SSDs both were given counts once.
                     path.ios[id].moved = path.ios[id].bytes;
                 }
@@ -189,7 +190,7 @@ impl Raid {
             io.charge(Part::Cache, served.end);
             ready = served.end;
         }
-        if let Some(link) = self.stripes.volume(path.ios[id].array).host_link() {
+        if let Some(link) = self.stripes.state().volume(path.ios[id].array).host_link() {
             let io = &mut path.ios[id];
             let served = path.links[link].transfer(direction, io.bytes, ready, ready);
             io.charge_stay(Part::LinkWait, Part::Link, served);
@@ -205,9 +206,9 @@ impl Raid {
 
     fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
         path.hold(id);
-        for member in self.stripes.volume(array).members() {
+        for member in self.stripes.state().volume(array).members() {
             let stands = member.state() != State::Failed && member.spare().is_none();
-            if stands && path.is_flushed(member.drive()) {
+            if stands && path.drives[member.drive()].flushes.are_sent() {
                 path.ios[id].pending += 1;
                 path.command(id, Op::Flush, member.drive(), 0, 0, now);
             }
@@ -221,13 +222,20 @@ impl Raid {
         let io = &path.ios[id];
         let mut runs = self
             .stripes
+            .state()
             .volume(array)
             .geometry()
             .runs(io.offset, io.bytes);
         path.hold(id);
-        while let Some(run) = self.stripes.volume(array).geometry().next_run(&mut runs) {
-            for copy in 0..self.stripes.volume(array).geometry().copies() {
-                let volume = self.stripes.volume(array);
+        while let Some(run) = self
+            .stripes
+            .state()
+            .volume(array)
+            .geometry()
+            .next_run(&mut runs)
+        {
+            for copy in 0..self.stripes.state().volume(array).geometry().copies() {
+                let volume = self.stripes.state().volume(array);
                 let unit = volume.geometry().data(run.stripe, run.column, copy);
                 let offset = unit.offset + u64::from(run.start);
                 let takers = volume.takers(unit, run.start, run.bytes);
@@ -246,7 +254,7 @@ impl Raid {
         let data = matches!(io.op, Op::Read | Op::Write);
         let begins = [Stage::TakenUp, Stage::DataIn, Stage::Marked, Stage::Awaited];
         let begins = begins.contains(&io.stage);
-        data && begins && self.stripes.volume(io.array).is_offline()
+        data && begins && self.stripes.state().volume(io.array).is_offline()
     }
 }
 

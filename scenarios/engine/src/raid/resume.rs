@@ -32,7 +32,7 @@ impl Raid {
     /// A job is done: the one who began it learns of it.
     fn job_done(&mut self, path: &mut Path, job: JobId, now: Time) {
         let stripes = &mut self.stripes;
-        match stripes.jobs()[job].work() {
+        match stripes.state().jobs()[job].work() {
             Work::Destage(destage) => self.cache.finish_destage(stripes, path, job, destage, now),
             Work::Fill(fill) => self.cache.finish_fill(stripes, path, job, fill, now),
             Work::Fetch(fetch) => self.lines().finish_fetch(path, job, fetch, now),

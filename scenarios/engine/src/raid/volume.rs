@@ -5,10 +5,11 @@ use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
 use crate::path::Path;
 use crate::plan::BitmapPlan;
 use crate::raid::bitmap::Bitmap;
+use crate::raid::host_stripes::HostStripes;
 use crate::raid::member::{Member, State};
 use crate::state::drive::Drive;
 use raidlab_kernel::{Table, Time};
-use raidlab_models::{PageTimes, SECTOR, StripeThread};
+use raidlab_models::{SECTOR, StripeThread};
 
 /// An array whose data pass through memory.
 #[derive(Debug)]
@@ -17,12 +18,8 @@ pub(crate) struct Volume {
     members: Vec<Member>,
     /// The controller's link to the host, if the requests' data cross it by themselves.
     host_link: Option<LinkId>,
-    /// The thread of the host that handles the stripes of an array in the host.
-    thread: StripeThread,
-    /// Stripes of its cache in the host.
-    stripe_cache: u32,
-    /// Whether its stripes are handled page by page.
-    works_in_pages: bool,
+    /// How the host handles its stripes, if it is an array in the host.
+    host: HostStripes,
     /// The write-intent bitmap of an array in the host.
     bitmap: Option<Bitmap>,
     /// True if a controller's cache serves it.
@@ -52,9 +49,7 @@ impl Volume {
                 })
                 .collect(),
             host_link,
-            thread: StripeThread::new(0, PageTimes::NONE, 1),
-            stripe_cache: 0,
-            works_in_pages: false,
+            host: HostStripes::none(),
             bitmap: None,
             cached: false,
             task: None,
@@ -119,30 +114,19 @@ impl Volume {
         self.host_link
     }
 
-    /// Whether its stripes are handled page by page, as in the stripe cache of Linux md.
+    /// How the host handles its stripes, if it is an array in the host.
     #[inline]
-    pub fn works_in_pages(&self) -> bool {
-        self.works_in_pages
+    pub fn host(&self) -> &HostStripes {
+        &self.host
     }
 
-    /// The thread of the host that handles the stripes of an array in the host.
-    pub fn thread(&self) -> &StripeThread {
-        &self.thread
+    pub fn host_mut(&mut self) -> &mut HostStripes {
+        &mut self.host
     }
 
-    pub fn thread_mut(&mut self) -> &mut StripeThread {
-        &mut self.thread
-    }
-
-    /// Stripes of a page of each member that its stripe cache holds; 0 for no limit.
-    pub fn stripe_cache(&self) -> u32 {
-        self.stripe_cache
-    }
-
-    /// Threads of the host handle its stripes; `stripe_cache` stripes fit their cache.
-    pub fn set_thread(&mut self, thread: StripeThread, stripe_cache: u32) {
-        (self.thread, self.stripe_cache) = (thread, stripe_cache);
-        self.works_in_pages = self.geometry.parities() > 0;
+    /// The host handles its stripes.
+    pub fn set_host(&mut self, thread: StripeThread, stripe_cache: u32) {
+        self.host = HostStripes::new(thread, stripe_cache, self.geometry.parities() > 0);
     }
 
     /// The write-intent bitmap of an array in the host.

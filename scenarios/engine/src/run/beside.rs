@@ -1,7 +1,7 @@
 //! What was in work while a slow I/O was, besides the load.
 
 use crate::ids::ArrayId;
-use crate::raid::background::Task;
+use crate::raid::background::task::Task;
 use crate::run::system::System;
 use crate::state::slowest::Beside;
 use raidlab_kernel::Time;
@@ -27,14 +27,15 @@ impl System {
     /// work of each kind was done.
     fn beside(&self, array: ArrayId) -> (u8, [Time; Beside::ALL.len()]) {
         let (raid, stripes) = (&self.layers.raid, self.layers.raid.stripes());
-        let task = raid.task(array).map(Task::beside);
-        let is_its =
-            |other: ArrayId| other == array || stripes.redirects().above(other) == Some(array);
-        let jobs = stripes.jobs();
+        let task = raid.background().task(array).map(Task::beside);
+        let is_its = |other: ArrayId| {
+            other == array || stripes.state().redirects().above(other) == Some(array)
+        };
+        let jobs = stripes.state().jobs();
         let works = jobs.ids().filter(|&index| is_its(jobs[index].array()));
         let works = works.filter_map(|index| jobs[index].work().beside());
         let now = works.chain(task).fold(0, |bits, each| bits | each.bit());
-        let arrays = stripes.volumes().arrays();
+        let arrays = stripes.state().volumes().arrays();
         let last = arrays.filter(|&other| is_its(other));
         let last = last.map(|other| *jobs.last_beside(other));
         let later = |a: [Time; Beside::ALL.len()], b: [Time; Beside::ALL.len()]| {

@@ -115,7 +115,7 @@ fn memories(system: &System) -> impl Iterator<Item = Memory> + '_ {
 /// The name of an array with an SSD cache, where the cache's lines lie, and what it has counted.
 fn redirects(system: &System) -> impl Iterator<Item = (String, &Redirect, SsdCacheCounts)> + '_ {
     let (redirects, policies) = (
-        system.layers.raid.stripes().redirects().iter(),
+        system.layers.raid.stripes().state().redirects().iter(),
         &system.layers.ssd_caches.of_array,
     );
     let arrays = system.layers.path.arrays.iter();

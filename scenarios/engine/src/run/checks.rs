@@ -1,7 +1,7 @@
 //! What must hold at the end of every run. A breach is a bug of the simulator, and is reported
 //! as one.
 
-use crate::run::single::stations;
+use crate::run::stations::stations;
 use crate::run::system::System;
 use raidlab_io::Io;
 use raidlab_kernel::Time;
@@ -97,7 +97,15 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
             breaches.must(false, what);
         }
     }
-    for redirect in system.layers.raid.stripes().redirects().iter().flatten() {
+    for redirect in system
+        .layers
+        .raid
+        .stripes()
+        .state()
+        .redirects()
+        .iter()
+        .flatten()
+    {
         if let Err(what) = redirect.map().check() {
             breaches.must(false, what);
         }
@@ -107,7 +115,14 @@ fn check_components(system: &System, until: Time, breaches: &mut Breaches) {
 /// What arrays know of unreadable sectors is so.
 fn check_sectors(system: &System, breaches: &mut Breaches) {
     let drives = &system.layers.path.drives;
-    let volumes = system.layers.raid.stripes().volumes().iter().flatten();
+    let volumes = system
+        .layers
+        .raid
+        .stripes()
+        .state()
+        .volumes()
+        .iter()
+        .flatten();
     for member in volumes.flat_map(|volume| volume.members()) {
         let drive = &drives[member.drive()];
         breaches.must(

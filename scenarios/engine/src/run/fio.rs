@@ -6,8 +6,8 @@
 use crate::ids::ArrayId;
 use crate::plan::Plan;
 use crate::run::report::{RunResult, WorkloadResult};
+use crate::run::run_error::RunError;
 use crate::run::simulation::Simulation;
-use crate::run::single::{RunError, save_state};
 use crate::state::records::{Outcome, Outside};
 use raidlab_io::Op;
 use raidlab_jobs::plan::{JobsPlan, Start};
@@ -124,7 +124,7 @@ pub(crate) fn run(
     let report = all.simulation.report(plan);
     let mut report = report.ok_or_else(|| RunError::Form("nothing was recorded".into()))?;
     let file = plan.save_state.as_ref();
-    report.unsaved = file.and_then(|path| save_state(all.simulation.system(), path));
+    report.unsaved = file.and_then(|path| all.simulation.system().save_state(path));
     let loads = WorkloadResult::of_jobs(all.simulation.system(), plan, &all.ends);
     let threads = all.threads.iter().map(Thread::result).collect();
     let mut report = report.with_jobs(loads, threads);

@@ -42,16 +42,48 @@ impl Layers {
         self.prefetch();
     }
 
+    /// Whether a request is a flush that has come back to md from all members.
+    #[inline]
+    fn is_back_at_md(&self, id: IoId) -> bool {
+        let io = &self.path.ios[id];
+        self.path.arrays[io.array].md_flushes.pass_on(io)
+    }
+
+    /// All members have been flushed: another worker of md hears of it.
+    #[cold]
+    fn members_flushed(&mut self, id: IoId, now: Time) {
+        let Path {
+            arrays,
+            ios,
+            calendar,
+            ..
+        } = &mut self.path;
+        let array = ios[id].array;
+        arrays[array].md_flushes.are_back(ios, calendar, id, now);
+    }
+
+    /// One that ends with the flush of an array that is over.
+    fn next_rider(&mut self, array: ArrayId, now: Time) -> Option<IoId> {
+        let Path { arrays, ios, .. } = &mut self.path;
+        arrays[array].md_flushes.next_rider(ios, now)
+    }
+
     /// A flush that md has passed on is over, and with it those that it stood for; the next one goes.
     pub(crate) fn flush_over(&mut self, id: IoId, now: Time) {
         let array = self.path.ios[id].array;
         let up = self.loads.complete(&mut self.path, id, now);
         self.settle(up, now);
-        while let Some(rider) = self.path.next_rider(array, now) {
+        while let Some(rider) = self.next_rider(array, now) {
             self.loads.flushed_beside(&mut self.path, rider, now);
             self.settle(Up::None, now);
         }
-        self.path.flush_over(array, now);
+        let Path {
+            arrays,
+            ios,
+            calendar,
+            ..
+        } = &mut self.path;
+        arrays[array].md_flushes.end(ios, calendar, now);
     }
 
     /// As `pass_up`, for what comes from the agenda.
@@ -74,23 +106,28 @@ impl Layers {
         loop {
             up = match up {
                 Up::None => return,
-                Up::Complete(io) if self.path.is_passed_on(io) => {
-                    return self.path.members_flushed(io, now);
-                }
+                Up::Complete(id) if self.is_back_at_md(id) => return self.members_flushed(id, now),
                 Up::Complete(io) => {
                     let up = self.loads.complete(&mut self.path, io, now);
                     self.prefetch();
                     up
                 }
-                Up::Job(job) => return self.raid.step_job(&mut self.path, job, now),
+                Up::Job(job) => return self.raid.stripes_mut().step_job(&mut self.path, job, now),
                 Up::Firmware(io) => self.raid.take_up_in_memory(&mut self.path, io, now),
                 Up::GoOn(io) => self.raid.go_on(&mut self.path, io, now),
                 Up::PassOn(io) => self.raid.pass_on(&mut self.path, io, now),
-                Up::AtMedium(io) => match self.raid.meet_medium(&mut self.path, io, now) {
-                    true => return,
-                    false => self.path.ascend(io, now),
-                },
-                Up::Examine(io) => match self.raid.examine(&mut self.path, io, now) {
+                Up::AtMedium(io) => {
+                    match self
+                        .raid
+                        .stripes_mut()
+                        .state_mut()
+                        .meet_medium(&mut self.path, io, now)
+                    {
+                        true => return,
+                        false => self.path.ascend(io, now),
+                    }
+                }
+                Up::Examine(io) => match self.raid.stripes_mut().examine(&mut self.path, io, now) {
                     true => return,
                     false => self.path.join(io, now),
                 },
@@ -155,7 +192,7 @@ impl Below for Layers {
     fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time) {
         let Layers { path, loads, .. } = self;
         let (_, up) = loads.enter(path, request, array, thread, owner, at);
-        let now = path.now();
+        let now = path.calendar.now();
         self.settle(up, now);
         self.prefetch();
     }

@@ -7,7 +7,6 @@
 //! times the scatter of write amplification between pasts (`Device::past_scatter`) is the figure's.
 
 use crate::plan::Plan;
-use crate::run::report::RunResult;
 use crate::run::system::System;
 use raidlab_kernel::{Batches, Estimate, Histogram, Nanos, PERCENTILES, Side, Time, student_t_975};
 use raidlab_models::{DeviceParams, Written};
@@ -280,15 +279,14 @@ impl Compared {
         other
     }
 
-    /// Widens the intervals of a result by what the same begin found after another past.
-    pub(crate) fn widen(&self, result: &mut RunResult, other: &System, start: &Start) {
+    /// By load: what was kept of it, and what the same begin found after another past adds to its
+    /// intervals. Nothing if that did not get as far.
+    pub(crate) fn found(&self, other: &System, start: &Start) -> Vec<(&Kept, LoadPast)> {
         let Some(found) = Begin::of(other, start) else {
-            return;
+            return Vec::new();
         };
         let halves = self.begin.against(&found, &self.kept, self.half);
-        for ((load, kept), half) in result.workloads.iter_mut().zip(&self.kept).zip(&halves) {
-            load.heed_past(kept, half);
-        }
+        self.kept.iter().zip(halves).collect()
     }
 }
 

@@ -13,7 +13,7 @@ impl System {
         if now < self.layers.path.off_until {
             let what = "no second power failure: the power is off".into();
             let path = &mut self.layers.path;
-            return path.log(now, EventKind::Ignored, String::new(), what);
+            return path.log.note(now, EventKind::Ignored, String::new(), what);
         }
         // Completions that wait for their thread are taken: nothing but the host has them any more.
         self.reap_all(now);
@@ -36,8 +36,8 @@ impl System {
         if let Some(integrity) = &mut path.integrity {
             integrity.power_failed(safe, &preserved);
         }
-        raid.stripes_mut().preserve(preserved);
-        path.log(
+        raid.stripes_mut().state_mut().preserve(preserved);
+        path.log.note(
             now,
             EventKind::PowerFailed,
             String::new(),
@@ -49,8 +49,9 @@ impl System {
     pub(crate) fn power_back(&mut self, now: Time) {
         let what = "power back".into();
         let path = &mut self.layers.path;
-        path.log(now, EventKind::PowerBack, String::new(), what);
-        for job in self.layers.raid.stripes().preserved_heads() {
+        path.log
+            .note(now, EventKind::PowerBack, String::new(), what);
+        for job in self.layers.raid.stripes().state().preserved_heads() {
             let Layers { path, raid, .. } = &mut self.layers;
             raid.write_again(path, job, now);
             self.layers.settle(Up::None, now);
@@ -65,9 +66,9 @@ impl System {
 
     /// All that waits for its thread is taken at once.
     pub(crate) fn reap_all(&mut self, now: Time) {
-        self.layers.loads.host_mut().forget_waiting();
-        for thread in 0..self.layers.loads.threads() as u32 {
-            while self.layers.loads.is_awaited(thread) {
+        self.layers.loads.threads_mut().host_mut().forget_waiting();
+        for thread in 0..self.layers.loads.threads().count() as u32 {
+            while self.layers.loads.threads().is_awaited(thread) {
                 let Layers { path, loads, .. } = &mut self.layers;
                 let up = loads.work_off(path, thread, now);
                 self.layers.settle(up, now);

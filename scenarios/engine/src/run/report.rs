@@ -546,15 +546,20 @@ impl RunResult {
                 .layers
                 .path
                 .log
+                .entries()
                 .iter()
                 .map(|entry| LogEntry {
                     t_s: plan.lapsed(entry.t_s),
                     ..entry.clone()
                 })
                 .collect(),
-            rebuilding: system.layers.raid.rebuilding(),
+            rebuilding: system
+                .layers
+                .raid
+                .background()
+                .rebuilding(system.layers.raid.stripes()),
             rebuilding_before: Vec::new(),
-            refused: system.layers.raid.stripes().refused(),
+            refused: system.layers.raid.stripes().state().refused(),
             abandoned: system.layers.loads.records().tally().abandoned,
             data: system.data_report(),
             breaches,

@@ -4,6 +4,7 @@
 //! to it: an I/O of its own is complete, or a command wants service by a device of its own.
 
 use crate::ids::{ArrayId, DriveId};
+use crate::integrity::outside::OutsideVersions;
 use crate::integrity::{DataReport, Integrity};
 use crate::path::agenda::Up;
 use crate::plan::{Action, Plan, Sizes};
@@ -13,7 +14,7 @@ use crate::run::io_trace::life::Life;
 use crate::run::layers::Layers;
 use crate::run::livelock::EVENTS_BETWEEN_LOOKS;
 use crate::run::report::RunResult;
-use crate::run::single::Snapshot;
+use crate::run::snapshot::Snapshot;
 use crate::run::system::System;
 use crate::state::load::Request;
 use crate::state::log::LogEntry;
@@ -276,6 +277,7 @@ impl Simulation {
             .layers
             .raid
             .stripes()
+            .state()
             .redirects()
             .above(ArrayId::new(array))
             .is_some()
@@ -375,13 +377,7 @@ impl Simulation {
     pub fn advance(&mut self, limit: Time) -> Option<Outside> {
         let mut left = EVENTS_BETWEEN_LOOKS;
         loop {
-            let ready = self
-                .system
-                .layers
-                .path
-                .outside
-                .front()
-                .map(|outside| outside.at);
+            let ready = self.system.layers.path.outside.ready();
             let next = self
                 .system
                 .layers
@@ -391,7 +387,7 @@ impl Simulation {
                 .unwrap_or(Time::NEVER);
             if let Some(at) = ready.filter(|&at| at <= limit && at <= next) {
                 self.now = self.now.max(at);
-                let back = self.system.layers.path.outside.pop_front();
+                let back = self.system.layers.path.outside.take();
                 let command = back.filter(|back| back.drive.is_some());
                 self.handed_out.extend(command.map(|command| command.io));
                 return back;
@@ -423,12 +419,7 @@ impl Simulation {
 
     /// When the next completion or command can be taken, if one waits.
     pub fn pending_outside(&self) -> Option<Time> {
-        self.system
-            .layers
-            .path
-            .outside
-            .front()
-            .map(|outside| outside.at)
+        self.system.layers.path.outside.ready()
     }
 
     /// Something happens now, as an event of a plan would.
@@ -485,18 +476,26 @@ impl Simulation {
     /// with a sector's makes the token of that sector ([`crate::version_of`]).
     pub fn begun_writes(&mut self) -> Vec<(u32, u64)> {
         let integrity = self.system.layers.path.integrity.as_mut();
-        integrity.map_or_else(Vec::new, Integrity::take_begun)
+        let outside = integrity.and_then(|integrity| integrity.outside.as_mut());
+        outside.map_or_else(Vec::new, OutsideVersions::take_begun)
     }
 
     /// The tokens that a read of this caller's got, a sector each; 0 is "never written". None if
     /// it was refused, or was asked for before.
     pub fn tokens_read(&mut self, mark: u32) -> Option<Vec<u64>> {
-        self.system.layers.path.integrity.as_mut()?.take_got(mark)
+        self.system
+            .layers
+            .path
+            .integrity
+            .as_mut()?
+            .outside
+            .as_mut()?
+            .take_got(mark)
     }
 
     /// What has happened so far.
     pub fn log(&self) -> &[LogEntry] {
-        &self.system.layers.path.log
+        self.system.layers.path.log.entries()
     }
 
     /// A device of the caller's own has served a command, now.

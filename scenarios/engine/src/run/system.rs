@@ -23,7 +23,8 @@ use crate::state::event::{Event, LoadsEvent, RaidEvent, RunEvent};
 use crate::state::owner::OwnerOf;
 use raidlab_io::Io;
 use raidlab_kernel::{Table, Time};
-use raidlab_models::{About, Fault};
+use raidlab_models::{About, Fault, write_states};
+use std::path::Path;
 
 /// A system and everything that is in flight in it.
 pub struct System {
@@ -55,6 +56,19 @@ pub(crate) enum Failure {
 }
 
 impl System {
+    /// Writes the state of all drives that have one; says why if it cannot: what was simulated is
+    /// reported all the same.
+    pub(crate) fn save_state(&self, path: &str) -> Option<String> {
+        let drives = self.layers.path.drives.iter();
+        let states: Vec<_> = drives
+            .filter_map(|drive| drive.device.state(&drive.name))
+            .collect();
+        let error = write_states(Path::new(path), &states).err()?.to_string();
+        // What follows is a number, and the name of a file that was to take this path.
+        let why = error.split(" (os error").next();
+        why.map(str::to_owned)
+    }
+
     /// The time of the event that was handled last.
     pub fn now(&self) -> Time {
         self.layers.path.calendar.now()
@@ -186,7 +200,12 @@ impl System {
             LoadsEvent::Released(io) => loads.released(path, io, now),
             LoadsEvent::Granted(io) => loads.granted(path, io, now),
             LoadsEvent::Reap(thread) => loads.reap_due(path, thread, now),
-            LoadsEvent::FlushTaken(io) => path.flush_taken(io, now),
+            LoadsEvent::FlushTaken(io) => {
+                // A worker of md sends it to the members.
+                let array = path.ios[io].array;
+                path.arrays[array].md_flushes.goes_out(&mut path.ios);
+                path.admit_counted(io, now)
+            }
             LoadsEvent::Flushed(io) => {
                 self.layers.flush_over(io, now);
                 Up::None
@@ -199,8 +218,8 @@ impl System {
         let Layers { path, raid, .. } = &mut self.layers;
         match event {
             RaidEvent::GoOn(io) => return raid.go_on(path, io, now),
-            RaidEvent::Late(io) => return raid.late(path, io, now),
-            RaidEvent::Job(job) => raid.job_due(path, job, now),
+            RaidEvent::Late(io) => return raid.stripes_mut().state_mut().late(path, io, now),
+            RaidEvent::Job(job) => raid.stripes_mut().job_due(path, job, now),
             RaidEvent::Flush(controller) => raid.flush_due(path, controller, now),
             RaidEvent::Background(array) => raid.background_due(path, array, now),
         }

@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, ControllerId, DriveId};
 use crate::path::agenda::Up;
 use crate::plan::Action;
-use crate::raid::background::Task;
+use crate::raid::background::task::Task;
 use crate::run::layers::Layers;
 use crate::run::system::System;
 use crate::state::event::{Event, LoadsEvent, RaidEvent};
@@ -43,7 +43,7 @@ impl System {
             .ssd_caches
             .move_shadow_spot(array, workload, start);
         let path = &mut self.layers.path;
-        path.log(now, EventKind::HotSpotMoved, name, what);
+        path.log.note(now, EventKind::HotSpotMoved, name, what);
     }
 
     /// Something happens.
@@ -51,7 +51,7 @@ impl System {
         if let Some(name) = self.has_failed_already(&action) {
             let what = format!("nothing more happens to {name}: it has failed");
             let path = &mut self.layers.path;
-            return path.log(now, EventKind::Ignored, name, what);
+            return path.log.note(now, EventKind::Ignored, name, what);
         }
         match action {
             Action::FailDrive { drive } => self.fail_drive(DriveId::new(drive), now),
@@ -65,7 +65,7 @@ impl System {
                     let what = format!("drive {name} is slow: {extra_ns} a command more");
                     (EventKind::DriveSlow, what)
                 };
-                self.layers.path.log(now, kind, name, what);
+                self.layers.path.log.note(now, kind, name, what);
             }
             Action::UnreadableSectors {
                 drive,
@@ -79,7 +79,7 @@ impl System {
                 let name = self.layers.path.drives[DriveId::new(drive)].name.clone();
                 let what = format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable");
                 let path = &mut self.layers.path;
-                path.log(now, EventKind::UnreadableSectors, name, what);
+                path.log.note(now, EventKind::UnreadableSectors, name, what);
             }
             Action::ReplaceDrive { drive } => self.replace_drive(DriveId::new(drive), now),
             Action::PowerFail { off_ns } => self.power_fails(now + off_ns, now),
@@ -107,7 +107,8 @@ impl System {
                 };
                 let Layers { path, raid, .. } = &mut self.layers;
                 let name = path.controllers[controller].name.clone();
-                path.log(now, kind, name, format!("backup of the cache {state}"));
+                path.log
+                    .note(now, kind, name, format!("backup of the cache {state}"));
                 if raid.set_safe(controller, ready) && now >= path.off_until {
                     raid.admit_waiting(path, controller, now);
                     self.layers.settle(Up::None, now);
@@ -163,7 +164,7 @@ impl System {
         let name = self.layers.path.drives[drive].name.clone();
         let what = format!("drive {name} failed");
         let path = &mut self.layers.path;
-        path.log(now, EventKind::DriveFailed, name, what);
+        path.log.note(now, EventKind::DriveFailed, name, what);
         let lost = self.layers.raid.lose(&mut self.layers.path, drive, now);
         self.layers.settle(Up::None, now);
         if let Some(place) = lost {
@@ -180,12 +181,12 @@ impl System {
         self.layers.settle(Up::None, now);
         self.layers.path.drives[drive].health = Default::default();
         if let Some(integrity) = &mut self.layers.path.integrity {
-            integrity.empty(drive);
+            integrity.drives.empty(drive);
         }
         let name = self.layers.path.drives[drive].name.clone();
         let what = format!("drive {name} replaced");
         let path = &mut self.layers.path;
-        path.log(now, EventKind::DriveReplaced, name, what);
+        path.log.note(now, EventKind::DriveReplaced, name, what);
         self.layers
             .raid
             .fill(&mut self.layers.path, drive, lost, now);

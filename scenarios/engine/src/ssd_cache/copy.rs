@@ -25,10 +25,17 @@ impl SsdCaches {
         line: u64,
         now: Time,
     ) {
-        if raid.is_line_dirty(array, line) || !raid.stripes().may_copy(path, array) {
+        if raid.memories().is_line_dirty(raid.stripes(), array, line)
+            || !raid.stripes().state().may_copy(path, array)
+        {
             return;
         }
-        let Some(redirect) = raid.redirect_mut(array) else {
+        let Some(redirect) = raid
+            .stripes_mut()
+            .state_mut()
+            .redirects_mut()
+            .get_mut(array)
+        else {
             return;
         };
         let Some(cache) = self.of_array[array].as_mut() else {
@@ -46,7 +53,7 @@ impl SsdCaches {
         };
         cache.copies += 1;
         let (job, copy) = self.new_copy(raid, path, array, CopyTo::Cache, slot, now);
-        let record = raid.stripes().jobs()[job].io();
+        let record = raid.stripes().state().jobs()[job].io();
         raid.lines()
             .bypass_cache(path, record, Op::Read, array, copy.range, now);
     }
@@ -60,10 +67,16 @@ impl SsdCaches {
         now: Time,
     ) {
         while let Some(cache) = self.of_array[array].as_mut() {
-            if cache.cleans >= cache.cleans_at_once || !raid.stripes().may_copy(path, array) {
+            if cache.cleans >= cache.cleans_at_once || !raid.stripes().state().may_copy(path, array)
+            {
                 return;
             }
-            let Some(redirect) = raid.redirect_mut(array) else {
+            let Some(redirect) = raid
+                .stripes_mut()
+                .state_mut()
+                .redirects_mut()
+                .get_mut(array)
+            else {
                 return;
             };
             let Some(slot) = redirect.map_mut().next_to_clean() else {
@@ -89,13 +102,14 @@ impl SsdCaches {
         slot: u32,
         now: Time,
     ) -> (JobId, LineCopy) {
-        let redirect = raid.redirect(array);
+        let redirect = raid.stripes().state().redirects().get(array);
         let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
-        let index = raid
-            .stripes_mut()
-            .new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
-        let job = &mut raid.stripes_mut().jobs_mut()[index];
+        let index =
+            raid.stripes_mut()
+                .state_mut()
+                .new_job(path, Io::NONE, array, 0, Work::Copy(copy), now);
+        let job = &mut raid.stripes_mut().state_mut().jobs_mut()[index];
         job.go_on_with(Work::Copy(copy), Phase::Write);
         let record = job.io();
         path.ios[record].op = Op::Read;
@@ -105,11 +119,11 @@ impl SsdCaches {
 
     /// A job that copies a line goes on: the line has been read, or written. Other work is raid's.
     pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: JobId, now: Time) {
-        let job = &raid.stripes().jobs()[index];
+        let job = &raid.stripes().state().jobs()[index];
         match (job.phase(), job.work()) {
             (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
             (_, Work::Copy(copy)) => self.write_copy(raid, path, index, copy, now),
-            _ => raid.step_job(path, index, now),
+            _ => raid.stripes_mut().step_job(path, index, now),
         }
     }
 
@@ -122,7 +136,7 @@ impl SsdCaches {
         copy: LineCopy,
         now: Time,
     ) {
-        let job = &mut raid.stripes_mut().jobs_mut()[index];
+        let job = &mut raid.stripes_mut().state_mut().jobs_mut()[index];
         if job.take_failed_read() {
             // Another copy of it, if there is one.
             return raid.lines().read_slot(path, index, copy.at(), now);
@@ -131,7 +145,10 @@ impl SsdCaches {
         let (record, array, refused) = (job.io(), job.array(), job.is_refused());
         let LineCopy { to, slot, range } = copy;
         let failed = raid
-            .redirect(array)
+            .stripes()
+            .state()
+            .redirects()
+            .get(array)
             .is_none_or(|redirect| redirect.has_failed());
         if refused || failed {
             return self.finish_copy(raid, path, index, copy, now);
@@ -140,7 +157,7 @@ impl SsdCaches {
             let chip = &mut path.controllers[controller].chip;
             chip.memory.pass_in_background(now, 2 * range.1);
         }
-        let Some(redirect) = raid.redirect(array) else {
+        let Some(redirect) = raid.stripes().state().redirects().get(array) else {
             return;
         };
         if to == CopyTo::Cache {
@@ -162,7 +179,7 @@ impl SsdCaches {
         copy: LineCopy,
         now: Time,
     ) {
-        let job = &raid.stripes().jobs()[index];
+        let job = &raid.stripes().state().jobs()[index];
         let (record, array) = (job.io(), job.array());
         let LineCopy { to, slot, .. } = copy;
         let end = if job.is_refused() {
@@ -173,9 +190,14 @@ impl SsdCaches {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
-        raid.stripes_mut().jobs_mut().release(index);
+        raid.stripes_mut().state_mut().jobs_mut().release(index);
         raid.stripes_mut().child_returned(path, record, now);
-        let Some(redirect) = raid.redirect_mut(array) else {
+        let Some(redirect) = raid
+            .stripes_mut()
+            .state_mut()
+            .redirects_mut()
+            .get_mut(array)
+        else {
             return;
         };
         let Some(cache) = self.of_array[array].as_mut() else {

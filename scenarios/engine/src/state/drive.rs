@@ -109,6 +109,29 @@ impl Drive {
         }
     }
 
+    /// A command's data come before the first of the links that they cross; false if there is none.
+    #[inline]
+    pub(crate) fn set_out(&self, io: &mut Io) -> bool {
+        let all = self.path.len() as u8;
+        let hops = if io.from_memory { self.own_hops } else { all };
+        (io.hop, io.hops) = (0, hops);
+        hops > 0
+    }
+
+    /// The power fails: flushes that no drive has are gone.
+    pub(crate) fn forget_flushes(&mut self, ios: &mut Ios, now: Time) {
+        while let Some(id) = self.flushes.waiting.pop(ios) {
+            self.load.change(now, -1);
+            ios.release(id);
+        }
+        while let Some(id) = self.flushes.riders.pop(ios) {
+            self.load.change(now, -1);
+            self.in_flight -= 1;
+            ios.release(id);
+        }
+        self.flushes.at_drive = false;
+    }
+
     /// What md knows of a copy at `offset` here.
     pub(crate) fn candidate(&self, offset: u64) -> Candidate {
         Candidate {
@@ -172,7 +195,9 @@ impl Port for DrivePort<'_> {
         if let Some(integrity) = &mut self.integrity {
             let record = &self.ios[io];
             if !record.owner.is_cut_off() {
-                integrity.cache_in_drive(io, self.drive, record.offset);
+                integrity
+                    .drives
+                    .cache_in_drive(io, self.drive, record.offset);
             }
         }
     }
@@ -180,7 +205,9 @@ impl Port for DrivePort<'_> {
     #[inline]
     fn settles(&mut self, offset: u64, bytes: u64, at: Time) {
         if let Some(integrity) = &mut self.integrity {
-            integrity.write_back(self.drive, (offset, bytes), at, self.calendar.now());
+            integrity
+                .drives
+                .write_back(self.drive, (offset, bytes), at, self.calendar.now());
         }
     }
 

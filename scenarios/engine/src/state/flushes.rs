@@ -5,8 +5,9 @@
 //! wait meanwhile become one. SAS and NVMe queue flushes as any other command.
 
 use crate::plan::{FlushCommand, FlushOrder, MdPlan};
-use raidlab_io::{IoId, Ios, Queue};
-use raidlab_kernel::Nanos;
+use crate::state::event::{Event, LoadsEvent};
+use raidlab_io::{Io, IoId, Ios, Op, Part, Queue};
+use raidlab_kernel::{Calendar, Nanos, Time};
 
 /// Flushes of a drive.
 #[derive(Debug, Default)]
@@ -29,6 +30,17 @@ impl Flushes {
         }
     }
 
+    /// True if the drive gets flushes at all.
+    pub(crate) fn are_sent(&self) -> bool {
+        self.command != FlushCommand::Dropped
+    }
+
+    /// True of a flush that must be alone at its drive.
+    #[inline]
+    pub(crate) fn go_alone(&self, op: Op) -> bool {
+        op == Op::Flush && self.command == FlushCommand::Alone
+    }
+
     /// True if other commands wait.
     #[inline]
     pub(crate) fn stop_others(&self) -> bool {
@@ -42,7 +54,7 @@ impl Flushes {
 pub(crate) struct MdFlushes {
     order: FlushOrder,
     /// Until a worker takes a flush up.
-    pub(crate) hand: Nanos,
+    hand: Nanos,
     under_way: bool,
     /// Those that come while one is under way.
     waiting: Queue,
@@ -60,19 +72,37 @@ impl MdFlushes {
         }
     }
 
-    /// True if flushes pass other than at once and each by itself.
-    pub(crate) fn are_passed_on(&self) -> bool {
-        self.order != FlushOrder::Together || self.hand > Nanos::ZERO
+    /// True of a request that md passes on by its workers, and not at once and by itself. One behind a
+    /// write with FUA (`fua`) is not: each member's own queue sends that.
+    #[inline]
+    pub(crate) fn pass_on(&self, io: &Io) -> bool {
+        io.op == Op::Flush
+            && !io.fua
+            && (self.order != FlushOrder::Together || self.hand > Nanos::ZERO)
     }
 
-    /// A flush comes; true if it goes on now, false if it waits.
-    pub(crate) fn begins(&mut self, ios: &mut Ios, id: IoId) -> bool {
+    /// A flush comes to md, which takes it up or lets it wait for another one.
+    #[cold]
+    pub(crate) fn comes(
+        &mut self,
+        ios: &mut Ios,
+        calendar: &mut Calendar<Event>,
+        id: IoId,
+        now: Time,
+    ) {
         if self.order != FlushOrder::Together && self.under_way {
-            self.waiting.push(ios, id);
-            return false;
+            return self.waiting.push(ios, id);
         }
         self.under_way = true;
-        true
+        self.hand(&mut ios[id], calendar, LoadsEvent::FlushTaken(id), now);
+    }
+
+    /// A worker takes a flush up, some time after `now`.
+    fn hand(&self, io: &mut Io, calendar: &mut Calendar<Event>, event: LoadsEvent, now: Time) {
+        let at = now + self.hand;
+        io.charge(Part::CacheWait, now);
+        io.charge(Part::Raid, at);
+        calendar.push(at, event.into());
     }
 
     /// The flush under way goes to the members: it covers what the waiting callers have written.
@@ -84,20 +114,38 @@ impl MdFlushes {
         }
     }
 
+    /// All members have been flushed: another worker hears of it.
+    #[cold]
+    pub(crate) fn are_back(
+        &mut self,
+        ios: &mut Ios,
+        calendar: &mut Calendar<Event>,
+        id: IoId,
+        now: Time,
+    ) {
+        self.hand(&mut ios[id], calendar, LoadsEvent::Flushed(id), now);
+    }
+
     /// The next one that ends with the flush that is over.
-    pub(crate) fn next_rider(&mut self, ios: &Ios) -> Option<IoId> {
-        self.riders.pop(ios)
+    pub(crate) fn next_rider(&mut self, ios: &mut Ios, now: Time) -> Option<IoId> {
+        let rider = self.riders.pop(ios)?;
+        ios[rider].charge(Part::CacheWait, now);
+        Some(rider)
     }
 
-    /// The flush under way is over; gives the one that goes next.
-    pub(crate) fn ends(&mut self, ios: &Ios) -> Option<IoId> {
+    /// The flush under way is over: the next one goes.
+    pub(crate) fn end(&mut self, ios: &mut Ios, calendar: &mut Calendar<Event>, now: Time) {
         self.under_way = false;
-        self.waiting.pop(ios)
+        if let Some(next) = self.waiting.pop(ios) {
+            self.comes(ios, calendar, next, now);
+        }
     }
 
-    /// The power fails: gives one of those that no member has, until there is none.
-    pub(crate) fn forget(&mut self, ios: &Ios) -> Option<IoId> {
+    /// The power fails: those that no member has are gone.
+    pub(crate) fn power_fails(&mut self, ios: &mut Ios) {
         self.under_way = false;
-        self.waiting.pop(ios).or_else(|| self.riders.pop(ios))
+        while let Some(id) = self.waiting.pop(ios).or_else(|| self.riders.pop(ios)) {
+            ios[id].pending = 1;
+        }
     }
 }

@@ -127,3 +127,33 @@ pub struct LogEntry {
     /// The drive, array, load or controller that it happened to; empty for the whole system.
     pub subject: String,
 }
+
+/// What has happened so far.
+#[derive(Debug, Default)]
+pub(crate) struct Log {
+    entries: Vec<LogEntry>,
+}
+
+impl Log {
+    /// Notes what happened to `subject`, a name; an empty one stands for the whole system.
+    pub fn note(&mut self, now: Time, kind: EventKind, subject: String, what: String) {
+        self.entries.push(LogEntry {
+            at: now,
+            t_s: now.since(Time::ZERO).seconds(),
+            what,
+            kind,
+            subject,
+        });
+    }
+
+    /// All of it, in the order of time.
+    pub fn entries(&self) -> &[LogEntry] {
+        &self.entries
+    }
+
+    /// How many entries it has.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+}

@@ -144,6 +144,33 @@ impl Array {
         (self.drives[place.member as usize], place.offset)
     }
 
+    /// The copy with the fewest commands before it, among equals the one that is nearest; of unequal
+    /// drives the one that is expected to be done first; or the one that md chooses.
+    #[inline]
+    pub(crate) fn choose_copy(
+        &self,
+        drives: &Table<DriveId, Drive>,
+        run: &Run,
+        now: Time,
+    ) -> (DriveId, u64) {
+        match self.layout.copies() {
+            1 => self.place(run, 0),
+            copies => self.nearest_copy(drives, run, copies, now),
+        }
+    }
+
+    fn nearest_copy(
+        &self,
+        drives: &Table<DriveId, Drive>,
+        run: &Run,
+        copies: u32,
+        now: Time,
+    ) -> (DriveId, u64) {
+        let places = (0..copies).map(|copy| self.place(run, copy));
+        let best = self.choice.copy(drives, places, now);
+        self.place(run, best.unwrap_or(0) as u32)
+    }
+
     /// The path of a request of `commands` commands. The short path is for a single one; of an array in
     /// the host each is a request.
     #[inline]

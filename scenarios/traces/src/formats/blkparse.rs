@@ -3,7 +3,7 @@
 use crate::fault::Fault;
 use crate::fields::{S, SECTOR, time, whole};
 use crate::input::Lines;
-use crate::reader::{Record, Units};
+use crate::record::{Record, Units};
 use raidlab_io::Op;
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;

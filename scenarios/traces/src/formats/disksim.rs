@@ -2,7 +2,7 @@
 //! columns of the latter in other units.
 
 use crate::fields::{MS, NS, SECTOR, time, whole};
-use crate::reader::{Record, Units};
+use crate::record::{Record, Units};
 use raidlab_io::Op;
 
 const LABELS: [&str; 4] = ["hit", "miss", "doub", "trip"];

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::fields::{MS, US, op, time, whole};
-use crate::reader::{Record, Units, Wrong};
+use crate::record::{Record, Units, Wrong};
 use raidlab_io::Op;
 
 /// Which version it is, and how long version 2 has waited.

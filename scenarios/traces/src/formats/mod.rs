@@ -6,7 +6,7 @@ mod iolog;
 mod layouts;
 
 use crate::fault::{Fault, Value};
-use crate::reader::{Options, Record, Units, Wrong};
+use crate::record::{Options, Record, Units, Wrong};
 use crate::table::Table;
 use blkparse::BlkParse;
 use iolog::IoLog;

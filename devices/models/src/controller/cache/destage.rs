@@ -2,19 +2,8 @@
 //! order. Lines that leave still serve reads and take new writes.
 
 use super::Cache;
+use super::groups::{Eligible, Groups};
 use super::line::{NONE, Sectors, pages};
-use prefetch_index::prefetch_index;
-use raidlab_kernel::BitSet;
-
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
-    pub(super) space: u32,
-    pub(super) number: u64,
-    pub(super) first: u32,
-    pub(super) dirty_sectors: u32,
-    pub(super) leaving: bool,
-    pub(super) queued: bool,
-}
 
 /// Dirty sectors of a line that leave, and the line's key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,77 +14,15 @@ pub struct Leaving {
     pub dirty: Sectors,
 }
 
-/// Groups that may leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eligible {
-    /// Those that are dirty throughout: they need no reads.
-    Full,
-    /// All that wait.
-    Any,
-}
-
-/// The key of a space's group.
-#[inline]
-fn group_key(space: u32, number: u64) -> u64 {
-    u64::from(space) << 48 | number
-}
-
 impl Cache {
-    /// Groups that wait to leave.
-    pub fn groups_waiting(&self) -> u64 {
-        self.waiting.iter().map(BitSet::len).sum()
+    /// The groups with dirty lines.
+    pub fn groups(&self) -> &Groups {
+        &self.groups
     }
 
-    /// True if a group is dirty throughout and waits to leave.
-    pub fn has_full(&self) -> bool {
-        self.full.iter().any(|full| !full.is_empty())
-    }
-
-    /// The space of a group with dirty data.
-    pub fn space(&self, group: u32) -> u32 {
-        self.groups[group as usize].space
-    }
-
-    /// True if a group of a space has dirty data.
-    #[inline]
-    pub fn has_group(&self, space: u32, number: u64) -> bool {
-        self.group_index.get(group_key(space, number)).is_some()
-    }
-
-    /// Asks for the memory of a line, and of its group if it is to be written.
-    #[inline]
-    pub fn prefetch(&self, line: u64, group: Option<(u32, u64)>) {
-        self.index.touch(line);
-        if let Some((space, number)) = group {
-            self.group_index.touch(group_key(space, number));
-        }
-    }
-
-    pub(super) fn group(&mut self, space: u32, number: u64) -> u32 {
-        let key = group_key(space, number);
-        if let Some(at) = self.group_index.get(key) {
-            return at;
-        }
-        let group = Group {
-            space,
-            number,
-            first: NONE,
-            dirty_sectors: 0,
-            leaving: false,
-            queued: false,
-        };
-        let at = match self.free_groups.pop() {
-            Some(at) => {
-                self.groups[at as usize] = group;
-                at
-            }
-            None => {
-                self.groups.push(group);
-                (self.groups.len() - 1) as u32
-            }
-        };
-        self.group_index.insert(key, at);
-        at
+    /// As `groups`, mutable.
+    pub fn groups_mut(&mut self) -> &mut Groups {
+        &mut self.groups
     }
 
     /// The group that should leave next, of those spaces that `may`: one that is dirty throughout,
@@ -106,73 +33,22 @@ impl Cache {
         eligible: Eligible,
         may: impl Fn(usize) -> bool,
     ) -> Option<(u32, u32, u64)> {
-        for space in (0..self.full.len()).filter(|&space| may(space)) {
-            while let Some(at) = self.full[space].pop_front() {
-                let group = &mut self.groups[at as usize];
-                group.queued = false;
-                if !group.leaving && group.dirty_sectors == self.whole[space] {
-                    return Some((at, group.space, group.number));
-                }
-            }
-        }
-        if eligible == Eligible::Full {
-            return None;
-        }
-        for _ in 0..self.waiting.len() {
-            let space = self.next_space;
-            self.next_space = (space + 1) % self.waiting.len();
-            if !may(space) {
-                continue;
-            }
-            if let Some(number) = self.waiting[space].next_around(self.position[space]) {
-                self.position[space] = number + 1;
-                self.look_ahead(space as u32, number);
-                let key = group_key(space as u32, number);
-                let at = self
-                    .group_index
-                    .get(key)
-                    .expect("a waiting group has an index");
-                return Some((at, space as u32, number));
-            }
-        }
-        None
+        self.groups.next_to_leave(&self.lines, eligible, may)
     }
 
-    /// The elevator of a space goes on from this group.
-    pub fn go_on_from(&mut self, space: u32, number: u64) {
-        self.position[space as usize] = number;
-    }
-
-    /// Prefetches the groups behind this one, which leave next. A chain of look-ups ends at a
-    /// group's first line; each call takes one step of it for each of the next three groups.
-    fn look_ahead(&self, space: u32, number: u64) {
-        let mut next = number;
-        let mut behind = || {
-            next = self.waiting[space as usize].next(next + 1)?;
-            Some(group_key(space, next))
-        };
-        let group = |key| self.group_index.get(key).map(|at| at as usize);
-        if let Some(at) = behind().and_then(group) {
-            prefetch_index(&self.lines, self.groups[at].first as usize);
-        }
-        if let Some(at) = behind().and_then(group) {
-            prefetch_index(&self.groups, at);
-        }
-        if let Some(key) = behind() {
-            self.group_index.touch(key);
+    /// Asks for the memory of a line, and of its group if it is to be written.
+    #[inline]
+    pub fn prefetch(&self, line: u64, group: Option<(u32, u64)>) {
+        self.index.touch(line);
+        if let Some((space, number)) = group {
+            self.groups.touch(space, number);
         }
     }
 
     /// A group begins to leave: its dirty sectors, line by line.
     pub fn leave(&mut self, group: u32, into: &mut Vec<Leaving>) {
         into.clear();
-        let Group { space, number, .. } = self.groups[group as usize];
-        self.waiting[space as usize].remove(number);
-        let state = &mut self.groups[group as usize];
-        debug_assert!(!state.leaving);
-        state.leaving = true;
-        state.dirty_sectors = 0;
-        let mut at = state.first;
+        let mut at = self.groups.begin_to_leave(group);
         while at != NONE {
             let line = &mut self.lines[at as usize];
             if line.dirty != 0 {
@@ -187,15 +63,9 @@ impl Cache {
         }
     }
 
-    /// A group cannot be written to drives: it stays dirty and is not offered again.
-    pub fn pin(&mut self, group: u32) {
-        let Group { space, number, .. } = self.groups[group as usize];
-        self.waiting[space as usize].remove(number);
-    }
-
     /// A group is on its drives: lines without newer data are clean.
     pub fn left(&mut self, group: u32) {
-        let mut at = std::mem::replace(&mut self.groups[group as usize].first, NONE);
+        let mut at = std::mem::replace(&mut self.groups.all[group as usize].first, NONE);
         let mut still_dirty = NONE;
         while at != NONE {
             let line = &mut self.lines[at as usize];
@@ -214,26 +84,12 @@ impl Cache {
             }
             at = next;
         }
-        let state = &mut self.groups[group as usize];
-        state.first = still_dirty;
-        state.leaving = false;
-        let (space, number) = (state.space, state.number);
-        if still_dirty == NONE {
-            debug_assert!(!state.queued);
-            self.group_index.remove(group_key(space, number));
-            self.free_groups.push(group);
-            return;
-        }
-        self.waiting[space as usize].insert(number);
-        if state.dirty_sectors == self.whole[space as usize] {
-            state.queued = true;
-            self.full[space as usize].push_back(group);
-        }
+        self.groups.has_left(group, still_dirty);
     }
 
     /// A group that was leaving did not reach the drives: its data are dirty as before.
     pub fn stay(&mut self, group: u32) {
-        let mut at = self.groups[group as usize].first;
+        let mut at = self.groups.all[group as usize].first;
         let mut dirty = 0;
         while at != NONE {
             let line = &mut self.lines[at as usize];
@@ -242,11 +98,7 @@ impl Cache {
             dirty += line.dirty.count_ones();
             at = line.next_of_group();
         }
-        let state = &mut self.groups[group as usize];
-        state.leaving = false;
-        state.dirty_sectors = dirty;
-        let (space, number) = (state.space, state.number);
-        self.waiting[space as usize].insert(number);
+        self.groups.stays(group, dirty);
     }
 
     /// Every line with data that are not on the drives, and which sectors those are.

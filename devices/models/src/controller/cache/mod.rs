@@ -9,21 +9,22 @@
 
 mod destage;
 mod eviction;
+mod groups;
 mod line;
 mod reading;
 #[cfg(test)]
 mod tests;
 
-pub use destage::{Eligible, Leaving};
+pub use destage::Leaving;
+pub use groups::{Eligible, Groups};
 pub use line::{LINE_SECTORS, PAGE, SECTOR, Sectors, sectors};
 pub use reading::Found;
 
 use super::Table;
 use crate::Memory;
-use destage::Group;
+use groups::Group;
 use line::{Coming, Line, pages};
-use raidlab_kernel::{BitSet, RecencyList};
-use std::collections::VecDeque;
+use raidlab_kernel::RecencyList;
 
 /// A cache shared by several spaces, each with groups of its own: what goes to the drives of one
 /// array, which do not wait for those of another.
@@ -36,18 +37,7 @@ pub struct Cache {
     index: Table,
     /// Clean lines of which nothing is being read.
     recency: RecencyList,
-    groups: Vec<Group>,
-    free_groups: Vec<u32>,
-    group_index: Table,
-    /// For each space: groups with dirty lines that are not leaving.
-    waiting: Vec<BitSet>,
-    /// Sectors of a whole group, by space.
-    whole: Vec<u32>,
-    /// For each space: where the elevator stands.
-    position: Vec<u64>,
-    next_space: usize,
-    /// For each space: groups that are dirty throughout.
-    full: Vec<VecDeque<u32>>,
+    groups: Groups,
     pages_max: u64,
     pages_used: u64,
     pages_dirty: u64,
@@ -67,20 +57,7 @@ impl Cache {
             free_lines: Vec::with_capacity(lines),
             index: Table::with_capacity(lines),
             recency: RecencyList::default(),
-            groups: Vec::with_capacity(lines),
-            free_groups: Vec::with_capacity(lines),
-            group_index: Table::with_capacity(lines),
-            waiting: spaces
-                .iter()
-                .map(|&(groups, _)| BitSet::new(groups))
-                .collect(),
-            whole: spaces.iter().map(|&(_, sectors)| sectors).collect(),
-            position: vec![0; spaces.len()],
-            next_space: 0,
-            full: spaces
-                .iter()
-                .map(|_| VecDeque::with_capacity(lines.min(1 << 16)))
-                .collect(),
+            groups: Groups::new(lines, spaces),
             pages_max,
             pages_used: 0,
             pages_dirty: 0,
@@ -139,7 +116,7 @@ impl Cache {
         let coming = coming & !written;
         self.set_coming(at, coming);
         let pages_before = if was_dirty { u64::from(before) } else { 0 };
-        let group_at = self.group(space, group);
+        let group_at = self.groups.of(space, group);
         let line = &mut self.lines[at as usize];
         let newly = (written & !line.dirty).count_ones();
         let ever = written & !line.dirty & !line.leaving;
@@ -147,23 +124,14 @@ impl Cache {
         line.dirty |= written;
         let after = pages(line.valid | coming);
         if !was_dirty {
-            line.set_next_of_group(self.groups[group_at as usize].first);
-            self.groups[group_at as usize].first = at;
+            line.set_next_of_group(self.groups.all[group_at as usize].first);
+            self.groups.all[group_at as usize].first = at;
         }
         self.pages_used += u64::from(after);
         self.pages_used -= u64::from(before);
         self.pages_dirty = self.pages_dirty + u64::from(after) - pages_before;
         self.sectors_dirty += u64::from(ever.count_ones());
-        let whole = self.whole[space as usize];
-        let group = &mut self.groups[group_at as usize];
-        group.dirty_sectors += newly;
-        if !group.leaving {
-            self.waiting[space as usize].insert(group.number);
-            if group.dirty_sectors == whole && !group.queued {
-                group.queued = true;
-                self.full[space as usize].push_back(group_at);
-            }
-        }
+        self.groups.add_dirty(group_at, newly);
         ever != written
     }
 
@@ -195,14 +163,7 @@ impl Cache {
         self.free_lines.clear();
         self.index.clear();
         self.recency = RecencyList::default();
-        for at in 0..self.groups.len() {
-            let Group { space, number, .. } = self.groups[at];
-            self.waiting[space as usize].remove(number);
-        }
         self.groups.clear();
-        self.free_groups.clear();
-        self.group_index.clear();
-        self.full.iter_mut().for_each(VecDeque::clear);
         (self.pages_used, self.pages_dirty, self.sectors_dirty) = (0, 0, 0);
     }
 

@@ -19,9 +19,9 @@ fn a_full_stripe_leaves_first() {
     let mut cache = Cache::new(1 << 20, 1 << 20, &[(10, 256)]);
     cache.write(0, sectors(0, 16), 0, 0);
     cache.write(10, !0, 0, 5);
-    assert!(!cache.has_full());
+    assert!(!cache.groups().has_full());
     cache.write(11, !0, 0, 5);
-    assert!(cache.has_full());
+    assert!(cache.groups().has_full());
     let (group, _, number) = cache.next_to_leave(Eligible::Full, |_| true).unwrap();
     let mut leaving = Vec::new();
     cache.leave(group, &mut leaving);
@@ -66,11 +66,11 @@ fn a_space_does_not_wait_for_another() {
     let mut cache = Cache::new(1 << 20, 1 << 20, &[(10, 256), (10, 256)]);
     cache.write(4, sectors(0, 8), 0, 2);
     cache.write(6, sectors(0, 8), 1, 3);
-    assert!(cache.has_group(0, 2) && !cache.has_group(1, 2));
+    assert!(cache.groups().has(0, 2) && !cache.groups().has(1, 2));
     let (group, space, number) = cache
         .next_to_leave(Eligible::Any, |space| space == 1)
         .unwrap();
-    assert_eq!((space, number, cache.space(group)), (1, 3, 1));
+    assert_eq!((space, number, cache.groups().space(group)), (1, 3, 1));
     let mut list = Vec::new();
     cache.leave(group, &mut list);
     assert_eq!(cache.next_to_leave(Eligible::Any, |space| space == 1), None);

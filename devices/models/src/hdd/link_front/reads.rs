@@ -4,16 +4,12 @@ use super::super::buffer::{Held, Segment, read_ahead_limit};
 use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
-use super::super::positioning::Estimate;
 use super::super::scheduler::Waiting;
-use super::{Activity, LinkFront};
+use super::LinkFront;
+use super::head::{Activity, comes_first, still_runs};
 use crate::Port;
 use raidlab_io::{IoId, Part};
 use raidlab_kernel::{Nanos, Time};
-
-/// A gap in a stream is read ahead up to this multiple of what the segment holds of it: RAID 6
-/// leaves out two units, which the first one read may precede.
-const GAP: u64 = 2;
 
 impl LinkFront {
     pub(super) fn read<P: Port>(
@@ -28,6 +24,7 @@ impl LinkFront {
         self.counts.reads += 1;
         self.fill(model, port.now());
         let cached = self
+            .pending
             .cache
             .as_ref()
             .is_some_and(|cache| cache.covers(lbn, end));
@@ -79,18 +76,18 @@ impl LinkFront {
             segment,
             limit,
             promised,
-        } = &mut self.activity
+        } = &mut self.head.activity
         else {
             return None;
         };
         let filled = self.buffer.segments[*segment];
-        let follows = filled.start <= lbn && end <= *limit && self.queue.is_empty();
+        let follows = filled.start <= lbn && end <= *limit && self.pending.queue.is_empty();
         if !follows || !comes_first(model, *sweep, now, (filled.end, lbn)) {
             return None;
         }
         let at = { *sweep }.end_of(model, end - 1);
         // A command waits for the head from now on: it is no reading ahead of commands any more.
-        self.busy += at.since(now.max(*promised));
+        self.head.busy += at.since(now.max(*promised));
         *promised = (*promised).max(at);
         let segment = *segment;
         self.buffer.touch(segment, MediaOp::Read);
@@ -106,12 +103,13 @@ impl LinkFront {
             segment,
             limit,
             ..
-        } = self.activity
+        } = self.head.activity
         else {
             return None;
         };
         let filled = self.buffer.segments[segment];
-        let follows = filled.start <= lbn && lbn <= limit && limit < end && self.queue.is_empty();
+        let follows =
+            filled.start <= lbn && lbn <= limit && limit < end && self.pending.queue.is_empty();
         let runs = follows
             && still_runs(model, sweep, limit, now)
             && comes_first(model, sweep, now, (filled.end, lbn));
@@ -132,22 +130,22 @@ impl LinkFront {
         // Its sectors may have passed already: another command read them.
         let passed_all = sweep.end_of(model, end - 1).max(now);
         let done = passed_all.max(ready);
-        self.held += done.since(passed_all);
+        self.head.held += done.since(passed_all);
         let record = port.io(io);
         record.charge(Part::Queue, now);
         record.charge(Part::Transfer, done);
         port.done(io, done, done.since(now.max(ready)));
         // Up to what has been promised to another command the arm is busy already.
-        let from = match self.activity {
+        let from = match self.head.activity {
             Activity::ReadAhead { promised, .. } => now.max(promised),
             _ => now,
         };
-        self.activity = Activity::Read {
+        self.head.activity = Activity::Read {
             sweep,
             lbn: passed,
             end,
         };
-        self.occupy(port, from, done);
+        self.head.occupy(port, from, done);
     }
 
     /// A read up to before `end` was served from `segment`: reading ahead goes further.
@@ -157,7 +155,7 @@ impl LinkFront {
             segment,
             limit,
             ..
-        } = &mut self.activity
+        } = &mut self.head.activity
         {
             if *segment == hit {
                 let start = self.buffer.segments[hit].start;
@@ -173,9 +171,9 @@ impl LinkFront {
     /// what became free behind it. Without that a reader slower than the medium would wait for the
     /// platter at the end of each segment.
     fn restart_read_ahead(&mut self, model: &Model, now: Time, hit: usize, end: u64) {
-        let needed = match self.activity {
+        let needed = match self.head.activity {
             Activity::ReadAhead { sweep, limit, .. } => still_runs(model, sweep, limit, now),
-            Activity::Idle => !self.queue.is_empty(),
+            Activity::Idle => !self.pending.queue.is_empty(),
             _ => true,
         };
         if needed || !model.buffer.read_ahead_on_idle_hit {
@@ -195,11 +193,11 @@ impl LinkFront {
             op: MediaOp::Read,
             shuffled_end: 0,
             least_seek: Nanos::ZERO,
-            late: self.lateness_to(model, from, start),
+            late: self.head.lateness_to(model, from, start),
         };
-        let (sweep, access) = Sweep::new(model, self.arm, &movement);
-        self.arrive(model, from, start + access.total());
-        self.activity = Activity::ReadAhead {
+        let (sweep, access) = Sweep::new(model, self.head.arm, &movement);
+        self.head.arrive(model, from, start + access.total());
+        self.head.activity = Activity::ReadAhead {
             sweep,
             segment: hit,
             limit,
@@ -214,7 +212,7 @@ impl LinkFront {
             segment,
             limit,
             ..
-        } = &mut self.activity
+        } = &mut self.head.activity
         {
             let passed = sweep.passed_by(model, now, *limit);
             self.buffer.grow(*segment, passed);
@@ -228,9 +226,9 @@ impl LinkFront {
             segment,
             limit,
             promised,
-        } = self.activity
+        } = self.head.activity
         else {
-            return self.free.max(now);
+            return self.head.free.max(now);
         };
         let now = now.max(promised);
         self.fill(model, now);
@@ -248,9 +246,8 @@ impl LinkFront {
                 end
             }
         };
-        self.arm = sweep.arm();
-        self.at = self.buffer.segments[segment].end;
-        self.activity = Activity::Idle;
+        let at = self.buffer.segments[segment].end;
+        self.head.stop(sweep.arm(), at);
         free
     }
 
@@ -266,16 +263,16 @@ impl LinkFront {
     ) {
         let before = self.buffer.ending_at(lbn);
         let (segment, start) = self.store(&sweep, before, (lbn, end));
-        if !self.queue.is_empty() {
+        if !self.pending.queue.is_empty() {
             self.follow(model, port, sweep, (start, end));
-            if before.is_some() && matches!(self.activity, Activity::Idle) {
+            if before.is_some() && matches!(self.head.activity, Activity::Idle) {
                 self.prefetch_for_stream(model, port, sweep, (start, end));
             }
             return;
         }
         let limit = read_ahead_limit(model, start, end);
         if limit > end {
-            self.activity = Activity::ReadAhead {
+            self.head.activity = Activity::ReadAhead {
                 sweep,
                 segment,
                 limit,
@@ -296,23 +293,26 @@ impl LinkFront {
     ) {
         let now = port.now();
         let limit = read_ahead_limit(model, start, end);
-        if limit == end || now.since(self.stays) > model.longest_stay {
+        if limit == end || now.since(self.head.stays) > model.longest_stay {
             return;
         }
         // They may have passed already, while the command waited for its link.
         let done = sweep.end_of(model, limit - 1).max(now);
-        let next = self.queue.next_cylinder(model, &self.arm, self.at, now);
+        let next = self
+            .pending
+            .queue
+            .next_cylinder(model, &self.head.arm, self.head.at, now);
         let pays = |cylinder| {
-            let distance = self.arm.cylinder.abs_diff(cylinder);
+            let distance = self.head.arm.cylinder.abs_diff(cylinder);
             done.since(now) <= model.there_and_back(distance)
         };
         if next.is_some_and(pays) {
-            self.activity = Activity::Prefetch {
+            self.head.activity = Activity::Prefetch {
                 sweep,
                 lbn: end,
                 end: limit,
             };
-            self.occupy(port, now, done);
+            self.head.occupy(port, now, done);
         }
     }
 
@@ -326,9 +326,7 @@ impl LinkFront {
         (lbn, end): (u64, u64),
     ) -> (usize, u64) {
         let segment = self.buffer.keep_in(before, lbn, end);
-        self.arm = sweep.arm();
-        self.at = end;
-        self.activity = Activity::Idle;
+        self.head.stop(sweep.arm(), end);
         (segment, self.buffer.segments[segment].start)
     }
 
@@ -343,77 +341,9 @@ impl LinkFront {
     ) {
         let before = self.buffer.ending_at(lbn);
         let (_, start) = self.store(&sweep, before, (lbn, end));
-        if !self.queue.is_empty() {
+        if !self.pending.queue.is_empty() {
             self.follow(model, port, sweep, (start, end));
         }
-    }
-
-    /// Whether another command goes before the one that continues where the head stands, which
-    /// needs `wait` for that.
-    #[inline]
-    pub(super) fn is_another_next(
-        &mut self,
-        model: &Model,
-        index: usize,
-        wait: Nanos,
-        now: Time,
-    ) -> bool {
-        let due = match self.queue.late(model, now) {
-            None => self.queue.passed_over(model, &mut self.stays, self.at, now),
-            late => late,
-        };
-        if let Some(due) = due {
-            return due != index;
-        }
-        // A head that only has to cross to the next track goes on.
-        if self.queue.len() == 1 || wait < self.arm.rotation.quarter() {
-            return false;
-        }
-        let keeps_order = !model.scheduler.is_by_access();
-        let next = self.queue.choose_joined(model, &self.arm, self.at, now);
-        next.is_none_or(|(best, time)| {
-            best != index && (keeps_order || time < self.queue.aged(index, wait, now))
-        })
-    }
-
-    /// The command that begins where the head stands, or in the segment from `start` to before `end`
-    /// that ends there; else the next one behind a gap that is read ahead: parity, or what another
-    /// drive's copy serves. A policy of another order than that by position keeps it.
-    #[inline]
-    fn next_passing(
-        &self,
-        model: &Model,
-        sweep: Sweep,
-        (start, end): (u64, u64),
-        now: Time,
-    ) -> Option<usize> {
-        let reach = end + GAP * (end - start);
-        let found = self.queue.follower(start, reach)?;
-        if self.queue.place(found).lbn <= end {
-            return Some(found);
-        }
-        let follower = self.queue.follower(start, end);
-        follower.or_else(|| self.next_ahead(model, sweep, now, (start, end, reach)))
-    }
-
-    /// The command that begins first behind a gap from `end` on.
-    #[cold]
-    fn next_ahead(
-        &self,
-        model: &Model,
-        sweep: Sweep,
-        now: Time,
-        (start, end, reach): (u64, u64, u64),
-    ) -> Option<usize> {
-        // A head that has read ahead up to the limit stands before what begins there.
-        let last = read_ahead_limit(model, start, end).min(reach);
-        let index = self.queue.read_within(end, last + 1)?;
-        if !comes_first(model, sweep, now, (end, self.queue.place(index).lbn)) {
-            return None;
-        }
-        let next = || self.queue.choose_joined(model, &self.arm, end, now);
-        (model.scheduler.is_by_access() || next().is_some_and(|(next, _)| next == index))
-            .then_some(index)
     }
 
     /// If the next command reads what the head is about to pass, the head goes on.
@@ -426,10 +356,13 @@ impl LinkFront {
         (start, end): (u64, u64),
     ) {
         let now = port.now();
-        let Some(index) = self.next_passing(model, sweep, (start, end), now) else {
+        let Some(index) =
+            self.pending
+                .next_passing(model, (&self.head.arm, sweep), (start, end), now)
+        else {
             return;
         };
-        if self.is_run_overdue(model, now) {
+        if self.pending.is_run_overdue(model, now) {
             return;
         }
         // A head that goes on reaches the next track in time, thanks to the skew. After a new
@@ -438,35 +371,15 @@ impl LinkFront {
             true => sweep.begin_of(model, end).since(now),
             false => Nanos::ZERO,
         };
-        if self.is_another_next(model, index, wait, now) {
+        if self
+            .pending
+            .is_another_next(model, &mut self.head, index, wait, now)
+        {
             return;
         }
-        let waiting = self.queue.take(index);
+        let waiting = self.pending.queue.take(index);
         let last = waiting.place.lbn + u64::from(waiting.sectors);
         let command = (waiting.io, waiting.ready);
         self.go_on(model, port, command, sweep, (end, last.max(end)));
     }
-}
-
-/// True if a head that reads on from `passed` gets to `lbn` no later than one that moves there now.
-/// The platter's angle says so for all of the track; only beyond it can a movement save a
-/// revolution.
-fn comes_first(model: &Model, mut sweep: Sweep, now: Time, (passed, lbn): (u64, u64)) -> bool {
-    if lbn <= passed {
-        return true;
-    }
-    let arm = sweep.arm();
-    let wait = sweep.begin_of(model, lbn).since(now);
-    if wait < arm.rotation.period() {
-        return true;
-    }
-    let moved = Estimate::new(model, &arm, now);
-    let access = moved.access(model.geometry.place(lbn).target(), MediaOp::Read);
-    // Both wait for the same angle: they differ by whole revolutions, and by rounding.
-    wait < access + arm.rotation.quarter()
-}
-
-/// True if a head that reads ahead up to `limit` has not reached it by `now`.
-fn still_runs(model: &Model, mut sweep: Sweep, limit: u64, now: Time) -> bool {
-    sweep.end_of(model, limit - 1) >= now
 }

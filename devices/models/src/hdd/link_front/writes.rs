@@ -5,7 +5,8 @@ use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
 use super::super::scheduler::Waiting;
-use super::{Activity, LinkFront, Timer};
+use super::head::Activity;
+use super::{LinkFront, Timer};
 use crate::Port;
 use raidlab_io::{IoId, Part};
 use raidlab_kernel::{Nanos, Time};
@@ -25,9 +26,9 @@ impl LinkFront {
         self.buffer.forget(lbn, end, None);
         let sectors = end - lbn;
         let mut deferred = false;
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.pending.cache {
             deferred = cache.can_fit(sectors);
-            if deferred && !self.queue.defers() && cache.has_room(sectors) {
+            if deferred && !self.pending.queue.defers() && cache.has_room(sectors) {
                 cache.insert(model, lbn, end);
                 self.counts.cached_writes += 1;
                 if !model.keeps_writes() {
@@ -53,25 +54,24 @@ impl LinkFront {
     pub(super) fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
         if let Activity::Prefetch {
             lbn: from, end: to, ..
-        } = &mut self.activity
+        } = &mut self.head.activity
         {
             if *from < end && lbn < *to {
                 // What it brings is not kept.
                 *from = *to;
             }
         }
-        if let Activity::ReadAhead { segment, limit, .. } = self.activity {
+        if let Activity::ReadAhead { segment, limit, .. } = self.head.activity {
             let start = self.buffer.segments[segment].start;
             if start < end && lbn < limit {
                 let free = self.interrupt(model, now);
-                self.free = self.free.max(free);
+                self.head.free = self.head.free.max(free);
             }
         }
     }
 
     pub(super) fn after_caching<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let cache = self.cache.as_ref();
-        if cache.is_some_and(|cache| cache.needs_destage()) && self.is_free() {
+        if self.pending.needs_destage() && self.head.is_free() {
             self.dispatch(model, port);
         } else {
             self.set_idle_timer(port);
@@ -79,20 +79,16 @@ impl LinkFront {
     }
 
     pub(super) fn flush<P: Port>(&mut self, model: &Model, port: &mut P, io: IoId, ready: Time) {
-        let Some(cache) = &mut self.cache else {
+        let Some(cache) = &mut self.pending.cache else {
             return port.done(io, ready, Nanos::ZERO);
         };
         if cache.is_clean() || model.keeps_writes() {
             return port.done(io, ready, Nanos::ZERO);
         }
-        if self.flushing.is_empty() {
+        if self.pending.flushes.add(io, ready) {
             cache.flush();
-            self.flushing.push_back(io);
-            self.flush_since = ready;
-        } else {
-            self.flush_next.push_back(io);
         }
-        if self.is_free() {
+        if self.head.is_free() {
             self.dispatch(model, port);
         }
     }
@@ -100,29 +96,34 @@ impl LinkFront {
     /// If a write begins where the head has just written, the head goes on, as it does for reads.
     #[inline]
     pub(super) fn follow_write<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let Some(index) = self.queue.write_at(self.at) else {
+        let Some(index) = self.pending.queue.write_at(self.head.at) else {
             return;
         };
         let now = port.now();
-        let cache = self.cache.as_ref();
-        if cache.is_some_and(|cache| cache.needs_destage()) || self.is_run_overdue(model, now) {
+        if self.pending.needs_destage() || self.pending.is_run_overdue(model, now) {
             return;
         }
-        let place = self.queue.place(index);
-        let wait = self.arm.access(model, place, now, MediaOp::Write).total();
-        if self.is_another_next(model, index, wait, now) {
+        let place = self.pending.queue.place(index);
+        let wait = self
+            .head
+            .arm
+            .access(model, place, now, MediaOp::Write)
+            .total();
+        if self
+            .pending
+            .is_another_next(model, &mut self.head, index, wait, now)
+        {
             return;
         }
-        let waiting = self.queue.take(index);
-        if let (true, Some(cache)) = (waiting.deferred, &mut self.cache) {
-            cache.bypass(u64::from(waiting.sectors));
-        }
+        let waiting = self.pending.take(index);
         self.serve(model, port, &waiting, now);
     }
 
     /// Destages a run of the cache.
     pub(super) fn destage<P: Port>(&mut self, model: &Model, port: &mut P, slot: u16, start: Time) {
-        let Some(cache) = &mut self.cache else { return };
+        let Some(cache) = &mut self.pending.cache else {
+            return;
+        };
         let (lbn, end) = cache.start(slot);
         let movement = Movement {
             place: model.geometry.place(lbn),
@@ -134,59 +135,35 @@ impl LinkFront {
                 0
             },
             least_seek: Nanos::ZERO,
-            late: self.lateness_to(model, lbn, start),
+            late: self.head.lateness_to(model, lbn, start),
         };
-        let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
+        let (mut sweep, access) = Sweep::new(model, self.head.arm, &movement);
         let begin = start + access.total();
-        let first = self.reads_first(model, &mut sweep, (lbn, end), begin);
+        let first = self.head.reads_first(model, &mut sweep, (lbn, end), begin);
         let done = sweep.end_of(model, end - 1);
-        self.arrive(model, lbn, begin + first);
+        self.head.arrive(model, lbn, begin + first);
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation + first;
         self.counts.accesses += 1;
         self.counts.destaged += 1;
         let arm = sweep.arm();
         if model.plans_ahead {
-            self.plan_next(model, &arm, end, done);
+            let stays = &mut self.head.stays;
+            self.pending.plan_next(model, (&arm, end), done, stays);
         }
         port.settles(lbn * SECTOR_BYTES, (end - lbn) * SECTOR_BYTES, done);
-        self.activity = Activity::Destage { arm, end };
-        self.occupy(port, start, done);
-    }
-
-    /// The head reads first what a write from `begin` on covers only in part, and writes when that
-    /// comes by again: a revolution later, or two where both ends do not pass within one. What lies
-    /// where the head stands is in the buffer. Gives how much later the write begins.
-    #[inline]
-    pub(super) fn reads_first(
-        &self,
-        model: &Model,
-        sweep: &mut Sweep,
-        (lbn, end): (u64, u64),
-        begin: Time,
-    ) -> Nanos {
-        let physical = model.physical_sectors;
-        let head = lbn % physical != 0 && lbn != self.at;
-        let tail = end % physical != 0;
-        if !head && !tail {
-            return Nanos::ZERO;
-        }
-        let revolution = self.arm.rotation.period();
-        let passed = { *sweep }.end_of(model, end - 1);
-        let both = head && tail && passed.since(begin) >= revolution;
-        let revolutions = 1 + u64::from(both);
-        sweep.wait_revolutions(model, lbn, revolutions);
-        revolution * revolutions
+        self.head.activity = Activity::Destage { arm, end };
+        self.head.occupy(port, start, done);
     }
 
     /// A run of the cache is on the medium: there is room for a write that waits.
     pub(super) fn has_destaged<P: Port>(&mut self, model: &Model, port: &mut P) {
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.pending.cache {
             cache.finish();
         }
         self.has_room(model, port);
-        let asked = !self.queue.is_empty() || !self.flushing.is_empty();
-        if !asked && self.planned.is_none() {
+        let asked = !self.pending.queue.is_empty() || self.pending.flushes.wait();
+        if !asked && !self.pending.has_plan() {
             self.go_on_destaging(model, port);
         }
     }
@@ -195,9 +172,13 @@ impl LinkFront {
     /// full as when it began: who stops comes back a revolution later. The last run of a stream stays
     /// until it is whole.
     fn go_on_destaging<P: Port>(&mut self, model: &Model, port: &mut P) {
-        let cache = self.cache.as_ref().filter(|cache| !cache.is_first_come());
+        let cache = self
+            .pending
+            .cache
+            .as_ref()
+            .filter(|cache| !cache.is_first_come());
         let next = cache.and_then(|cache| {
-            let slot = cache.beginning_at(self.at)?;
+            let slot = cache.beginning_at(self.head.at)?;
             cache.beginning_at(cache.end(slot)).map(|_| slot)
         });
         if let Some(slot) = next {
@@ -210,7 +191,7 @@ impl LinkFront {
         if model.keeps_writes() {
             return;
         }
-        if let Some(cache) = &mut self.cache {
+        if let Some(cache) = &mut self.pending.cache {
             cache.clear();
         }
         self.has_room(model, port);
@@ -219,8 +200,10 @@ impl LinkFront {
     /// The cache has more room than before: writes and flushes that wait for it continue.
     fn has_room<P: Port>(&mut self, model: &Model, port: &mut P) {
         let now = port.now();
-        let Some(cache) = &mut self.cache else { return };
-        while let Some(waiting) = self.queue.admit(|sectors| cache.has_room(sectors)) {
+        let Some(cache) = &mut self.pending.cache else {
+            return;
+        };
+        while let Some(waiting) = self.pending.queue.admit(|sectors| cache.has_room(sectors)) {
             let lbn = waiting.place.lbn;
             cache.insert(model, lbn, lbn + u64::from(waiting.sectors));
             self.counts.cached_writes += 1;
@@ -232,23 +215,25 @@ impl LinkFront {
             }
             port.done(waiting.io, at, Nanos::ZERO);
         }
-        while cache.flushed() && !self.flushing.is_empty() {
-            while let Some(io) = self.flushing.pop_front() {
+        while cache.flushed() && self.pending.flushes.wait() {
+            while let Some(io) = self.pending.flushes.next() {
                 let record = port.io(io);
                 let at = now.max(record.mark);
                 record.charge(Part::CacheWait, at);
                 port.done(io, at, Nanos::ZERO);
             }
-            if !self.flush_next.is_empty() {
-                std::mem::swap(&mut self.flushing, &mut self.flush_next);
-                self.flush_since = now;
+            if self.pending.flushes.turn(now) {
                 cache.flush();
             }
         }
     }
 
     pub(super) fn set_idle_timer<P: Port>(&mut self, port: &mut P) {
-        let dirty = self.cache.as_ref().is_some_and(|cache| cache.waiting() > 0);
+        let dirty = self
+            .pending
+            .cache
+            .as_ref()
+            .is_some_and(|cache| cache.waiting() > 0);
         if dirty && !self.idle_timer {
             self.idle_timer = true;
             let at = (self.quiet_since + self.idle_delay).max(port.now());
@@ -259,7 +244,7 @@ impl LinkFront {
     /// Destages the cache if no command has come for a while.
     pub(super) fn idle<P: Port>(&mut self, model: &Model, port: &mut P) {
         self.idle_timer = false;
-        if !self.is_free() {
+        if !self.head.is_free() {
             return;
         }
         let now = port.now();
@@ -267,8 +252,8 @@ impl LinkFront {
             return self.set_idle_timer(port);
         }
         let start = self.interrupt(model, now);
-        let run = match &self.cache {
-            Some(cache) => cache.choose(model, &self.arm, self.at, start, u64::MAX),
+        let run = match &self.pending.cache {
+            Some(cache) => cache.choose(model, &self.head.arm, self.head.at, start, u64::MAX),
             None => None,
         };
         if let Some((slot, _)) = run {

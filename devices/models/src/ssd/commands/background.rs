@@ -11,7 +11,7 @@ impl<F: Front> Ssd<F> {
     pub(super) fn start_background<P: Port>(&mut self, port: &mut P) {
         if let Some(background) = self.background.as_mut().filter(|b| !b.started) {
             background.started = true;
-            for die in 0..self.translation.shape().dies {
+            for die in 0..self.store.translation.space.shape().dies {
                 self.background_event(port, die);
             }
         }
@@ -24,7 +24,7 @@ impl<F: Front> Ssd<F> {
         let Some(background) = &mut self.background else {
             return;
         };
-        if self.nand.is_awake(die) {
+        if self.store.nand.is_awake(die) {
             return;
         }
         if let Some(until) = background.rest(die, now) {
@@ -36,7 +36,7 @@ impl<F: Front> Ssd<F> {
         background.begins(die, now);
         let (translation, mut jobs) = self.jobs(port);
         let found = translation.collect_in_background(die, &mut jobs);
-        if !found && self.translation.wants_free_blocks(die) {
+        if !found && self.store.translation.wants_free_blocks(die) {
             // No candidate is worth emptying: it looks again later.
             let Some(background) = &mut self.background else {
                 return;

@@ -12,7 +12,7 @@ impl<F: Front> Ssd<F> {
     /// A die has ended a job, or may begin one.
     pub(super) fn die_event<P: Port>(&mut self, port: &mut P, die: u32) {
         let now = port.now();
-        let (ended, next) = self.nand.step(die, now);
+        let (ended, next) = self.store.nand.step(die, now);
         if let Some(at) = next {
             port.wake(at, Token::Die(die).into());
         }
@@ -22,10 +22,12 @@ impl<F: Front> Ssd<F> {
             ..
         }) = ended
         {
-            self.buffer.program_ended(sequence);
+            self.store.buffer.program_ended(sequence);
             if host_units > 0 {
-                self.set_is_durable(port, die, now);
-                self.buffer.release(host_units);
+                let volatile = port.listens() && self.params.is_volatile();
+                let settles = volatile.then_some(u64::from(self.params.unit_bytes));
+                self.store.set_is_durable(port, die, settles, now);
+                self.store.buffer.release(host_units);
                 self.take_waiting(port, now);
                 self.release(port);
             }
@@ -36,27 +38,17 @@ impl<F: Front> Ssd<F> {
         }
     }
 
-    /// The oldest page set in flight to a die is in NAND.
-    #[inline]
-    fn set_is_durable<P: Port>(&mut self, port: &mut P, die: u32, now: Time) {
-        let set = self.programs.pending[die as usize].pop_front();
-        if let Some(set) = set.filter(|_| port.listens() && self.is_volatile()) {
-            for unit in self.translation.units_of(set) {
-                let bytes = u64::from(self.params.unit_bytes);
-                port.settles(u64::from(unit) * bytes, bytes, now);
-            }
-        }
-    }
-
     /// Completes the commands whose data are in NAND.
     #[inline]
     fn complete_durable<P: Port>(&mut self, port: &mut P, now: Time) {
-        while let Some(io) = self.buffer.next_durable() {
+        while let Some(io) = self.store.buffer.next_durable() {
             let record = port.io(io);
             record.charge(Part::NandProgram, now);
             let (op, at) = (record.op, record.mark);
             match op {
-                Op::Write if self.is_forced(port, io) => self.forced(port, io, at),
+                Op::Write if port.io(io).fua && self.params.is_volatile() => {
+                    self.forced(port, io, at)
+                }
                 Op::Write => self.complete_write(port, io, at),
                 _ => self.flushed(port, io, at),
             }

@@ -1,17 +1,16 @@
 //! Data from NAND for a read: one operation for each page set.
 
 use crate::ssd::buffer::read_buffer::Arrival;
-use crate::ssd::drive::Ssd;
-use crate::ssd::front::Front;
 use crate::ssd::map::slot::NONE;
 use crate::ssd::nand::{Pages, ReadTimes};
+use crate::ssd::store::Store;
 use raidlab_io::{Io, Part};
 use raidlab_kernel::Time;
 
 /// When the data of a read are in memory, and the operation that brings the last of them.
-pub(super) struct Gathered {
+pub(crate) struct Gathered {
     pub(super) first: Time,
-    pub(super) last: Time,
+    pub(crate) last: Time,
     critical: Option<ReadTimes>,
 }
 
@@ -66,17 +65,37 @@ impl Gathered {
     }
 }
 
+/// Bytes that error correction takes together: a part of a page is read in as many of them as hold
+/// it. Assumed; those of drives lie between 1 and 4 KiB.
+const CODEWORD: u64 = 4096;
+
 /// Bytes of a command's first and last unit that stay in the dies' registers.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Spared {
+pub(crate) struct Spared {
     pub(super) head: u32,
     pub(super) tail: u32,
 }
 
-impl<F: Front> Ssd<F> {
+impl Spared {
+    /// What the host has not asked for of the units that it reads, of `unit` bytes each.
+    #[inline]
+    pub(super) fn of(io: &Io, unit: u64) -> Spared {
+        if unit <= CODEWORD {
+            return Spared::default();
+        }
+        let end = io.offset + io.bytes;
+        let whole = |bytes: u64| (bytes / CODEWORD * CODEWORD) as u32;
+        Spared {
+            head: whole(io.offset % unit),
+            tail: whole((unit - end % unit) % unit),
+        }
+    }
+}
+
+impl Store {
     /// Reads units from NAND, or from the write buffer what is not in NAND yet.
     #[inline(always)]
-    pub(super) fn gather(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
+    pub(crate) fn gather(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
         match count {
             1 => self.gather_unit(first, spared, at),
             _ => self.gather_units(first, count, spared, at),
@@ -98,12 +117,12 @@ impl<F: Front> Ssd<F> {
             self.read_units.unwritten_units += 1;
             return in_memory;
         }
-        let set = self.translation.set(slot);
-        let (die, within) = self.translation.locate(set);
+        let set = self.translation.space.set(slot);
+        let (die, within) = self.translation.space.locate(set);
         if self.is_buffered(die, set) {
             return in_memory;
         }
-        let per_set = self.translation.shape().units_per_set;
+        let per_set = self.translation.space.shape().units_per_set;
         let place = slot - set * per_set;
         let pages = Pages {
             die,
@@ -122,7 +141,7 @@ impl<F: Front> Ssd<F> {
 
     fn gather_units(&mut self, first: u32, count: u32, spared: Spared, at: Time) -> Gathered {
         let mut gathered = Gathered::buffered(Arrival::of_nothing(at));
-        let per_set = self.translation.shape().units_per_set;
+        let per_set = self.translation.space.shape().units_per_set;
         let end = (first + count).min(self.translation.map.units());
         let mut unit = first;
         while unit < end {
@@ -136,7 +155,7 @@ impl<F: Front> Ssd<F> {
                 gathered.first = gathered.first.min(at);
                 continue;
             }
-            let set = self.translation.set(slot);
+            let set = self.translation.space.set(slot);
             let slots = set * per_set..(set + 1) * per_set;
             let mut together = in_a_row.min(slots.end - slot);
             let mut last = slot + together - 1;
@@ -150,7 +169,7 @@ impl<F: Front> Ssd<F> {
                 together += 1;
                 unit += 1;
             }
-            let (die, within) = self.translation.locate(set);
+            let (die, within) = self.translation.space.locate(set);
             if self.is_buffered(die, set) {
                 gathered.first = gathered.first.min(at);
                 continue;

@@ -36,20 +36,24 @@ impl<F: Front> Ssd<F> {
         &'a mut self,
         port: &'a mut P,
     ) -> (&'a mut Translation, Jobs<'a, F, P>) {
-        let shape = self.translation.shape();
+        let shape = self.store.translation.space.shape();
         let jobs = Jobs {
             port,
-            buffer: &mut self.buffer,
-            programs: &mut self.programs,
+            buffer: &mut self.store.buffer,
+            programs: &mut self.store.programs,
             front: &mut self.front,
-            nand: &mut self.nand,
+            nand: &mut self.store.nand,
             firmware: &mut self.firmware,
             demand_map: self.demand_map.as_deref_mut(),
-            begins: self.back_end.as_ref().map_or(Time::ZERO, |it| it.awake),
+            begins: self
+                .power
+                .back_end
+                .as_ref()
+                .map_or(Time::ZERO, |it| it.awake),
             sets_per_block: shape.sets_per_block,
             dies: shape.dies,
         };
-        (&mut self.translation, jobs)
+        (&mut self.store.translation, jobs)
     }
 }
 

@@ -30,7 +30,7 @@ impl<F: Front> Ssd<F> {
         };
         let look_up = LookUp { units, used, at };
         let now = port.now();
-        let in_memory = map.look_up(look_up, &mut self.nand, |nand, die, job| {
+        let in_memory = map.look_up(look_up, &mut self.store.nand, |nand, die, job| {
             if let Some(at) = nand.add(die, job, now) {
                 port.wake(at, Token::Die(die).into());
             }

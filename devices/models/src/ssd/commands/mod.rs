@@ -2,17 +2,17 @@
 
 mod background;
 mod die;
-mod gather;
+pub(crate) mod gather;
 mod jobs;
 mod map_wait;
 mod read;
-mod read_ahead;
 mod write;
 
 use crate::port::Port;
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::MapPiece;
 use crate::ssd::front::{Condition, Front, Release};
+use crate::ssd::store::Store;
 use crate::ssd::token::Token;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
@@ -22,37 +22,26 @@ impl<F: Front> Ssd<F> {
     /// would leave the CPU's caches before they are needed.
     #[inline]
     pub fn prefetch_tables(&self, offset: u64, bytes: u64) {
-        if !self.buffer.waiting.is_empty() {
+        if !self.store.buffer.waiting.is_empty() {
             return;
         }
         let (first, count) = self.units(offset, bytes);
-        self.translation.prefetch(first);
+        self.store.translation.prefetch(first);
         if count > 1 {
-            self.translation.prefetch(first + count - 1);
+            self.store.translation.prefetch(first + count - 1);
         }
     }
 
     /// Takes a command that arrives now, with its data if it is a write.
     #[inline]
     pub fn submit<P: Port>(&mut self, port: &mut P, io: IoId) {
-        if let Some(temperature) = &mut self.temperature {
-            if let Some(stretch) = temperature.update(port.now(), &self.nand.operations) {
-                self.nand.throttle(stretch);
-            }
-        }
-        if let Some(states) = &mut self.idle_states {
-            let waits = self.buffer.makes_wait();
-            if let Some(awake) = states.command(port.now(), self.last_done, waits) {
-                self.firmware.cores.occupy_until(awake, port.now());
-                if let Some(back_end) = &mut self.back_end {
-                    back_end.woken(awake);
-                }
-            }
-        }
+        let Store { nand, buffer, .. } = &mut self.store;
+        let (firmware, last_done) = (&mut self.firmware, self.last_done);
+        (self.power).command(nand, firmware, buffer, last_done, port.now());
         self.start_background(port);
         match port.io(io).op {
             op @ (Op::Read | Op::Write) => {
-                self.nand.operations.host_bytes += port.io(io).bytes;
+                self.store.nand.operations.host_bytes += port.io(io).bytes;
                 if self.front.admit(io, op, port.now()) {
                     self.start(port, io, op);
                 } else {
@@ -90,7 +79,7 @@ impl<F: Front> Ssd<F> {
         let drive = Condition {
             now: port.now(),
             last_done: self.last_done,
-            writes_wait: !self.buffer.waiting.is_empty(),
+            writes_wait: !self.store.buffer.waiting.is_empty(),
         };
         match self.front.release(drive) {
             Release::Nothing => {}
@@ -115,14 +104,16 @@ impl<F: Front> Ssd<F> {
         let first = record.offset.div_ceil(unit);
         // Addresses of other slices share the units.
         if first < end && self.params.slices == 1 {
-            self.translation.trim(first as u32, (end - first) as u32);
+            self.store
+                .translation
+                .trim(first as u32, (end - first) as u32);
         }
         self.finish(port, io, served.end, Nanos::ZERO);
     }
 
     /// The data of a flush are in NAND: the changes of the map follow.
     pub(crate) fn flushed<P: Port>(&mut self, port: &mut P, io: IoId, now: Time) {
-        let end = self.flushes.end(self.programs.taken, now);
+        let end = self.flushes.end(self.store.programs.taken, now);
         port.io(io).charge(Part::NandProgram, end);
         self.finish(port, io, end, Nanos::ZERO);
     }
@@ -134,7 +125,7 @@ impl<F: Front> Ssd<F> {
         port.io(io).charge_stay(Part::Queue, Part::Overhead, served);
         if !self.params.buffer.protected {
             self.pad(port);
-            if self.buffer.wait_until_durable(io) {
+            if self.store.buffer.wait_until_durable(io) {
                 return;
             }
             return self.flushed(port, io, served.end);

@@ -1,17 +1,12 @@
 //! Reads: firmware, then one operation for each page set that holds a part of the data.
 
 use crate::port::Port;
-use crate::ssd::buffer::read_buffer::Arrival;
 use crate::ssd::commands::gather::{Gathered, Spared};
 use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
-use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::Time;
-
-/// Bytes that error correction takes together: a part of a page is read in as many of them as hold
-/// it. Assumed; those of drives lie between 1 and 4 KiB.
-const CODEWORD: u64 = 4096;
 
 impl<F: Front> Ssd<F> {
     #[inline]
@@ -23,18 +18,18 @@ impl<F: Front> Ssd<F> {
         };
         let (first, count) = self.units(offset, bytes);
         self.read_bytes += bytes;
-        self.read_units.units += u64::from(count);
-        let met = self.read_streams.meet(offset, bytes);
+        self.store.read_units.units += u64::from(count);
+        let met = self.ahead.streams.meet(offset, bytes);
         let (firmware, front) = (&mut self.firmware, &mut self.front);
         let served = firmware.process(front, Op::Read, count, met.piece, now);
         let taken = served.end + self.firmware.latency(Op::Read, count);
         let ready = self.back_end_needed(now, taken);
         let alone = self.is_alone(now);
         let follows = Follows {
-            alone: alone && offset == self.next_byte,
+            alone: alone && offset == self.ahead.next_byte,
             stream: met.stream,
         };
-        self.next_byte = offset + bytes;
+        self.ahead.next_byte = offset + bytes;
         let io = port.io(id);
         io.charge(Part::Queue, served.start);
         io.charge(Part::Overhead, taken);
@@ -57,24 +52,32 @@ impl<F: Front> Ssd<F> {
         follows: Follows,
     ) {
         let (first, count) = units;
-        let (stream, ahead, buffered) = self.take_buffered(units, ready, follows);
-        if ahead > 0 && self.unwritten_ahead {
-            self.count_unwritten(first, ahead);
+        // A read of a whole page set or more needs no memory for the rest of it.
+        let small = count < self.store.translation.space.shape().units_per_set;
+        let keeps = small && self.params.keeps_pages;
+        let (stream, ahead, buffered) = self.ahead.take_buffered(units, ready, follows, keeps);
+        if ahead > 0 && self.ahead.unwritten {
+            self.store.count_unwritten(first, ahead);
         }
         let gathered = if ahead == count {
             Gathered::buffered(buffered)
         } else {
-            let mut spared = self.spared(port.io(id));
+            let mut spared = match self.front.maps_sectors() || self.params.compression.is_some() {
+                true => Spared::default(),
+                false => Spared::of(port.io(id), u64::from(self.params.unit_bytes)),
+            };
             if ahead > 0 {
                 spared.head = 0;
             }
-            let rest = self.gather(first + ahead, count - ahead, spared, ready);
+            let rest = self
+                .store
+                .gather(first + ahead, count - ahead, spared, ready);
             rest.with_buffered(buffered)
         };
         let io = port.io(id);
         if let Some(stream) = stream {
-            let (next, _) = self.unit_of(io.offset + io.bytes);
-            self.read_on(stream, next, ready);
+            let (next, _) = self.addressing.unit_of(io.offset + io.bytes);
+            self.ahead.read_on(&mut self.store, stream, next, ready);
         }
         gathered.charge(io);
         let mut done = gathered.last;
@@ -84,50 +87,9 @@ impl<F: Front> Ssd<F> {
             (done, lead) = (served.end, served.end - served.start);
         }
         self.finish(port, id, done, lead);
-        if self.prefetch.is_some() {
-            self.read_ahead(done);
-        }
-    }
-
-    /// How many of a command's first units are in a read buffer, and when; and the stream whose
-    /// next page sets are to be read.
-    #[inline(always)]
-    fn take_buffered(
-        &mut self,
-        (first, count): (u32, u32),
-        ready: Time,
-        follows: Follows,
-    ) -> (Option<usize>, u32, Arrival) {
-        // A read of a whole page set or more needs no memory for the rest of it.
-        let small = count < self.translation.shape().units_per_set;
-        let mut stream = follows.stream.filter(|_| small && self.params.keeps_pages);
-        let (mut ahead, mut buffered) = (0, Arrival::of_nothing(ready));
-        if let Some(prefetch) = &mut self.prefetch {
-            prefetch.observe(follows);
-            (ahead, buffered) = prefetch.ahead.take(first, count, ready);
-            // The prefetch reads what the stream needs.
-            stream = stream.filter(|_| !prefetch.follows_a_stream());
-        }
-        if let Some(stream) = stream.filter(|_| ahead == 0) {
-            let pages = self.read_streams.pages(stream);
-            (ahead, buffered) = pages.take(first, count, ready);
-        }
-        (stream, ahead, buffered)
-    }
-
-    /// What the host has not asked for of the units that it reads.
-    #[inline]
-    fn spared(&self, io: &Io) -> Spared {
-        let unit = u64::from(self.params.unit_bytes);
-        let whole_units = self.front.maps_sectors() || self.params.compression.is_some();
-        if unit <= CODEWORD || whole_units {
-            return Spared::default();
-        }
-        let end = io.offset + io.bytes;
-        let whole = |bytes: u64| (bytes / CODEWORD * CODEWORD) as u32;
-        Spared {
-            head: whole(io.offset % unit),
-            tail: whole((unit - end % unit) % unit),
+        if self.ahead.prefetch.is_some() {
+            self.ahead
+                .read_ahead(&mut self.store, self.params.unit_bytes, done);
         }
     }
 }

@@ -7,7 +7,6 @@ use crate::ssd::drive::Ssd;
 use crate::ssd::firmware::streams::Follows;
 use crate::ssd::front::Front;
 use crate::ssd::map::slot::NONE;
-use crate::ssd::nand::Pages;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
@@ -48,14 +47,14 @@ impl<F: Front> Ssd<F> {
         units: u32,
         processed: Time,
     ) {
-        if self.buffer.waiting.is_empty() && self.buffer.has_room(units) {
+        if self.store.buffer.waiting.is_empty() && self.store.buffer.has_room(units) {
             self.take(port, id, processed);
         } else {
-            self.buffer.waiting.push_back(WaitingWrite {
+            self.store.buffer.waiting.push_back(WaitingWrite {
                 io: id,
                 units,
                 processed,
-                before: self.nand.work,
+                before: self.store.nand.work,
             });
         }
     }
@@ -63,27 +62,27 @@ impl<F: Front> Ssd<F> {
     /// Fills the buffer with what was written until the run began, and counts from here on.
     #[cold]
     fn fill_buffer<P: Port>(&mut self, port: &mut P, mut prefilled: Prefilled) {
-        let end = self.translation.map.units();
+        let end = self.store.translation.map.units();
         self.front.prefill_begins();
-        for unit in prefilled.units(self.buffer.capacity()) {
+        for unit in prefilled.units(self.store.buffer.capacity()) {
             self.buffer_unit(port, unit.min(end - 1));
         }
         self.front.prefill_ends();
         self.firmware.cores.set_free();
-        self.translation.reset_counts();
-        self.programs.reset_counts();
+        self.store.translation.reset_counts();
+        self.store.programs.reset_counts();
     }
 
     /// A unit that the host has written comes into the buffer, and may complete a page set.
     #[inline]
     fn buffer_unit<P: Port>(&mut self, port: &mut P, unit: u32) {
-        let unit = self.translation.map.find(unit);
+        let unit = self.store.translation.map.find(unit);
         if unit.slot != NONE {
-            let set = self.translation.set(unit.slot);
-            let (die, _) = self.translation.locate(set);
-            if self.is_buffered(die, set) {
+            let set = self.store.translation.space.set(unit.slot);
+            let (die, _) = self.store.translation.space.locate(set);
+            if self.store.is_buffered(die, set) {
                 // New data take the place of those in the buffer.
-                self.programs.overwritten += 1;
+                self.store.programs.overwritten += 1;
                 return;
             }
         }
@@ -102,25 +101,29 @@ impl<F: Front> Ssd<F> {
             (io.offset, io.bytes)
         };
         let (first, count) = self.units(offset, bytes);
-        let end = (first + count).min(self.translation.map.units());
+        let end = (first + count).min(self.store.translation.map.units());
         self.host_bytes += bytes;
-        self.programs.taken += u64::from(end.saturating_sub(first));
+        self.store.programs.taken += u64::from(end.saturating_sub(first));
         if !self.front.maps_sectors() {
-            self.read_partial_units(offset, bytes, now);
+            let cut = (
+                self.addressing.cut(offset),
+                self.addressing.cut(offset + bytes),
+            );
+            self.store.read_partial_units(cut, now);
         }
-        if self.is_volatile() {
+        if self.params.is_volatile() {
             port.holds(id);
         }
         for unit in first..end {
             self.buffer_unit(port, unit);
         }
-        if self.translation.is_stuck() {
+        if self.store.translation.is_stuck() {
             port.fails();
         }
-        let forced = self.is_forced(port, id);
+        let forced = port.io(id).fua && self.params.is_volatile();
         if self.params.buffer.write_through || forced {
             self.pad(port);
-            if self.buffer.wait_until_durable(id) {
+            if self.store.buffer.wait_until_durable(id) {
                 return;
             }
         }
@@ -130,15 +133,9 @@ impl<F: Front> Ssd<F> {
         self.complete_write(port, id, processed.max(now));
     }
 
-    /// True of a write that the buffer alone does not make durable.
-    #[inline]
-    pub(super) fn is_forced<P: Port>(&self, port: &mut P, id: IoId) -> bool {
-        port.io(id).fua && self.is_volatile()
-    }
-
     /// The data of a write with FUA are in NAND at `at`: the changes of the map follow.
     pub(super) fn forced<P: Port>(&mut self, port: &mut P, id: IoId, at: Time) {
-        let end = self.flushes.forced(self.programs.taken, at);
+        let end = self.flushes.forced(self.store.programs.taken, at);
         port.io(id).charge(Part::NandProgram, end);
         self.complete_write(port, id, end);
     }
@@ -156,32 +153,6 @@ impl<F: Front> Ssd<F> {
         port.done(id, done, Nanos::ZERO);
     }
 
-    /// Reads the rest of the units that a write covers only in part. The die works for it; the
-    /// write itself does not wait, as its data are in the buffer.
-    fn read_partial_units(&mut self, offset: u64, bytes: u64, now: Time) {
-        let cut = |byte| {
-            let (unit, within) = self.unit_of(byte);
-            (within != 0).then_some(unit)
-        };
-        let (head, tail) = (cut(offset), cut(offset + bytes));
-        let tail = tail.filter(|&unit| Some(unit) != head);
-        for unit in head.into_iter().chain(tail) {
-            if unit >= u64::from(self.translation.map.units()) {
-                continue;
-            }
-            if let Some((set, die, within)) = self.in_nand(unit as u32) {
-                let pages = Pages {
-                    die,
-                    set: within,
-                    whole_set: Some(set),
-                    planes: self.nand.all_planes(),
-                };
-                self.nand.read(pages, 1, 0, now);
-                self.programs.partial_reads += 1;
-            }
-        }
-    }
-
     /// Programs the open page set as it is.
     pub(super) fn pad<P: Port>(&mut self, port: &mut P) {
         let (translation, mut jobs) = self.jobs(port);
@@ -191,30 +162,16 @@ impl<F: Front> Ssd<F> {
     /// Takes the writes for which there is room now. Their wait is charged to garbage collection by
     /// its share of what the dies did meanwhile.
     pub(super) fn take_waiting<P: Port>(&mut self, port: &mut P, now: Time) {
-        let before = self.buffer.waiting.len();
-        while let Some(&write) = self.buffer.waiting.front() {
-            if !self.buffer.has_room(write.units) {
+        let before = self.store.buffer.waiting.len();
+        while let Some(&write) = self.store.buffer.waiting.front() {
+            if !self.store.buffer.has_room(write.units) {
                 break;
             }
-            self.buffer.waiting.pop_front();
-            self.charge_wait(port, &write, now);
+            self.store.buffer.waiting.pop_front();
+            self.store.charge_wait(port, &write, now);
             self.take(port, write.io, write.processed);
         }
-        self.prefetch_waiting(port, before - self.buffer.waiting.len());
-    }
-
-    /// Charges the wait of a write that the buffer takes now.
-    #[inline]
-    fn charge_wait<P: Port>(&self, port: &mut P, write: &WaitingWrite, now: Time) {
-        let all = self.nand.work.all - write.before.all;
-        let collection = self.nand.work.collection - write.before.collection;
-        let io = port.io(write.io);
-        let wait = now.since(io.mark);
-        if all > Nanos::ZERO {
-            let share = u128::from(wait.0) * u128::from(collection.0) / u128::from(all.0);
-            io.charge(Part::GarbageCollection, io.mark + Nanos(share as u64));
-        }
-        io.charge(Part::NandProgram, now);
+        self.prefetch_waiting(port, before - self.store.buffer.waiting.len());
     }
 
     /// Prefetches tables for the writes that wait. Most of a write's time is spent waiting for
@@ -222,13 +179,13 @@ impl<F: Front> Ssd<F> {
     /// entries are prefetched; for as many behind them, what says where the entries are.
     #[inline]
     fn prefetch_waiting<P: Port>(&self, port: &mut P, took: usize) {
-        for (place, write) in self.buffer.waiting.iter().take(2 * took).enumerate() {
+        for (place, write) in self.store.buffer.waiting.iter().take(2 * took).enumerate() {
             let io = port.io(write.io);
             let (unit, _) = self.units(io.offset, io.bytes);
             if place < took {
-                self.translation.prefetch(unit);
+                self.store.translation.prefetch(unit);
             } else {
-                self.translation.prefetch_layout(unit);
+                self.store.translation.prefetch_layout(unit);
             }
         }
     }

@@ -13,8 +13,8 @@
 
 use crate::ssd::map::log_order::LogOrder;
 use crate::ssd::map::slot::{Found, Frontier, NONE};
-use crate::ssd::preconditioning::pace::Pace;
-use crate::ssd::translation::Shape;
+use crate::ssd::preconditioning::pace::{Pace, PastScatter};
+use crate::ssd::translation::shape::Shape;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
 use raidlab_kernel::Divider;
@@ -56,6 +56,16 @@ pub(crate) struct Tiles {
 }
 
 impl Layout {
+    /// How far write amplification over `host_units` units of the host, from the begin of a run on,
+    /// differs between drives with the same history; none if there is no such history.
+    pub(crate) fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
+        let Layout::Tiled(tiles) = self else {
+            return None;
+        };
+        let each = host_units as f64 / f64::from(tiles.tiles.get());
+        tiles.end.pace.scatter(each)
+    }
+
     /// Number of homes on a drive of `units`.
     pub(crate) fn homes(&self, units: u32) -> usize {
         match self {

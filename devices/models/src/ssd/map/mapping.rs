@@ -12,7 +12,7 @@
 use crate::ssd::map::layout::Layout;
 use crate::ssd::map::overlay::{Changes, Overlay, UNCHANGED};
 use crate::ssd::map::slot::{Found, NONE};
-use crate::ssd::translation::Shape;
+use crate::ssd::translation::shape::Shape;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::Bits;
 use raidlab_kernel::Divider;

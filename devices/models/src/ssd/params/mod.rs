@@ -112,6 +112,36 @@ fn is_one(count: &u32) -> bool {
 }
 
 impl SsdParams {
+    /// Bytes that the host can address.
+    pub(crate) fn addressable_bytes(&self) -> u64 {
+        self.capacity_bytes * u64::from(self.slices)
+    }
+
+    /// About how long a small read takes on an idle drive: firmware, a page's sense, and a unit's
+    /// transfer.
+    pub(crate) fn read_time(&self) -> Nanos {
+        let (firmware, nand) = (&self.firmware, &self.nand);
+        let pages: Nanos = nand
+            .read_ns
+            .iter()
+            .fold(Nanos::ZERO, |sum, &time| sum + time);
+        let sense = Nanos(pages.0 / nand.read_ns.len().max(1) as u64);
+        let transfer = u64::from(self.unit_bytes) * 1_000_000_000;
+        firmware.read_ns
+            + firmware.read_unit_ns
+            + firmware.read_latency_ns
+            + sense
+            + nand.command_ns
+            + Nanos(transfer / nand.channel_bytes_per_s.max(1))
+    }
+
+    /// True if writes are acknowledged while only the buffer has them, and the buffer loses its
+    /// content when the power fails.
+    pub(crate) fn is_volatile(&self) -> bool {
+        let buffer = &self.buffer;
+        !buffer.protected && !buffer.write_through
+    }
+
     /// True for a card with its map in the host, or with another mechanism of such cards (see
     /// `host_ftl`).
     pub(crate) fn has_host_ftl(&self) -> bool {

@@ -6,7 +6,7 @@
 //! tile's life. How such moments differ the history itself shows: it goes on for some rounds after
 //! nothing changes any more.
 
-use crate::ssd::translation::Counts;
+use crate::ssd::translation::shape::Counts;
 use std::collections::VecDeque;
 
 /// Pieces into which a round of a load is divided.

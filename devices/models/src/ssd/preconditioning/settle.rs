@@ -46,14 +46,14 @@ pub(super) fn apply(
     };
     if stated > 0 {
         let share = stated.div_ceil(u64::from(tiling.count) * unit_bytes);
-        let most = MOST_WRITES * u64::from(tile.shape().units_per_die());
+        let most = MOST_WRITES * u64::from(tile.space.shape().units_per_die());
         let per_set = u64::from(tiling.shape.units_per_set);
         round(tile, share.min(most).next_multiple_of(per_set));
     } else {
         let area = area.min(u64::from(tiling.shape.units));
         settle(tile, area, rarest, &mut round);
     }
-    let (most_worn, _) = tile.wear();
+    let (most_worn, _) = tile.space.wear();
     if stated == 0 || most_worn > 0 {
         end_with_full_blocks(tile, &mut round);
     }
@@ -143,8 +143,8 @@ fn rarest_share(writers: &[Writer]) -> f64 {
 
 /// What a load writes in a round.
 fn round_units(tile: &Translation, area: u64) -> u64 {
-    let space = u64::from(tile.shape().units_per_die());
-    area.max(space.saturating_sub(tile.valid_units()))
+    let space = u64::from(tile.space.shape().units_per_die());
+    area.max(space.saturating_sub(tile.space.valid_units()))
 }
 
 /// Repeats rounds until write amplification no longer changes. A round writes as much as the area
@@ -160,8 +160,8 @@ pub(super) fn settle(
     rarest: f64,
     round: &mut impl FnMut(&mut Translation, u64),
 ) {
-    let space = u64::from(tile.shape().units_per_die());
-    let spare = space.saturating_sub(tile.valid_units());
+    let space = u64::from(tile.space.shape().units_per_die());
+    let spare = space.saturating_sub(tile.space.valid_units());
     let units = round_units(tile, area);
     // While there are free blocks, nothing is collected and nothing can settle.
     let mut written = 0;
@@ -195,16 +195,16 @@ pub(super) fn settle(
 /// The two blocks fill at independent rates, so the longer this takes the less full the second has
 /// to be.
 fn end_with_full_blocks(tile: &mut Translation, round: &mut impl FnMut(&mut Translation, u64)) {
-    let most = (tile.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE);
+    let most = (tile.space.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE);
     for tried in 1..=most {
-        for _ in 0..tile.shape().units_per_block() {
-            if tile.at_block_boundary() {
+        for _ in 0..tile.space.shape().units_per_block() {
+            if tile.space.at_block_boundary(tile.current_die()) {
                 break;
             }
             round(tile, 1);
         }
-        let allowed = tile.shape().units_per_block() * tried / most;
-        if tile.room_for_collection() <= allowed {
+        let allowed = tile.space.shape().units_per_block() * tried / most;
+        if tile.space.room_for_collection(tile.current_die()) <= allowed {
             break;
         }
         round(tile, 1);

@@ -250,7 +250,7 @@ fn a_filled_drive_holds_every_unit_once_and_in_order() {
         .collect();
     assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
     // The next chunk lies on the next die.
-    assert_eq!(drive.locate(drive.set(slots[4])).0, 1);
+    assert_eq!(drive.space.locate(drive.space.set(slots[4])).0, 1);
     slots.sort_unstable();
     slots.dedup();
     assert_eq!(slots.len(), shape.units as usize);
@@ -324,7 +324,7 @@ fn a_tile_ends_with_all_its_free_blocks_however_victims_are_chosen() {
     let seed = 5_543_576_778_256_503_322;
     let drive = rewritten_and_rested(shape, params, 1, seed);
     drive.check().unwrap();
-    assert_eq!(drive.why_stuck(), None);
+    assert_eq!(drive.failure(0), None);
 }
 
 proptest! {
@@ -370,7 +370,7 @@ proptest! {
                 drive.collect_in_background(draws.below(u64::from(dies)) as u32, &mut Untimed);
             }
         }
-        prop_assert_eq!(drive.why_stuck(), None);
+        prop_assert_eq!(drive.failure(0), None);
         prop_assert_eq!(drive.check(), Ok(()));
     }
 }
@@ -402,7 +402,7 @@ fn a_load_has_settled_when_collection_has_been_through_the_cold_data() {
         }
     });
     tile.check().unwrap();
-    assert!(tile.wear().1 >= 1, "{:?}", tile.wear());
+    assert!(tile.space.wear().1 >= 1, "{:?}", tile.space.wear());
 }
 
 /// 25 MB on eight dies of a million small blocks, most of them spare: what a tile is made of is
@@ -458,7 +458,7 @@ fn a_past_is_stopped_and_simulated_again() {
     assert!(patiently(Box::new(|| false), past).is_none());
     let drive = patiently(Box::new(|| true), past).expect("nobody stops it");
     drive.check().unwrap();
-    assert!(drive.valid_units() >= u64::from(shape.units));
+    assert!(drive.space.valid_units() >= u64::from(shape.units));
 }
 
 /// A drive that was written at random until that had settled.
@@ -528,7 +528,7 @@ fn another_past_has_more_or_less_to_do() {
     for seed in 0..12 {
         let [mut own, mut other] = [false, true].map(|another| settled(shape, seed, another));
         other.check().unwrap();
-        assert_eq!(own.valid_units(), other.valid_units());
+        assert_eq!(own.space.valid_units(), other.space.valid_units());
         let units_ahead = 0.01 * units as f64 / 8.0;
         let deviation = pace_of(&own).scatter(units_ahead).unwrap().deviation;
         let [own, other] = [&mut own, &mut other].map(|it| amplification(it, units, 0.01));

@@ -99,11 +99,11 @@ impl TileHistory {
         let mut tile = Translation::from_tiles(shape, self.params, tiles, draws);
         let mut writers = Writer::of_all(loads, self.tiling, self.unit_bytes);
         let victims = (shape.blocks_per_die as usize / BLOCKS_AHEAD).max(1);
-        let start = tile.amplification_ahead(victims);
+        let start = tile.space.amplification_ahead(victims);
         let step = first.pace.piece_units() * PIECES_BETWEEN;
         for tried in 0..MOST_TRIES {
             go_on(&mut tile, &mut writers, (step, false), &mut load_draws);
-            let apart = (tile.amplification_ahead(victims) / start).ln().abs();
+            let apart = (tile.space.amplification_ahead(victims) / start).ln().abs();
             let left = 1.0 - f64::from(tried) / f64::from(MOST_TRIES);
             if apart >= FAR * left * scatter.deviation {
                 break;

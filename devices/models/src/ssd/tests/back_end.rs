@@ -69,9 +69,9 @@ fn a_program_waits_where_its_write_does_not() {
     let write = bench.submit(&mut ssd, Op::Write, 0, 16384, 0);
     assert_eq!(bench.end(write), 3 * US);
     bench.run(&mut ssd, Time(568 * US));
-    assert!(ssd.nand.is_awake(0) || ssd.nand.is_awake(1));
+    assert!(ssd.store.nand.is_awake(0) || ssd.store.nand.is_awake(1));
     bench.run(&mut ssd, Time(569 * US));
-    assert!(!ssd.nand.is_awake(0) && !ssd.nand.is_awake(1));
+    assert!(!ssd.store.nand.is_awake(0) && !ssd.store.nand.is_awake(1));
     // A die at work keeps it awake.
     bench.submit(&mut ssd, Op::Write, 0, 16384, 600 * US);
     let read = bench.submit(&mut ssd, Op::Read, 40 << 20, 4096, 800 * US);

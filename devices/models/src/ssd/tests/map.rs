@@ -84,7 +84,7 @@ fn changed_map_pages_are_written_back() {
             bench.submit(&mut ssd, Op::Write, offset, 4096, index * 400_000);
         }
         bench.run(&mut ssd, Time::NEVER);
-        assert_eq!(ssd.check(), Ok(()));
+        assert_eq!(ssd.store.check(), Ok(()));
         let figures = ssd.figures();
         let of = |name| {
             figures

@@ -20,6 +20,6 @@ fn a_small_write_costs_a_whole_unit() {
         let of = |wanted: &str| figures.iter().find(|(name, _)| *name == wanted).unwrap().1;
         assert_eq!(of("nand_bytes_written"), f64::from(sets * 16_384));
         assert_eq!(of("partial_unit_reads"), f64::from(reads));
-        assert_eq!(ssd.check(), Ok(()));
+        assert_eq!(ssd.store.check(), Ok(()));
     }
 }

@@ -103,7 +103,7 @@ fn an_idle_drive_folds_and_is_fast_again() {
     let ends = completed(&mut ssd, &mut bench, 30_000_000);
     assert_eq!(ends[4..8], [116_000, 116_000, 232_000, 232_000]);
     assert_eq!(figure(&ssd, "folded_bytes"), 6.0 * SET as f64);
-    assert_eq!(ssd.check(), Ok(()));
+    assert_eq!(ssd.store.check(), Ok(()));
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_dynamic_cache_has_what_the_data_leave() {
     let slc = params.nand.slc_cache.as_mut().unwrap();
     slc.dynamic_bytes = 1 << 40;
     let ssd = drive(&params);
-    let share = ssd.translation.mapped_share();
+    let share = ssd.store.translation.space.mapped_share();
     let (dies, sets) = (2, 64 * 64);
     let room = (f64::from(dies * sets) * (1.0 - share) / 3.0) as u64 + 4;
     let mut bench = Bench::new();

@@ -10,7 +10,7 @@ fn addresses_of_all_slices_share_the_units_of_one() {
     params.slices = 2;
     let slice = params.capacity_bytes;
     let mut ssd = drive(&params);
-    assert_eq!(ssd.capacity_bytes(), 2 * slice);
+    assert_eq!(ssd.params.addressable_bytes(), 2 * slice);
     assert_eq!(ssd.units(slice + 4096, 8192), (1, 2));
     assert_eq!(
         ssd.units(2 * slice - 4096, 4096).0,
@@ -20,6 +20,6 @@ fn addresses_of_all_slices_share_the_units_of_one() {
     bench.submit(&mut ssd, Op::Write, slice, 16384, 0);
     bench.submit(&mut ssd, Op::Trim, slice, 16384, 0);
     bench.run(&mut ssd, Time::NEVER);
-    assert_eq!(ssd.check(), Ok(()));
+    assert_eq!(ssd.store.check(), Ok(()));
     assert_eq!(ssd.written().host_units, 4);
 }

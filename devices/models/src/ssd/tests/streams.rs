@@ -23,8 +23,8 @@ fn small_reads_of_a_stream_are_given_what_has_come_with_their_page_sets() {
     // Sets 0, 0 again and 1, each unit once.
     let done = |ssd: &Ssd<Direct>| {
         (
-            ssd.nand.operations.reads,
-            ssd.nand.operations.transferred_bytes,
+            ssd.store.nand.operations.reads,
+            ssd.store.nand.operations.transferred_bytes,
         )
     };
     assert_eq!(done(&ssd), (3, 8 * 4096));
@@ -63,7 +63,7 @@ fn readers_of_one_range_share_what_is_read() {
         assert_eq!(longest, 3_000, "{lag_units} units apart");
         let sets = (80 + 2 * lag_units) / 4 + 2;
         let each = if 2 * lag_units > 4 { 3 } else { 1 };
-        let sensed = ssd.nand.operations.reads;
+        let sensed = ssd.store.nand.operations.reads;
         assert!(sensed <= each * sets + 9, "{sensed} reads of {sets} sets");
     }
 }
@@ -78,7 +78,7 @@ fn reads_of_whole_page_sets_bring_nothing_else() {
     for set in 0..4 {
         bench.submit(&mut ssd, Op::Read, set * 16384, 16384, set * 1_000);
     }
-    assert_eq!(ssd.nand.operations.transferred_bytes, 4 * 16384);
+    assert_eq!(ssd.store.nand.operations.transferred_bytes, 4 * 16384);
 }
 
 /// A unit of a stream costs the core 1 us, others 5 us; two streams and random reads alternate.

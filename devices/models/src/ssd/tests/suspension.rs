@@ -69,7 +69,7 @@ fn planes_that_read_by_themselves_program_together() {
     assert_eq!(bench.end(reads[0]), 103_000 + 10_000 + 54_000);
     assert_eq!(bench.end(reads[1]), 103_000 + 10_000 + 54_000 + 4_000);
     bench.run(&mut ssd, Time::NEVER);
-    assert_eq!(ssd.check(), Ok(()));
+    assert_eq!(ssd.store.check(), Ok(()));
 }
 
 #[test]

@@ -17,13 +17,13 @@ fn units_without_data_are_counted_apart() {
     let mut ssd = drive(&params());
     let mut bench = Bench::new();
     bench.submit(&mut ssd, Op::Read, 0, 16384, 0);
-    assert_eq!(ssd.read_units(), counts(4, 0));
+    assert_eq!(ssd.store.read_units, counts(4, 0));
     // Two units before the end of what was written, two beyond it.
     bench.submit(&mut ssd, Op::Read, END - 8192, 16384, 1_000_000);
-    assert_eq!(ssd.read_units(), counts(8, 2));
+    assert_eq!(ssd.store.read_units, counts(8, 2));
     bench.submit(&mut ssd, Op::Write, END, 4096, 2_000_000);
     bench.submit(&mut ssd, Op::Read, END, 8192, 3_000_000);
-    assert_eq!(ssd.read_units(), counts(10, 3));
+    assert_eq!(ssd.store.read_units, counts(10, 3));
 }
 
 /// What a drive reads ahead counts when it is asked for, and once.
@@ -48,7 +48,7 @@ fn a_stream_counts_what_it_asks_for() {
             );
         }
         assert_eq!(
-            ssd.read_units(),
+            ssd.store.read_units,
             counts(20, 12),
             "keeps pages: {keeps_pages}"
         );

@@ -1,6 +1,7 @@
 //! The counters checked against the map, and the wear of the blocks.
 
 use super::Translation;
+use crate::fault::Fault;
 use crate::ssd::map::slot::NONE;
 
 /// Slots up to which all are checked, of a run that has written much.
@@ -13,44 +14,34 @@ const FEWEST: u64 = 1 << 12;
 const FOR_EACH_WRITTEN: u64 = 4;
 
 impl Translation {
-    /// Erases of the most and of the least worn block.
-    pub(crate) fn wear(&self) -> (u32, u32) {
-        let erases = (0..self.blocks.count()).map(|block| self.blocks.erases(block));
-        let (mut most, mut least) = (0, u32::MAX);
-        for n in erases {
-            (most, least) = (most.max(n), least.min(n));
-        }
-        (most, least)
-    }
-
     /// Checks that every mapped unit lies in the slot that names it, and that valid counts agree.
     /// Of a large drive, or after a short run, a sample of blocks and units is checked.
     ///
     /// # Errors
     /// Says which counts do not agree.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let per_block = self.block_of.get();
+        let per_block = self.space.block_of.get();
         let written = self.counts.host + self.counts.moved;
         let enough = if cfg!(debug_assertions) {
             ALL_SLOTS
         } else {
             (FOR_EACH_WRITTEN * written).clamp(FEWEST, ALL_SLOTS)
         };
-        let small = u64::from(self.blocks.count()) * u64::from(per_block) <= enough;
+        let small = u64::from(self.space.blocks.count()) * u64::from(per_block) <= enough;
         let sampled = enough.min(SAMPLED) as u32;
         let stride = if small {
             1
         } else {
             // A step that shares no factor with the blocks of a die meets every place in a die.
-            (self.blocks.count() / (sampled / per_block).max(8)).max(1) | 1
+            (self.space.blocks.count() / (sampled / per_block).max(8)).max(1) | 1
         };
-        for block in (0..self.blocks.count()).step_by(stride as usize) {
+        for block in (0..self.space.blocks.count()).step_by(stride as usize) {
             let slots = block * per_block..(block + 1) * per_block;
             let mut marks_agree = true;
             let found = slots
                 .filter(|&slot| {
                     let unit = self.map.unit(block, slot);
-                    let holds = unit < self.shape.units && self.map.find(unit).slot == slot;
+                    let holds = unit < self.space.shape.units && self.map.find(unit).slot == slot;
                     marks_agree &= holds == self.map.is_valid(block, slot);
                     holds
                 })
@@ -60,62 +51,48 @@ impl Translation {
                     "valid marks of block {block} disagree with the map"
                 ));
             }
-            if found != self.blocks.valid(block) {
+            if found != self.space.blocks.valid(block) {
                 return Err(format!(
                     "block {block} holds {found} valid units, its counter says {}",
-                    self.blocks.valid(block)
+                    self.space.blocks.valid(block)
                 ));
             }
         }
         let unit_stride = if small {
             1
         } else {
-            (self.shape.units / sampled).max(1)
+            (self.space.shape.units / sampled).max(1)
         };
-        for unit in (0..self.shape.units).step_by(unit_stride as usize) {
+        for unit in (0..self.space.shape.units).step_by(unit_stride as usize) {
             let slot = self.map.find(unit).slot;
-            if slot != NONE && self.map.unit(self.block_of.quotient(slot), slot) != unit {
+            if slot != NONE && self.map.unit(self.space.block_of.quotient(slot), slot) != unit {
                 return Err(format!(
                     "unit {unit} is not in slot {slot} where the map says"
                 ));
             }
         }
-        self.check_dies()
+        self.space.check_dies()
     }
 
-    /// Why nothing can be freed any more on a die, and what to change, if that is so.
-    pub(crate) fn why_stuck(&self) -> Option<String> {
+    /// Why nothing can be freed any more on a die, and what to change, if that is so on a drive of
+    /// this capacity.
+    pub(crate) fn failure(&self, capacity_bytes: u64) -> Option<Fault> {
         let die = self.stuck?;
-        let blocks = &self.dies[die as usize];
+        let blocks = &self.space.dies[die as usize];
         let open = if self.params.separate_frontiers {
             "2 open ones, the host's and that of moved data"
         } else {
             "the open one"
         };
-        Some(format!(
+        let why = format!(
             "a smaller capacity or more blocks: garbage collection can free nothing on die {die}. \
              Its {} blocks hold data in {} of {} units; what is spare lies in {} free blocks and \
              {open}, and every other block is full of data",
-            self.shape.blocks_per_die,
+            self.space.shape.blocks_per_die,
             blocks.valid,
-            self.shape.units_per_die(),
+            self.space.shape.units_per_die(),
             blocks.free.len(),
-        ))
-    }
-
-    fn check_dies(&self) -> Result<(), String> {
-        for (index, die) in self.dies.iter().enumerate() {
-            let first = index as u32 * self.shape.blocks_per_die;
-            let valid: u32 = (first..first + self.shape.blocks_per_die)
-                .map(|block| self.blocks.valid(block))
-                .sum();
-            if valid != die.valid {
-                return Err(format!(
-                    "die {index} holds {valid} valid units, its counter says {}",
-                    die.valid
-                ));
-            }
-        }
-        Ok(())
+        );
+        Some(Fault::new("capacity_bytes", capacity_bytes, why))
     }
 }

@@ -120,6 +120,15 @@ impl Blocks {
         self.valid[block as usize] -= units;
     }
 
+    /// When a block was closed; a block that is still open counts as closed last.
+    pub(crate) fn closing_order(&self, block: u32) -> u32 {
+        if self.is_closed(block) {
+            self.closed_at(block)
+        } else {
+            self.closings()
+        }
+    }
+
     /// The block takes no more data: from now on it may be a victim.
     pub(crate) fn close(&mut self, block: u32) {
         self.valid[block as usize] &= !NOT_CLOSED;

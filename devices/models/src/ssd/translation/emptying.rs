@@ -1,11 +1,9 @@
 //! How a block is emptied: in step with the host, at once for lack of room, or in idle time.
 
 use super::{Translation, Work};
-use crate::ssd::translation::blocks::{FreeOrder, Origin, Victim};
+use crate::ssd::translation::blocks::{FreeOrder, Origin};
 use crate::ssd::translation::policy::{self, CollectionParams, LEVELLING_NEEDS, Policy};
 
-/// Free blocks that a die reserves for the frontiers; it can spare any others.
-const FRONTIER_RESERVE: usize = 2;
 /// A die with fewer free blocks than collection aims at empties a victim earlier, by one part in so
 /// many of the host's writes. So it regains the free blocks that bad victims have cost.
 const CATCHING_UP: u32 = 4;
@@ -57,19 +55,19 @@ impl Translation {
         work: &mut W,
     ) -> Option<u32> {
         let (mut tries, mut ahead) = (0, 0);
-        while self.dies[die as usize].free.len() < target as usize {
+        while self.space.dies[die as usize].free.len() < target as usize {
             tries += 1;
-            let emptiest = tries > self.shape.blocks_per_die;
-            if self.dies[die as usize].victim.is_none() {
+            let emptiest = tries > self.space.shape.blocks_per_die;
+            if self.space.dies[die as usize].victim.is_none() {
                 let needed = if emptiest { Need::Emptiest } else { need };
                 if !self.choose_victim(die, needed) {
                     return None;
                 }
             }
-            if let Some(victim) = self.dies[die as usize].victim {
+            if let Some(victim) = self.space.dies[die as usize].victim {
                 ahead += victim.budget.saturating_sub(victim.written);
             }
-            while self.dies[die as usize].victim.is_some() {
+            while self.space.dies[die as usize].victim.is_some() {
                 self.collect_set(die, work);
             }
         }
@@ -79,60 +77,37 @@ impl Translation {
     /// Collects on `die` in step with `units` that the host has written there.
     pub(super) fn collect_in_step<W: Work>(&mut self, die: u32, units: u32, work: &mut W) {
         let start = self.params.start_free_blocks as usize;
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.space.dies[die as usize];
         if state.victim.is_none()
             && (state.free.len() >= start || !self.choose_victim(die, Need::InStep))
         {
             return;
         }
-        if let Some(victim) = &mut self.dies[die as usize].victim {
+        if let Some(victim) = &mut self.space.dies[die as usize].victim {
             victim.written += units;
         }
-        while let Some(victim) = self.dies[die as usize].victim {
-            let due = u64::from(victim.written) * u64::from(self.shape.sets_per_block);
-            let budget = self.budget(die, victim);
+        while let Some(victim) = self.space.dies[die as usize].victim {
+            let due = u64::from(victim.written) * u64::from(self.space.shape.sets_per_block);
+            let budget = self.space.budget(die, victim);
             let in_step = u64::from(victim.next_set) * u64::from(budget) >= due && budget > 0;
-            if in_step && !self.shares_last_block(die) {
+            if in_step && !self.space.shares_last_block(die) {
                 break;
             }
             self.collect_set(die, work);
         }
     }
 
-    /// Units that the host may write until the victim must be empty. A bad victim frees little. It
-    /// may take as long as a usual one while the die can spare free blocks; else all writes would
-    /// wait for that die.
-    fn budget(&self, die: u32, victim: Victim) -> u32 {
-        let state = &self.dies[die as usize];
-        if state.free.len() > FRONTIER_RESERVE {
-            victim.budget.max(state.usual_budget)
-        } else {
-            victim.budget
-        }
-    }
-
-    /// Units that hold the host's data.
-    pub(crate) fn valid_units(&self) -> u64 {
-        self.dies.iter().map(|die| u64::from(die.valid)).sum()
-    }
-
-    /// Valid units as a share of all that the NAND could hold.
-    pub(crate) fn mapped_share(&self) -> f64 {
-        let room = u64::from(self.shape.dies) * u64::from(self.shape.units_per_die());
-        self.valid_units() as f64 / room as f64
-    }
-
     /// True if collection in the background has not reached its goal on a die.
     pub(crate) fn wants_free_blocks(&self, die: u32) -> bool {
-        self.dies[die as usize].free.len() < self.params.background_free_blocks as usize
+        self.space.dies[die as usize].free.len() < self.params.background_free_blocks as usize
     }
 
     /// Collects in the background of a history until every die has `target` free blocks or `most`
     /// units have been moved.
     pub(crate) fn collect_while_idle<W: Work>(&mut self, target: u32, most: u64, work: &mut W) {
         let before = self.counts.moved;
-        for die in 0..self.shape.dies {
-            while self.dies[die as usize].free.len() < target as usize
+        for die in 0..self.space.shape.dies {
+            while self.space.dies[die as usize].free.len() < target as usize
                 && self.counts.moved - before < most
                 && self.collect_in_background(die, work)
             {}
@@ -144,39 +119,42 @@ impl Translation {
     /// the next step follows that: so it skips page sets without valid data.
     pub(crate) fn collect_in_background<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
         let target = self.params.background_free_blocks as usize;
-        let state = &self.dies[die as usize];
+        let state = &self.space.dies[die as usize];
         if state.victim.is_none() {
             if state.free.len() >= target || !self.choose_victim(die, Need::Idle) {
                 return false;
             }
-            let victim = self.dies[die as usize].victim.expect("just chosen");
+            let victim = self.space.dies[die as usize].victim.expect("just chosen");
             // A full block frees nothing: idle time is not spent on it.
             if victim.budget == 0 {
-                self.blocks.close(victim.block);
-                self.dies[die as usize].victim = None;
+                self.space.blocks.close(victim.block);
+                self.space.dies[die as usize].victim = None;
                 return false;
             }
         }
         let mut worked = self.collect_set(die, work);
-        while self.dies[die as usize].victim.is_some() && (!worked || self.shares_last_block(die)) {
+        while self.space.dies[die as usize].victim.is_some()
+            && (!worked || self.space.shares_last_block(die))
+        {
             worked |= self.collect_set(die, work);
         }
         true
     }
 
-    /// True if the host writes to the block into which the victim is being moved and there is no
-    /// other: the victim is then emptied before the host goes on, which could fill the block.
-    fn shares_last_block(&self, die: u32) -> bool {
-        !self.params.separate_frontiers && self.dies[die as usize].free.is_empty()
-    }
-
     fn choose_victim(&mut self, die: u32, need: Need) -> bool {
-        let range = (die * self.shape.blocks_per_die, self.shape.blocks_per_die);
-        let per_block = self.block_of.get();
-        let (free, gap) = (self.dies[die as usize].free.len(), self.params.wear_gap);
+        let range = (
+            die * self.space.shape.blocks_per_die,
+            self.space.shape.blocks_per_die,
+        );
+        let per_block = self.space.block_of.get();
+        let (free, gap) = (
+            self.space.dies[die as usize].free.len(),
+            self.params.wear_gap,
+        );
         if need == Need::InStep && gap > 0 && free + 1 >= LEVELLING_NEEDS as usize {
-            if let Some(block) = policy::least_worn(&self.blocks, range, gap) {
-                self.empty(die, block, per_block - self.blocks.valid(block));
+            if let Some(block) = policy::least_worn(&self.space.blocks, range, gap) {
+                self.space
+                    .empty(die, block, per_block - self.space.blocks.valid(block));
                 return true;
             }
         }
@@ -184,13 +162,19 @@ impl Translation {
         if need == Need::Emptiest {
             params.policy = Policy::Greedy;
         }
-        let chosen = policy::victim(&params, &self.blocks, range, per_block, &mut self.draws);
+        let chosen = policy::victim(
+            &params,
+            &self.space.blocks,
+            range,
+            per_block,
+            &mut self.draws,
+        );
         let Some(block) = chosen else { return false };
-        let budget = per_block - self.blocks.valid(block);
+        let budget = per_block - self.space.blocks.valid(block);
         if need == Need::Emptiest && budget == 0 {
             return false;
         }
-        let usual = &mut self.dies[die as usize].usual_budget;
+        let usual = &mut self.space.dies[die as usize].usual_budget;
         *usual = if *usual == 0 {
             budget
         } else {
@@ -202,41 +186,30 @@ impl Translation {
         } else {
             0
         };
-        self.empty(die, block, budget - catching_up);
+        self.space.empty(die, block, budget - catching_up);
         true
-    }
-
-    /// Begins to empty a block, until the host has written `budget` units.
-    fn empty(&mut self, die: u32, block: u32, budget: u32) {
-        self.blocks.take(block);
-        self.dies[die as usize].victim = Some(Victim {
-            block,
-            next_set: 0,
-            budget,
-            written: 0,
-        });
     }
 
     /// Moves what is valid in the victim's next page set; erases the block after the last one.
     /// False if the die has nothing to do for it.
     pub(crate) fn collect_set<W: Work>(&mut self, die: u32, work: &mut W) -> bool {
-        let Some(mut victim) = self.dies[die as usize].victim else {
+        let Some(mut victim) = self.space.dies[die as usize].victim else {
             return false;
         };
         let mut moved = 0;
-        let per_set = self.shape.units_per_set;
-        let first = victim.block * self.block_of.get() + victim.next_set * per_set;
-        if self.blocks.valid(victim.block) == 0 {
-            victim.next_set = self.shape.sets_per_block - 1;
+        let per_set = self.space.shape.units_per_set;
+        let first = victim.block * self.space.block_of.get() + victim.next_set * per_set;
+        if self.space.blocks.valid(victim.block) == 0 {
+            victim.next_set = self.space.shape.sets_per_block - 1;
         } else {
             let mut moving = std::mem::take(&mut self.moving);
             moving.clear();
             self.map.take_out(victim.block, first, per_set, &mut moving);
             let count = moving.len() as u32;
             if count > 0 {
-                work.collect_read(die, self.set(first), count);
-                self.blocks.drop_valid(victim.block, count);
-                self.dies[die as usize].valid -= count;
+                work.collect_read(die, self.space.set(first), count);
+                self.space.blocks.drop_valid(victim.block, count);
+                self.space.dies[die as usize].valid -= count;
             }
             if work.follows_map() {
                 for &home in &moving {
@@ -245,13 +218,13 @@ impl Translation {
             }
             let mut left = &moving[..];
             while !left.is_empty() {
-                if self.needs_block(die, Origin::Collection) {
+                if self.space.needs_block(die, Origin::Collection) {
                     self.open(die, Origin::Collection, work);
                 }
-                let room = self.room_in_set(die, Origin::Collection);
+                let room = self.space.room_in_set(die, Origin::Collection);
                 let (now, later) = left.split_at(left.len().min(room as usize));
                 if self.append(die, Origin::Collection, now) {
-                    let set = self.last_set(die, Origin::Collection);
+                    let set = self.space.last_set(die, Origin::Collection);
                     work.program(die, Origin::Collection, set);
                 }
                 left = later;
@@ -261,19 +234,19 @@ impl Translation {
             self.moving = moving;
         }
         victim.next_set += 1;
-        let state = &mut self.dies[die as usize];
-        if victim.next_set < self.shape.sets_per_block {
+        let state = &mut self.space.dies[die as usize];
+        if victim.next_set < self.space.shape.sets_per_block {
             state.victim = Some(victim);
             return moved > 0;
         }
         state.victim = None;
-        self.blocks.erase(victim.block);
+        self.space.blocks.erase(victim.block);
         let order = if self.params.level_wear {
             FreeOrder::Wear
         } else {
             FreeOrder::Arrival
         };
-        state.add_free(victim.block, &self.blocks, order);
+        state.add_free(victim.block, &self.space.blocks, order);
         self.counts.erases += 1;
         work.erase(die);
         true

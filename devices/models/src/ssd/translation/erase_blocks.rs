@@ -1,6 +1,6 @@
 //! The erase blocks of a drive, to look at.
 
-use super::Translation;
+use super::space::Space;
 use crate::ssd::map::slot::NONE;
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ pub struct EraseBlocks {
     pub erases: Vec<u32>,
 }
 
-impl Translation {
+impl Space {
     /// The erase blocks as they are now.
     pub(crate) fn erase_blocks(&self) -> EraseBlocks {
         let every = 0..self.blocks.count();

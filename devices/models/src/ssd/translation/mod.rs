@@ -9,17 +9,19 @@ mod emptying;
 pub mod erase_blocks;
 pub mod policy;
 mod restore;
+pub mod shape;
+pub mod space;
 mod tiles;
 
 use crate::ssd::map::layout::Layout;
 use crate::ssd::map::mapping::Mapping;
 use crate::ssd::map::slot::{Found, Frontier, NONE};
-use blocks::{Blocks, Die, Origin};
+use blocks::Origin;
 use policy::CollectionParams;
-use raidlab_kernel::Divider;
 use raidlab_kernel::Stream;
 pub(crate) use restore::SavedTranslation;
-use serde::{Deserialize, Serialize};
+pub(crate) use shape::{Counts, Shape};
+use space::Space;
 
 /// Takes the NAND operations that the translation layer causes, in order.
 pub(crate) trait Work {
@@ -50,72 +52,12 @@ impl Work for Untimed {
     fn erase(&mut self, _die: u32) {}
 }
 
-/// The numbers that make up a drive's address spaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Shape {
-    /// Mapping units that the host can address.
-    pub(crate) units: u32,
-    /// Dies.
-    pub(crate) dies: u32,
-    /// Blocks of a die; a block spans all planes.
-    pub(crate) blocks_per_die: u32,
-    /// Page sets of a block: one page of every plane.
-    pub(crate) sets_per_block: u32,
-    /// Mapping units of a page set.
-    pub(crate) units_per_set: u32,
-}
-
-impl Shape {
-    pub(crate) fn units_per_block(&self) -> u32 {
-        self.sets_per_block * self.units_per_set
-    }
-
-    pub(crate) fn units_per_die(&self) -> u32 {
-        self.blocks_per_die * self.units_per_block()
-    }
-}
-
-/// What was done, in mapping units unless the name says otherwise.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub(crate) struct Counts {
-    /// Written by the host.
-    pub(crate) host: u64,
-    /// Moved by garbage collection.
-    pub(crate) moved: u64,
-    /// Left empty because a page set was programmed before it was full.
-    pub(crate) padded: u64,
-    /// Blocks erased.
-    pub(crate) erases: u64,
-}
-
-impl Counts {
-    /// NAND writes for each write of the host; 1 if there were none.
-    pub(crate) fn write_amplification(&self) -> f64 {
-        if self.host == 0 {
-            return 1.0;
-        }
-        (self.host + self.moved) as f64 / self.host as f64
-    }
-
-    /// Units moved as a share of all that NAND has written; 0 if there were none.
-    pub(crate) fn moved_share(&self) -> f64 {
-        self.moved as f64 / (self.host + self.moved).max(1) as f64
-    }
-}
-
 /// Map, blocks, frontiers and garbage collection of one drive.
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Translation {
-    shape: Shape,
     params: CollectionParams,
     pub(crate) map: Mapping,
-    blocks: Blocks,
-    dies: Vec<Die>,
-    /// Divide slots into blocks, blocks into dies, slots into page sets, sets into blocks.
-    block_of: Divider,
-    die_of: Divider,
-    set_of: Divider,
-    sets_of: Divider,
+    pub(crate) space: Space,
     /// The die whose page set the host is filling.
     current: u32,
     /// Units that a die may hold so that collection can always free a block.
@@ -126,10 +68,8 @@ pub(crate) struct Translation {
     /// Of all units that a history's last load at random had NAND write, those that were moved.
     moved_share: f64,
     /// The die on which nothing can be freed any more.
-    #[serde(skip)]
     stuck: Option<u32>,
     /// Homes of units on the move; a field, so that collection allocates nothing.
-    #[serde(skip)]
     moving: Vec<u32>,
 }
 
@@ -147,25 +87,10 @@ impl Translation {
     ) -> Translation {
         let per_block = shape.units_per_block();
         let count = shape.dies * shape.blocks_per_die;
-        let dies = (0..shape.dies)
-            .map(|die| Die {
-                free: (die * shape.blocks_per_die..(die + 1) * shape.blocks_per_die).collect(),
-                frontiers: [Frontier::CLOSED; 2],
-                victim: None,
-                usual_budget: 0,
-                valid: 0,
-            })
-            .collect();
         Translation {
-            shape,
             params,
             map: Mapping::new(shape.units, count, per_block, layout),
-            blocks: Blocks::new(count as usize),
-            dies,
-            block_of: Divider::new(per_block),
-            die_of: Divider::new(shape.blocks_per_die),
-            set_of: Divider::new(shape.units_per_set),
-            sets_of: Divider::new(shape.sets_per_block),
+            space: Space::new(shape, params.separate_frontiers),
             current: 0,
             die_limit: shape.units_per_die() - WORKING_BLOCKS * per_block,
             draws,
@@ -175,14 +100,6 @@ impl Translation {
             stuck: None,
             moving: Vec::with_capacity(shape.units_per_set as usize),
         }
-    }
-
-    /// Units in page sets that are open: placed, and not programmed yet.
-    pub(crate) fn units_in_open_sets(&self) -> u64 {
-        let frontiers = self.dies.iter().flat_map(|die| &die.frontiers);
-        let open = frontiers.filter(|frontier| frontier.block != NONE);
-        open.map(|frontier| u64::from(self.set_of.split(frontier.next).1))
-            .sum()
     }
 
     /// Share of the units that lie where collection has moved them and not where the host has
@@ -196,29 +113,10 @@ impl Translation {
         self.open_at_start
     }
 
-    /// True if the next unit of the host opens a block.
-    pub(crate) fn at_block_boundary(&self) -> bool {
-        let frontier = self.dies[self.current as usize].frontiers[Origin::Host as usize];
-        frontier.block == NONE || frontier.next == self.block_of.get()
-    }
-
-    /// Units that still fit into the block that moved data go to.
-    pub(crate) fn room_for_collection(&self) -> u32 {
-        let frontier = self.dies[self.current as usize].frontiers[Origin::Collection as usize];
-        match frontier.block {
-            NONE => 0,
-            _ => self.block_of.get() - frontier.next,
-        }
-    }
-
     /// True if nothing can be freed any more on one of the dies.
     #[inline]
     pub(crate) fn is_stuck(&self) -> bool {
         self.stuck.is_some()
-    }
-
-    pub(crate) fn shape(&self) -> Shape {
-        self.shape
     }
 
     pub(crate) fn counts(&self) -> Counts {
@@ -227,36 +125,23 @@ impl Translation {
 
     /// Makes the layer ready for a run after it was read from a file.
     pub(crate) fn resume(&mut self) {
-        self.moving.reserve(self.shape.units_per_set as usize);
+        self.moving.reserve(self.space.shape.units_per_set as usize);
         self.reset_counts();
     }
 
     /// Starts counting anew, as at the end of a warm-up.
     pub(crate) fn reset_counts(&mut self) {
         self.counts = Counts::default();
-        self.open_at_start = self.units_in_open_sets();
-    }
-
-    /// The page set of a slot, sets numbered over the whole drive.
-    #[inline]
-    pub(crate) fn set(&self, slot: u32) -> u32 {
-        self.set_of.quotient(slot)
+        self.open_at_start = self.space.units_in_open_sets();
     }
 
     /// The units that lie in a page set.
     pub(crate) fn units_of(&self, set: u32) -> impl Iterator<Item = u32> + '_ {
-        let first = set * self.shape.units_per_set;
-        let block = self.block_of.quotient(first);
-        let slots = first..first + self.shape.units_per_set;
+        let first = set * self.space.shape.units_per_set;
+        let block = self.space.block_of.quotient(first);
+        let slots = first..first + self.space.shape.units_per_set;
         let here = slots.filter(move |&slot| self.map.is_valid(block, slot));
         here.map(move |slot| self.map.unit(block, slot))
-    }
-
-    /// (die of a page set, number of the set in its block)
-    #[inline]
-    pub(crate) fn locate(&self, set: u32) -> (u32, u32) {
-        let (block, within) = self.sets_of.split(set);
-        (self.die_of.quotient(block), within)
     }
 
     /// The die whose page set the host is filling.
@@ -265,24 +150,16 @@ impl Translation {
         self.current
     }
 
-    /// The page set that the host is filling; none if the next write opens a block or set.
-    #[inline]
-    pub(crate) fn open_set(&self, die: u32) -> u32 {
-        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
-        if frontier.block == NONE || self.set_of.split(frontier.next).1 == 0 {
-            return NONE;
-        }
-        self.set(frontier.block * self.block_of.get() + frontier.next)
-    }
-
     /// Prefetches what a write of `unit` needs; nothing for a unit beyond the end.
     #[inline]
     pub(crate) fn prefetch(&self, unit: u32) {
-        if unit < self.shape.units {
+        if unit < self.space.shape.units {
             let laid = self.map.layout().find(unit);
             self.map.prefetch(laid);
             if laid.slot != NONE {
-                self.blocks.prefetch(self.block_of.quotient(laid.slot));
+                self.space
+                    .blocks
+                    .prefetch(self.space.block_of.quotient(laid.slot));
             }
         }
     }
@@ -290,7 +167,7 @@ impl Translation {
     /// Prefetches what [`Translation::prefetch`] needs.
     #[inline]
     pub(crate) fn prefetch_layout(&self, unit: u32) {
-        if unit < self.shape.units {
+        if unit < self.space.shape.units {
             self.map.layout().prefetch(unit);
         }
     }
@@ -307,7 +184,7 @@ impl Translation {
         let die = self.current;
         self.counts.host += 1;
         let Found { home, mut slot } = unit;
-        if self.needs_block(die, Origin::Host) {
+        if self.space.needs_block(die, Origin::Host) {
             if !self.open(die, Origin::Host, work) {
                 return;
             }
@@ -324,11 +201,11 @@ impl Translation {
 
     /// Programs the page set that the host is filling, as full as it is.
     pub(crate) fn pad<W: Work>(&mut self, work: &mut W) {
-        let room = self.room_in_set(self.current, Origin::Host);
-        if room == self.shape.units_per_set {
+        let room = self.space.room_in_set(self.current, Origin::Host);
+        if room == self.space.shape.units_per_set {
             return;
         }
-        let frontier = &mut self.dies[self.current as usize].frontiers[Origin::Host as usize];
+        let frontier = &mut self.space.dies[self.current as usize].frontiers[Origin::Host as usize];
         frontier.next += room;
         self.counts.padded += u64::from(room);
         self.finish_set(work);
@@ -345,35 +222,11 @@ impl Translation {
         }
     }
 
-    /// The page set before a frontier.
-    fn last_set(&self, die: u32, origin: Origin) -> u32 {
-        let Frontier { block, next } = self.dies[die as usize].frontiers[self.stream(origin)];
-        self.set(block * self.block_of.get() + next - 1)
-    }
-
-    /// Units that still fit into the page set at a frontier; as many as it holds if that is a new
-    /// one.
-    #[inline]
-    pub(crate) fn room_in_set(&self, die: u32, origin: Origin) -> u32 {
-        let next = self.dies[die as usize].frontiers[self.stream(origin)].next;
-        self.shape.units_per_set - self.set_of.split(next).1
-    }
-
-    /// The index of the frontier that takes data of this origin.
-    #[inline]
-    fn stream(&self, origin: Origin) -> usize {
-        if self.params.separate_frontiers {
-            origin as usize
-        } else {
-            Origin::Host as usize
-        }
-    }
-
     /// The host's page set is full: program it, collect in step, go to the next die.
     fn finish_set<W: Work>(&mut self, work: &mut W) {
         let die = self.current;
-        work.program(die, Origin::Host, self.last_set(die, Origin::Host));
-        self.collect_in_step(die, self.shape.units_per_set, work);
+        work.program(die, Origin::Host, self.space.last_set(die, Origin::Host));
+        self.collect_in_step(die, self.space.shape.units_per_set, work);
         self.current = self.next_die(work);
     }
 
@@ -386,17 +239,18 @@ impl Translation {
     /// the buffer loses less than others by overwriting, and collects more.
     fn next_die<W: Work>(&self, work: &W) -> u32 {
         let after = |die| {
-            if die + 1 == self.shape.dies {
+            if die + 1 == self.space.shape.dies {
                 0
             } else {
                 die + 1
             }
         };
-        let can_hold =
-            |die: u32| self.dies[die as usize].valid + self.shape.units_per_set <= self.die_limit;
+        let can_hold = |die: u32| {
+            self.space.dies[die as usize].valid + self.space.shape.units_per_set <= self.die_limit
+        };
         let mut die = self.current;
         let mut first = None;
-        for _ in 0..self.shape.dies {
+        for _ in 0..self.space.shape.dies {
             die = after(die);
             if can_hold(die) {
                 if work.has_share(die) {
@@ -408,59 +262,52 @@ impl Translation {
         first.unwrap_or(die)
     }
 
-    /// True if a frontier of `die` has no room left.
-    #[inline]
-    fn needs_block(&self, die: u32, origin: Origin) -> bool {
-        let frontier = self.dies[die as usize].frontiers[self.stream(origin)];
-        frontier.block == NONE || frontier.next == self.block_of.get()
-    }
-
     /// Writes the units with these homes at a frontier of `die` whose page set has room for them;
     /// true if it has no more.
     #[inline]
     fn append(&mut self, die: u32, origin: Origin, homes: &[u32]) -> bool {
         let count = homes.len() as u32;
-        let stream = self.stream(origin);
-        let state = &mut self.dies[die as usize];
+        let stream = self.space.stream(origin);
+        let state = &mut self.space.dies[die as usize];
         let frontier = &mut state.frontiers[stream];
         let (block, slot) = (
             frontier.block,
-            frontier.block * self.block_of.get() + frontier.next,
+            frontier.block * self.space.block_of.get() + frontier.next,
         );
         frontier.next += count;
-        let is_full = self.set_of.split(frontier.next).1 == 0;
+        let is_full = self.space.set_of.split(frontier.next).1 == 0;
         state.valid += count;
-        self.blocks.add_valid(block, count);
+        self.space.blocks.add_valid(block, count);
         self.map.put(homes, slot);
         is_full
     }
 
     #[inline]
     fn invalidate(&mut self, slot: u32) {
-        let block = self.block_of.quotient(slot);
+        let block = self.space.block_of.quotient(slot);
         self.map.invalidate(block, slot);
-        self.blocks.drop_valid(block, 1);
-        self.dies[self.die_of.quotient(block) as usize].valid -= 1;
+        self.space.blocks.drop_valid(block, 1);
+        self.space.dies[self.space.die_of.quotient(block) as usize].valid -= 1;
     }
 
     /// Closes the frontier's block and opens a free one; false if none can be had.
     fn open<W: Work>(&mut self, die: u32, origin: Origin, work: &mut W) -> bool {
-        let stream = self.stream(origin);
+        let stream = self.space.stream(origin);
         // The last free block belongs to collection, which could free nothing without it.
         if origin == Origin::Host {
             if !self.make_room(die, work) {
                 return false;
             }
             // Collection may have opened a block for both.
-            let frontier = self.dies[die as usize].frontiers[stream];
-            if frontier.block != NONE && frontier.next < self.block_of.get() {
+            let frontier = self.space.dies[die as usize].frontiers[stream];
+            if frontier.block != NONE && frontier.next < self.space.block_of.get() {
                 return true;
             }
         }
-        let state = &mut self.dies[die as usize];
+        let state = &mut self.space.dies[die as usize];
         let full = state.frontiers[stream].block;
         if full != NONE {
-            self.blocks.close(full);
+            self.space.blocks.close(full);
         }
         // With wear levelling they are in the order of wear. Moved data are cold, so they go to a
         // worn block.

@@ -6,13 +6,34 @@ use crate::ssd::map::mapping::SavedMapping;
 use crate::ssd::map::slot::{Frontier, NONE};
 use crate::ssd::translation::blocks::{Blocks, Die, Victim};
 use crate::ssd::translation::policy::CollectionParams;
+use crate::ssd::translation::space::Space;
 use raidlab_kernel::{Divider, Stream};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize, Serializer};
 
 /// Counters of a file stay below this, so that a run cannot bring them to their end.
 const MOST: u32 = 1 << 30;
 
-/// The fields of [`Translation`], in the order in which they are written.
+/// As a file has it.
+impl Serialize for Translation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let space = &self.space;
+        let dividers = (space.block_of, space.die_of, space.set_of, space.sets_of);
+        let blocks = (&space.blocks, &space.dies, dividers);
+        let history = (self.open_at_start, self.moved_share);
+        let frontier = (self.current, self.die_limit, &self.draws, self.counts);
+        (
+            space.shape,
+            self.params,
+            &self.map,
+            blocks,
+            frontier,
+            history,
+        )
+            .serialize(serializer)
+    }
+}
+
+/// What the bytes of a [`Translation`] are, in the order in which they are written.
 #[derive(Deserialize)]
 pub(crate) struct SavedTranslation {
     shape: Shape,
@@ -62,15 +83,18 @@ impl SavedTranslation {
             .restore(found)
             .map_err(|why| format!("a state that agrees with itself: {why}"))?;
         let mut translation = Translation {
-            shape: found,
             params: self.params,
             map,
-            blocks: self.blocks,
-            dies: self.dies,
-            block_of: self.block_of,
-            die_of: self.die_of,
-            set_of: self.set_of,
-            sets_of: self.sets_of,
+            space: Space {
+                shape: found,
+                separate: self.params.separate_frontiers,
+                blocks: self.blocks,
+                dies: self.dies,
+                block_of: self.block_of,
+                die_of: self.die_of,
+                set_of: self.set_of,
+                sets_of: self.sets_of,
+            },
             current: self.current,
             die_limit: self.die_limit,
             draws: self.draws,
@@ -164,18 +188,18 @@ impl SavedTranslation {
 impl Translation {
     /// Nothing lies where an open block is to be written, or where a victim was emptied.
     fn check_ahead(&self) -> Result<(), String> {
-        let per_block = self.block_of.get();
+        let per_block = self.space.block_of.get();
         let any = |block: u32, from: u32, to: u32| {
             (from..to).any(|at| self.map.is_valid(block, block * per_block + at))
         };
-        for die in &self.dies {
+        for die in &self.space.dies {
             for open in die.frontiers.iter().filter(|open| open.block != NONE) {
                 if any(open.block, open.next, per_block) {
                     return Err(format!("block {} holds data ahead", open.block));
                 }
             }
             if let Some(victim) = die.victim
-                && any(victim.block, 0, victim.next_set * self.set_of.get())
+                && any(victim.block, 0, victim.next_set * self.space.set_of.get())
             {
                 return Err(format!("block {} holds data behind", victim.block));
             }

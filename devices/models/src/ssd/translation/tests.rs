@@ -24,7 +24,7 @@ fn drive(rho: f64, blocks: u32, pages: u32, params: CollectionParams) -> Transla
 }
 
 fn write_randomly(drive: &mut Translation, writes: u64, draws: &mut Stream) {
-    let units = u64::from(drive.shape.units);
+    let units = u64::from(drive.space.shape.units);
     for _ in 0..writes {
         drive.write(draws.below(units) as u32, &mut Untimed);
     }
@@ -39,7 +39,7 @@ fn steady(rho: f64, blocks: u32, pages: u32, policy: Policy, candidates: u32) ->
     };
     let mut drive = drive(rho, blocks, pages, params);
     let mut draws = Stream::new(1, "test", "load");
-    let units = u64::from(drive.shape.units);
+    let units = u64::from(drive.space.shape.units);
     write_randomly(&mut drive, 3 * units, &mut draws);
     drive.reset_counts();
     write_randomly(&mut drive, 2 * units, &mut draws);
@@ -115,15 +115,15 @@ fn best_of_several_meets_the_table() {
 fn sequential_writes_and_trimmed_space_cost_no_move() {
     let mut drive = drive(0.9, 256, 64, CollectionParams::default());
     for _ in 0..5 {
-        for unit in 0..drive.shape.units {
+        for unit in 0..drive.space.shape.units {
             drive.write(unit, &mut Untimed);
         }
     }
     assert_eq!(drive.counts().moved, 0);
     // Random writes of which half the drive was trimmed away before each round.
-    let half = drive.shape.units / 2;
+    let half = drive.space.shape.units / 2;
     for _ in 0..5 {
-        drive.trim(0, drive.shape.units);
+        drive.trim(0, drive.space.shape.units);
         for unit in (0..half).rev() {
             drive.write(unit, &mut Untimed);
         }
@@ -141,7 +141,7 @@ fn under_hot_spot(rho: f64, share: f64, area: f64, policy: Policy, apart: bool) 
     };
     let mut drive = drive(rho, 1024, 64, params);
     let mut draws = Stream::new(1, "test", "hot spot");
-    let units = u64::from(drive.shape.units);
+    let units = u64::from(drive.space.shape.units);
     let hot = (units as f64 * area) as u64;
     for rounds in [6, 2] {
         drive.reset_counts();
@@ -179,11 +179,11 @@ fn wear_levelling_keeps_cold_blocks_from_lagging() {
     for (index, wear_gap) in [0, 8].into_iter().enumerate() {
         let mut drive = drive(0.85, 256, 32, levelling(wear_gap));
         let mut draws = Stream::new(1, "test", "hot spot");
-        let hot = u64::from(drive.shape.units) / 4;
+        let hot = u64::from(drive.space.shape.units) / 4;
         for _ in 0..120 * hot {
             drive.write(draws.below(hot) as u32, &mut Untimed);
         }
-        let (most, least) = drive.wear();
+        let (most, least) = drive.space.wear();
         gaps[index] = most - least;
     }
     assert!(gaps[1] <= 10 && gaps[1] < gaps[0], "{gaps:?}");
@@ -203,7 +203,7 @@ fn levelling(wear_gap: u32) -> CollectionParams {
 fn most_moved_at_once(params: CollectionParams, area: f64) -> u64 {
     let mut drive = drive(0.8, 256, 32, params);
     let mut draws = Stream::new(1, "test", "load");
-    let units = (area * f64::from(drive.shape.units)) as u64;
+    let units = (area * f64::from(drive.space.shape.units)) as u64;
     let mut most = 0;
     for write in 0..40 * units {
         let before = drive.counts().moved;
@@ -289,7 +289,8 @@ fn collection_that_can_free_nothing_is_detected_and_explained() {
         for unit in (0..shape.units).chain(0..shape.units) {
             drive.write(unit, &mut Untimed);
         }
-        let why = drive.why_stuck().expect("nothing can be freed");
+        let fault = drive.failure(0).expect("nothing can be freed");
+        let why = fault.allowed;
         assert!(
             why.contains("die 0") && why.contains("of 160 units"),
             "{why}"
@@ -372,7 +373,7 @@ fn counters_agree_with_every_policy_and_a_saved_state_goes_on_as_if_it_had_never
         let counts = drive.counts();
         assert_eq!((counts.host, counts.erases), (30_000, work.erases));
         assert_eq!(counts.moved, work.units_read, "{policy:?}");
-        let open = drive.units_in_open_sets() as i64 - drive.units_open_at_start() as i64;
+        let open = drive.space.units_in_open_sets() as i64 - drive.units_open_at_start() as i64;
         let programmed = work.programs * u64::from(shape.units_per_set);
         assert_eq!(
             programmed as i64 + open,
@@ -468,9 +469,9 @@ fn a_drive_that_was_new_is_read_back_as_it_was() {
 fn erase_blocks_add_up_to_what_was_written() {
     let (blocks, pages) = (128, 32);
     let mut drive = drive(0.9, blocks, pages, CollectionParams::default());
-    let units = drive.shape.units;
+    let units = drive.space.shape.units;
     let looks = |drive: &Translation| {
-        let found = drive.erase_blocks();
+        let found = drive.space.erase_blocks();
         assert_eq!((found.dies, found.units), (1, pages));
         assert_eq!(found.valid.iter().sum::<u32>(), units);
         let number = |state| found.states.iter().filter(|&&each| each == state).count() as u64;

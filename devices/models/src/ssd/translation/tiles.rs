@@ -23,7 +23,7 @@ impl Translation {
         let missing: Vec<Vec<u32>> = (0..count).map(|tile| tiles.beyond_end(tile)).collect();
         let end = Arc::clone(&tiles.end);
         let mut drive = Translation::new(shape, params, Layout::Tiled(Box::new(tiles)), draws);
-        for (index, die) in drive.dies.iter_mut().enumerate() {
+        for (index, die) in drive.space.dies.iter_mut().enumerate() {
             let first = index as u32 * shape.blocks_per_die;
             let in_use = count / shape.dies * used;
             die.free = (first + in_use..first + shape.blocks_per_die).collect();
@@ -31,8 +31,8 @@ impl Translation {
         for (tile, &first) in first_blocks.iter().enumerate() {
             let die = (first / shape.blocks_per_die) as usize;
             for (index, block) in end.blocks.iter().enumerate() {
-                drive.blocks.restore(first + index as u32, block);
-                drive.dies[die].valid += block.valid;
+                drive.space.blocks.restore(first + index as u32, block);
+                drive.space.dies[die].valid += block.valid;
             }
             for &slot in &missing[tile] {
                 drive.invalidate(first * shape.units_per_block() + slot);
@@ -47,7 +47,7 @@ impl Translation {
                 }
             }
         }
-        drive.open_at_start = drive.units_in_open_sets();
+        drive.open_at_start = drive.space.units_in_open_sets();
         drive.stuck = end.stuck.then_some(0);
         drive.moved_share = end.moved_share;
         drive
@@ -56,12 +56,12 @@ impl Translation {
     /// Goes on writing a block that a history left open. Its slots go into the drive's own tables,
     /// unless it is full.
     fn resume_frontier(&mut self, die: usize, stream: usize, block: u32, next: u32) {
-        self.blocks.take(block);
-        self.dies[die].frontiers[stream] = Frontier { block, next };
-        if next == self.block_of.get() {
+        self.space.blocks.take(block);
+        self.space.dies[die].frontiers[stream] = Frontier { block, next };
+        if next == self.space.block_of.get() {
             return;
         }
-        let start = block * self.block_of.get();
+        let start = block * self.space.block_of.get();
         let mut homes = std::mem::take(&mut self.moving);
         homes.clear();
         let slots = start..start + next;
@@ -84,16 +84,16 @@ impl Translation {
         let Layout::Tiled(tiles) = self.map.layout() else {
             return;
         };
-        let ahead = tiles.end.ahead / self.shape.units_per_set;
+        let ahead = tiles.end.ahead / self.space.shape.units_per_set;
         let start_free_blocks = self.params.start_free_blocks;
-        for die in 0..self.shape.dies {
+        for die in 0..self.space.shape.dies {
             // Collection waits until the host is in step with it.
             self.params.start_free_blocks = 0;
             self.write_on(die, ahead, area, draws);
             self.params.start_free_blocks = start_free_blocks;
             self.write_on(die, 1, area, draws);
-            if let Some(victim) = self.dies[die as usize].victim {
-                let sets = victim.budget.div_ceil(self.shape.units_per_set);
+            if let Some(victim) = self.space.dies[die as usize].victim {
+                let sets = victim.budget.div_ceil(self.space.shape.units_per_set);
                 self.write_on(die, draws.below(u64::from(sets)) as u32, area, draws);
             }
         }
@@ -105,7 +105,7 @@ impl Translation {
     fn write_on(&mut self, die: u32, sets: u32, area: &Range<u32>, draws: &mut Stream) {
         for _ in 0..sets {
             self.current = die;
-            for _ in 0..self.shape.units_per_set {
+            for _ in 0..self.space.shape.units_per_set {
                 if let Some(unit) = self.unit_on(die, area, draws) {
                     self.write(unit, &mut Untimed);
                 }
@@ -118,41 +118,41 @@ impl Translation {
         let Layout::Tiled(tiles) = self.map.layout() else {
             return None;
         };
-        let layers = tiles.tiles.get() / self.shape.dies;
+        let layers = tiles.tiles.get() / self.space.shape.dies;
         let layer = draws.below(u64::from(layers)) as u32;
         let local = area.start + draws.below(u64::from(area.end - area.start)) as u32;
-        tiles.drive_unit(layer * self.shape.dies + die, local)
+        tiles.drive_unit(layer * self.space.shape.dies + die, local)
     }
 
     /// The state in which a tile ends: tables and blocks in use, free blocks left out. Collection
     /// is `ahead` units ahead of the host, and has moved the `moved_share` of what was written.
     pub(crate) fn into_tile(self, ahead: u32, moved_share: f64) -> TileEnd {
-        let per_block = self.block_of.get();
+        let per_block = self.space.block_of.get();
         let free: Vec<bool> = {
-            let mut free = vec![false; self.blocks.count() as usize];
-            for &block in self.dies.iter().flat_map(|die| &die.free) {
+            let mut free = vec![false; self.space.blocks.count() as usize];
+            for &block in self.space.dies.iter().flat_map(|die| &die.free) {
                 free[block as usize] = true;
             }
             free
         };
         let mut blocks = Vec::new();
         let mut moved_down = vec![NONE; free.len()];
-        for block in (0..self.blocks.count()).filter(|&block| !free[block as usize]) {
+        for block in (0..self.space.blocks.count()).filter(|&block| !free[block as usize]) {
             moved_down[block as usize] = blocks.len() as u32;
             blocks.push(TileBlock {
-                valid: self.blocks.valid(block),
-                closed: self.closing_order(block),
-                erases: self.blocks.erases(block),
+                valid: self.space.blocks.valid(block),
+                closed: self.space.blocks.closing_order(block),
+                erases: self.space.blocks.erases(block),
             });
         }
-        let count = (blocks.len() as u32 * per_block).max(self.shape.units);
+        let count = (blocks.len() as u32 * per_block).max(self.space.shape.units);
         let mut laid = Bits::new(count as usize);
         let mut units = vec![NONE; count as usize];
-        let mut homes = vec![NONE; self.shape.units as usize];
-        for unit in 0..self.shape.units {
+        let mut homes = vec![NONE; self.space.shape.units as usize];
+        for unit in 0..self.space.shape.units {
             let slot = self.map.find(unit).slot;
             if slot != NONE {
-                let (block, offset) = self.block_of.split(slot);
+                let (block, offset) = self.space.block_of.split(slot);
                 let home = moved_down[block as usize] * per_block + offset;
                 homes[unit as usize] = home;
                 units[home as usize] = unit;
@@ -166,7 +166,7 @@ impl Translation {
             *unit.1 = home;
             units[home as usize] = unit.0;
         }
-        let mut frontiers = self.dies[0].frontiers;
+        let mut frontiers = self.space.dies[0].frontiers;
         for frontier in frontiers.iter_mut().filter(|open| open.block != NONE) {
             frontier.block = moved_down[frontier.block as usize];
         }
@@ -186,50 +186,12 @@ impl Translation {
         }
     }
 
-    /// Write amplification of the victims that come next on the first die: of as many of its
-    /// emptiest closed blocks.
-    pub(crate) fn amplification_ahead(&self, victims: usize) -> f64 {
-        let mut valid = self.valid_of_emptiest();
-        valid.truncate(victims);
-        let valid_units: u32 = valid.iter().sum();
-        let units = valid.len() as u32 * self.block_of.get();
-        f64::from(units) / f64::from((units - valid_units).max(1))
-    }
-
     /// Units that the next 1, 2, 4 ... victims of the first die free together, up to an eighth of its
     /// blocks: those with the fewest valid units. Empty where collection chooses by something else.
     pub(crate) fn freed_ahead(&self) -> Box<[u32]> {
-        if self.params.policy != Policy::Greedy {
-            return Box::default();
-        }
-        let valid = self.valid_of_emptiest();
-        let mut freed = Vec::new();
-        let (mut victims, mut sum) = (0, 0);
-        for valid in valid.iter().take(self.shape.blocks_per_die as usize / 8) {
-            victims += 1_u32;
-            sum += self.block_of.get() - valid;
-            if victims.is_power_of_two() {
-                freed.push(sum);
-            }
-        }
-        freed.into()
-    }
-
-    /// Valid units of the first die's closed blocks, the emptiest first.
-    fn valid_of_emptiest(&self) -> Vec<u32> {
-        let blocks = 0..self.shape.blocks_per_die;
-        let closed = blocks.filter(|&block| self.blocks.is_closed(block));
-        let mut valid: Vec<u32> = closed.map(|block| self.blocks.valid(block)).collect();
-        valid.sort_unstable();
-        valid
-    }
-
-    /// When a block was closed; a block that is still open counts as closed last.
-    fn closing_order(&self, block: u32) -> u32 {
-        if self.blocks.is_closed(block) {
-            self.blocks.closed_at(block)
-        } else {
-            self.blocks.closings()
+        match self.params.policy {
+            Policy::Greedy => self.space.freed_ahead(),
+            _ => Box::default(),
         }
     }
 }

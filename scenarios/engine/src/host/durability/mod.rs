@@ -10,7 +10,7 @@ mod journal;
 use crate::host::durability::journal::{Ask, Journal, Wait};
 use crate::host::page_cache::Below;
 use crate::ids::ArrayId;
-use crate::path::loads::durable::{durable, set_sync_thread};
+use crate::path::loads::durable::durable;
 use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
@@ -231,7 +231,7 @@ impl Durability {
         let owner = path.ios[id].owner;
         let thread = match owner.slot() {
             Some(slot) => path.slots[slot as usize].thread,
-            None => path.outside_thread_of(owner.outside_number()),
+            None => path.outside_threads.of(owner.outside_number()),
         };
         self.send(
             below,
@@ -260,7 +260,7 @@ impl Durability {
                 self.steps.len() as u32 - 1
             }
         };
-        set_sync_thread(below.loads(), number, thread);
+        below.loads().threads_mut().set_sync_thread(number, thread);
         below.enter(request, array, thread, Owner::Sync(number).into(), now);
     }
 
@@ -319,9 +319,9 @@ impl Durability {
             let owner = path.ios[id].owner;
             let thread = match owner.slot() {
                 Some(slot) => path.slots[slot as usize].thread,
-                None => path.outside_thread_of(owner.outside_number()),
+                None => path.outside_threads.of(owner.outside_number()),
             };
-            let served = loads.host_mut().work(thread, now, cost);
+            let served = loads.threads_mut().host_mut().work(thread, now, cost);
             path.ios[id].charge(Part::CacheWait, now);
             path.ios[id].charge_stay(Part::HostWait, Part::Host, served);
             at = served.end;

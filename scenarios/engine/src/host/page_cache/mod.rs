@@ -213,7 +213,7 @@ impl PageCaches {
             Op::Read => cache.params.read_call_ns,
             _ => cache.params.write_call_ns,
         };
-        let served = loads.host_mut().work(thread, now, cost);
+        let served = loads.threads_mut().host_mut().work(thread, now, cost);
         io.charge_stay(Part::HostWait, Part::Host, served);
         let within = request.offset - cache.start;
         let call = Call {
@@ -310,7 +310,11 @@ impl PageCaches {
         } else {
             cache.params.write_page_ns
         };
-        let served = below.loads().host_mut().work(thread, at, cost);
+        let served = below
+            .loads()
+            .threads_mut()
+            .host_mut()
+            .work(thread, at, cost);
         below.path().ios[call.io].charge_stay(Part::HostWait, Part::Host, served);
         if reads {
             cache.readers[reader].has_read(page + 1);
@@ -390,7 +394,7 @@ impl PageCaches {
         };
         let index = self.claim(command);
         let owner = Owner::Pages(index).into();
-        below.loads().set_page_thread(index, thread);
+        below.loads().threads_mut().set_page_thread(index, thread);
         below.enter(request, cache.array, thread, owner, at);
     }
 

@@ -63,21 +63,10 @@ impl Loads {
     pub(crate) fn signal(&mut self, path: &mut Path, id: IoId, now: Time) {
         let thread = match path.ios[id].owner.slot() {
             Some(slot) => path.slots[slot as usize].thread,
-            None => self.thread_behind_no_slot(path, id),
+            None => self.threads.behind_no_slot(path, id),
         };
-        let goes_on = |other: u32| self.reaping[other as usize];
-        let has_core = self.host.may_complete(thread, now, goes_on);
-        let waits = self.waits_for_thread(path, id, thread, now);
-        if has_core && !waits {
-            return self.reap(path, id, thread, now);
-        }
-        // It is no longer between host and host.
-        path.ios[id].entered = Time::NEVER;
-        self.signalled[thread as usize].push(&mut path.ios, id);
-        if has_core {
-            self.look_again(path, thread, now);
-        } else {
-            self.look_for_core(path, now);
+        if self.threads.hears(path, id, thread, now) {
+            self.reap(path, id, thread, now);
         }
     }
 
@@ -85,7 +74,7 @@ impl Loads {
     #[inline]
     pub(crate) fn reap(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) {
         let owner = path.ios[id].owner;
-        let served = self.host.complete(thread, now);
+        let served = self.threads.host.complete(thread, now);
         let io = &mut path.ios[id];
         io.charge_stay(Part::HostWait, Part::Host, served);
         debug_assert_eq!(io.parts.total(), io.latency());
@@ -103,7 +92,7 @@ impl Loads {
                     } else {
                         Outcome::Done
                     };
-                    path.hand_back(id, mark, outcome);
+                    path.outside.hand_back(id, &path.ios[id], mark, outcome);
                     if let Some(index) = self.tenant_behind(mark) {
                         self.leave_share(path, id, index, served.end);
                     }
@@ -123,24 +112,14 @@ impl Loads {
         path.ios.release(id);
     }
 
-    /// The thread that completes a request of an outside caller or of a page cache.
-    pub(crate) fn thread_behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
-        let io = &path.ios[id];
-        match io.owner.into() {
-            Owner::Pages(command) => self.page_threads[command as usize],
-            Owner::Sync(step) => self.sync_threads[step as usize],
-            _ => path.outside_thread_of(io.owner.outside_number()),
-        }
-    }
-
     /// Threads that wait for a core take those that are free, with all that waits for them.
     pub(crate) fn core_due(&mut self, path: &mut Path, now: Time) -> Up {
-        self.core_look = Time::NEVER;
+        self.threads.core_look = Time::NEVER;
         self.hand_over_cores(path, now)
     }
 
     pub(crate) fn hand_over_cores(&mut self, path: &mut Path, now: Time) -> Up {
-        while let Some(thread) = self.host.hand_over(now) {
+        while let Some(thread) = self.threads.host.hand_over(now) {
             let mark = path.agenda.mark();
             let up = self.work_off(path, thread, now);
             if up != Up::None {
@@ -148,40 +127,30 @@ impl Loads {
                 return up;
             }
         }
-        self.look_for_core(path, now);
+        self.threads.look_for_core(path, now);
         Up::None
     }
 
     /// A thread processes everything that waits for it, or one completion where it takes one at a
     /// time.
     pub(crate) fn work_off(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
-        while let Some(id) = self.signalled[thread as usize].pop(&path.ios) {
+        while let Some(id) = self.threads.signalled[thread as usize].pop(&path.ios) {
             self.reap(path, id, thread, now);
-            if let Some(next) = self.signalled[thread as usize].front()
-                && self.waits_for_thread(path, next, thread, now)
+            if let Some(next) = self.threads.signalled[thread as usize].front()
+                && self.threads.waits(path, next, thread, now)
             {
-                self.look_again(path, thread, now);
+                self.threads.look_again(path, thread, now);
                 return Up::None;
             }
         }
-        while let Some(id) = self.arrived[thread as usize].pop(&path.ios) {
-            let up = self.hand_in(path, id, thread, now);
+        while let Some(id) = self.threads.arrived[thread as usize].pop(&path.ios) {
+            let up = self.threads.hand_in(path, id, thread, now);
             if up != Up::None {
                 path.agenda.rest(LoadsCall::WorkOff(thread));
                 return up;
             }
         }
         Up::None
-    }
-
-    /// One look is due at a time.
-    pub(crate) fn look_for_core(&mut self, path: &mut Path, now: Time) {
-        if let Some(at) = self.host.next_look()
-            && self.core_look == Time::NEVER
-        {
-            self.core_look = at.max(now);
-            path.calendar.push(self.core_look, Event::Core);
-        }
     }
 
     /// A call into a page cache is done: it is recorded, and its place issues the next one.
@@ -195,15 +164,6 @@ impl Loads {
         path.ios.release(id);
         let pause = self.records.workloads[index as usize].pause();
         path.calendar.push(at + pause, Event::Issue(slot));
-    }
-
-    /// A thread issues a page cache's command, and will hear of its completion.
-    pub(crate) fn set_page_thread(&mut self, command: u32, thread: u32) {
-        let command = command as usize;
-        if command >= self.page_threads.len() {
-            self.page_threads.resize(command + 1, 0);
-        }
-        self.page_threads[command] = thread;
     }
 
     /// The load thread counts a completed I/O and issues the next one of its slot.
@@ -236,7 +196,7 @@ impl Loads {
         if refused {
             pause = pause.max(ERROR_PAUSE);
         }
-        let at_once = pause == Nanos::ZERO && !self.host.has_run_queues();
+        let at_once = pause == Nanos::ZERO && !self.threads.host.has_run_queues();
         if at_once && done > path.calendar.now() {
             // The thread goes straight on to the next I/O, before others can claim it.
             // Its CPU time lies ahead of the clock, so that nothing goes up.

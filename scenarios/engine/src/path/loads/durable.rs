@@ -15,15 +15,6 @@ pub(super) fn is_synced(loads: &Loads, path: &Path, id: IoId, slot: u32) -> bool
     loads.records.workloads[workload as usize].syncs && io.op == Op::Write && !io.refused
 }
 
-/// A thread issues a request that makes writes durable, and will hear of its completion.
-pub(crate) fn set_sync_thread(loads: &mut Loads, step: u32, thread: u32) {
-    let step = step as usize;
-    if step >= loads.sync_threads.len() {
-        loads.sync_threads.resize(step + 1, 0);
-    }
-    loads.sync_threads[step] = thread;
-}
-
 /// A load's write is durable, or an outside caller's call is done.
 pub(crate) fn durable(loads: &mut Loads, path: &mut Path, id: IoId, at: Time) {
     let owner = path.ios[id].owner;
@@ -31,7 +22,8 @@ pub(crate) fn durable(loads: &mut Loads, path: &mut Path, id: IoId, at: Time) {
         loads.count_and_issue(path, id, slot, at);
     } else if let Owner::Outside(mark) = owner.into() {
         loads.record_outside(&path.ios[id]);
-        path.hand_back(id, mark, Outcome::Done);
+        path.outside
+            .hand_back(id, &path.ios[id], mark, Outcome::Done);
     }
     loads.own_request_done(path, id);
 }

@@ -78,7 +78,9 @@ impl Loads {
     pub(crate) fn take_outside(&mut self, path: &mut Path, id: IoId, number: u32, now: Time) -> Up {
         match self.tenant_behind(number) {
             Some(index) => self.hold(path, id, index, now),
-            None => self.hand_in(path, id, path.outside_thread_of(number), now),
+            None => self
+                .threads
+                .hand_in(path, id, path.outside_threads.of(number), now),
         }
     }
 
@@ -119,15 +121,17 @@ impl Loads {
     fn take_up(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
         let Some(slot) = path.ios[id].owner.slot() else {
             let number = path.ios[id].owner.outside_number();
-            return self.hand_in(path, id, path.outside_thread_of(number), now);
+            return self
+                .threads
+                .hand_in(path, id, path.outside_threads.of(number), now);
         };
         let Slot {
             workload, thread, ..
         } = path.slots[slot as usize];
         if self.records.workloads[workload as usize].is_open() {
-            self.begin(path, id, thread, now)
+            self.threads.begin(path, id, thread, now)
         } else {
-            self.hand_in(path, id, thread, now)
+            self.threads.hand_in(path, id, thread, now)
         }
     }
 

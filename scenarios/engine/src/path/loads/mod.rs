@@ -5,39 +5,29 @@ pub(crate) mod durable;
 pub(crate) mod holding;
 pub(crate) mod outage;
 pub(crate) mod outside;
+pub(crate) mod outside_record;
 pub(crate) mod reaping;
 pub(crate) mod records;
 pub(crate) mod submission;
 pub(crate) mod tenants;
+pub(crate) mod threads;
 
 use crate::ids::ArrayId;
 use crate::path::loads::records::Records;
 use crate::path::loads::tenants::{Tenant, Tenants};
+use crate::path::loads::threads::Threads;
 use crate::state::records::Workload;
 use crate::state::shares::Shares;
-use raidlab_io::Queue;
-use raidlab_kernel::{Table, Time};
+use raidlab_kernel::Table;
 use raidlab_models::Host;
 
 /// The loads of a system and the threads that they run on.
 pub(crate) struct Loads {
-    host: Host,
-    /// Completions that wait for their thread, or for it to get a core.
-    signalled: Vec<Queue>,
-    /// Open arrivals that wait for their thread to get a core.
-    arrived: Vec<Queue>,
-    /// By thread: whether it is about to look for further completions.
-    reaping: Vec<bool>,
-    /// When the host looks for a free core; never if no thread waits.
-    core_look: Time,
+    threads: Threads,
     /// By array: how its tenants share it, if they do.
     shares: Table<ArrayId, Option<Box<Shares>>>,
     /// Which outside threads are held, and by what.
     tenants: Tenants,
-    /// By command of a page cache: the thread that has issued it.
-    page_threads: Vec<u32>,
-    /// By request that makes writes durable: the thread that hears of its completion.
-    sync_threads: Vec<u32>,
     records: Records,
 }
 
@@ -53,16 +43,10 @@ impl Loads {
         ending: u32,
     ) -> Loads {
         Loads {
-            host,
-            signalled: vec![Queue::default(); threads],
-            arrived: vec![Queue::default(); threads],
-            reaping: vec![false; threads],
-            core_look: Time::NEVER,
+            threads: Threads::new(host, threads),
             records: Records::new(workloads, ending),
             shares,
             tenants,
-            page_threads: Vec::new(),
-            sync_threads: Vec::new(),
         }
     }
 
@@ -77,24 +61,13 @@ impl Loads {
         &mut self.records
     }
 
-    /// The host's CPU.
-    pub(crate) fn host(&self) -> &Host {
-        &self.host
+    /// The threads that the loads run on.
+    pub(crate) fn threads(&self) -> &Threads {
+        &self.threads
     }
 
-    pub(crate) fn host_mut(&mut self) -> &mut Host {
-        &mut self.host
-    }
-
-    /// Threads of the host.
-    pub(crate) fn threads(&self) -> usize {
-        self.signalled.len()
-    }
-
-    /// True if something waits for a thread, or for it to get a core.
-    pub(crate) fn is_awaited(&self, thread: u32) -> bool {
-        let thread = thread as usize;
-        !self.signalled[thread].is_empty() || !self.arrived[thread].is_empty()
+    pub(crate) fn threads_mut(&mut self) -> &mut Threads {
+        &mut self.threads
     }
 
     /// Outside threads whose I/Os are held.

@@ -42,7 +42,8 @@ impl Loads {
             Owner::Outside(number) => {
                 path.ios[id].mark = now;
                 self.outside_cut_off(&path.ios[id]);
-                path.hand_back(id, number, Outcome::CutOff);
+                path.outside
+                    .hand_back(id, &path.ios[id], number, Outcome::CutOff);
             }
             Owner::Slot(slot) => {
                 let index = path.slots[slot as usize].workload;

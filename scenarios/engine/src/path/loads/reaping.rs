@@ -11,42 +11,14 @@
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
-use crate::state::event::LoadsEvent;
-use crate::state::owner::Owner;
-use raidlab_io::IoId;
 use raidlab_kernel::Time;
 
 impl Loads {
-    /// Whether a completion has to wait until its thread has done what it is at.
-    #[inline]
-    pub(crate) fn waits_for_thread(&self, path: &Path, id: IoId, thread: u32, now: Time) -> bool {
-        (self.host.has_run_queues() || matches!(path.ios[id].owner.into(), Owner::Outside(_)))
-            && (!self.signalled[thread as usize].is_empty() || self.host.free_at(thread) > now)
-    }
-
-    /// The thread looks for further completions when it has done what it is at.
-    pub(crate) fn look_again(&mut self, path: &mut Path, thread: u32, now: Time) {
-        let looks = &mut self.reaping[thread as usize];
-        if !*looks {
-            *looks = true;
-            let at = self.host.free_at(thread).max(now);
-            path.calendar.push(at, LoadsEvent::Reap(thread).into());
-        }
-    }
-
     /// A thread has done what it was at, unless it has been given more since.
     pub(crate) fn reap_due(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
-        self.reaping[thread as usize] = false;
-        if self.signalled[thread as usize].is_empty() {
-            return Up::None;
+        match self.threads.look(path, thread, now) {
+            true => self.work_off(path, thread, now),
+            false => Up::None,
         }
-        if self.host.free_at(thread) > now {
-            self.look_again(path, thread, now);
-        } else if self.host.may_begin(thread, now) {
-            return self.work_off(path, thread, now);
-        } else {
-            self.look_for_core(path, now);
-        }
-        Up::None
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ids::ArrayId;
 use crate::path::Path;
-use crate::path::loads::outside::OutsideRecord;
+use crate::path::loads::outside_record::OutsideRecord;
 use crate::state::arrivals::Arrivals;
 use crate::state::event::Event;
 use crate::state::measure::Meter;
@@ -149,7 +149,7 @@ impl Records {
     /// What the log says begins a period of every load's record.
     #[cold]
     pub(crate) fn note_log(&mut self, path: &mut Path) {
-        for entry in &path.log[self.noted..] {
+        for entry in &path.log.entries()[self.noted..] {
             for workload in &mut self.workloads {
                 workload.meter.begin_period(entry.at, &entry.what);
             }

@@ -9,7 +9,7 @@ use crate::state::event::Event;
 use crate::state::load::Request;
 use crate::state::owner::Owner;
 use crate::state::records::Slot;
-use raidlab_io::{Io, IoId, Mark, Part};
+use raidlab_io::{Io, IoId, Mark};
 use raidlab_kernel::Time;
 
 impl Loads {
@@ -103,20 +103,7 @@ impl Loads {
         if self.records.workloads[workload as usize].is_held {
             return self.hold(path, id, workload, now);
         }
-        self.begin(path, id, thread, now)
-    }
-
-    /// An open load's I/O gets its thread, or waits for it to get a core.
-    pub(crate) fn begin(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
-        if self.host.may_begin(thread, now) {
-            self.hand_in(path, id, thread, now)
-        } else {
-            // It is not between host and host yet.
-            path.ios[id].entered = Time::NEVER;
-            self.arrived[thread as usize].push(&mut path.ios, id);
-            self.look_for_core(path, now);
-            Up::None
-        }
+        self.threads.begin(path, id, thread, now)
     }
 
     pub(crate) fn slot_of(&self, path: &Path, workload: u32, thread: u32) -> u32 {
@@ -137,7 +124,7 @@ impl Loads {
         now: Time,
     ) -> (IoId, Up) {
         let id = self.claim(path, request, array, owner, now);
-        let up = self.hand_in(path, id, thread, now);
+        let up = self.threads.hand_in(path, id, thread, now);
         (id, up)
     }
 
@@ -159,31 +146,5 @@ impl Loads {
         io.fua = request.fua;
         self.records.tally.issued += 1;
         id
-    }
-
-    /// Its thread spends CPU time on it and hands it in.
-    #[inline(always)]
-    pub(crate) fn hand_in(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
-        let io = &mut path.ios[id];
-        let served = self.host.submit(thread, io.op, io.bytes, now);
-        io.charge_stay(Part::HostWait, Part::Host, served);
-        let mut ready = served.end;
-        let array = &path.arrays[io.array];
-        if array.software {
-            let commands = array.layout.commands(io.op, io.offset, io.bytes);
-            let split = self.host.split(thread, ready, commands);
-            io.charge_stay(Part::HostWait, Part::Raid, split);
-            ready = split.end;
-        }
-        io.entered = ready;
-        if ready > path.calendar.now() {
-            if path.arrays[io.array].in_memory {
-                path.handed_in = id;
-            }
-            path.calendar.push(ready, Event::Admit(id));
-            Up::None
-        } else {
-            path.admit_at_once(id, ready)
-        }
     }
 }

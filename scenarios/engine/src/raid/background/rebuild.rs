@@ -3,7 +3,8 @@
 
 use crate::ids::{ArrayId, DriveId};
 use crate::path::Path;
-use crate::raid::background::{Background, Task};
+use crate::raid::background::Background;
+use crate::raid::background::task::Task;
 use crate::raid::jobs::Stripes;
 use crate::raid::member::{Member, State};
 use raidlab_kernel::Time;
@@ -18,7 +19,7 @@ impl Background {
         member: u32,
         now: Time,
     ) {
-        let Some(volume) = stripes.volumes_mut().get_mut(array) else {
+        let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) else {
             return;
         };
         if !volume.geometry().is_redundant() {
@@ -29,7 +30,7 @@ impl Background {
         } else if let Some(spare) = self.tasks_mut(array).spares.pop() {
             volume.member_mut(member).set_drive(spare);
             if let Some(integrity) = &mut path.integrity {
-                integrity.empty(spare);
+                integrity.drives.empty(spare);
             }
         } else {
             return;
@@ -47,7 +48,7 @@ impl Background {
         drive: DriveId,
         now: Time,
     ) {
-        let Some(volume) = stripes.volumes().get(array) else {
+        let Some(volume) = stripes.state().volumes().get(array) else {
             return;
         };
         self.tasks_mut(array).spares.push(drive);
@@ -73,8 +74,8 @@ impl Background {
         member: u32,
         now: Time,
     ) {
-        if let Some(volume) = stripes.volumes_mut().get_mut(array) {
-            let upto = self.first_row(volume, array) * volume.geometry().unit();
+        if let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) {
+            let upto = self.tasks(array).first_row(volume) * volume.geometry().unit();
             volume.count_change();
             volume.member_mut(member).rebuild_from(upto);
         }
@@ -84,7 +85,7 @@ impl Background {
 
     /// The share of the rows that each running rebuild has done.
     pub(crate) fn rebuilding(&self, stripes: &Stripes) -> Vec<f64> {
-        let volumes = stripes.volumes().iter().zip(&self.of_array);
+        let volumes = stripes.state().volumes().iter().zip(&self.of_array);
         let volumes = volumes.filter_map(|(volume, tasks)| Some((volume?, tasks)));
         let shares = volumes.flat_map(|(volume, tasks)| {
             let rows = volume.geometry().rows().max(1) as f64;
@@ -105,7 +106,7 @@ impl Background {
         drive: DriveId,
         now: Time,
     ) {
-        let Some(volume) = stripes.volumes_mut().get_mut(array) else {
+        let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) else {
             return;
         };
         let offline = volume.is_offline();
@@ -125,7 +126,11 @@ impl Background {
         drive: DriveId,
         offset: u64,
     ) {
-        let volumes = stripes.volumes_mut().iter_mut().zip(&mut self.of_array);
+        let volumes = stripes
+            .state_mut()
+            .volumes_mut()
+            .iter_mut()
+            .zip(&mut self.of_array);
         for (volume, tasks) in volumes.filter_map(|(volume, tasks)| Some((volume?, tasks))) {
             let unit = volume.geometry().unit();
             let (row, upto) = (offset / unit, offset / unit * unit);

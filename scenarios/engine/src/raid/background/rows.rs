@@ -7,87 +7,18 @@
 //! pauses; a task that has all of the time is followed always. What rows bring counts in their order:
 //! a row holds its lock until all before it are in their place.
 
-use crate::ids::{ArrayId, DriveId, JobId};
+use crate::ids::{ArrayId, JobId};
 use crate::integrity::commands::Target;
-use crate::layout::{Extent, Place, Role};
+use crate::layout::{Extent, Role};
 use crate::path::Path;
 use crate::path::agenda::BackgroundCall;
-use crate::plan::{ArrayPlan, DeclusteredPlan, Plan};
-use crate::raid::background::{Background, Stint, Task, Tasks, task_rows};
+use crate::raid::background::Background;
+use crate::raid::background::task::Task;
+use crate::raid::background::tasks::{Stint, Tasks};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::member::State;
 use raidlab_io::{Io, Op};
 use raidlab_kernel::Time;
-use raidlab_models::DeviceParams;
-
-/// Bytes of a member in progress at once while the host wants nothing. Without an arm: half a MiB
-/// read side by side, as much as such controllers write to a drive at once (assumed), and 2 MiB in
-/// all, as the resync window of Linux md (`RESYNC_WINDOW` in drivers/md/raid1.c). With one: what
-/// passes under a head in a revolution or more, so that no drive is left without a command while
-/// another one comes to the same row; platters stand at any angle to each other (assumed).
-const STREAM: [u64; 2] = [512 << 10, 2 << 20];
-const MOST: [u64; 2] = [2 << 20, 16 << 20];
-/// Bytes of a member that begin side by side while the host wants the drives: enough that an
-/// arm moves there and back for a small part of the time (assumed).
-const SLICE: [u64; 2] = [512 << 10, 16 << 20];
-/// Bytes of data in progress for each drive of a declustered array, whose rebuild goes from all of
-/// its drives to all of them (OpenZFS: `zfs_rebuild_vdev_limit`).
-const SPREAD: u64 = 64 << 20;
-/// Rows of a stream at least, however large they are (assumed).
-const LEAST_ROWS: u64 = 4;
-/// Smaller units count as this large: a drive's queue of commands is finite (assumed).
-const LEAST_UNIT: u64 = 16 << 10;
-
-/// How many rows of a task are in progress.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rows {
-    /// That begin side by side, and follow each other, while the host wants nothing.
-    stream: u64,
-    /// That begin side by side while it wants the drives.
-    slice: u64,
-    /// In progress at most: read, or waiting to be written in their order.
-    pub most: u64,
-}
-
-impl Rows {
-    /// For a stripe unit, on drives with arms or without.
-    pub fn of(unit: u64, arms: bool) -> Rows {
-        let unit = unit.max(LEAST_UNIT);
-        let rows = |bytes: [u64; 2]| (bytes[usize::from(arms)] / unit).max(LEAST_ROWS);
-        let (stream, slice) = (rows(STREAM), rows(SLICE));
-        Rows {
-            stream,
-            slice,
-            most: rows(MOST).max(4 * stream).max(slice),
-        }
-    }
-
-    /// For a declustered array: enough that all of its drives have work.
-    fn spread(array: &ArrayPlan, plan: DeclusteredPlan) -> Rows {
-        let unit = array.stripe_unit_bytes.max(LEAST_UNIT);
-        let (drives, width) = (array.drives.len() as u64, u64::from(plan.width));
-        let columns = width - u64::from(array.level.parities());
-        let rows = |bytes: u64, of: u64| (bytes * drives / of / unit).max(LEAST_ROWS);
-        let stream = rows(SPREAD, columns.max(1));
-        Rows {
-            stream,
-            slice: rows(SLICE[1], width),
-            most: 4 * stream,
-        }
-    }
-
-    /// For an array of a plan.
-    pub fn of_array(plan: &Plan, array: &ArrayPlan) -> Rows {
-        if let Some(spread) = array.declustered {
-            return Rows::spread(array, spread);
-        }
-        let has_arm = |&drive: &u32| {
-            let device = plan.drives[drive as usize].device;
-            matches!(plan.devices[device as usize], DeviceParams::Hdd(_))
-        };
-        Rows::of(array.stripe_unit_bytes, array.drives.iter().any(has_arm))
-    }
-}
 
 impl Background {
     /// As many rows of an array's first task begin as do so side by side.
@@ -99,12 +30,12 @@ impl Background {
         now: Time,
     ) {
         let Tasks { rows, share, .. } = *self.tasks(array);
-        let Some(first) = self.first_mut(array) else {
+        let Some(first) = self.tasks_mut(array).first_mut() else {
             return;
         };
         let busy = path.in_work_for(array) > 0;
         let most = if busy { rows.slice } else { rows.stream };
-        let left = rows_left(stripes, array, (first.task, first.next), most);
+        let left = first.task.rows_left(stripes, array, first.next, most);
         let unasked = most.min(left);
         first.stint = Stint {
             began: now,
@@ -148,11 +79,11 @@ impl Background {
     }
 
     fn begin_row(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
-        let Some(first) = self.first_mut(array) else {
+        let Some(first) = self.tasks_mut(array).first_mut() else {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
-        first.next = next_row(stripes, array, task, row + 1);
+        first.next = task.next_row(stripes, array, row + 1);
         first.stint.rows += 1;
         let ahead = first.stint.ahead;
         let job = match task {
@@ -170,7 +101,7 @@ impl Background {
             }
         };
         if ahead && matches!(task, Task::Rebuild { .. } | Task::Copyback { .. }) {
-            stripes.jobs_mut()[job].go_ahead();
+            stripes.state_mut().jobs_mut()[job].go_ahead();
         }
         stripes.begin(path, job, now);
     }
@@ -183,7 +114,7 @@ impl Background {
         job: JobId,
         now: Time,
     ) {
-        match stripes.jobs()[job].phase() {
+        match stripes.state().jobs()[job].phase() {
             Phase::Finish => self.finish_row(stripes, path, job, now),
             _ => self.write_row(stripes, path, job, now),
         }
@@ -191,9 +122,9 @@ impl Background {
 
     /// A row is in memory: the drives it came from are free for another one.
     fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
-        let job = &stripes.jobs()[index];
+        let job = &stripes.state().jobs()[index];
         let (array, task) = (job.array(), job.work().task());
-        let first = self.first_mut(array);
+        let first = self.tasks_mut(array).first_mut();
         if let Some(first) = first.filter(|first| task == Some(first.id)) {
             first.owed += 1;
             self.follow(stripes, path, array, now);
@@ -219,7 +150,7 @@ impl Background {
             rows, share, pace, ..
         } = *self.tasks(array);
         let unasked = !busy || share >= 1.0;
-        while let Some(first) = self.first_mut(array) {
+        while let Some(first) = self.tasks_mut(array).first_mut() {
             if first.owed == 0 || first.next - first.row >= rows.most {
                 return;
             }
@@ -228,7 +159,7 @@ impl Background {
             first.stint.ahead &= share >= 1.0;
             let (task, next) = (first.task, first.next);
             let free = unasked && first.stint.may_follow(pace, now);
-            if free && next < task_rows(stripes, array, task) {
+            if free && next < task.rows(stripes, array) {
                 let mark = path.agenda.mark();
                 self.begin_rows(stripes, path, array, 1, now);
                 if path.agenda.rose(mark) {
@@ -237,24 +168,6 @@ impl Background {
                         .below(mark, BackgroundCall::Follow { array, busy });
                 }
             }
-        }
-    }
-
-    /// The drive that a row job fills, if its task is the one that runs.
-    fn filled_by(&self, stripes: &Stripes, index: JobId) -> Option<DriveId> {
-        let job = &stripes.jobs()[index];
-        let first = self.first(job.array())?;
-        if job.work().task() != Some(first.id) {
-            return None;
-        }
-        match first.task {
-            Task::Rebuild { member } => {
-                let volume = stripes.volume(job.array());
-                let offset = job.work().row()? * volume.geometry().unit();
-                Some(volume.drive_at(Place { member, offset }))
-            }
-            Task::Copyback { to, .. } => Some(to),
-            Task::Patrol | Task::Check => None,
         }
     }
 
@@ -278,19 +191,21 @@ impl Background {
         index: JobId,
         now: Time,
     ) {
-        let job = &stripes.jobs()[index];
+        let job = &stripes.state().jobs()[index];
         let Work::Row(Row { row, role, .. }) = job.work() else {
             return stripes.write_phase(path, index, now);
         };
         let (array, io) = (job.array(), job.io());
-        let unit = stripes.volume(array).geometry().unit();
+        let unit = stripes.state().volume(array).geometry().unit();
         path.hold(io);
-        if let Some(drive) = self.filled_by(stripes, index) {
+        if let Some(drive) = self.tasks(array).filled_by(stripes, index) {
             path.ios[io].pending += 1;
             let range = (row * unit, unit);
-            let command = stripes.new_raid_command(path, io, Op::Write, drive, range, now);
+            let command = stripes
+                .state()
+                .new_command(path, io, Op::Write, drive, range, now);
             path.attach(command, Target::Unit(index, role, 0), unit);
-            match stripes.jobs()[index].goes_ahead() {
+            match stripes.state().jobs()[index].goes_ahead() {
                 true => path.send_ahead(command, drive, now),
                 false => path.send(command, drive, now),
             }
@@ -303,12 +218,12 @@ impl Background {
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
     fn finish_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
-        let job = &stripes.jobs()[index];
+        let job = &stripes.state().jobs()[index];
         let (array, task) = (job.array(), job.work().task());
         let tasks = self.tasks_mut(array);
         tasks.done.push(index);
         tasks.in_flight -= 1;
-        let offline = stripes.volume(array).is_offline();
+        let offline = stripes.state().volume(array).is_offline();
         let first = tasks.by_urgency.first().filter(|_| !offline);
         let current = first.is_some_and(|first| task == Some(first.id));
         self.put_rows(stripes, path, array, current, now);
@@ -323,7 +238,7 @@ impl Background {
         now: Time,
     ) {
         let mark = path.agenda.mark();
-        while let Some(done) = self.next_done(stripes, array, current) {
+        while let Some(done) = self.tasks_mut(array).next_done(stripes, current) {
             if current {
                 self.take_over(stripes, path, array, done);
             }
@@ -356,36 +271,27 @@ impl Background {
             return;
         }
         if current {
-            self.pause(stripes, path, array, now);
+            self.tasks_mut(array).pause(stripes, path, now);
         } else {
             // Its task is gone; the next one starts.
-            self.schedule_step(stripes, path, array, now);
+            self.tasks_mut(array).schedule_step(stripes, path, now);
         }
-    }
-
-    /// Takes the job whose row is the next to be in its place out of those that are done; any, if
-    /// their order does not matter any more.
-    fn next_done(&mut self, stripes: &Stripes, array: ArrayId, in_order: bool) -> Option<JobId> {
-        let tasks = self.tasks_mut(array);
-        let row = tasks.by_urgency.first().map(|task| task.row);
-        let mut done = tasks.done.iter();
-        let at = done.position(|&job| !in_order || stripes.jobs()[job].work().row() == row)?;
-        Some(tasks.done.swap_remove(at))
     }
 
     /// A row of the first task is in its place, with what it has brought. What it could not bring is
     /// unreadable there.
     fn take_over(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, index: JobId) {
-        let row = stripes.jobs()[index].work().row();
-        if let (Some(drive), Some(row)) = (self.filled_by(stripes, index), row) {
-            let offset = row * stripes.volume(array).geometry().unit();
-            let lost = stripes.jobs().repair(index).lost.clone();
+        let row = stripes.state().jobs()[index].work().row();
+        if let (Some(drive), Some(row)) = (self.tasks(array).filled_by(stripes, index), row) {
+            let offset = row * stripes.state().volume(array).geometry().unit();
+            let lost = stripes.state().jobs().repair(index).lost.clone();
             stripes
+                .state_mut()
                 .volumes_mut()
                 .puncture(&mut path.drives, drive, offset, &lost);
         }
-        let volume = stripes.volume_mut(array);
-        let Some(task) = self.first_mut(array) else {
+        let volume = stripes.state_mut().volume_mut(array);
+        let Some(task) = self.tasks_mut(array).first_mut() else {
             return;
         };
         task.row = task.task.member().map_or(task.row + 1, |member| {
@@ -407,21 +313,6 @@ impl Background {
     }
 }
 
-/// The first row from `row` on at which a task has something to do.
-fn next_row(stripes: &Stripes, array: ArrayId, task: Task, row: u64) -> u64 {
-    let geometry = stripes.volume(array).geometry();
-    let of = |member| geometry.next_row(member, row);
-    task.member().map_or(row, of)
-}
-
-/// Rows that a task has left from one on, counted as far as `most`.
-fn rows_left(stripes: &Stripes, array: ArrayId, (task, row): (Task, u64), most: u64) -> u64 {
-    let geometry = stripes.volume(array).geometry();
-    let of = |member| geometry.rows_left(member, row, most);
-    let all = task_rows(stripes, array, task);
-    task.member().map_or(all - row, of)
-}
-
 /// A job for a unit of a member.
 fn unit_job(
     stripes: &mut Stripes,
@@ -431,18 +322,20 @@ fn unit_job(
     (member, row): (u32, u64),
     now: Time,
 ) -> JobId {
-    let geometry = stripes.volume(array).geometry();
+    let geometry = stripes.state().volume(array).geometry();
     let end = geometry.unit() as u32;
     let at = geometry.unit_at(member, row);
     let (stripe, role) = at.expect("every row of a member has a unit");
     let work = Work::Row(Row { task, row, role });
-    let job = stripes.new_job(path, Io::NONE, array, stripe, work, now);
+    let job = stripes
+        .state_mut()
+        .new_job(path, Io::NONE, array, stripe, work, now);
     let column = match role {
         Role::Data(column) => column,
         Role::Parity(_) | Role::Copy(..) => 0,
     };
     let start = 0;
-    let extents = stripes.jobs_mut()[job].extents_mut();
+    let extents = stripes.state_mut().jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job
 }
@@ -455,15 +348,19 @@ fn group_job(
     check: Check,
     now: Time,
 ) -> JobId {
-    let geometry = stripes.volume(array).geometry();
+    let geometry = stripes.state().volume(array).geometry();
     let (columns, end) = (u64::from(geometry.columns()), geometry.unit() as u32);
     let (group, work) = (check.group, Work::Check(check));
     if geometry.parities() > 0 {
-        return stripes.new_job(path, Io::NONE, array, group, work, now);
+        return stripes
+            .state_mut()
+            .new_job(path, Io::NONE, array, group, work, now);
     }
-    let job = stripes.new_job(path, Io::NONE, array, group / columns, work, now);
+    let job = stripes
+        .state_mut()
+        .new_job(path, Io::NONE, array, group / columns, work, now);
     let (column, start) = ((group % columns) as u32, 0);
-    let extents = stripes.jobs_mut()[job].extents_mut();
+    let extents = stripes.state_mut().jobs_mut()[job].extents_mut();
     extents.push(Extent { column, start, end });
     job
 }

@@ -1,6 +1,8 @@
-//! What goes on in the background of an array.
+//! A task in the background of an array: what it does, what it is called, how many rows it has.
 
-use crate::ids::DriveId;
+use crate::ids::{ArrayId, DriveId};
+use crate::path::Path;
+use crate::raid::jobs::Stripes;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use crate::state::slowest::Beside;
 
@@ -29,14 +31,6 @@ impl Task {
         }
     }
 
-    /// The member that it fills, if it fills one.
-    pub fn member(self) -> Option<u32> {
-        match self {
-            Task::Rebuild { member } | Task::Copyback { member, .. } => Some(member),
-            Task::Patrol | Task::Check => None,
-        }
-    }
-
     /// What the log calls a phase of it.
     pub(super) fn event(self, phase: TaskPhase) -> EventKind {
         let kind = match self {
@@ -55,6 +49,68 @@ impl Task {
             Task::Rebuild { .. } => 0,
             Task::Copyback { .. } => 1,
             Task::Patrol | Task::Check => 2,
+        }
+    }
+
+    /// The member that it fills, if it fills one.
+    pub fn member(self) -> Option<u32> {
+        match self {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => Some(member),
+            Task::Patrol | Task::Check => None,
+        }
+    }
+
+    /// The first row from `row` on at which it has something to do.
+    pub(super) fn next_row(self, stripes: &Stripes, array: ArrayId, row: u64) -> u64 {
+        let geometry = stripes.state().volume(array).geometry();
+        let of = |member| geometry.next_row(member, row);
+        self.member().map_or(row, of)
+    }
+
+    /// Rows that it has left from one on, counted as far as `most`.
+    pub(super) fn rows_left(self, stripes: &Stripes, array: ArrayId, row: u64, most: u64) -> u64 {
+        let geometry = stripes.state().volume(array).geometry();
+        let of = |member| geometry.rows_left(member, row, most);
+        let all = self.rows(stripes, array);
+        self.member().map_or(all - row, of)
+    }
+
+    /// The drive or the array that a task of an array is about.
+    pub(super) fn subject(self, stripes: &Stripes, path: &Path, array: ArrayId) -> String {
+        let drive = match self {
+            Task::Rebuild { member } => stripes.state().volume(array).member(member).drive(),
+            Task::Copyback { to, .. } => to,
+            Task::Patrol | Task::Check => return path.arrays[array].name.clone(),
+        };
+        path.drives[drive].name.clone()
+    }
+
+    /// What a task of an array is called in the log.
+    pub(super) fn name(self, stripes: &Stripes, path: &Path, array: ArrayId) -> String {
+        let drive = |drive: DriveId| &path.drives[drive].name;
+        let name = &path.arrays[array].name;
+        match self {
+            Task::Rebuild { member } => {
+                let member = stripes.state().volume(array).member(member);
+                let name = drive(member.drive());
+                match member.spare() {
+                    Some(_) => format!("rebuild of {name} on distributed spare space"),
+                    None => format!("rebuild on {name}"),
+                }
+            }
+            Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
+            Task::Patrol => format!("patrol read of {name}"),
+            Task::Check => format!("consistency check of {name}"),
+        }
+    }
+
+    /// The rows of a task; of a patrol read and of a check the groups, none without redundancy.
+    pub(super) fn rows(self, stripes: &Stripes, array: ArrayId) -> u64 {
+        let volume = stripes.state().volume(array);
+        match self {
+            Task::Patrol | Task::Check if volume.geometry().is_redundant() => volume.groups().0,
+            Task::Patrol | Task::Check => 0,
+            Task::Rebuild { .. } | Task::Copyback { .. } => volume.geometry().rows(),
         }
     }
 }

@@ -16,7 +16,7 @@ const PAGE: u64 = 4096;
 /// A write comes to an array: true if it waits for its bits to be set on the members.
 pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time) -> bool {
     let (array, offset, bytes) = (path.ios[id].array, path.ios[id].offset, path.ios[id].bytes);
-    let volume = stripes.volume_mut(array);
+    let volume = stripes.state_mut().volume_mut(array);
     if volume.bitmap().is_none() {
         return false;
     }
@@ -49,7 +49,9 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
 }
 
 fn begin(stripes: &mut Stripes, path: &mut Path, array: ArrayId, update: Update, now: Time) {
-    let job = stripes.new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
+    let job = stripes
+        .state_mut()
+        .new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
     path.agenda.rest(JobCall::Done(job));
 }
 
@@ -62,9 +64,9 @@ pub(crate) fn step(
     update: Update,
     now: Time,
 ) {
-    let job = &stripes.jobs()[index];
+    let job = &stripes.state().jobs()[index];
     let (io, array, work) = (job.io(), job.array(), job.work());
-    let bitmap = stripes.volume(array).bitmap();
+    let bitmap = stripes.state().volume(array).bitmap();
     let flushes = bitmap.is_some_and(|bitmap| bitmap.plan.flushes);
     let forced = bitmap.is_some_and(|bitmap| bitmap.plan.fua);
     let (op, bytes, next) = match job.phase() {
@@ -73,15 +75,17 @@ pub(crate) fn step(
         Phase::Compute if flushes && !forced => (Op::Flush, 0, Phase::Finish),
         _ => return finish(stripes, path, index, update, now),
     };
-    stripes.jobs_mut()[index].go_on_with(work, next);
+    stripes.state_mut().jobs_mut()[index].go_on_with(work, next);
     path.ios[io].fua = forced && op == Op::Write;
     path.hold(io);
-    for member in 0..stripes.volume(array).members().len() as u32 {
-        let member = stripes.volume(array).member(member);
+    for member in 0..stripes.state().volume(array).members().len() as u32 {
+        let member = stripes.state().volume(array).member(member);
         if member.state() != State::Failed {
             let drive = member.drive();
             path.ios[io].pending += 1;
-            let command = stripes.new_raid_command(path, io, op, drive, (0, bytes), now);
+            let command = stripes
+                .state()
+                .new_command(path, io, op, drive, (0, bytes), now);
             path.send(command, drive, now);
         }
     }
@@ -90,13 +94,16 @@ pub(crate) fn step(
 
 /// An update is done: those it served go on, and the next one begins if it is wanted.
 fn finish(stripes: &mut Stripes, path: &mut Path, job: JobId, update: Update, now: Time) {
-    let (array, io) = (stripes.jobs()[job].array(), stripes.jobs()[job].io());
-    stripes.jobs_mut().release(job);
+    let (array, io) = (
+        stripes.state().jobs()[job].array(),
+        stripes.state().jobs()[job].io(),
+    );
+    stripes.state_mut().jobs_mut().release(job);
     path.ios.release(io);
     if update == Update::Clear {
         return;
     }
-    let Some(bitmap) = stripes.volume_mut(array).bitmap_mut() else {
+    let Some(bitmap) = stripes.state_mut().volume_mut(array).bitmap_mut() else {
         return;
     };
     let more = std::mem::take(&mut bitmap.wanted);

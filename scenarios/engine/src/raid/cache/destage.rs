@@ -33,7 +33,7 @@ impl ControllerCache {
             let due = memory.sweep > 0
                 || !memory.waiting.is_empty()
                 || memory.cache.dirty_share() >= memory.low_share;
-            if !due && !memory.cache.has_full() {
+            if !due && !memory.cache.groups().has_full() {
                 return;
             }
             let whole = |space: usize| memory.lanes[space].has_room();
@@ -43,7 +43,7 @@ impl ControllerCache {
                 next = memory.cache.next_to_leave(Eligible::Any, part);
             }
             let Some((group, space, number)) = next else {
-                memory.sweep = memory.sweep.min(memory.cache.groups_waiting());
+                memory.sweep = memory.sweep.min(memory.cache.groups().waiting());
                 return;
             };
             memory.sweep = memory.sweep.saturating_sub(1);
@@ -51,7 +51,7 @@ impl ControllerCache {
             lane.in_flight += 1;
             let array = lane.array;
             memory.counts.destages += 1;
-            if path.can_fail && stripes.volume(array).is_offline() {
+            if path.can_fail && stripes.state().volume(array).is_offline() {
                 self.memories.pin(controller, group);
                 continue;
             }
@@ -72,7 +72,7 @@ impl ControllerCache {
         (group, number): (u32, u64),
         now: Time,
     ) {
-        let geometry = stripes.volume(array).geometry();
+        let geometry = stripes.state().volume(array).geometry();
         let stripe = if geometry.parities() > 0 {
             number
         } else {
@@ -86,8 +86,10 @@ impl ControllerCache {
         let (target, at) = redirected.map_or((array, stripe), |place| (place.array, place.stripe));
         let slot = redirected.map(|place| place.slot);
         let work = Work::Destage(Destage { group, slot });
-        let job = stripes.new_job(path, Io::NONE, target, at, work, now);
-        let (filled, volumes, redirects) = stripes.job_beside(job);
+        let job = stripes
+            .state_mut()
+            .new_job(path, Io::NONE, target, at, work, now);
+        let (filled, volumes, redirects) = stripes.state_mut().job_beside(job);
         let extents = filled.extents_mut();
         if let Some(cached) = self.memories.cached_beside(volumes, redirects, array) {
             cached.list_leaving(extents);
@@ -99,11 +101,17 @@ impl ControllerCache {
         }
         join(extents);
         if path.integrity.is_some() {
-            for nth in 0..stripes.jobs()[job].extents().len() {
-                let extent = stripes.jobs()[job].extents()[nth];
-                let unit = stripes.volume(target).geometry().offset(at, extent.column);
+            for nth in 0..stripes.state().jobs()[job].extents().len() {
+                let extent = stripes.state().jobs()[job].extents()[nth];
+                let unit = stripes
+                    .state()
+                    .volume(target)
+                    .geometry()
+                    .offset(at, extent.column);
                 let start = unit + u64::from(extent.start);
-                stripes.follow_new_data(path, job, Io::NONE, (target, start), extent);
+                stripes
+                    .state_mut()
+                    .follow_new_data(path, job, Io::NONE, (target, start), extent);
             }
         }
         stripes.begin(path, job, now);
@@ -117,13 +125,13 @@ impl ControllerCache {
         destage: Destage,
         now: Time,
     ) {
-        let job = &stripes.jobs()[index];
+        let job = &stripes.state().jobs()[index];
         let (array, group) = (job.array(), destage.group);
         let full = job.is_full_stripe();
         if let Some(slot) = destage.slot
-            && let Some(above) = stripes.redirects().above(array)
+            && let Some(above) = stripes.state().redirects().above(array)
         {
-            stripes.redirects_mut().unpin(above, slot);
+            stripes.state_mut().redirects_mut().unpin(above, slot);
         }
         let mark = path.agenda.mark();
         stripes.finish_job(path, index, now);
@@ -147,8 +155,8 @@ impl ControllerCache {
         let Some(controller) = path.arrays[array].controller else {
             return;
         };
-        let destaged = !path.can_fail || !stripes.volume(array).is_offline();
-        let on_ssd_cache = stripes.redirects().above(array).is_some();
+        let destaged = !path.can_fail || !stripes.state().volume(array).is_offline();
+        let on_ssd_cache = stripes.state().redirects().above(array).is_some();
         if let Some(memory) = self.memories.get_mut(controller) {
             if destaged {
                 memory.end(group);
@@ -197,7 +205,7 @@ impl ControllerCache {
         if let Some(memory) = self.memories.get_mut(controller) {
             memory.flush.armed = !memory.cache.is_clean();
             if memory.flush.armed {
-                let waiting = memory.cache.groups_waiting();
+                let waiting = memory.cache.groups().waiting();
                 memory.sweep = waiting.min(memory.sweep + memory.flush.step(waiting));
                 let at = now + memory.flush.step_interval;
                 path.calendar.push(at, RaidEvent::Flush(controller).into());

@@ -79,8 +79,8 @@ impl Caching {
         let (Some(fast), Some(redirect)) = (self.ssd_space, redirect) else {
             return self.space;
         };
-        let on_ssd_cache = cache.has_group(fast, group)
-            || !cache.has_group(self.space, group) && redirect.would_take(group);
+        let on_ssd_cache = cache.groups().has(fast, group)
+            || !cache.groups().has(self.space, group) && redirect.would_take(group);
         if on_ssd_cache { fast } else { self.space }
     }
 
@@ -236,12 +236,12 @@ impl ControllerMemory {
 
     /// All groups that wait go out.
     pub(super) fn sweep_all(&mut self) {
-        self.sweep = self.cache.groups_waiting();
+        self.sweep = self.cache.groups().waiting();
     }
 
     /// A group that was leaving does so no more.
     pub(super) fn end(&mut self, group: u32) {
-        let space = self.cache.space(group);
+        let space = self.cache.groups().space(group);
         self.lanes[space as usize].in_flight -= 1;
     }
 }
@@ -321,7 +321,7 @@ impl Memories {
     pub(super) fn pin(&mut self, controller: ControllerId, group: u32) {
         if let Some(memory) = self.get_mut(controller) {
             memory.end(group);
-            memory.cache.pin(group);
+            memory.cache.groups_mut().pin(group);
         }
     }
 }

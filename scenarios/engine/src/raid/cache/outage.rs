@@ -18,7 +18,7 @@ impl ControllerCache {
 
     /// Groups that were leaving stay where the cache survives, but for those of preserved jobs.
     pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &Path, preserved: &[JobId]) {
-        let jobs = stripes.jobs();
+        let jobs = stripes.state().jobs();
         for index in jobs.ids().filter(|index| !preserved.contains(index)) {
             if jobs[index].is_aborted() {
                 continue;

@@ -35,7 +35,7 @@ impl ControllerCache {
         now: Time,
     ) {
         let level = path.in_work_for(array);
-        let stripe = stripes.volume(array).stripe_bytes();
+        let stripe = stripes.state().volume(array).stripe_bytes();
         let Some(caching) = self.memories.caching_mut(array) else {
             return;
         };
@@ -61,7 +61,7 @@ impl ControllerCache {
         stream: u32,
         now: Time,
     ) {
-        let volume = stripes.volume(array);
+        let volume = stripes.state().volume(array);
         let stripe = volume.stripe_bytes();
         let capacity = volume.geometry().capacity();
         let Some(caching) = self.memories.caching(array) else {
@@ -98,7 +98,9 @@ impl ControllerCache {
             range: (0, 0),
             readers,
         });
-        let job = stripes.new_job(path, Io::NONE, array, 0, work, now);
+        let job = stripes
+            .state_mut()
+            .new_job(path, Io::NONE, array, 0, work, now);
         let Cached {
             caching, memory, ..
         } = self.memories.cached_mut(stripes, array)?;
@@ -114,15 +116,15 @@ impl ControllerCache {
             }
         }
         memory.counts.filled_bytes += last.saturating_sub(first);
-        let record = stripes.jobs()[job].io();
+        let record = stripes.state().jobs()[job].io();
         if first >= last {
             path.ios.release(record);
-            stripes.jobs_mut().release(job);
+            stripes.state_mut().jobs_mut().release(job);
             return None;
         }
         let range = (first, last - first);
         let filling = Work::Fill(Fill { range, readers });
-        stripes.jobs_mut()[job].go_on_with(filling, Phase::Finish);
+        stripes.state_mut().jobs_mut()[job].go_on_with(filling, Phase::Finish);
         path.ios[record].op = Op::Read;
         self.move_range(stripes, path, record, (array, range), now);
         Some(job)
@@ -137,7 +139,7 @@ impl ControllerCache {
         fill: Fill,
         now: Time,
     ) {
-        let job = &stripes.jobs()[index];
+        let job = &stripes.state().jobs()[index];
         let (record, array, refused) = (job.io(), job.array(), job.is_refused());
         let Fill { range, readers } = fill;
         if let Some(controller) = path.arrays[array].controller {
@@ -162,7 +164,7 @@ impl ControllerCache {
                 }
             }
         }
-        stripes.jobs_mut().release(index);
+        stripes.state_mut().jobs_mut().release(index);
         stripes.child_returned(path, record, now);
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);

@@ -136,6 +136,7 @@ impl ControllerCache {
             }
             Found::Coming(reader) => {
                 stripes
+                    .state_mut()
                     .jobs_mut()
                     .readers(JobId::new(reader))
                     .push(&mut path.ios, id);
@@ -173,7 +174,11 @@ impl ControllerCache {
     ) {
         match job {
             Some(job) if matches!(self.look_up(stripes, path, id), Found::Coming(_)) => {
-                stripes.jobs_mut().readers(job).push(&mut path.ios, id);
+                stripes
+                    .state_mut()
+                    .jobs_mut()
+                    .readers(job)
+                    .push(&mut path.ios, id);
             }
             _ => self.read_drives(stripes, path, id, now),
         }
@@ -244,7 +249,7 @@ impl ControllerCache {
             }
             if let Some(memory) = self.memories.get_mut(controller) {
                 memory.waiting.push(&mut path.ios, id);
-                memory.sweep = memory.cache.groups_waiting();
+                memory.sweep = memory.cache.groups().waiting();
             }
             self.destage(stripes, path, controller, now);
             return Up::None;
@@ -270,7 +275,7 @@ impl ControllerCache {
         now: Time,
     ) {
         let op = path.ios[parent].op;
-        if stripes.redirects().get(array).is_some() {
+        if stripes.state().redirects().get(array).is_some() {
             let mut lines = Lines::new(stripes, &mut self.memories);
             lines.go_by_line(path, parent, op, array, range, now);
         } else {
@@ -283,6 +288,7 @@ impl ControllerCache {
         io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
         stripes
+            .state_mut()
             .redirects_mut()
             .bypass_begins(array, (offset, bytes));
         self.move_range(stripes, path, id, (array, (offset, bytes)), now);
@@ -392,7 +398,7 @@ impl ControllerCache {
             return false;
         };
         let (space, group) = cached.place_of(key);
-        cached.memory.cache.go_on_from(space, group);
+        cached.memory.cache.groups_mut().go_on_from(space, group);
         true
     }
 }

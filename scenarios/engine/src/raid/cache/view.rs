@@ -45,13 +45,13 @@ impl Memories {
         stripes: &'a Stripes,
         array: ArrayId,
     ) -> Option<Cached<'a, &'a ControllerMemory>> {
-        let volume = stripes.volumes().get(array)?;
+        let volume = stripes.state().volumes().get(array)?;
         let caching = self.caching(array)?;
         Some(Cached {
             volume,
             caching,
             memory: self.get(caching.controller)?,
-            redirect: stripes.redirects().get(array),
+            redirect: stripes.state().redirects().get(array),
         })
     }
 
@@ -62,7 +62,11 @@ impl Memories {
         stripes: &'a Stripes,
         array: ArrayId,
     ) -> Option<Cached<'a, &'a mut ControllerMemory>> {
-        self.cached_beside(stripes.volumes(), stripes.redirects(), array)
+        self.cached_beside(
+            stripes.state().volumes(),
+            stripes.state().redirects(),
+            array,
+        )
     }
 
     /// An array and its cache, beside a job.
@@ -100,7 +104,7 @@ impl Memories {
 
     /// Whether it has newer data for a line of an SSD cache.
     pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: ArrayId, line: u64) -> bool {
-        let redirect = stripes.redirects().get(array);
+        let redirect = stripes.state().redirects().get(array);
         redirect.is_some_and(|redirect| {
             let bytes = redirect.line_bytes();
             self.is_any_dirty(stripes, array, (line * bytes, bytes))
@@ -143,7 +147,7 @@ impl Memories {
             cached.memory.cache.forget(key, sectors);
             whole &= cached.memory.cache.dirty_at(key, sectors) == sectors;
         }
-        cached.memory.sweep = cached.memory.cache.groups_waiting();
+        cached.memory.sweep = cached.memory.cache.groups().waiting();
         self.arm_flush(path, controller, now);
         whole
     }

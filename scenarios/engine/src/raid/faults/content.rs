@@ -12,14 +12,18 @@ use std::collections::BTreeSet;
 /// What drives hold, as it lies there now.
 #[derive(Clone, Copy)]
 pub(super) struct Content<'a> {
-    pub(super) path: &'a Path,
-    pub(super) stripes: &'a Stripes,
+    path: &'a Path,
+    stripes: &'a Stripes,
 }
 
-impl Content<'_> {
+impl<'a> Content<'a> {
+    pub(super) fn new(path: &'a Path, stripes: &'a Stripes) -> Content<'a> {
+        Content { path, stripes }
+    }
+
     /// Whether a sector's copies that can be read hold different content.
     pub(super) fn copies_differ(&self, array: ArrayId, offset: u64) -> bool {
-        if self.stripes.volume(array).geometry().copies() == 1 {
+        if self.stripes.state().volume(array).geometry().copies() == 1 {
             return false;
         }
         let content = self.on_drives(array, offset).tokens;
@@ -28,7 +32,7 @@ impl Content<'_> {
 
     /// Whether a job is at work on a sector's stripe.
     pub(super) fn is_locked(&self, (array, offset): (ArrayId, u64)) -> bool {
-        let volume = self.stripes.volume(array);
+        let volume = self.stripes.state().volume(array);
         let piece = volume.geometry().piece(offset, SECTOR);
         let key = volume.lock_key(array, piece.stripe, piece.column);
         self.stripes.is_locked(key)
@@ -37,12 +41,17 @@ impl Content<'_> {
     /// What lies beneath the controller's memory: every living copy on the SSD cache, if that has the
     /// sector's line, then, if that is no newer, on the array's own drives.
     pub(super) fn stored(&self, array: ArrayId, offset: u64) -> OnDrives {
-        if self.stripes.redirects().is_lost(array, (offset, SECTOR)) {
+        if self
+            .stripes
+            .state()
+            .redirects()
+            .is_lost(array, (offset, SECTOR))
+        {
             return OnDrives::default();
         }
-        let on_ssd_cache = self.stripes.redirects().on_ssd_cache(array, offset);
+        let on_ssd_cache = self.stripes.state().redirects().on_ssd_cache(array, offset);
         let above = on_ssd_cache.map(|(fast, at)| self.on_drives(fast, at));
-        if self.stripes.redirects().is_dirty(array, offset) {
+        if self.stripes.state().redirects().is_dirty(array, offset) {
             return above.unwrap_or_default();
         }
         let mut content = self.on_drives(array, offset);
@@ -54,7 +63,8 @@ impl Content<'_> {
 
     /// What the drives hold of a sector: every living copy, or what parity gives.
     pub(super) fn on_drives(&self, array: ArrayId, offset: u64) -> OnDrives {
-        let (volume, Some(integrity)) = (self.stripes.volume(array), &self.path.integrity) else {
+        let (volume, Some(integrity)) = (self.stripes.state().volume(array), &self.path.integrity)
+        else {
             return OnDrives::default();
         };
         let piece = volume.geometry().piece(offset, SECTOR);
@@ -63,7 +73,7 @@ impl Content<'_> {
             .map(|copy| volume.geometry().data(piece.stripe, piece.column, copy))
             .filter_map(|place| self.sector_of(volume, place, within));
         let content: Vec<u64> = copies
-            .map(|(drive, at)| integrity.content(drive, at))
+            .map(|(drive, at)| integrity.drives.content(drive, at))
             .collect();
         if !content.is_empty() || volume.geometry().parities() == 0 {
             return OnDrives {
@@ -90,7 +100,7 @@ impl Content<'_> {
         within: u64,
         data: bool,
     ) -> Vec<Option<u64>> {
-        let volume = self.stripes.volume(array);
+        let volume = self.stripes.state().volume(array);
         let geometry = volume.geometry();
         let roles = if data {
             (0..geometry.columns()).map(Role::Data).collect::<Vec<_>>()
@@ -100,7 +110,7 @@ impl Content<'_> {
         let content = |role| {
             let place = volume.place(stripe, role);
             let (drive, at) = self.sector_of(volume, place, within)?;
-            Some(self.path.integrity.as_ref()?.content(drive, at))
+            Some(self.path.integrity.as_ref()?.drives.content(drive, at))
         };
         roles.into_iter().map(content).collect()
     }
@@ -121,7 +131,7 @@ impl Content<'_> {
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.
     pub(super) fn parity_fits(&self, array: ArrayId, stripe: u64) -> bool {
-        let geometry = self.stripes.volume(array).geometry();
+        let geometry = self.stripes.state().volume(array).geometry();
         let mut sectors = (0..geometry.unit()).step_by(SECTOR as usize);
         geometry.parities() == 0
             || sectors.all(|within| {
@@ -148,7 +158,7 @@ impl Content<'_> {
         offset: u64,
         places: &mut BTreeSet<(ArrayId, u64)>,
     ) {
-        let volume = self.stripes.volume(array);
+        let volume = self.stripes.state().volume(array);
         let unit = volume.geometry().unit();
         let (row, within) = (offset / unit, offset % unit);
         if row >= volume.geometry().rows() && volume.geometry().is_redundant() {

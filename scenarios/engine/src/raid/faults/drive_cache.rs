@@ -5,6 +5,7 @@ use crate::ids::DriveId;
 use crate::integrity::LostFrom;
 use crate::path::Path;
 use crate::raid::Raid;
+use crate::raid::faults::content::Content;
 use raidlab_models::SECTOR;
 use std::collections::BTreeSet;
 
@@ -24,10 +25,14 @@ impl Raid {
                 ..
             } = self;
             background.begin_copies_again(stripes, *drive, sectors[0] * SECTOR);
-            if let Some((array, member)) = stripes.volumes().member_of(*drive) {
+            if let Some((array, member)) = stripes.state().volumes().member_of(*drive) {
                 for sector in sectors {
-                    self.content(path)
-                        .touched_by(array, member, sector * SECTOR, &mut places);
+                    Content::new(path, &self.stripes).touched_by(
+                        array,
+                        member,
+                        sector * SECTOR,
+                        &mut places,
+                    );
                 }
             }
         }
@@ -38,9 +43,9 @@ impl Raid {
                 .as_ref()
                 .is_some_and(|f| f.is_written(array, offset));
             // What the SSD cache has newer data of does not matter here.
-            let dirty = self.stripes.redirects().is_dirty(array, offset);
+            let dirty = self.stripes.state().redirects().is_dirty(array, offset);
             if written && !cached && !dirty {
-                let content = self.content(path).on_drives(array, offset);
+                let content = Content::new(path, &self.stripes).on_drives(array, offset);
                 if let Some(integrity) = &mut path.integrity {
                     integrity.lose(array, offset, &content, LostFrom::DriveCache);
                 }

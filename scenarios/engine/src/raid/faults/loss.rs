@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, DriveId};
 use crate::path::Path;
 use crate::raid::Raid;
-use crate::raid::background::Task;
+use crate::raid::background::task::Task;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use raidlab_kernel::Time;
 
@@ -21,33 +21,34 @@ impl Raid {
             ..
         } = self;
         let place = stripes
+            .state()
             .volumes()
             .member_of(drive)
             .map_or(0, |(_, place)| place);
         path.cut_off(drive, place);
-        for array in stripes.volumes().arrays() {
+        for array in stripes.state().volumes().arrays() {
             background.end_tasks(stripes, path, array, now, |task| match task {
                 Task::Copyback { to, .. } => to == drive,
                 _ => false,
             });
             background.lose_spare(array, drive);
-            if let Some(volume) = stripes.volumes_mut().get_mut(array) {
+            if let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) {
                 volume.end_copies_to(drive);
             }
         }
-        let (array, place) = stripes.volumes().member_of(drive)?;
+        let (array, place) = stripes.state().volumes().member_of(drive)?;
         background.end_tasks(stripes, path, array, now, |task| match task {
             Task::Rebuild { member } | Task::Copyback { member, .. } => member == place,
             _ => false,
         });
-        let volume = stripes.volume_mut(array);
+        let volume = stripes.state_mut().volume_mut(array);
         volume.count_change();
         volume.member_mut(place).fail();
         if volume.has_lost_too_much() && !volume.is_offline() {
             volume.go_offline();
             let name = path.arrays[array].name.clone();
             let what = format!("array {name} offline: more is lost than it can bear");
-            path.log(now, EventKind::ArrayOffline, name, what);
+            path.log.note(now, EventKind::ArrayOffline, name, what);
             background.give_up(stripes, path, array, now);
             if let Some(controller) = self.lines().ssd_cache_fails(path, array, now) {
                 self.destage(path, controller, now);
@@ -68,7 +69,7 @@ impl Raid {
             background,
             ..
         } = self;
-        if !stripes.volume(array).is_offline() {
+        if !stripes.state().volume(array).is_offline() {
             background.rebuild_on_spare(stripes, path, array, member, now);
         }
     }
@@ -89,12 +90,12 @@ impl Raid {
             ..
         } = self;
         if let Some((array, member)) = lost {
-            let volume = stripes.volume(array);
+            let volume = stripes.state().volume(array);
             if volume.is_offline() || !volume.geometry().is_redundant() {
                 let name = path.drives[drive].name.clone();
                 let what = format!("nothing to rebuild {name} from: its data are lost");
                 let refused = EventKind::Task(TaskKind::Rebuild, TaskPhase::Refused);
-                path.log(now, refused, name, what);
+                path.log.note(now, refused, name, what);
             } else {
                 background.rebuild(stripes, path, array, member, now);
             }

@@ -7,6 +7,7 @@ use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::integrity::LostFrom;
 use crate::path::Path;
 use crate::raid::Raid;
+use crate::raid::faults::content::Content;
 use crate::raid::volume::Volume;
 use crate::state::owner::job_of;
 use raidlab_io::{Io, Op, Part};
@@ -23,14 +24,14 @@ impl Raid {
                 continue;
             }
             let (drive, offset) = (io.drive, io.offset);
-            if self.stripes.volumes().member_of(drive).is_none() {
+            if self.stripes.state().volumes().member_of(drive).is_none() {
                 self.background
                     .begin_copies_again(&mut self.stripes, drive, offset);
             }
             let failed = path.drives[drive].health.failed;
             match &mut path.integrity {
-                Some(integrity) if failed => integrity.drop_payload(id),
-                Some(integrity) => integrity.tear(id, drive, offset),
+                Some(integrity) if failed => integrity.drives.drop_payload(id),
+                Some(integrity) => integrity.drives.tear(id, drive, offset),
                 None => {}
             }
         }
@@ -45,7 +46,7 @@ impl Raid {
             let controller = path.arrays[array].controller;
             controller.is_some_and(|controller| memories.survives(controller))
         };
-        self.stripes.writing_jobs(preserved)
+        self.stripes.state().writing_jobs(preserved)
     }
 
     /// Jobs end, but for those that are preserved.
@@ -53,7 +54,7 @@ impl Raid {
         self.background.power_fails();
         self.cache.end_destages(&self.stripes, path, preserved);
         self.stripes.drop_jobs(path, preserved, now);
-        self.stripes.redirects_mut().power_fails();
+        self.stripes.state_mut().redirects_mut().power_fails();
     }
 
     /// What caches hold is dirty data where it survives, and lost elsewhere: acknowledged writes that
@@ -65,7 +66,7 @@ impl Raid {
                 continue;
             }
             for (array, offset) in lost {
-                let content = self.content(path).stored(array, offset);
+                let content = Content::new(path, &self.stripes).stored(array, offset);
                 if let Some(integrity) = &mut path.integrity {
                     integrity.lose(array, offset, &content, LostFrom::Cache);
                 }
@@ -77,7 +78,7 @@ impl Raid {
 
     /// Waiting requests are taken out of queues; those without an event to come are released.
     pub(crate) fn empty_queues(&mut self, path: &mut Path, now: Time) {
-        let volumes = self.stripes.volumes_mut().iter_mut();
+        let volumes = self.stripes.state_mut().volumes_mut().iter_mut();
         for bitmap in volumes.flatten().filter_map(Volume::bitmap_mut) {
             bitmap.power_fails(&mut path.ios, now);
         }
@@ -86,9 +87,11 @@ impl Raid {
                 path.drives[drive].load.change(now, -1);
                 path.ios.release(id);
             }
-            path.forget_flushes(drive, now);
+            path.drives[drive].forget_flushes(&mut path.ios, now);
         }
-        path.forget_waiting_flushes();
+        for array in &mut path.arrays {
+            array.md_flushes.power_fails(&mut path.ios);
+        }
         for controller in path.controllers.ids() {
             while let Some(id) = path.controllers[controller].waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;
@@ -105,7 +108,7 @@ impl Raid {
 
     /// The writes of a preserved job are done again.
     pub(crate) fn write_again(&mut self, path: &mut Path, job: JobId, now: Time) {
-        let io = self.stripes.jobs()[job].io();
+        let io = self.stripes.state().jobs()[job].io();
         path.ios[io].charge(Part::Raid, now);
         self.stripes.write_phase(path, job, now);
     }

@@ -5,20 +5,21 @@
 //! quarters of the cache or less are in use (`raid5_get_active_stripe` in drivers/md/raid5.c). Before
 //! Linux 4.1 there are 256 of them unless `stripe_cache_size` says otherwise; later ones grow.
 
-use crate::ids::JobId;
+use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
-use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::pages;
-use crate::raid::jobs::table::Waiters;
+use crate::raid::jobs::state::StripeState;
+use crate::raid::jobs::table::{Room, Waiters};
 use crate::raid::jobs::work::Work;
+use crate::raid::volume::{Volume, Volumes};
 use crate::state::event::RaidEvent;
 use raidlab_io::Part;
-use raidlab_kernel::Time;
+use raidlab_kernel::{Table, Time};
 use raidlab_models::STRIPE_PAGE;
 
 /// The stripe cache of an array.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heads {
+struct Heads {
     /// Stripes that it holds; 0 for no limit.
     limit: u64,
     /// Those in use.
@@ -28,17 +29,12 @@ pub(super) struct Heads {
 }
 
 impl Heads {
-    pub fn new(limit: u32) -> Heads {
+    fn new(limit: u32) -> Heads {
         Heads {
             limit: u64::from(limit),
             used: 0,
             waiting: Waiters::NONE,
         }
-    }
-
-    /// Nobody has any, and nobody waits for some.
-    pub fn clear(&mut self) {
-        (self.used, self.waiting) = (0, Waiters::NONE);
     }
 
     /// Whether `stripes` more fit. One write fits in any case, however large.
@@ -52,57 +48,77 @@ impl Heads {
     }
 }
 
-/// Stripes of the cache that a job needs.
-fn needed(stripes: &Stripes, index: JobId) -> u64 {
-    let job = &stripes.jobs[index];
-    let (start, end) = pages(job, stripes.volumes.of(job.array));
-    u64::from(end - start) / STRIPE_PAGE
+/// The stripe caches of all arrays.
+#[derive(Debug)]
+pub(super) struct StripeCaches {
+    of_array: Table<ArrayId, Heads>,
 }
 
-/// Whether a write has to wait for room in the stripe cache; if not, it has it.
-pub(super) fn waits(stripes: &mut Stripes, index: JobId) -> bool {
-    let job = &stripes.jobs[index];
-    let array = job.array;
-    if stripes.heads[array].limit == 0 || !matches!(job.work, Work::Write) || job.flags.cached {
-        return false;
+impl StripeCaches {
+    /// Nothing is in use.
+    pub fn new(volumes: &Volumes) -> StripeCaches {
+        let limit = |volume: Option<&Volume>| volume.map_or(0, |volume| volume.host().cache());
+        let heads = volumes.iter().map(|volume| Heads::new(limit(volume)));
+        StripeCaches {
+            of_array: heads.collect(),
+        }
     }
-    let wanted = needed(stripes, index);
-    let Stripes { jobs, heads, .. } = stripes;
-    let heads = &mut heads[array];
-    if heads.waiting.is_empty() && heads.have_room(wanted) {
-        heads.used += wanted;
-        jobs[index].flags.cached = true;
-        return false;
-    }
-    jobs.push(&mut heads.waiting, index);
-    true
-}
 
-/// A job gives its stripes of the cache away: those that wait for them enter.
-pub(super) fn give(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
-    let job = &mut stripes.jobs[index];
-    let array = job.array;
-    if !std::mem::take(&mut job.flags.cached) {
-        return;
+    /// Nobody has any stripes, and nobody waits for some.
+    pub fn clear(&mut self) {
+        for heads in &mut self.of_array {
+            (heads.used, heads.waiting) = (0, Waiters::NONE);
+        }
     }
-    let given = needed(stripes, index);
-    let heads = &mut stripes.heads[array];
-    heads.used = heads.used.saturating_sub(given);
-    if !heads.wake() {
-        return;
+
+    /// Whether a write has to wait for room in the stripe cache; if not, it has it.
+    pub fn waits(&mut self, state: &mut StripeState, index: JobId) -> bool {
+        let job = &state.jobs[index];
+        let heads = &mut self.of_array[job.array];
+        if heads.limit == 0 || !matches!(job.work, Work::Write) || job.room == Room::Entered {
+            return false;
+        }
+        let wanted = needed(state, index);
+        if heads.waiting.is_empty() && heads.have_room(wanted) {
+            heads.used += wanted;
+            state.jobs[index].room = Room::Entered;
+            return false;
+        }
+        state.jobs.push(&mut heads.waiting, index);
+        true
     }
-    while let Some(next) = stripes.heads[array].waiting.first() {
-        let wanted = needed(stripes, next);
-        let Stripes { jobs, heads, .. } = &mut *stripes;
-        let heads = &mut heads[array];
-        if !heads.have_room(wanted) {
+
+    /// A job gives its stripes of the cache away: those that wait for them enter.
+    pub fn give(&mut self, state: &mut StripeState, path: &mut Path, index: JobId, now: Time) {
+        if state.jobs[index].room == Room::None {
             return;
         }
-        heads.used += wanted;
-        jobs.pop(&mut heads.waiting);
-        let job = &mut jobs[next];
-        (job.flags.cached, job.flags.enters, job.flags.scheduled) = (true, true, true);
-        path.ios[job.io].charge(Part::Raid, now);
-        path.calendar.push(now, RaidEvent::Job(next).into());
+        state.jobs[index].room = Room::None;
+        let given = needed(state, index);
+        let heads = &mut self.of_array[state.jobs[index].array];
+        heads.used = heads.used.saturating_sub(given);
+        if !heads.wake() {
+            return;
+        }
+        while let Some(next) = heads.waiting.first() {
+            let wanted = needed(state, next);
+            if !heads.have_room(wanted) {
+                return;
+            }
+            heads.used += wanted;
+            state.jobs.pop(&mut heads.waiting);
+            let job = &mut state.jobs[next];
+            job.room = Room::Given;
+            job.schedule();
+            path.ios[job.io].charge(Part::Raid, now);
+            path.calendar.push(now, RaidEvent::Job(next).into());
+        }
     }
+}
+
+/// Stripes of the cache that a job needs.
+fn needed(state: &StripeState, index: JobId) -> u64 {
+    let job = &state.jobs[index];
+    let (start, end) = pages(job, state.volumes.of(job.array));
+    u64::from(end - start) / STRIPE_PAGE
 }

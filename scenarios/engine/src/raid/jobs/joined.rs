@@ -12,88 +12,91 @@
 use crate::ids::JobId;
 use crate::layout::{Extent, join as join_extents};
 use crate::path::Path;
-use crate::raid::jobs::lock::pages;
-use crate::raid::jobs::table::{Job, Phase};
-use crate::raid::jobs::{Stripes, Work};
+use crate::raid::jobs::lock::{Locks, pages};
+use crate::raid::jobs::state::StripeState;
+use crate::raid::jobs::table::{Company, Job, Jobs, Phase};
+use crate::raid::jobs::work::Work;
 use crate::raid::volume::Volume;
 use raidlab_io::Part;
 use raidlab_kernel::Time;
 
-/// A write joins one that is about the same pages of its stripe; false if none takes it in.
-pub(super) fn join(stripes: &mut Stripes, path: &mut Path, index: JobId) -> bool {
-    let Stripes {
-        volumes,
-        jobs,
-        locks,
-        ..
-    } = stripes;
-    let Some(other) = locks.in_the_way(jobs, volumes, index) else {
-        return false;
-    };
-    if !takes_in(&jobs[other], &jobs[index], volumes.of(jobs[index].array)) {
-        return false;
-    }
-    if !jobs[other].flags.joined {
-        jobs.keep_own(other);
-    }
-    let extents = std::mem::take(&mut jobs[index].extents);
-    let into = &mut jobs[other];
-    into.extents.extend_from_slice(&extents);
-    join_extents(&mut into.extents);
-    into.flags.joined = true;
-    let (leader, forced) = (into.io, path.ios[jobs[index].io].fua);
-    path.ios[leader].fua |= forced;
-    let into = &mut jobs[other];
-    into.flags.grown |= into.phase == Phase::Compute;
-    let mut queue = into.joined;
-    jobs.push(&mut queue, index);
-    (jobs[other].joined, jobs[index].extents) = (queue, extents);
-    if let Some(integrity) = &mut path.integrity {
-        integrity.join(index, other);
-    }
-    true
-}
-
-/// A job begins to write: its time from here on is that of the writes that have joined it, too.
-pub(super) fn begin_to_write(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
-    let jobs = &mut stripes.jobs;
-    if !jobs[index].flags.joined {
-        return;
-    }
-    jobs.joined(index).before = path.ios[jobs[index].io].parts;
-    let mut next = jobs[index].joined.next;
-    while next != JobId::NONE {
-        path.ios[jobs[next].io].charge(Part::Raid, now);
-        next = jobs[next].behind;
+impl Locks {
+    /// A write joins one that is about the same pages of its stripe; false if none takes it in.
+    pub fn join(&self, state: &mut StripeState, path: &mut Path, index: JobId) -> bool {
+        let StripeState { volumes, jobs, .. } = state;
+        let Some(other) = self.in_the_way(jobs, volumes, index) else {
+            return false;
+        };
+        if !takes_in(&jobs[other], &jobs[index], volumes.of(jobs[index].array)) {
+            return false;
+        }
+        jobs.join(index, other);
+        let (leader, forced) = (jobs[other].io, path.ios[jobs[index].io].fua);
+        path.ios[leader].fua |= forced;
+        if let Some(integrity) = &mut path.integrity {
+            integrity.jobs.join(index, other);
+        }
+        true
     }
 }
 
-/// A job has been written, and with it the next one that has joined it. False if none is left.
-pub(super) fn finish_next(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) -> bool {
-    let jobs = &mut stripes.jobs;
-    let mut queue = jobs[index].joined;
-    let Some(joined) = jobs.pop(&mut queue) else {
-        return false;
-    };
-    jobs[index].joined = queue;
-    let (of, io) = (jobs[index].io, jobs[joined].io);
-    let written = path.ios[of].parts.since(&jobs.joined(index).before);
-    let drive = path.ios[of].drive;
-    let record = &mut path.ios[io];
-    record.parts.add(&written);
-    (record.mark, record.drive) = (now, drive);
-    if path.can_fail {
-        stripes.refuse_what_is_lost(path, index, joined);
+impl Jobs {
+    /// A job's data become those of another one, too, which it waits for.
+    fn join(&mut self, index: JobId, other: JobId) {
+        if self[other].company == Company::Alone {
+            self.keep_own(other);
+        }
+        let extents = std::mem::take(&mut self[index].extents);
+        let into = &mut self[other];
+        into.extents.extend_from_slice(&extents);
+        join_extents(&mut into.extents);
+        into.company = match (into.phase, into.company) {
+            (Phase::Compute, _) | (_, Company::Grown) => Company::Grown,
+            _ => Company::Planned,
+        };
+        let mut queue = into.joined;
+        self.push(&mut queue, index);
+        (self[other].joined, self[index].extents) = (queue, extents);
     }
-    stripes.jobs.release(joined);
-    stripes.child_returned(path, io, now);
-    true
+
+    /// A job begins to write: its time from here on is that of the writes that have joined it, too.
+    pub(super) fn begin_to_write(&mut self, path: &mut Path, index: JobId, now: Time) {
+        if self[index].company == Company::Alone {
+            return;
+        }
+        self.joined(index).before = path.ios[self[index].io].parts;
+        let mut next = self[index].joined.next;
+        while next != JobId::NONE {
+            path.ios[self[next].io].charge(Part::Raid, now);
+            next = self[next].behind;
+        }
+    }
+
+    /// A job has been written, and with it the next one that has joined it, whose record has its
+    /// time now. None if none is left.
+    pub(super) fn next_joined(
+        &mut self,
+        path: &mut Path,
+        index: JobId,
+        now: Time,
+    ) -> Option<JobId> {
+        let mut queue = self[index].joined;
+        let joined = self.pop(&mut queue)?;
+        self[index].joined = queue;
+        let (of, io) = (self[index].io, self[joined].io);
+        let written = path.ios[of].parts.since(&self.joined(index).before);
+        let drive = path.ios[of].drive;
+        let record = &mut path.ios[io];
+        record.parts.add(&written);
+        (record.mark, record.drive) = (now, drive);
+        Some(joined)
+    }
 }
 
 /// Whether a job takes in what another one of its stripe writes.
 fn takes_in(job: &Job, other: &Job, volume: &Volume) -> bool {
     let writes = |job: &Job| matches!(job.work, Work::Write);
-    let reads = job.phase == Phase::Compute && job.flags.listed && volume.changes() == 0;
+    let reads = job.phase == Phase::Compute && job.transfers.are_listed() && volume.changes() == 0;
     if !writes(job) || !writes(other) || !(job.phase == Phase::Plan || reads) {
         return false;
     }

@@ -47,17 +47,17 @@ impl Locks {
         };
         let Some(first) = self.first_at(key) else {
             self.first.insert(key, index.number());
-            jobs[index].flags.holds = true;
+            jobs[index].lock.held = true;
             return true;
         };
         let holds = last_in_the_way(jobs, volumes, first, index).is_none();
-        jobs[index].flags.holds = holds;
-        let last = match jobs[first].lock.last {
+        jobs[index].lock.held = holds;
+        let last = match jobs[first].lock.queue.last {
             JobId::NONE => first,
             last => last,
         };
-        jobs[last].lock.next = index;
-        jobs[first].lock.last = index;
+        jobs[last].lock.queue.next = index;
+        jobs[first].lock.queue.last = index;
         holds
     }
 
@@ -84,7 +84,7 @@ impl Locks {
                     .iter()
                     .filter(|&&cut| start < cut && cut < end),
             );
-            at = jobs[at].lock.next;
+            at = jobs[at].lock.queue.next;
         }
     }
 
@@ -92,23 +92,23 @@ impl Locks {
     pub fn give(&mut self, jobs: &mut Jobs, volumes: &Volumes, index: JobId) -> Option<JobId> {
         let key = lock_key(&jobs[index], volumes)?;
         let first = self.first_at(key)?;
-        let (next, last) = (jobs[index].lock.next, jobs[first].lock.last);
+        let (next, last) = (jobs[index].lock.queue.next, jobs[first].lock.queue.last);
         if first == index {
             if next == JobId::NONE {
                 self.first.remove(key);
                 return None;
             }
             self.first.insert(key, next.number());
-            jobs[next].lock.last = if last == next { JobId::NONE } else { last };
+            jobs[next].lock.queue.last = if last == next { JobId::NONE } else { last };
             return Some(next);
         }
         let mut before = first;
-        while jobs[before].lock.next != index {
-            before = jobs[before].lock.next;
+        while jobs[before].lock.queue.next != index {
+            before = jobs[before].lock.queue.next;
         }
-        jobs[before].lock.next = next;
+        jobs[before].lock.queue.next = next;
         if last == index {
-            jobs[first].lock.last = if before == first { JobId::NONE } else { before };
+            jobs[first].lock.queue.last = if before == first { JobId::NONE } else { before };
         }
         Some(first)
     }
@@ -125,15 +125,15 @@ pub(super) fn next_holder(
     let volume = volumes.get(jobs[given].array)?;
     let mut at = first;
     while at != JobId::NONE {
-        let waits = !jobs[at].flags.holds && share_pages(&jobs[at], &jobs[given], volume);
+        let waits = !jobs[at].lock.held && share_pages(&jobs[at], &jobs[given], volume);
         if waits && last_in_the_way(jobs, volumes, first, at).is_none() {
-            jobs[at].flags.holds = true;
+            jobs[at].lock.held = true;
             return Some(at);
         }
-        if !volume.works_in_pages() {
+        if !volume.host().in_pages() {
             return None;
         }
-        at = jobs[at].lock.next;
+        at = jobs[at].lock.queue.next;
     }
     None
 }
@@ -142,7 +142,7 @@ pub(super) fn next_holder(
 fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: JobId, index: JobId) -> Option<JobId> {
     let job = &jobs[index];
     let volume = volumes.get(job.array)?;
-    if !volume.works_in_pages() {
+    if !volume.host().in_pages() {
         return (first != index).then_some(first);
     }
     let (mut last, mut at) = (None, first);
@@ -150,19 +150,21 @@ fn last_in_the_way(jobs: &Jobs, volumes: &Volumes, first: JobId, index: JobId) -
         if share_pages(&jobs[at], job, volume) {
             last = Some(at);
         }
-        at = jobs[at].lock.next;
+        at = jobs[at].lock.queue.next;
     }
     last
 }
 
 /// Whether a job's stripe is handled page by page.
 pub(super) fn works_in_pages(job: &Job, volumes: &Volumes) -> bool {
-    volumes.get(job.array).is_some_and(Volume::works_in_pages)
+    volumes
+        .get(job.array)
+        .is_some_and(|volume| volume.host().in_pages())
 }
 
 /// Whether two jobs at a stripe are about the same pages, as all are where it is locked as a whole.
 fn share_pages(job: &Job, other: &Job, volume: &Volume) -> bool {
-    if !volume.works_in_pages() {
+    if !volume.host().in_pages() {
         return true;
     }
     let ((start, end), (from, to)) = (pages(job, volume), pages(other, volume));

@@ -1,8 +1,12 @@
 //! What jobs read and write: listed when they are planned.
 
+use crate::ids::JobId;
 use crate::layout::{
     Extent, Repair, Role, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
 };
+use crate::path::Path;
+use crate::raid::jobs::prefetch::prefetch_transfers;
+use crate::raid::jobs::state::StripeState;
 use crate::raid::jobs::table::{Job, Transfers};
 use crate::raid::jobs::work::{Row, Work};
 use crate::raid::volume::Volume;
@@ -93,6 +97,69 @@ impl Planner {
         transfers
     }
 
+    /// As `list`, of a job by its index.
+    pub(super) fn list_of(&mut self, state: &StripeState, index: JobId, op: Op) -> Vec<Transfer> {
+        let job = &state.jobs[index];
+        let (repair, volume) = (state.jobs.repair(index), state.volumes.of(job.array));
+        self.list(job, repair, volume, op)
+    }
+
+    /// The number of transfers of a job that has its strategy.
+    pub(super) fn count(&mut self, state: &mut StripeState, path: &Path, index: JobId) -> u64 {
+        let reads = self.list_of(state, index, Op::Read);
+        let mut commands = reads.len();
+        let job = &state.jobs[index];
+        prefetch_transfers(path, state.volumes.of(job.array), job.stripe, &reads);
+        self.keep(reads);
+        let writes = self.list_of(state, index, Op::Write);
+        commands += writes.len();
+        state.jobs[index].written = bytes_of(&writes);
+        self.keep(writes);
+        commands as u64
+    }
+
+    /// Plans the repair of a job with the strategy `Recover`; true if it is for nothing.
+    pub(super) fn plan_repair_of(&mut self, state: &mut StripeState, index: JobId) -> bool {
+        let mut repair = state.jobs.take_repair(index);
+        let job = &state.jobs[index];
+        let volume = state.volumes.of(job.array);
+        let for_nothing = self.plan_repair(job, &mut repair, volume);
+        state.jobs.set_repair(index, repair);
+        for_nothing
+    }
+
+    /// The tokens of the data follow what the parity engine does.
+    pub(super) fn follow_compute(
+        &mut self,
+        state: &mut StripeState,
+        path: &mut Path,
+        index: JobId,
+    ) {
+        let Some(integrity) = &mut path.integrity else {
+            return;
+        };
+        let job = &mut state.jobs[index];
+        let volume = state.volumes.of(job.array);
+        let geometry = volume.geometry();
+        if job.strategy == WriteStrategy::Plain {
+            return;
+        }
+        if geometry.parities() == 0 {
+            integrity.jobs.make_copies(index, geometry.copies());
+        } else {
+            let ranges = self.computed(job, volume);
+            integrity
+                .jobs
+                .compute(index, geometry.columns(), job.strategy, ranges);
+        }
+        if compares(job, volume) {
+            let differs = integrity.jobs.differs(index, geometry.parities());
+            if let Work::Check(check) = &mut job.work {
+                check.differs = differs;
+            }
+        }
+    }
+
     /// The memory of a list that is needed no more.
     pub(super) fn keep(&mut self, list: Vec<Transfer>) {
         self.transfers = list;
@@ -106,7 +173,7 @@ impl Planner {
         let (reads, writes) = (transfers.of(Op::Read), transfers.of(Op::Write));
         let commands = (reads.len() + writes.len()) as u64;
         job.written = bytes_of(writes);
-        (job.strategy, job.flags.listed) = (strategy, true);
+        job.strategy = strategy;
         job.transfers = transfers;
         commands
     }
@@ -257,7 +324,7 @@ fn whole_stripe<'a>(
         copies: volume.geometry().copies(),
         extents,
         known,
-        rest_first: volume.works_in_pages(),
+        rest_first: volume.host().in_pages(),
         unit: |_| Some(Unit::WHOLE),
     }
 }
@@ -274,7 +341,7 @@ fn stripe_of<'a>(
         copies: volume.geometry().copies(),
         extents: &job.extents,
         known: &[],
-        rest_first: volume.works_in_pages(),
+        rest_first: volume.host().in_pages(),
         unit: |role| volume.unit_of(job.stripe, role),
     }
 }

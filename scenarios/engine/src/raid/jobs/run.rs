@@ -22,23 +22,25 @@ impl Stripes {
         run: Run,
         now: Time,
     ) {
-        let unit = self.volume(array).geometry().unit();
+        let unit = self.state.volume(array).geometry().unit();
         let (mut head, mut last) = (JobId::NONE, JobId::NONE);
         for (stripe, extent) in run.extents(unit) {
-            let job = self.new_job(path, parent, array, stripe, Work::Write, now);
-            self.take_new_data(path, job, parent, array, extent);
+            let job = self
+                .state
+                .new_job(path, parent, array, stripe, Work::Write, now);
+            self.state.take_new_data(path, job, parent, array, extent);
             if head == JobId::NONE {
                 head = job;
             } else {
-                self.jobs[last].run.mate = job;
-                self.jobs[job].run.head = head;
-                self.jobs[head].run.missing += 1;
+                self.state.jobs[last].run.mate = job;
+                self.state.jobs[job].run.head = head;
+                self.state.jobs[head].run.missing += 1;
             }
             last = job;
         }
         let mut job = head;
         while job != JobId::NONE {
-            let mate = self.jobs[job].run.mate;
+            let mate = self.state.jobs[job].run.mate;
             self.begin(path, job, now);
             job = mate;
         }

@@ -1,56 +1,36 @@
 //! Jobs: work on one stripe that takes several phases.
 
-use crate::ids::{ArrayId, JobId};
+use crate::ids::JobId;
 use crate::path::Path;
 use crate::path::agenda::{BackgroundCall, JobCall, SsdCacheCall, Up};
 use crate::raid::jobs::lock::{next_holder, works_in_pages};
-use crate::raid::jobs::{Phase, Stripes, Work, heads, joined, thread};
+use crate::raid::jobs::table::{Room, Turn, Wakeup};
+use crate::raid::jobs::{Phase, Stripes, Work};
 use crate::state::event::RaidEvent;
-use crate::state::owner::Owner;
-use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_io::{Io, IoId, Part};
 use raidlab_kernel::Time;
 
 use crate::state::owner::job_of;
 
 impl Stripes {
-    /// A job below `parent`, for the caller to fill and then to `begin`.
-    pub(crate) fn new_job(
-        &mut self,
-        path: &mut Path,
-        parent: IoId,
-        array: ArrayId,
-        stripe: u64,
-        work: Work,
-        now: Time,
-    ) -> JobId {
-        let io = path.ios.claim();
-        let index = self.jobs.claim();
-        path.ios[io] = Io::new(Op::Write, 0, 0, now);
-        path.ios[io].parent = parent;
-        path.ios[io].owner = Owner::Job(index).into();
-        self.jobs.begin(index, io, array, stripe, work);
-        if parent != Io::NONE {
-            path.ios[io].fua = path.ios[parent].fua;
-            path.ios[parent].pending += 1;
-        }
-        index
-    }
-
     /// Starts a job that has its extents.
     pub(crate) fn begin(&mut self, path: &mut Path, index: JobId, now: Time) {
-        let job = &self.jobs[index];
+        let job = &self.state.jobs[index];
         path.ios[job.io].bytes = job.new_bytes();
-        if works_in_pages(job, &self.volumes) {
-            if joined::join(self, path, index) {
-                return heads::give(self, path, index, now);
+        if works_in_pages(job, &self.state.volumes) {
+            if self.locks.join(&mut self.state, path, index) {
+                return self.heads.give(&mut self.state, path, index, now);
             }
-            if heads::waits(self, index) {
+            if self.heads.waits(&mut self.state, index) {
                 return;
             }
             // Room for those that will join it.
-            self.jobs.reserve(index);
+            self.state.jobs.reserve(index);
         }
-        if self.locks.take(&mut self.jobs, &self.volumes, index) {
+        if self
+            .locks
+            .take(&mut self.state.jobs, &self.state.volumes, index)
+        {
             self.locked(path, index, now);
         }
     }
@@ -58,29 +38,33 @@ impl Stripes {
     /// Gives a job's lock to those that wait for it, and lets them go on.
     pub(crate) fn unlock(&mut self, path: &mut Path, index: JobId, now: Time) {
         path.agenda.must_be_open();
-        let in_pages = works_in_pages(&self.jobs[index], &self.volumes);
-        let Some(first) = self.locks.give(&mut self.jobs, &self.volumes, index) else {
+        let in_pages = works_in_pages(&self.state.jobs[index], &self.state.volumes);
+        let Some(first) = self
+            .locks
+            .give(&mut self.state.jobs, &self.state.volumes, index)
+        else {
             return;
         };
-        while let Some(next) = next_holder(&mut self.jobs, &self.volumes, first, index) {
-            let job = &mut self.jobs[next];
+        while let Some(next) = next_holder(&mut self.state.jobs, &self.state.volumes, first, index)
+        {
+            let job = &mut self.state.jobs[next];
             debug_assert_eq!(job.phase, Phase::Plan);
             let head = job.run.head;
-            let io = self.jobs[head].io;
+            let io = self.state.jobs[head].io;
             path.ios[io].charge(Part::Raid, now);
             if !in_pages {
                 return self.locked(path, next, now);
             }
             // Several may go on: each with an event of its own.
-            self.jobs[next].flags.scheduled = true;
+            self.state.jobs[next].schedule();
             path.calendar.push(now, RaidEvent::Job(next).into());
         }
     }
 
     /// A job has its lock: it goes on, as soon as all of its run have theirs.
     pub(crate) fn locked(&mut self, path: &mut Path, index: JobId, now: Time) {
-        let head = self.jobs[index].run.head;
-        let missing = &mut self.jobs[head].run.missing;
+        let head = self.state.jobs[index].run.head;
+        let missing = &mut self.state.jobs[head].run.missing;
         *missing -= 1;
         if *missing == 0 {
             self.step_job(path, head, now);
@@ -89,17 +73,15 @@ impl Stripes {
 
     /// A job's event is due.
     pub(crate) fn job_due(&mut self, path: &mut Path, index: JobId, now: Time) {
-        let flags = &mut self.jobs[index].flags;
-        flags.scheduled = false;
-        let served = std::mem::take(&mut flags.served);
-        let enters = std::mem::take(&mut flags.enters);
-        if flags.aborted {
-            self.jobs.release(index);
-        } else if enters {
+        let job = &mut self.state.jobs[index];
+        if std::mem::take(&mut job.wakeup) == Wakeup::Dropped {
+            self.state.jobs.release(index);
+        } else if job.room == Room::Given {
+            job.room = Room::Entered;
             self.begin(path, index, now);
         } else {
-            if served {
-                thread::pass_on(self, path, self.jobs[index].array, now);
+            if job.turn == Turn::AtWork {
+                self.turns.pass_on(&mut self.state.jobs, path, index, now);
             }
             self.step_job(path, index, now);
         }
@@ -108,7 +90,7 @@ impl Stripes {
     /// A job goes on with the phase that is due.
     pub(crate) fn step_job(&mut self, path: &mut Path, index: JobId, now: Time) {
         path.agenda.must_be_open();
-        let job = &self.jobs[index];
+        let job = &self.state.jobs[index];
         match (job.phase, &job.work) {
             (_, Work::Bitmap(_)) => path.agenda.up(JobCall::Done(index)),
             (Phase::Plan, _) => self.plan_job(path, index, now),
@@ -131,9 +113,9 @@ impl Stripes {
         at: Time,
         now: Time,
     ) {
-        self.jobs[index].phase = phase;
+        self.state.jobs[index].phase = phase;
         if at > now {
-            self.jobs[index].flags.scheduled = true;
+            self.state.jobs[index].schedule();
             path.calendar.push(at, RaidEvent::Job(index).into());
         } else {
             self.step_job(path, index, now);

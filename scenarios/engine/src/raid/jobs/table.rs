@@ -25,37 +25,82 @@ pub(crate) enum Phase {
     Finish,
 }
 
-/// What has met a running job.
+/// The calendar's event of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Wakeup {
+    /// None: its commands, a queue or its caller let it go on.
+    #[default]
+    None,
+    /// The job goes on when it is due.
+    Due,
+    /// The power failed since it was scheduled: it finds nothing to do.
+    Dropped,
+}
+
+/// A job's turn at the threads that handle its stripe (see `thread`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It has none.
+    #[default]
+    None,
+    /// It has one.
+    Taken,
+    /// The thread is at work for it until its event is due, which ends the turn.
+    AtWork,
+}
+
+/// A write's stripes in the stripe cache (see `heads`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It has none, or needs none.
+    #[default]
+    None,
+    /// It has waited for them, and enters when its event is due.
+    Given,
+    /// It has them.
+    Entered,
+}
+
+/// The writes that have joined a job (see `joined`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Company {
+    /// None have.
+    #[default]
+    Alone,
+    /// Those that have were there when it planned its reads.
+    Planned,
+    /// Some have come since.
+    Grown,
+}
+
+/// What the lock of a job's stripe is to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LockState {
+    /// The job has it.
+    pub(super) held: bool,
+    /// Its place among those that want it.
+    pub(super) queue: Waiters,
+}
+
+impl LockState {
+    /// It has not asked for it.
+    pub const NONE: LockState = LockState {
+        held: false,
+        queue: Waiters::NONE,
+    };
+}
+
+/// What has met a running job; each may, whatever else has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Flags {
     /// A read failed: the job must plan again.
     pub(super) again: bool,
     /// What the job wants is lost.
     pub(super) refused: bool,
-    /// The calendar has an event of the job.
-    pub(super) scheduled: bool,
-    /// The power failed meanwhile: the job's event finds nothing to do.
-    pub(super) aborted: bool,
     /// Others wait for the drives before the job's commands.
     pub(super) ahead: bool,
     /// The job writes an older version than the one that was lost with the SSD cache.
     pub(super) older: bool,
-    /// The job has its lock.
-    pub(super) holds: bool,
-    /// The job has its turn at the thread that handles its stripe.
-    pub(super) turn: bool,
-    /// The thread is at work for the job until its event is due.
-    pub(super) served: bool,
-    /// Other writes have joined the job (see `joined`).
-    pub(super) joined: bool,
-    /// They have since it planned its reads.
-    pub(super) grown: bool,
-    /// The job has its stripes in the stripe cache (see `heads`).
-    pub(super) cached: bool,
-    /// The job has waited for them, and enters when its event is due.
-    pub(super) enters: bool,
-    /// The job's transfers have been listed, and hold while all units of the array can be read.
-    pub(super) listed: bool,
 }
 
 /// A queue of jobs: of a job that waits in it, its place; of the job that has it, its ends.
@@ -116,6 +161,8 @@ pub(crate) struct Transfers {
     known: u32,
     /// Those from here on are written. Read-modify-write reads what it writes.
     writes: u32,
+    /// The list stands for a job while all units of the array can be read; else it is only memory.
+    listed: bool,
 }
 
 impl Transfers {
@@ -126,7 +173,20 @@ impl Transfers {
             reads: reads as u32,
             known: 0,
             writes: writes as u32,
+            listed: true,
         }
+    }
+
+    /// Whether they have been listed.
+    #[inline]
+    pub fn are_listed(&self) -> bool {
+        self.listed
+    }
+
+    /// They are not known any more; the list's memory stays.
+    #[inline]
+    pub fn forget(&mut self) {
+        self.listed = false;
     }
 
     /// Takes such a list, of which the first `known` have been read before.
@@ -176,7 +236,7 @@ impl Transfers {
 pub(crate) struct Job {
     /// The data it is about, in ascending order of (column, start).
     pub(super) extents: Vec<Extent>,
-    /// What it reads and writes, if `flags.listed`.
+    /// What it reads and writes, if that is listed.
     pub(super) transfers: Transfers,
     pub(super) work: Work,
     pub(super) stripe: u64,
@@ -187,14 +247,18 @@ pub(crate) struct Job {
     pub(super) array: ArrayId,
     /// What the volume counted as changes when the job was planned.
     pub(super) planned: u32,
-    pub(super) lock: Waiters,
+    pub(super) lock: LockState,
     /// The writes that have joined it.
     pub(super) joined: Waiters,
+    pub(super) company: Company,
     /// The job behind it among those that wait for the thread, or have joined the same job.
     pub(super) behind: JobId,
     pub(super) run: InRun,
     pub(super) phase: Phase,
     pub(super) strategy: WriteStrategy,
+    pub(super) wakeup: Wakeup,
+    pub(super) turn: Turn,
+    pub(super) room: Room,
     pub(super) flags: Flags,
 }
 
@@ -253,7 +317,7 @@ impl Job {
 
     /// Whether a power failure dropped it; its event is still to come.
     pub fn is_aborted(&self) -> bool {
-        self.flags.aborted
+        self.wakeup == Wakeup::Dropped
     }
 
     /// Others wait for the drives before its commands.
@@ -287,6 +351,20 @@ impl Job {
         self.flags.refused = false;
     }
 
+    /// It plans its reads, with all that have joined it.
+    #[inline]
+    pub(super) fn plans(&mut self) {
+        if self.company == Company::Grown {
+            self.company = Company::Planned;
+        }
+    }
+
+    /// The calendar has an event of it.
+    #[inline]
+    pub(super) fn schedule(&mut self) {
+        self.wakeup = Wakeup::Due;
+    }
+
     /// Takes note that a read failed; true if one has.
     pub fn take_failed_read(&mut self) -> bool {
         std::mem::take(&mut self.flags.again)
@@ -305,12 +383,16 @@ impl Default for Job {
             io: Io::NONE,
             array: ArrayId::new(0),
             planned: 0,
-            lock: Waiters::NONE,
+            lock: LockState::NONE,
             joined: Waiters::NONE,
+            company: Company::Alone,
             behind: JobId::NONE,
             run: InRun::alone(JobId::NONE),
             phase: Phase::Plan,
             strategy: WriteStrategy::Plain,
+            wakeup: Wakeup::None,
+            turn: Turn::None,
+            room: Room::None,
             flags: Flags::default(),
         }
     }
@@ -323,23 +405,6 @@ pub(super) struct Joined {
     pub(super) own: Vec<Extent>,
     /// Where its time had gone when it began to write.
     pub(super) before: Parts,
-}
-
-/// The turns at the thread of an array in the host (see `thread`).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Turns {
-    /// The jobs that wait for theirs.
-    pub(super) waiting: Waiters,
-    /// Jobs that have theirs: at most one for each thread.
-    pub(super) taken: u32,
-}
-
-impl Turns {
-    /// Nobody wants one.
-    pub const NONE: Turns = Turns {
-        waiting: Waiters::NONE,
-        taken: 0,
-    };
 }
 
 /// What a job without the strategy `Recover` has to repair.
@@ -390,10 +455,12 @@ impl Jobs {
         job.extents.clear();
         (job.work, job.stripe, job.written) = (work, stripe, 0);
         (job.io, job.array, job.planned) = (io, array, 0);
-        (job.lock, job.joined) = (Waiters::NONE, Waiters::NONE);
+        (job.lock, job.joined) = (LockState::NONE, Waiters::NONE);
         (job.behind, job.run) = (JobId::NONE, InRun::alone(index));
         (job.phase, job.strategy) = (Phase::Plan, WriteStrategy::Plain);
-        job.flags = Flags::default();
+        (job.company, job.wakeup) = (Company::Alone, Wakeup::None);
+        (job.turn, job.room, job.flags) = (Turn::None, Room::None, Flags::default());
+        job.transfers.forget();
     }
 
     /// An index for `begin`.
@@ -485,9 +552,9 @@ impl Jobs {
 
     /// What a job is about by itself, without those that have joined it.
     pub(super) fn own(&self, index: JobId) -> &[Extent] {
-        match self.slab[index].flags.joined {
-            true => &self.joined[index.index()].own,
-            false => &self.slab[index].extents,
+        match self.slab[index].company {
+            Company::Alone => &self.slab[index].extents,
+            Company::Planned | Company::Grown => &self.joined[index.index()].own,
         }
     }
 

@@ -7,85 +7,125 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::path::Path;
-use crate::raid::jobs::Stripes;
 use crate::raid::jobs::lock::works_in_pages;
-use crate::raid::jobs::table::Phase;
+use crate::raid::jobs::state::StripeState;
+use crate::raid::jobs::table::{Jobs, Turn, Waiters};
 use crate::state::event::RaidEvent;
 use raidlab_io::Part;
-use raidlab_kernel::Time;
+use raidlab_kernel::{Table, Time};
 use raidlab_models::STRIPE_PAGE;
 
-/// Whether a job has to wait for its turn; it goes on then with the phase in which it is.
-pub(super) fn waits(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) -> bool {
-    let Stripes {
-        volumes,
-        jobs,
-        turns,
-        ..
-    } = stripes;
-    let job = &mut jobs[index];
-    if job.flags.turn || !works_in_pages(job, volumes) {
-        return false;
-    }
-    path.ios[job.io].charge(Part::Raid, now);
-    let threads = volumes.of(job.array).thread().threads();
-    let turns = &mut turns[job.array];
-    if turns.taken < threads {
-        turns.taken += 1;
-        job.flags.turn = true;
-        return false;
-    }
-    jobs.push(&mut turns.waiting, index);
-    true
+/// Those of an array.
+#[derive(Clone, Copy, Debug)]
+struct ArrayTurns {
+    /// The jobs that wait for theirs.
+    waiting: Waiters,
+    /// Jobs that have theirs: at most one for each thread.
+    taken: u32,
 }
 
-/// A job's turn is over, if it has it.
-pub(super) fn end(stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
-    let job = &mut stripes.jobs[index];
-    if std::mem::take(&mut job.flags.turn) {
-        let array = job.array;
-        pass_on(stripes, path, array, now);
-    }
-}
-
-/// The next job that waits for an array's thread has its turn.
-pub(super) fn pass_on(stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
-    let Stripes { jobs, turns, .. } = stripes;
-    let turns = &mut turns[array];
-    let Some(next) = jobs.pop(&mut turns.waiting) else {
-        turns.taken -= 1;
-        return;
+impl ArrayTurns {
+    /// Nobody wants one.
+    const NONE: ArrayTurns = ArrayTurns {
+        waiting: Waiters::NONE,
+        taken: 0,
     };
-    let job = &mut jobs[next];
-    (job.flags.turn, job.flags.scheduled) = (true, true);
-    path.ios[job.io].charge(Part::Raid, now);
-    path.calendar.push(now, RaidEvent::Job(next).into());
 }
 
-/// The host makes the parity of a job, for which a core reads and makes `passed` bytes, and sends the
-/// writes.
-pub(super) fn compute(
-    stripes: &mut Stripes,
-    path: &mut Path,
-    index: JobId,
-    passed: u64,
-    now: Time,
-) {
-    let Stripes { volumes, jobs, .. } = &mut *stripes;
-    let job = &mut jobs[index];
-    let pages = match job.flags.listed {
-        true => job.transfers.pages(),
-        // Whole units, or what is left of them.
-        false => (path.ios[job.io].moved + job.written).div_ceil(STRIPE_PAGE),
-    };
-    let rereads = job.work.is_write() && !job.is_full_stripe();
-    let thread = volumes.of_mut(job.array).thread_mut();
-    let served = thread.serve(now, passed, pages, rereads);
-    path.ios[job.io].charge(Part::Raid, served.end);
-    if served.end > now {
-        job.flags.served = std::mem::take(&mut job.flags.turn);
-    } else {
-        end(stripes, path, index, now);
+/// The turns at the threads of all arrays.
+#[derive(Debug)]
+pub(super) struct Turns {
+    of_array: Table<ArrayId, ArrayTurns>,
+}
+
+impl Turns {
+    /// Nobody wants one.
+    pub fn new(arrays: usize) -> Turns {
+        Turns {
+            of_array: vec![ArrayTurns::NONE; arrays].into(),
+        }
     }
-    stripes.step_job_at(path, index, Phase::Write, served.end, now);
+
+    /// Nobody has one any more, and nobody waits for one.
+    pub fn clear(&mut self) {
+        for turns in &mut self.of_array {
+            *turns = ArrayTurns::NONE;
+        }
+    }
+
+    /// Whether a job has to wait for its turn; it goes on then with the phase in which it is.
+    pub fn waits(
+        &mut self,
+        state: &mut StripeState,
+        path: &mut Path,
+        index: JobId,
+        now: Time,
+    ) -> bool {
+        let StripeState { volumes, jobs, .. } = state;
+        let job = &mut jobs[index];
+        if job.turn == Turn::Taken || !works_in_pages(job, volumes) {
+            return false;
+        }
+        path.ios[job.io].charge(Part::Raid, now);
+        let threads = volumes.of(job.array).host().thread().threads();
+        let turns = &mut self.of_array[job.array];
+        if turns.taken < threads {
+            turns.taken += 1;
+            job.turn = Turn::Taken;
+            return false;
+        }
+        jobs.push(&mut turns.waiting, index);
+        true
+    }
+
+    /// A job's turn is over, if it has it.
+    pub fn end(&mut self, jobs: &mut Jobs, path: &mut Path, index: JobId, now: Time) {
+        if jobs[index].turn == Turn::Taken {
+            self.pass_on(jobs, path, index, now);
+        }
+    }
+
+    /// A job's turn is over: the next one that waits for the array's thread has it.
+    pub fn pass_on(&mut self, jobs: &mut Jobs, path: &mut Path, index: JobId, now: Time) {
+        jobs[index].turn = Turn::None;
+        let turns = &mut self.of_array[jobs[index].array];
+        let Some(next) = jobs.pop(&mut turns.waiting) else {
+            turns.taken -= 1;
+            return;
+        };
+        let job = &mut jobs[next];
+        job.turn = Turn::Taken;
+        job.schedule();
+        path.ios[job.io].charge(Part::Raid, now);
+        path.calendar.push(now, RaidEvent::Job(next).into());
+    }
+
+    /// The host makes the parity of a job, for which a core reads and makes `passed` bytes. Gives
+    /// when the core is done and the writes can go.
+    pub fn compute(
+        &mut self,
+        state: &mut StripeState,
+        path: &mut Path,
+        index: JobId,
+        passed: u64,
+        now: Time,
+    ) -> Time {
+        let StripeState { volumes, jobs, .. } = state;
+        let job = &mut jobs[index];
+        let pages = match job.transfers.are_listed() {
+            true => job.transfers.pages(),
+            // Whole units, or what is left of them.
+            false => (path.ios[job.io].moved + job.written).div_ceil(STRIPE_PAGE),
+        };
+        let rereads = job.work.is_write() && !job.is_full_stripe();
+        let thread = volumes.of_mut(job.array).host_mut().thread_mut();
+        let served = thread.serve(now, passed, pages, rereads);
+        path.ios[job.io].charge(Part::Raid, served.end);
+        if served.end > now && job.turn == Turn::Taken {
+            job.turn = Turn::AtWork;
+        } else {
+            self.end(jobs, path, index, now);
+        }
+        served.end
+    }
 }

@@ -21,23 +21,24 @@ impl Lines<'_> {
         now: Time,
     ) {
         let fetch = SlotRange { slot, range };
-        let index = self
-            .stripes
-            .new_job(path, parent, array, 0, Work::Fetch(fetch), now);
-        let job = &mut self.stripes.jobs_mut()[index];
+        let index =
+            self.stripes
+                .state_mut()
+                .new_job(path, parent, array, 0, Work::Fetch(fetch), now);
+        let job = &mut self.stripes.state_mut().jobs_mut()[index];
         job.go_on_with(Work::Fetch(fetch), Phase::Finish);
         let record = job.io();
         (path.ios[record].op, path.ios[record].bytes) = (Op::Read, range.1);
-        self.stripes.redirects_mut().pin(array, slot);
+        self.stripes.state_mut().redirects_mut().pin(array, slot);
         self.read_slot(path, index, fetch, now);
     }
 
     /// Reads a range from its slot for a job.
     pub(crate) fn read_slot(&mut self, path: &mut Path, index: JobId, from: SlotRange, now: Time) {
-        let job = &self.stripes.jobs()[index];
+        let job = &self.stripes.state().jobs()[index];
         let (record, array) = (job.io(), job.array());
         let (slot, (offset, bytes)) = (from.slot, from.range);
-        if let Some(redirect) = self.stripes.redirects().get(array) {
+        if let Some(redirect) = self.stripes.state().redirects().get(array) {
             let (fast, at) = (redirect.array(), redirect.at(slot, offset));
             self.stripes.read_array(path, record, fast, at, bytes, now);
         }
@@ -51,18 +52,21 @@ impl Lines<'_> {
         fetch: SlotRange,
         now: Time,
     ) {
-        let job = &mut self.stripes.jobs_mut()[index];
+        let job = &mut self.stripes.state_mut().jobs_mut()[index];
         if job.take_failed_read() || job.is_refused() {
             return self.fetch_again(path, index, fetch, now);
         }
         let array = job.array();
-        self.stripes.redirects_mut().unpin(array, fetch.slot);
+        self.stripes
+            .state_mut()
+            .redirects_mut()
+            .unpin(array, fetch.slot);
         self.finish_piece(path, index, now);
     }
 
     /// A piece of a request is complete, or refused.
     pub(crate) fn finish_piece(&mut self, path: &mut Path, index: JobId, now: Time) {
-        let job = &self.stripes.jobs()[index];
+        let job = &self.stripes.state().jobs()[index];
         let (record, refused) = (job.io(), job.is_refused());
         // Time over a read that came back with an error and was refused then.
         path.ios[record].charge(Part::Raid, now);
@@ -71,16 +75,16 @@ impl Lines<'_> {
             integrity.pass_up(record, parent);
         }
         if refused {
-            self.stripes.refuse(path, parent, 0);
+            self.stripes.state_mut().refuse(path, parent, 0);
         }
-        self.stripes.jobs_mut().release(index);
+        self.stripes.state_mut().jobs_mut().release(index);
         self.stripes.child_returned(path, record, now);
     }
 
     /// A piece could not be read where it was: it is looked for anew. Its time stays on the
     /// account.
     fn fetch_again(&mut self, path: &mut Path, index: JobId, fetch: SlotRange, now: Time) {
-        let job = &mut self.stripes.jobs_mut()[index];
+        let job = &mut self.stripes.state_mut().jobs_mut()[index];
         job.try_again();
         let (record, array) = (job.io(), job.array());
         let SlotRange { slot, range } = fetch;
@@ -88,16 +92,17 @@ impl Lines<'_> {
         if let Some(integrity) = &mut path.integrity {
             integrity.end_reader(record);
         }
-        self.stripes.redirects_mut().unpin(array, slot);
+        self.stripes.state_mut().redirects_mut().unpin(array, slot);
         match self.readable_slot(path, array, range.0, now) {
             Some(slot) => {
                 let fetch = SlotRange { slot, range };
-                self.stripes.jobs_mut()[index].go_on_with(Work::Fetch(fetch), Phase::Finish);
-                self.stripes.redirects_mut().pin(array, slot);
+                self.stripes.state_mut().jobs_mut()[index]
+                    .go_on_with(Work::Fetch(fetch), Phase::Finish);
+                self.stripes.state_mut().redirects_mut().pin(array, slot);
                 self.read_slot(path, index, fetch, now);
             }
             None => {
-                self.stripes.jobs_mut()[index].go_on_with(Work::Bypass, Phase::Finish);
+                self.stripes.state_mut().jobs_mut()[index].go_on_with(Work::Bypass, Phase::Finish);
                 self.bypass_cache(path, record, Op::Read, array, range, now);
             }
         }

@@ -23,7 +23,7 @@ impl Lines<'_> {
         offset: u64,
         now: Time,
     ) -> Option<u32> {
-        let redirect = self.stripes.redirects().get(array)?;
+        let redirect = self.stripes.state().redirects().get(array)?;
         let line = offset / redirect.line_bytes();
         let slot = redirect.map().slot(line)?;
         if path.can_fail && !self.is_readable(array, slot) {
@@ -35,8 +35,11 @@ impl Lines<'_> {
 
     /// Whether a drive of the SSD cache can give what a slot holds.
     fn is_readable(&self, array: ArrayId, slot: u32) -> bool {
-        let volumes = self.stripes.volumes();
-        self.stripes.redirects().is_readable(volumes, array, slot)
+        let volumes = self.stripes.state().volumes();
+        self.stripes
+            .state()
+            .redirects()
+            .is_readable(volumes, array, slot)
     }
 
     /// If a slot cannot be read any more, its line leaves the SSD cache.
@@ -50,7 +53,7 @@ impl Lines<'_> {
         if !path.can_fail || self.is_readable(array, slot) {
             return;
         }
-        let Some(redirect) = self.stripes.redirects_mut().get_mut(array) else {
+        let Some(redirect) = self.stripes.state_mut().redirects_mut().get_mut(array) else {
             return;
         };
         let range = redirect.range(slot);
@@ -68,9 +71,9 @@ impl Lines<'_> {
         fast: ArrayId,
         now: Time,
     ) -> Option<ControllerId> {
-        let array = self.stripes.redirects().above(fast)?;
-        let saved = self.stripes.lines_in_memory(path, array);
-        let redirect = self.stripes.redirects_mut().get_mut(array)?;
+        let array = self.stripes.state().redirects().above(fast)?;
+        let saved = self.stripes.state_mut().lines_in_memory(path, array);
+        let redirect = self.stripes.state_mut().redirects_mut().get_mut(array)?;
         let dirty = redirect.fail();
         let mut lost = 0;
         for (slot, range) in dirty {
@@ -109,5 +112,5 @@ impl Lines<'_> {
 fn log_lost(path: &mut Path, array: ArrayId, lines: u64, now: Time) {
     let name = path.arrays[array].name.clone();
     let what = format!("array {name}: {lines} dirty lines of its tier are lost");
-    path.log(now, EventKind::LinesLost, name, what);
+    path.log.note(now, EventKind::LinesLost, name, what);
 }

@@ -21,10 +21,10 @@ impl Lines<'_> {
         line: u64,
         now: Time,
     ) -> Option<SlotPlace> {
-        let bytes = self.stripes.redirects().get(array)?.line_bytes();
+        let bytes = self.stripes.state().redirects().get(array)?.line_bytes();
         // A line that cannot be read any more leaves first.
         self.readable_slot(path, array, line * bytes, now);
-        let redirect = self.stripes.redirects_mut().get_mut(array)?;
+        let redirect = self.stripes.state_mut().redirects_mut().get_mut(array)?;
         let slot = redirect.takes(line, false)?;
         Some(redirect.place(slot))
     }
@@ -45,7 +45,7 @@ impl Lines<'_> {
         path.hold(parent);
         while at < end {
             let slot = self.readable_slot(path, array, at, now);
-            let Some(redirect) = self.stripes.redirects_mut().get_mut(array) else {
+            let Some(redirect) = self.stripes.state_mut().redirects_mut().get_mut(array) else {
                 break;
             };
             let (line, within) = (at / redirect.line_bytes(), at % redirect.line_bytes());
@@ -88,8 +88,14 @@ impl Lines<'_> {
         now: Time,
     ) {
         path.hold(parent);
-        if op == Op::Read && self.stripes.redirects().is_lost(array, (offset, bytes)) {
-            self.stripes.refuse(path, parent, bytes);
+        if op == Op::Read
+            && self
+                .stripes
+                .state()
+                .redirects()
+                .is_lost(array, (offset, bytes))
+        {
+            self.stripes.state_mut().refuse(path, parent, bytes);
         } else {
             self.stripes
                 .move_array(path, parent, op, array, (offset, bytes), now);
@@ -107,7 +113,7 @@ impl Lines<'_> {
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
-        let Some(redirect) = self.stripes.redirects().get(array) else {
+        let Some(redirect) = self.stripes.state().redirects().get(array) else {
             return;
         };
         let (place, within) = (
@@ -116,16 +122,20 @@ impl Lines<'_> {
         );
         let range = (offset, bytes);
         let work = Work::WriteSlot(SlotRange { slot, range });
-        let job = self
-            .stripes
-            .new_job(path, parent, place.array, place.stripe, work, now);
+        let job =
+            self.stripes
+                .state_mut()
+                .new_job(path, parent, place.array, place.stripe, work, now);
         let extent = Extent {
             column: place.column,
             start: within,
             end: within + bytes as u32,
         };
-        self.stripes.jobs_mut()[job].extents_mut().push(extent);
+        self.stripes.state_mut().jobs_mut()[job]
+            .extents_mut()
+            .push(extent);
         self.stripes
+            .state_mut()
             .follow_new_data(path, job, parent, (array, offset), extent);
         self.stripes.begin(path, job, now);
     }
@@ -134,13 +144,13 @@ impl Lines<'_> {
     /// array.
     pub(crate) fn slot_written(&mut self, path: &mut Path, index: JobId, at: SlotRange, now: Time) {
         let stripes = &mut *self.stripes;
-        let fast = stripes.jobs()[index].array();
-        let Some(array) = stripes.redirects().above(fast) else {
+        let fast = stripes.state().jobs()[index].array();
+        let Some(array) = stripes.state().redirects().above(fast) else {
             return stripes.finish_job(path, index, now);
         };
-        let redirect = stripes.redirects().get(array);
+        let redirect = stripes.state().redirects().get(array);
         if !redirect.is_some_and(|redirect| redirect.has_failed()) {
-            stripes.redirects_mut().unpin(array, at.slot);
+            stripes.state_mut().redirects_mut().unpin(array, at.slot);
             return stripes.finish_job(path, index, now);
         }
         let mark = path.agenda.mark();
@@ -155,17 +165,17 @@ impl Lines<'_> {
     /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
     pub(crate) fn write_without_slot(&mut self, path: &mut Path, index: JobId, now: Time) {
         if let Some(integrity) = &mut path.integrity {
-            integrity.end_job(index);
+            integrity.jobs.end_job(index);
         }
-        let job = &self.stripes.jobs()[index];
-        let Some(array) = self.stripes.redirects().above(job.array()) else {
+        let job = &self.stripes.state().jobs()[index];
+        let Some(array) = self.stripes.state().redirects().above(job.array()) else {
             return;
         };
         let Work::WriteSlot(at) = job.work() else {
             return;
         };
         let record = job.io();
-        self.stripes.jobs_mut()[index].move_to(array, Work::Bypass);
+        self.stripes.state_mut().jobs_mut()[index].move_to(array, Work::Bypass);
         self.bypass_cache(path, record, Op::Write, array, at.range, now);
     }
 }

@@ -253,7 +253,7 @@ pub(crate) fn build_volumes(
                 reread: plan.host.stripe_reread_ns.unwrap_or(whole),
             };
             let thread = StripeThread::new(rate, times, array.md.threads);
-            volume.set_thread(thread, array.md.stripe_cache);
+            volume.set_host(thread, array.md.stripe_cache);
             if let Some(bitmap) = array.bitmap {
                 volume.set_bitmap(bitmap);
             }

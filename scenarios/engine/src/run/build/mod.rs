@@ -15,10 +15,11 @@ use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
 use crate::path::loads::tenants::Tenants;
+use crate::path::outside::{Outbox, OutsideThreads};
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, UNTIL_OVER, WorkloadPlan};
 use crate::raid::Raid;
 use crate::raid::background::Background;
-use crate::raid::background::rows::Rows;
+use crate::raid::background::window::Rows;
 use crate::raid::cache::ControllerCache;
 use crate::raid::jobs::Stripes;
 use crate::raid::redirect::Redirects;
@@ -37,6 +38,7 @@ use crate::state::drive::Health;
 use crate::state::event::{Event, RunEvent};
 use crate::state::flushes::Flushes;
 use crate::state::load::Load;
+use crate::state::log::Log;
 use crate::state::measure::Meter;
 use crate::state::records::Array;
 use crate::state::records::Controller;
@@ -48,7 +50,6 @@ use raidlab_io::{Io, Op, Queue};
 use raidlab_kernel::{Calendar, Slab, Stream, Table, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link, Pauses};
 use raidlab_traces::Options;
-use std::collections::VecDeque;
 
 /// I/Os that outside callers may have in flight before the slab grows.
 const OUTSIDE_IOS: usize = 64;
@@ -107,16 +108,15 @@ impl System {
             controllers: plan.controllers.iter().map(build_controller).collect(),
             arrays: arrays.into(),
             slots,
-            outside_thread: threads,
-            outside_threads,
-            outside: VecDeque::with_capacity(OUTSIDE_IOS),
+            outside_threads: OutsideThreads::new(threads, outside_threads),
+            outside: Outbox::with_capacity(OUTSIDE_IOS),
             inside: TimeWeighted::default(),
             can_fail: plan.data || plan.can_fail(),
             off_until: Time::ZERO,
             integrity: plan
                 .data
                 .then(|| Integrity::new(plan.seed, drives.len(), plan.arrays.len())),
-            log: Vec::new(),
+            log: Log::default(),
             drives,
         };
         let caches = build_caches(plan, threads + outside_threads);

@@ -75,7 +75,7 @@ impl Places<'_> {
             path: &system.layers.path,
             loads: &system.layers.loads,
             caches: &system.caches,
-            volumes: system.layers.raid.stripes().volumes(),
+            volumes: system.layers.raid.stripes().state().volumes(),
             now: system.now(),
         }
     }

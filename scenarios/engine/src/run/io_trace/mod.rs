@@ -136,7 +136,7 @@ impl Observer {
             let mut life = Life::new(self.numbers + 1, 0, io, role);
             life.thread = match io.owner.slot() {
                 Some(slot) => places.path.slots[slot as usize].thread,
-                None => places.loads.thread_behind_no_slot(places.path, id),
+                None => places.loads.threads().behind_no_slot(places.path, id),
             };
             life
         } else {
