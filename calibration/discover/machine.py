@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from raidlab.calibration.discover.capture import read_machine
-from raidlab.calibration.discover.facts import Facts
+from raidlab.calibration.discover.facts import Facts, Link
 from raidlab.calibration.discover.merging import merged
 from raidlab.calibration.discover.readers.diskstats import SOURCE as LOAD
 from raidlab.calibration.discover.reading import Read, read_paths
@@ -36,6 +36,18 @@ def find(paths: Sequence[Path]) -> Found:
     return found_of(read_paths(paths) if paths else read_machine())
 
 
+def _check_link(facts: Facts, name: str, now: Link | None, most: Link | None) -> None:
+    """A PCI Express link that trained with fewer lanes or a lower generation than it could."""
+    if now is None or most is None or None in (now.gen, now.width, most.gen, most.width):
+        return
+    if (now.gen or 0) < (most.gen or 0) or (now.width or 0) < (most.width or 0):
+        text = (
+            f"{name}: its link runs at PCIe {now.gen}.0 x{now.width}, though {most.gen}.0"
+            f" x{most.width} is possible; a link at rest may be slower than under load"
+        )
+        facts.warn("link", text)
+
+
 def found_of(reads: Sequence[Read]) -> Found:
     """The facts of some captures together."""
     taken = [
@@ -57,5 +69,11 @@ def found_of(reads: Sequence[Read]) -> Found:
     if taken:
         for refusal in refused:
             facts.warn("refused", refusal)
+    for drive in facts.drives:
+        name = drive.name or drive.address or drive.model or "a drive"
+        _check_link(facts, name, drive.link, drive.link_possible)
+    for card in facts.controllers:
+        name = card.model or card.address or "a controller"
+        _check_link(facts, name, card.link, card.link_possible)
     readers = [(r.file, r.facts.source if r.facts is not None else None) for r in reads]
     return Found(facts, readers, [] if taken else refused)

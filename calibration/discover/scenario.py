@@ -15,6 +15,7 @@ from pathlib import Path
 
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts
 from raidlab.calibration.discover.matching import match_controller, match_drive
+from raidlab.calibration.discover.members import guess, used_of_drives
 from raidlab.calibration.discover.merging import base_drive, device_name
 from raidlab.calibration.discover.sheets import (
     Sheet,
@@ -41,6 +42,8 @@ class Draft:
     sheets: dict[str, Sheet] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
     assumed: list[str] = field(default_factory=list)
+    shown: Sequence[Drive] = ()
+    """Every drive that captures show."""
     faults: list[str] = field(default_factory=list)
     """Why it cannot be loaded; empty if it can."""
 
@@ -77,7 +80,7 @@ def draft(facts: Facts, stem: str) -> Draft | None:
     groups, left_out = _groups(facts, controller)
     if not groups:
         return None
-    made = Draft()
+    made = Draft(shown=facts.drives)
     made.left_out = left_out
     for plainly in (False, True):
         made.lines, made.sheets, made.assumed = [], {}, []
@@ -86,6 +89,11 @@ def draft(facts: Facts, stem: str) -> Draft | None:
         if not made.faults:
             break
     return made
+
+
+def can_be_simulated(facts: Facts) -> bool:
+    """True if an array or a drive is known well enough to stand in a scenario."""
+    return bool(_groups(facts, _main_controller(facts))[0])
 
 
 def check(made: Draft, stem: str) -> list[str]:
@@ -165,6 +173,7 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
     ]  # fmt: skip
     if controller is not None:
         flash = [each for each in loose if each.interface == "nvme"]
+        used |= {id(each) for each in flash}
         if flash:
             left_out.append(f"{len(flash)} NVMe drives: they are not on the controller")
         loose = [each for each in loose if each.interface != "nvme"]
@@ -173,18 +182,22 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         kinds.setdefault((drive.model, drive.interface, drive.bytes), []).append(drive)
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
-    left_out += _unused(facts, used | {id(each) for each in loose}, hardware=hardware)
+    used |= {id(each) for array in facts.arrays for each in _drives_of(array, facts)}
+    left_out += _unused(facts, used | {id(each) for each in loose})
     left_out += _idle_controllers(facts, controller)
     for drive in facts.drives:
+        label = drive.name or drive.model
         if drive.virtual:
-            left_out.append(f"{drive.name or drive.model}: a virtual disk or LUN: its drives are"
-                            " out of sight")  # fmt: skip
+            left_out.append(f"{label}: a virtual disk or LUN: its drives are out of sight")
+        elif drive.volume_of_controller and not hardware:
+            left_out.append(f"{label}: a volume of a RAID controller ({drive.model or 'unknown'}):"
+                            " only the controller's own tool shows its drives")  # fmt: skip
     for volume in facts.volumes:
         left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")
     return groups, left_out
 
 
-def _unused(facts: Facts, used: set[int], *, hardware: bool) -> Iterator[str]:
+def _unused(facts: Facts, used: set[int]) -> Iterator[str]:
     """Drives that stand in no array of the scenario, with their state, once a kind."""
     kinds: Counter[tuple[str, str]] = Counter()
     said = {(array.controller, slot) for array in facts.arrays
@@ -194,8 +207,7 @@ def _unused(facts: Facts, used: set[int], *, hardware: bool) -> Iterator[str]:
         gone = drive.state in ("failed", "missing") and drive.controller in lacking
         if gone or (drive.controller, drive.slot) in said:
             continue
-        beside = hardware and drive.interface == "nvme" and drive.state in (None, "jbod")
-        if id(drive) in used or not _usable(drive) or beside:
+        if id(drive) in used or not _usable(drive):
             continue
         size = "" if drive.bytes is None else f", {format_size(drive.bytes)}"
         name = f"{drive.model or (drive.kind or 'drive').upper()}{size}"
@@ -310,6 +322,12 @@ def _model(made: Draft, sheet: Sheet | None, name: str, stem: str) -> str:
     """What `model` says: the catalogue's name, or the file of a device beside the scenario."""
     if sheet is None:
         return name
+    plain, number = sheet.name, 1
+    while sheet.name in made.sheets and made.sheets[sheet.name].text != sheet.text:
+        # Drives of one model may differ: in their links, in their queues.
+        number += 1
+        sheet.name = f"{plain}-{number}"
+        sheet.values = {**sheet.values, "name": sheet.name}
     made.sheets[sheet.name] = sheet
     return f"{stem}-{sheet.name}.toml"
 
@@ -325,7 +343,7 @@ def _host(made: Draft, facts: Facts, groups: Sequence[_Group], stem: str, *, pla
     for name, value in (("CPU", host.cpu), ("sockets", host.sockets), ("kernel", host.kernel)):
         if value is not None:
             made.lines.append(f"# {name}: {value}, read from {source}")
-    if source is None:
+    if host.cpu is None and host.threads is None:
         made.lines.append(f"# assumed: no capture says which CPU it has; {base} stands in")
     made.lines.append("")
 
@@ -389,6 +407,9 @@ def _array(
     made.lines.append("]")
     if array is not None:
         _settings(made, group, array, controller, plainly=plainly)
+        used = used_of_drives(array, group.drives)
+        if used is not None and not plainly:
+            made.lines.append(f'used = "{used} B"  # by its size, read from {array.read_from}')
     made.lines.append("")
 
 
@@ -397,17 +418,17 @@ def _models(
 ) -> list[tuple[str, str, int, str]]:
     """Models, settings, counts of the drives; members that no capture shows are as the others."""
     seen: Counter[tuple[str, str, str]] = Counter()
-    drives = group.drives or [_guess(group)]
+    drives = group.drives or [guess(group.array, made.shown)]
     for drive in drives[:members]:
         match = match_drive(drive)
         base = match.device or match.stand_in or "generic-sata-20tb"
         sheet = None if plainly else drive_sheet(drive, match)
         assumed = drive.read_from is None
         where = (
-            "assumed: no capture shows the drives" if assumed else f"read from {drive.read_from}"
+            "assumed: no capture names the drives" if assumed else f"read from {drive.read_from}"
         )
         remark = f"{where}: {match.quality}, {match.reason}"
-        seen[_model(made, sheet, base, stem), _write_cache(drive, base), remark] += 1
+        seen[_model(made, sheet, base, stem), _switches(drive, base), remark] += 1
         if assumed or match.quality in ("class", "ask"):
             made.assume(f"{group.name}: {drive.model or 'a drive'} is taken as {base}")
         elif drive.bytes is None and match.quality == "family":
@@ -419,8 +440,14 @@ def _models(
     return [(model, settings, count, remark) for (model, settings, remark), count in seen.items()]
 
 
+def _switches(drive: Drive, base: str) -> str:
+    """Write cache and queuing of a drive, where a capture says other than its device does."""
+    sata = (drive.interface or "").startswith("sata")
+    ncq = ", ncq = false" if sata and drive.ncq is False and drive.queue_depth is None else ""
+    return ncq + _write_cache(drive, base)
+
+
 def _write_cache(drive: Drive, base: str) -> str:
-    """The drive's own write cache, where a capture says other than its device does."""
     spec = find(base, kind=DriveSpec).spec
     if drive.drive_cache not in ("on", "off") or not isinstance(spec, DriveSpec):
         return ""
@@ -429,23 +456,6 @@ def _write_cache(drive: Drive, base: str) -> str:
     if not could or spec.volatile(DriveOptions()) == on:
         return ""
     return f", write_cache = {str(on).lower()}"
-
-
-def _guess(group: _Group) -> Drive:
-    """A drive for an array of which no capture shows the drives: by name and size of a member."""
-    array = group.array
-    flash = array is not None and any("nvme" in each for each in array.drives or [])
-    each = None if array is None else array.member_bytes
-    if each is None and array is not None and array.bytes and array.members:
-        parities = {"raid5": 1, "raid6": 2, "raid50": 2, "raid60": 4}.get(array.level or "", 0)
-        data = array.members - parities
-        if array.level in ("raid1",):
-            data = 1
-        elif array.level in ("raid10", "raid1e"):
-            data = array.members / 2  # type: ignore[assignment]
-        each = round(array.bytes / max(data, 1))
-    kind, interface = ("ssd", "nvme") if flash else ("hdd", "sata")
-    return Drive(kind=kind, interface=interface, bytes=each)
 
 
 def _settings(
@@ -466,9 +476,12 @@ def _settings(
         if array.bitmap_chunk is not None:
             made.lines.append(f'bitmap_chunk = "{array.bitmap_chunk}"  {file}')
     if array.spares:
-        made.lines.append(
-            f"# {len(array.spares)} hot spare(s): {', '.join(array.spares)}, {file[2:]}"
-        )
+        away = array.lacking or array.failed or array.missing
+        mark = "# not while drives are missing: " if away or plainly else ""
+        if group.level in ("raid0", "jbod", "independent"):
+            mark = f"# {group.level} has nothing to rebuild from: "
+        names = ", ".join(array.spares)
+        made.lines.append(f"{mark}hot_spares = {len(array.spares)}  {file}: {names}")
     if array.journal is not None:
         made.left_out.append(f"journal {array.journal} of {group.name}: no model of it")
     if array.layout in ("far", "offset"):

@@ -195,11 +195,7 @@ def _goals(
 
 
 def load_scenario(path: str | Path, *, outside: bool = False) -> Scenario:
-    """Reads a scenario file and everything it names.
-
-    Args:
-        path: The file.
-        outside: As `build_scenario` takes it.
+    """Reads a scenario file and everything it names; `outside` as `build_scenario` takes it.
 
     Raises:
         SpecError: Everything that is wrong with it.
@@ -213,9 +209,7 @@ def scenario_of(
 ) -> Scenario:
     """A scenario that is loaded, or given by the path of its file or by what such a file holds.
 
-    Args:
-        given: The scenario.
-        outside: As `build_scenario` takes it, for one that is not loaded yet.
+    With `outside` as `build_scenario` builds it, if it is not loaded yet.
 
     Raises:
         SpecError: Everything that is wrong with it, or it is none of these.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from raidlab.scenarios.results.around_events import before_and_after, when
 from raidlab.scenarios.results.asked import asked, has_rates, is_served
@@ -20,12 +20,10 @@ from raidlab.scenarios.results.look import (
     figure,
     with_spread,
 )
+from raidlab.scenarios.results.outcome import Outcome
 from raidlab.scenarios.results.over_time import changes, in_words
 from raidlab.scenarios.results.page import Box
 from raidlab.scenarios.results.row import Gain, Row, latency_at, measured
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.results.result import Result
 
 ENOUGH_SHARE = 0.97
 """Share of the best rate from which on more outstanding I/Os only wait."""
@@ -96,7 +94,7 @@ def curves(summary: Sequence[Row]) -> list[Curve]:
     ]
 
 
-def answer(result: Result) -> str:
+def answer(result: Outcome) -> str:
     """The sentence on top of a run's table and page."""
     found = curves(result.summary())
     if not found:
@@ -280,7 +278,7 @@ def _p99s(first: Row, last: Row) -> str:
     return between(first["latency_us"]["p99"], last["latency_us"]["p99"], "us")
 
 
-def boxes(result: Result) -> list[Box]:
+def boxes(result: Outcome) -> list[Box]:
     """Best rate, knee and p99 at the knee, of the first workload."""
     found = curves(result.summary())
     if not found or not found[0].best["iops"]:
@@ -318,7 +316,7 @@ def boxes(result: Result) -> list[Box]:
     ]
 
 
-def table(result: Result) -> Table:
+def table(result: Outcome) -> Table:
     """A line for each workload and queue depth."""
     found = curves(result.summary())
     knees = [id(curve.knee) for curve in found if len(curve.rows) > 1 and not curve.follows]
@@ -392,7 +390,7 @@ def _half(rate: float, low: float | None, high: float | None) -> float | int | N
     return round(half) if rate >= 999.5 else half
 
 
-def caution(result: Result) -> str:
+def caution(result: Outcome) -> str:
     """What `~` means in the table; nothing where it has none."""
     shown = {"p50", "p99", "p99_9"}
     if all(shown.isdisjoint(row["uncertain"]) for row in result.summary() if row["ios"]):
@@ -400,7 +398,7 @@ def caution(result: Result) -> str:
     return f"~ fewer than {BEYOND} I/Os lie beyond this percentile: it is uncertain."
 
 
-def warm_up(result: Result) -> str:
+def warm_up(result: Outcome) -> str:
     """What was cut of each run where the method finds it; nothing where the scenario says it."""
     cut = sorted({row["warm_up_s"] for row in result.results})
     run = {} if result.written is None else result.written.get("run", {})
@@ -409,7 +407,7 @@ def warm_up(result: Result) -> str:
     return f"Warm-up: {between(cut[0], cut[-1], 's') if cut[1:] else figure(cut[0], 's')} cut."
 
 
-def gains(result: Result) -> tuple[Table, str] | None:
+def gains(result: Outcome) -> tuple[Table, str] | None:
     """Changes that gain 3 % or more somewhere, and a line that names all others."""
     if result.what_if is None:
         return None

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from textwrap import shorten
-from typing import TYPE_CHECKING
 
 from raidlab.scenarios.results import answers
 from raidlab.scenarios.results.look import LINES, between, digits, figure, joined
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.outcome import Outcome
 
 _WIDEST_WARNING = 90
 """Characters of the first warning."""
@@ -25,7 +22,7 @@ Line = tuple[str, Sequence[float], Sequence[float]]
 """Name, places, values."""
 
 
-def text(result: Result) -> str:
+def text(result: Outcome) -> str:
     """A line for the run and one for each workload."""
     count = len(result.results)
     of = f"seed {result.seed}, {count} row{'s' * (count != 1)}, raidlab {result.version}"
@@ -55,7 +52,7 @@ def _range(values: Sequence[float], unit: str) -> str:
     return figure(low, unit) if low == high else between(low, high, unit)
 
 
-def html(result: Result) -> str:
+def html(result: Outcome) -> str:
     """The page's answer, its figures and a picture: a few kilobytes without any script."""
     boxes = "".join(
         f"<span style='margin-right:2em'><b>{escape(joined(box.value))}</b>"
@@ -73,7 +70,7 @@ def html(result: Result) -> str:
     )
 
 
-def _picture(result: Result) -> str:
+def _picture(result: Outcome) -> str:
     """Rate over queue depth; over time where there is only one depth."""
     found = answers.curves(result.summary())
     if not found:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from raidlab.calibration.discover.capture import SCRIPT, script
 from raidlab.calibration.discover.facts import Array, Controller, Drive, Facts, Link
 from raidlab.calibration.discover.machine import found_of
-from raidlab.calibration.discover.reading import read_text
+from raidlab.calibration.discover.members import bytes_of_member
+from raidlab.calibration.discover.reading import Read, read_text
 from raidlab.calibration.discover.scenario import draft, files
 from raidlab.scenarios.planning.scenario import load_scenario
 from tests.calibration.discover.test_readers import OWN, pairs, read
@@ -154,3 +156,127 @@ def test_a_controller_without_drives_is_said() -> None:
     made = draft(Facts(controllers=[card], drives=[Drive(kind="ssd", interface="nvme")]), "S")
     assert made is not None
     assert any("MegaRAID 9460-16i (PCIe 3.0 x4)" in each for each in made.left_out)
+
+
+def test_a_volume_smaller_than_its_drives_uses_a_part_of_them() -> None:
+    # RAID 6 of 6 drives of 4 TB: 8 TB of data on 4 drives are 2 TB of each.
+    drives = [
+        Drive(slot=f"0:{at}", controller=0, kind="hdd", interface="sas-12g", bytes=4 * 10**12)
+        for at in range(6)
+    ]
+    array = Array(name="a", level="raid6", members=6, controller=0, bytes=8 * 10**12,
+                  drives=[f"0:{at}" for at in range(6)], spares=["0:9"])  # fmt: skip
+    facts = Facts(controllers=[Controller(index=0, role="raid", cache="1 GiB")], arrays=[array],
+                  drives=drives)  # fmt: skip
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    assert 'used = "2000000000000 B"' in made.text
+    assert "\nhot_spares = 1 " in made.text
+    array.bytes, array.lacking = 16 * 10**12, [5]
+    made = draft(facts, "S")
+    assert made is not None and made.faults == []
+    assert "used =" not in made.text and "\nhot_spares" not in made.text
+
+
+@pytest.mark.parametrize(
+    ("array", "size"),
+    [
+        (Array(level="raid5", members=4, bytes=3 * 10**12), 10**12),
+        (Array(level="raid50", members=10, spans=2, bytes=8 * 10**12), 10**12),
+        (Array(level="raid10", members=6, bytes=3 * 10**12), 10**12),
+        (Array(level="raid1", members=3, bytes=10**12), 10**12),
+        (Array(level="raid0", members=2, bytes=2 * 10**12), 10**12),
+        (Array(level="raid6", members=4, member_bytes=7, bytes=14), 7),
+        (Array(level="raid6", members=4), None),
+    ],
+)
+def test_an_arrays_size_says_what_a_member_has(array: Array, size: int | None) -> None:
+    assert bytes_of_member(array) == size
+
+
+def test_volumes_without_members_have_drives_of_their_controller() -> None:
+    shown = [
+        Drive(slot=f"32:{at}", controller=0, model="RED 1", kind="hdd", interface="sas-12g",
+              bytes=12 * 10**11, rpm=10_500, read_from="pdlist.txt") for at in range(4)
+    ]  # fmt: skip
+    one = Array(name="one", level="raid5", members=3, controller=0, bytes=24 * 10**11)
+    two = Array(name="two", level="raid0", members=1, controller=0, bytes=12 * 10**11)
+    facts = Facts(controllers=[Controller(index=0, role="raid")], arrays=[one], drives=shown[:3])
+    made = draft(facts, "S")
+    assert made is not None and "read from pdlist.txt" in made.text
+    made = draft(replace(facts, arrays=[one, two], drives=shown), "S")
+    assert made is not None and made.faults == []
+    assert made.text.count("own-red-1.toml") == 2
+    assert "assumed: no capture names the drives" in made.text
+
+
+def test_a_sata_drive_without_queuing_has_one_command() -> None:
+    drive = Drive(name="sda", kind="hdd", interface="sata-6g", bytes=4 * 10**12, ncq=False)
+    made = draft(Facts(drives=[drive]), "S")
+    assert made is not None and made.faults == []
+    assert "ncq = false" in made.text
+
+
+def test_a_link_below_what_is_possible_is_said() -> None:
+    facts = Facts("lspci", drives=[Drive(name="nvme0", link=Link(3, 4), link_possible=Link(4, 4))])
+    (warning,) = found_of([Read("lspci.txt", facts)]).facts.warnings
+    assert "nvme0: its link runs at PCIe 3.0 x4, though 4.0 x4 is possible" in warning.text
+
+
+def test_drives_of_one_model_with_other_links_have_files_of_their_own() -> None:
+    drives = [
+        Drive(name=f"nvme{at}", model="SAMSUNG MZQL2960HCJR-00A07", interface="nvme",
+              bytes=960_197_124_096, link=link)
+        for at, link in enumerate((Link(3, 4), Link(4, 2), Link(3, 4)))
+    ]  # fmt: skip
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None and made.faults == []
+    links = [each.values["interface"] for each in made.sheets.values()]
+    assert links == ["pcie-3.0-x4", "pcie-4.0-x2"]
+    assert "count = 2 }" in made.text and "count = 1 }" in made.text
+
+
+def test_what_stands_beside_the_controller_is_said_once() -> None:
+    named = [Drive(name="sdx", kind="hdd", interface="sata"), Drive(name="sdy", kind="hdd")]
+    flash = Drive(name="nvme0", kind="ssd", interface="nvme", bytes=960 * 10**9)
+    facts = Facts(
+        controllers=[Controller(index=0, role="raid", cache="1 GiB")],
+        arrays=[Array(name="a", level="raid5", members=3, controller=0),
+                Array(name="md7", level="raid1", members=2, drives=["sdx1", "sdy1"])],
+        drives=[*named, flash],
+    )  # fmt: skip
+    made = draft(facts, "S")
+    assert made is not None
+    # Members of an array that is left out are not drives without an array.
+    assert made.left_out == [
+        "array md7: on another controller or in the host",
+        "1 x SSD, 960 GB: in no array that a capture shows",
+    ]
+
+
+def test_a_controllers_volume_asks_for_the_controllers_tool() -> None:
+    drives = [
+        Drive(name="sda", model="PERC H740P Mini", volume_of_controller=True),
+        Drive(name="sdb", kind="hdd", interface="sata-6g", bytes=4 * 10**12),
+    ]
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None
+    assert any("sda: a volume of a RAID controller" in each for each in made.left_out)
+
+
+def test_host_names_of_tools_are_the_machines() -> None:
+    detail = "/dev/md3:\n Raid Level : raid1\n Name : blue:3  (local to host blue)\n"
+    show = "CLI Version = 007.1\nStatus Code = 0\nHost Name = red.example.org\n"
+    found = found_of([read_text("mdadm", detail), read_text("storcli", show)])
+    (text,) = [each.text for each in found.facts.warnings if each.code == "mixed"]
+    assert "blue (mdadm)" in text and "red.example.org (storcli)" in text
+    same = found_of([read_text("mdadm", detail), read_text("hostname", "blue.example.org")])
+    assert not any(each.code == "mixed" for each in same.facts.warnings)
+
+
+def test_a_part_number_says_the_size_that_no_capture_has() -> None:
+    made = draft(Facts(drives=[Drive(name="sdb", model="ST1200MM0088")]), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    assert sheet.values["capacity"] == "1200000000000 B"
+    assert sheet.sources["capacity"]["note"] == "by its part number"

@@ -1,0 +1,65 @@
+"""Members of an array that captures say little of: what each of them holds, and what it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from raidlab.calibration.discover.facts import Array, Drive
+
+_SHARE_OF_DATA = {"raid1": 0, "raid5": 1, "raid6": 2, "raid50": 1, "raid60": 2}
+_SAME_SIZE = 0.05
+"""Controllers round a drive's size down by at most this share."""
+
+
+def bytes_of_member(array: Array) -> int | None:
+    """Bytes that an array has on each member: its size over the members that hold data.
+
+    RAID 5 and 6 keep one and two members' worth of parity, RAID 50 and 60 so in each span (two
+    spans if no capture says how many); mirrors hold everything as often as they have copies.
+    """
+    if array.member_bytes is not None:
+        return array.member_bytes
+    if not array.bytes or not array.members:
+        return None
+    members, level = array.members, array.level or ""
+    if level == "raid1":
+        return array.bytes
+    if level in ("raid10", "raid1e"):
+        return round(array.bytes * (array.copies or 2) / members)
+    spans = (array.spans or 2) if level in ("raid50", "raid60") else 1
+    data = members - _SHARE_OF_DATA.get(level, 0) * spans
+    return round(array.bytes / max(data, 1))
+
+
+def used_of_drives(array: Array, drives: Sequence[Drive]) -> int | None:
+    """Bytes that an array uses of each drive; None if all of it, or if a size is unknown."""
+    each = bytes_of_member(array)
+    sizes = [drive.bytes for drive in drives if drive.bytes]
+    if each is None or not sizes or len(sizes) < len(drives):
+        return None
+    return each if each < (1 - _SAME_SIZE) * min(sizes) else None
+
+
+def guess(array: Array | None, drives: Sequence[Drive]) -> Drive:
+    """A drive for an array whose drives no capture names.
+
+    Args:
+        array: The array.
+        drives: All drives that captures show: one of its controller that has the size stands in.
+    """
+    if array is None:
+        return Drive(kind="hdd", interface="sata")
+    each = bytes_of_member(array)
+    if array.controller is not None and each is not None:
+        kinds = {
+            (drive.model, drive.bytes): drive
+            for drive in drives
+            if drive.controller == array.controller and drive.slot is not None and drive.bytes
+            and abs(drive.bytes / each - 1) < _SAME_SIZE
+        }  # fmt: skip
+        if len(kinds) == 1:
+            return replace(next(iter(kinds.values())), read_from=None)
+    flash = any("nvme" in name for name in array.drives or [])
+    kind, interface = ("ssd", "nvme") if flash else ("hdd", "sata")
+    return Drive(kind=kind, interface=interface, bytes=each)
