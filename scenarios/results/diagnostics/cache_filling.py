@@ -41,6 +41,12 @@ def cache_filling(observed: Observed) -> Iterator[str]:
         text = (
             f"the cache of {name} was not full yet{where}: it held more than {GATHERED:.0%} of"
             " what was written meanwhile, so rates are the cache's and not the drives';"
-            ' run.state = "sustained" fills it first'
+            f" {_remedy(observed)} fills it first"
         )
         yield Coded(text, Code.CACHE_FILLING, name)
+
+
+def _remedy(observed: Observed) -> str:
+    """A run with events does not wait for full caches, whatever its state."""
+    run = {} if observed.scenario is None else observed.scenario.written.get("run", {})
+    return "a longer run.warm_up" if run.get("state") == "sustained" else 'run.state = "sustained"'
