@@ -11,7 +11,8 @@ RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lo
 
 .DEFAULT_GOAL := help
 .PHONY: help setup fast demo test test-rust rust-tests test-python fuzz lint lint-rust lint-python format bench docs schema site wheel sdist \
-	calibrate-catalogue datasheets fits-evidence twin-evidence hosts lab-site lab-evidence \
+	calibrate-catalogue datasheets fits-evidence twin-evidence hidden-evidence hosts lab-site \
+	lab-evidence \
 	lab-numbers lab-jupyter lab-gallery lab-start plan-questions examples pictures lock clean
 
 help: ## Show this list
@@ -181,6 +182,9 @@ fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well
 
 twin-evidence: setup ## Fit the targets in MEASUREMENTS by law, into docs/evidence/twin.md; fails beyond their bounds
 	@$(BIN)/python -m raidlab.calibration.twin.evidence $(MEASUREMENTS) --page docs/evidence/twin.md
+
+hidden-evidence: setup ## Make twins of twelve simulated systems and judge them, into docs/evidence/twin.md
+	@$(BIN)/python -m raidlab.calibration.twin.hidden --page docs/evidence/twin.md
 
 clean: ## Remove everything that was built
 	rm -rf $(VENV) target build dist site lab-site *.egg-info raidlab.egg-info validation.html

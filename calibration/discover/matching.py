@@ -164,7 +164,7 @@ def match_drive(drive: Drive) -> Match:
     stand_in = _stand_in(drive, family, size)
     if stand_in is None:
         return Match(part, text, None, "ask", "neither kind nor interface is known")
-    if drive.kind is None and drive.rpm is None and family != "nvme":
+    if _kind(drive, family) is None:
         stated = [each.upper() for each in (family,) if each]
         stated += [format_size(size)] if size else []
         reason = f"{', '.join(stated)}, but not whether disk or SSD; {_differs(stand_in)}"
@@ -238,6 +238,15 @@ def _cut(text: str) -> tuple[tuple[str, ...], str]:
     return (), ""
 
 
+def _kind(drive: Drive, family: str | None) -> str | None:
+    """`hdd` or `ssd`: as stated, or by interface or speed, which a part number may state."""
+    if drive.kind is not None:
+        return drive.kind
+    if family == "nvme" or drive.rpm == 0:
+        return "ssd"
+    return "hdd" if drive.rpm or stated_speed(drive.model or "") else None
+
+
 _OTHER_INTERFACE = 0.5
 """What another interface costs beside the logarithm of the sizes' ratio: a device file of the
 machine states the interface, but caches and overheads stay the stand-in's."""
@@ -252,8 +261,7 @@ def _stand_in(drive: Drive, family: str | None, size: int | None) -> _Known | No
     Flash of another interface is another SSD; a disk's mechanics do not depend on its plug.
     Where the kind is unknown, interface and size say which is nearest.
     """
-    kind = drive.kind or ("ssd" if family == "nvme" or drive.rpm == 0 else None)
-    kind = kind or ("hdd" if drive.rpm else None)
+    kind = _kind(drive, family)
     if kind is None and (family is None or size is None):
         return None
     rpm = drive.rpm or stated_speed(drive.model or "")

@@ -196,7 +196,10 @@ def _check_names(whole: Facts) -> None:
         if name is not None and drive.model is not None:
             first = models.setdefault(name, drive.model)
             if not _alike(first, drive.model):
-                text = f"{name} is a {first} in one capture and a {drive.model} in another"
+                text = (
+                    f"{name} is a {first} in one capture and a {drive.model} in another:"
+                    " they are of two machines, or of two times"
+                )
                 whole.warn("contradiction", text)
 
 

@@ -91,6 +91,11 @@ def draft(facts: Facts, stem: str) -> Draft | None:
     return made
 
 
+def can_be_simulated(facts: Facts) -> bool:
+    """True if an array or a drive is known well enough to stand in a scenario."""
+    return bool(_groups(facts, _main_controller(facts))[0])
+
+
 def check(made: Draft, stem: str) -> list[str]:
     """What keeps a draft from being loaded."""
     with tempfile.TemporaryDirectory() as folder:
@@ -168,6 +173,7 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
     ]  # fmt: skip
     if controller is not None:
         flash = [each for each in loose if each.interface == "nvme"]
+        used |= {id(each) for each in flash}
         if flash:
             left_out.append(f"{len(flash)} NVMe drives: they are not on the controller")
         loose = [each for each in loose if each.interface != "nvme"]
@@ -176,18 +182,22 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         kinds.setdefault((drive.model, drive.interface, drive.bytes), []).append(drive)
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
-    left_out += _unused(facts, used | {id(each) for each in loose}, hardware=hardware)
+    used |= {id(each) for array in facts.arrays for each in _drives_of(array, facts)}
+    left_out += _unused(facts, used | {id(each) for each in loose})
     left_out += _idle_controllers(facts, controller)
     for drive in facts.drives:
+        label = drive.name or drive.model
         if drive.virtual:
-            left_out.append(f"{drive.name or drive.model}: a virtual disk or LUN: its drives are"
-                            " out of sight")  # fmt: skip
+            left_out.append(f"{label}: a virtual disk or LUN: its drives are out of sight")
+        elif drive.volume_of_controller and not hardware:
+            left_out.append(f"{label}: a volume of a RAID controller ({drive.model or 'unknown'}):"
+                            " only the controller's own tool shows its drives")  # fmt: skip
     for volume in facts.volumes:
         left_out.append(f"volume {volume.name}: {volume.kind or volume.level or 'logical volume'}")
     return groups, left_out
 
 
-def _unused(facts: Facts, used: set[int], *, hardware: bool) -> Iterator[str]:
+def _unused(facts: Facts, used: set[int]) -> Iterator[str]:
     """Drives that stand in no array of the scenario, with their state, once a kind."""
     kinds: Counter[tuple[str, str]] = Counter()
     said = {(array.controller, slot) for array in facts.arrays
@@ -197,8 +207,7 @@ def _unused(facts: Facts, used: set[int], *, hardware: bool) -> Iterator[str]:
         gone = drive.state in ("failed", "missing") and drive.controller in lacking
         if gone or (drive.controller, drive.slot) in said:
             continue
-        beside = hardware and drive.interface == "nvme" and drive.state in (None, "jbod")
-        if id(drive) in used or not _usable(drive) or beside:
+        if id(drive) in used or not _usable(drive):
             continue
         size = "" if drive.bytes is None else f", {format_size(drive.bytes)}"
         name = f"{drive.model or (drive.kind or 'drive').upper()}{size}"
@@ -334,7 +343,7 @@ def _host(made: Draft, facts: Facts, groups: Sequence[_Group], stem: str, *, pla
     for name, value in (("CPU", host.cpu), ("sockets", host.sockets), ("kernel", host.kernel)):
         if value is not None:
             made.lines.append(f"# {name}: {value}, read from {source}")
-    if source is None:
+    if host.cpu is None and host.threads is None:
         made.lines.append(f"# assumed: no capture says which CPU it has; {base} stands in")
     made.lines.append("")
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from raidlab.calibration.discover.facts import Controller, Drive, Host
 from raidlab.calibration.discover.matching import Match
+from raidlab.calibration.discover.part_numbers import stated_capacity
 from raidlab.calibration.discover.quantities import bytes_of
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
@@ -82,10 +83,14 @@ def drive_sheet(drive: Drive, match: Match) -> Sheet | None:
         name, {"kind": spec.kind, "name": name, "title": f"{title}, as discovered", "like": base}
     )
     sheet.remarks = [f"{title}: {match.reason}.", f"What is not here is {base}'s."]
-    own = drive.bytes
+    own = drive.bytes or (None if match.device else stated_capacity(drive.model or ""))
     if own and abs(own / spec.capacity_bytes(DriveOptions()) - 1) > 0.025:
         unit = 512 if isinstance(spec, HddSpec) else spec.mapping_unit
-        sheet.put("capacity", f"{own // unit * unit} B", file)
+        capacity = f"{own // unit * unit} B"
+        if drive.bytes:
+            sheet.put("capacity", capacity, file)
+        else:
+            sheet.put("capacity", capacity, None, "derived", "by its part number")
         if isinstance(spec, SsdSpec):
             ratio = own / spec.capacity_bytes(DriveOptions())
             blocks = max(8, -(-spec.nand.blocks_per_plane * ratio // 1))

@@ -109,6 +109,10 @@ def _capture(folder: str, *, with_sources: bool) -> None:
 def _warn_of(found: Found, made: Draft | None, *, wanted: bool) -> None:
     """What the scenario leaves out or assumes."""
     if not wanted:
+        from raidlab.calibration.discover.scenario import can_be_simulated
+
+        if found.facts.drives and not can_be_simulated(found.facts):
+            found.facts.warn("no-scenario", _without_scenario(found.facts))
         return
     if made is None:
         found.facts.warn("no-scenario", _without_scenario(found.facts))
@@ -219,6 +223,7 @@ def _print_drives(facts: Facts) -> None:
         cache = {"on": "write cache on", "off": "write cache off"}.get(drive.drive_cache or "")
         bus = virtual_bus(drive.vendor, drive.model, drive.name) if drive.virtual else None
         sort = "virtual" if drive.virtual else drive.kind and drive.kind.upper()
+        sort = "a controller's volume" if drive.volume_of_controller else sort
         parts = [drive.model or drive.family, _size(drive.bytes), sort,
                  drive.link_now or drive.interface or bus, drive.state, cache]  # fmt: skip
         text = ", ".join(each for each in parts if each)

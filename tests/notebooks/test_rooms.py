@@ -9,6 +9,7 @@ import math
 import re
 import subprocess
 import sys
+from html.parser import HTMLParser
 
 import pytest
 
@@ -66,6 +67,52 @@ def test_a_room_opens_where_the_prediction_is_not_answered(room):
     words = re.sub(r"<[^>]*>", " ", " ".join([shown["result"], *titles]))
     assert not text or text not in " ".join(words.split())
     assert all(claim.ask.endswith("?") or "?" in claim.ask for claim in room.notice)
+
+
+class Covered(HTMLParser):
+    """What a room's page shows before a prediction: all but what opens with the answer."""
+
+    VOID = ("br", "input", "link", "meta", "progress")
+
+    def __init__(self, body):
+        super().__init__()
+        self.open, self.hidden, self.words = [], 0, []
+        self.feed(body)
+
+    def handle_starttag(self, tag, attributes):
+        if tag in self.VOID:
+            return
+        found = dict(attributes)
+        covered = "open-only" in (found.get("class") or "") or "hidden" in found
+        self.open.append((tag, covered))
+        self.hidden += covered
+
+    def handle_endtag(self, tag):
+        while self.open and tag not in self.VOID:
+            name, covered = self.open.pop()
+            self.hidden -= covered
+            if name == tag:
+                return
+
+    def handle_data(self, data):
+        if not self.hidden:
+            self.words.append(data)
+
+
+@pytest.mark.parametrize("live", [True, False])
+@pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)
+def test_no_answer_is_seen_before_the_prediction(room, live):
+    links = catalogue.links(room, "/", "/{}/")
+    said = " ".join(" ".join(Covered(pages.body(room, live=live, links=links)).words).split())
+    assert "Predict first." in said and room.sources[0][:20] in said
+    for each in (*room.notice, *room.exercises):
+        for text in (each.text, each.ask) if hasattr(each, "ask") else (each.task, each.solution):
+            assert pages.joined(text)[:60] not in said
+    assert ".open-only { display: none; }" in pages.style()
+    outcome = pages.outcome(room)
+    if outcome["text"] and not isinstance(room.prediction.form, Choice):
+        assert outcome["text"] not in said.replace(room.prediction.question, "")
+    assert outcome["why"][:40] not in said
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: room.name)

@@ -84,6 +84,8 @@ def test_a_virtual_disk_is_named_and_no_scenario_is_1(raidlab, tmp_path):
     assert "drive vdq: 64 GiB, virtual, virtio" in done.stdout
     assert "hypervisor KVM" in done.stdout
     assert "no reader knows it" not in done.stdout
+    looked = raidlab("discover", "--from", tmp_path)
+    assert looked.returncode == 0 and "raidlab twin" in looked.stderr
     alone = raidlab("discover", "--from", tmp_path / "diskstats.txt")
     assert alone.returncode == 2 and "import monitoring" in alone.stderr
 

@@ -144,6 +144,8 @@ def claims_mdadm(capture: Capture) -> bool:
 def read_mdadm(capture: Capture) -> Facts:
     """Arrays of mdadm's outputs."""
     facts = Facts("mdadm")
+    own = re.search(r"\(local to host ([^\s)]+)\)", capture.text)
+    facts.host.name = own[1] if own is not None else None
     if "MD_LEVEL=" in capture.text:
         for part in re.split(r"(?=^\s*MD_LEVEL=)", capture.text, flags=re.MULTILINE)[1:]:
             facts.arrays.append(_of_export(part.splitlines()))

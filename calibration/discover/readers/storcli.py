@@ -86,6 +86,8 @@ def read(capture: Capture) -> Facts:
         facts.repaired = True
         for repair in found.repairs:
             facts.warn("repaired", repair)
+    name = re.search(r'Host Name"?\s*[=:]\s*"?([\w.-]+)', capture.text)
+    facts.host.name = name[1] if name is not None else None
     answers = list(_answers(found.values)) if found else list(_text_answers(capture.lines))
     for answer in answers:
         _take(answer, facts)

@@ -154,3 +154,8 @@ def test_a_drive_that_does_not_answer_is_as_others_of_its_model() -> None:
     whole = Drive(slot="0,0", model="XYZ4", kind="hdd", interface="sata-6g", bytes=4 * 10**12)
     found = match_facts(Facts(drives=[whole, Drive(slot="0,1", model="XYZ4", state="failed")]))
     assert found[0].stand_in == found[1].stand_in == "generic-sata-nas-8tb"
+
+
+def test_a_speed_in_the_part_number_makes_it_a_disk() -> None:
+    match = match_drive(Drive(name="sdb", model="ST1200MM0088"))
+    assert (match.quality, match.stand_in) == ("class", "generic-sas-10k")

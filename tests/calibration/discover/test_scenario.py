@@ -234,3 +234,49 @@ def test_drives_of_one_model_with_other_links_have_files_of_their_own() -> None:
     links = [each.values["interface"] for each in made.sheets.values()]
     assert links == ["pcie-3.0-x4", "pcie-4.0-x2"]
     assert "count = 2 }" in made.text and "count = 1 }" in made.text
+
+
+def test_what_stands_beside_the_controller_is_said_once() -> None:
+    named = [Drive(name="sdx", kind="hdd", interface="sata"), Drive(name="sdy", kind="hdd")]
+    flash = Drive(name="nvme0", kind="ssd", interface="nvme", bytes=960 * 10**9)
+    facts = Facts(
+        controllers=[Controller(index=0, role="raid", cache="1 GiB")],
+        arrays=[Array(name="a", level="raid5", members=3, controller=0),
+                Array(name="md7", level="raid1", members=2, drives=["sdx1", "sdy1"])],
+        drives=[*named, flash],
+    )  # fmt: skip
+    made = draft(facts, "S")
+    assert made is not None
+    # Members of an array that is left out are not drives without an array.
+    assert made.left_out == [
+        "array md7: on another controller or in the host",
+        "1 x SSD, 960 GB: in no array that a capture shows",
+    ]
+
+
+def test_a_controllers_volume_asks_for_the_controllers_tool() -> None:
+    drives = [
+        Drive(name="sda", model="PERC H740P Mini", volume_of_controller=True),
+        Drive(name="sdb", kind="hdd", interface="sata-6g", bytes=4 * 10**12),
+    ]
+    made = draft(Facts(drives=drives), "S")
+    assert made is not None
+    assert any("sda: a volume of a RAID controller" in each for each in made.left_out)
+
+
+def test_host_names_of_tools_are_the_machines() -> None:
+    detail = "/dev/md3:\n Raid Level : raid1\n Name : blue:3  (local to host blue)\n"
+    show = "CLI Version = 007.1\nStatus Code = 0\nHost Name = red.example.org\n"
+    found = found_of([read_text("mdadm", detail), read_text("storcli", show)])
+    (text,) = [each.text for each in found.facts.warnings if each.code == "mixed"]
+    assert "blue (mdadm)" in text and "red.example.org (storcli)" in text
+    same = found_of([read_text("mdadm", detail), read_text("hostname", "blue.example.org")])
+    assert not any(each.code == "mixed" for each in same.facts.warnings)
+
+
+def test_a_part_number_says_the_size_that_no_capture_has() -> None:
+    made = draft(Facts(drives=[Drive(name="sdb", model="ST1200MM0088")]), "S")
+    assert made is not None and made.faults == []
+    (sheet,) = made.sheets.values()
+    assert sheet.values["capacity"] == "1200000000000 B"
+    assert sheet.sources["capacity"]["note"] == "by its part number"
