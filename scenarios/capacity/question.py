@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, TypedDict, cast
@@ -19,7 +19,7 @@ from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
 from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable, in_a_year
-from raidlab.scenarios.planning.monitored import expanded
+from raidlab.scenarios.planning.monitored import expanded, place_of
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
 from raidlab.scenarios.spec.trees import RunTree, WorkloadTree
@@ -410,13 +410,10 @@ def question_of(tree: Mapping[str, object], path: Path | None = None) -> Questio
     prices = {price.device: price for price in table.price}
     _check_devices(table, prices, goals, faults, path)
     folder = Path() if path is None else path.parent
-    present = None if table.present is None else _present(table.present, folder, faults)
+    loads = [load for load in _loads(written) if "monitoring" in load]
+    present = None if table.present is None else _present(table.present, folder, loads, faults)
     faults.raise_if_any()
-    monitored = tuple(
-        read_monitored(folder / load["monitoring"])
-        for load in _loads(written)
-        if "monitoring" in load
-    )
+    monitored = tuple(read_monitored(folder / load["monitoring"]) for load in loads)
     return Question(table, tuple(goals), prices, path, written, monitored, present, own_growth)
 
 
@@ -450,11 +447,15 @@ def _own_growth(
     return {**tree, "load": plain}, tuple(found)
 
 
-def _present(table: PresentTable, folder: Path, faults: Faults) -> System | None:
-    """The present system, if its file can be read."""
+def _present(
+    table: PresentTable, folder: Path, monitored: Sequence[WorkloadTree], faults: Faults
+) -> System | None:
+    """The present system, if its file can be read; a monitored load works where it says."""
     file = folder / table.scenario
+    place = place_of(monitored[0]) if len(monitored) == 1 else {}
+    place.pop("target", None)
     try:
-        return System(scenario_tree(file), file)
+        return System(scenario_tree(file), file, place or None)
     except SpecError as error:
         faults.extend(error.faults)
         return None
@@ -502,15 +503,19 @@ def _check_devices(
     path: Path | None,
 ) -> None:
     used = _used_devices(table)
-    for name, key in used.items():
-        if not name.endswith(".toml"):
-            _known(key, name, faults)
+    unknown = {
+        name
+        for name, key in used.items()
+        if not name.endswith(".toml") and not _known(key, name, faults)
+    }
     _check_prices(table, used, faults)
     if prices:
+        if not table.currency:
+            faults.add("currency", None, 'that of the prices: "EUR", "USD" ...')
         for name, key in used.items():
-            if name not in prices and not key.endswith("hosts"):
+            if name not in prices and not key.endswith("hosts") and name not in unknown:
                 allowed = f'a price: [[price]] device = "{name}", cost = ...'
-                faults.add(key, name, allowed, tuple(prices))
+                faults.add(key, name, allowed)
     elif table.prefer == "rate per cost" or any(goal.quantity == "cost" for goal in goals):
         faults.add(
             "price", None, "prices of the candidates' devices, as a goal or `prefer` is about cost"
@@ -541,8 +546,11 @@ def _draws(name: str, folder: Path | None) -> bool:
         return False
 
 
-def _known(key: str, name: str, faults: Faults) -> None:
+def _known(key: str, name: str, faults: Faults) -> bool:
+    """True of a device of the catalogue; else a fault."""
     try:
         find_for(key, name)
     except SpecError as error:
         faults.extend(error.faults)
+        return False
+    return True

@@ -214,6 +214,9 @@ def why(each: Candidate) -> str:
     if each.falls_behind:
         parts.append(f"cannot serve the load ({each.limit})")
     for one in each.failing:
+        if each.falls_behind and one.goal.source is Source.LATENCY:
+            # It grows as long as the run lasts.
+            continue
         parts.append(f"{one.goal.name} {_value(one)}".rstrip() + _beyond_goal(one))
     if each.unsettled:
         parts.append(f"its run carries no statement: {each.unsettled}")
@@ -298,11 +301,12 @@ def risks(found: Answer, best: Candidate) -> list[str]:
     if best.life_years is not None and best.life_years <= _LONG_YEARS:
         said.append(f"At this load its drives wear out after {figure(best.life_years, 'years')}.")
     judged = best.judged.values()
-    near = [one for one in judged if one.by is not None and not one.measured.certain]
+    # A level survives whole drives: there is no room to speak of.
+    near = [one for one in judged if one.by is not None and one.goal.quantity != "survives"]
     if near:
         nearest = max(near, key=lambda one: one.by or 0.0)
         text = f"The goal with the least room is {nearest.goal.text}, with {_value(nearest)}"
-        if (nearest.by or 0.0) > -_ERROR:
+        if (nearest.by or 0.0) > -_ERROR and not nearest.measured.certain:
             text += ": less room than the error of the models"
         said.append(text + ".")
     return said

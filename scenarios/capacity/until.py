@@ -14,7 +14,7 @@ if the question gives them. What must be usable grows too; its month needs no si
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from raidlab.scenarios.capacity.candidates import Candidate, expand, refusal
 from raidlab.scenarios.capacity.headroom import at_rates
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario
-from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN, Source
+from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN, Goal, Source
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import Search, Tried, searched
@@ -34,6 +34,8 @@ MONTHS = 120
 """That are searched."""
 MODEL_ERROR = 0.1
 """Share by which the rate that a system bears may be off (docs/evidence/validation.md)."""
+_COARSE_MONTHS = 3
+"""To which the month is searched of goals that are missed later than the first."""
 _MOST_CANDIDATES = 40
 """Candidates of a question: each of them takes about a dozen simulations."""
 
@@ -218,7 +220,8 @@ def _searched(
     tried = search.tried.values()
     if found is None:
         now = search.tried[0]
-        return search, [Miss(_missed(now), 0.0, 0.0, 0.0, now.limit)]
+        first = Miss(_missed(now), 0.0, 0.0, 0.0, now.limit)
+        return search, [first, *_later(question, search, goals, first)]
     surely = [each.value for each in tried if each.holds and each.confidence >= CLEAR]
     low = max((month for month in surely if month <= found), default=0)
     if beyond is None:
@@ -227,8 +230,33 @@ def _searched(
     gone = [each.value for each in tried if not each.holds and each.confidence >= CLEAR]
     high = min((month for month in gone if month >= beyond), default=None)
     low_end, high_end = _ends(question, low, high)
-    first = search.tried[beyond]
-    return search, [Miss(_missed(first), float(beyond), low_end, high_end, first.limit)]
+    over = search.tried[beyond]
+    first = Miss(_missed(over), float(beyond), low_end, high_end, over.limit)
+    return search, [first, *_later(question, search, goals, first)]
+
+
+def _later(
+    question: Question, search: Search, goals: Sequence[Goal], first: Miss
+) -> Iterator[Miss]:
+    """When the other goals of the load are missed, to some months."""
+    for at, goal in enumerate(goals):
+        if goal.text == first.goal:
+            continue
+
+        def holds(month: int, at: int = at) -> bool:
+            tried = search.tried[month]
+            return tried.judged[at].holds and not tried.falls_behind
+
+        while True:
+            missed = min((each for each in search.tried if not holds(each)), default=None)
+            last = MONTHS if missed is None else missed
+            held = max((each for each in search.tried if each < last and holds(each)), default=0)
+            if missed is None or missed - held <= _COARSE_MONTHS or not missed:
+                break
+            search.look([(missed + held) // 2])
+        low, high = _ends(question, held, missed)
+        then = "" if missed is None else search.tried[missed].limit
+        yield Miss(goal.text, None if missed is None else float(missed), low, high, then)
 
 
 def _ends(question: Question, low: float, high: float | None) -> tuple[float, float | None]:

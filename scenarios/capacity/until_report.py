@@ -16,6 +16,7 @@ from raidlab.scenarios.results.look import (
     Kind,
     Table,
     dress,
+    figure,
     line,
     log_axis,
     percent,
@@ -54,7 +55,9 @@ def answer(found: Until) -> str:
     best = known[0]
     assert best.first is not None
     if best.months == 0:
-        return f"No candidate meets the goals today: {best.name} misses {best.first.goal}."
+        now = next((one.p99_us for one in best.curve if one.month == 0), None)
+        has = "" if now is None else f", its p99 is {figure(now, 'us')}"
+        return f"No candidate meets the goals today: {best.name} misses {best.first.goal}{has}."
     several = f" of {len(known)} candidates" if len(known) > 1 else ""
     lasts = f"{best.name} lasts longest{several}" if len(known) > 1 else best.name
     if best.first.month is None:

@@ -27,6 +27,8 @@ KEYS = ("monitoring", "monitoring_from", "monitoring_for", "monitoring_scale",
 _SETTLED = ("rw", "read_share", "block_size", "rate", "arrivals", "outstanding", "profile", "fio",
             "trace", "passes", "think_time", "buffered")  # fmt: skip
 """Keys of a workload that a monitored load settles; `rw` may say the order."""
+_PLACE = ("target", "area", "area_start", "align", "threads", "hot_spot", "hot_share", "hot_start",
+          "hot_beyond", "file_system", "compressible", "limit", "burst")  # fmt: skip
 _MOST_STEPS = 10_000
 _SECTOR = 512
 _HOT_UNIT = 1 << 20
@@ -174,22 +176,31 @@ def expand(tree: Mapping[str, object], folder: Path | None, *, key: str = "workl
     return Expanded({**tree, key: [*first, *behind]}, warnings)
 
 
-def playing(load: MonitoredLoad, openness: Openness, seconds: float) -> list[WorkloadTree]:
+def place_of(table: Mapping[str, object]) -> WorkloadTree:
+    """The keys of a workload that say where it works and by what rules, not what it asks."""
+    return cast(WorkloadTree, {key: table[key] for key in _PLACE if key in table})
+
+
+def playing(
+    load: MonitoredLoad, openness: Openness, seconds: float, place: WorkloadTree
+) -> list[WorkloadTree]:
     """Workloads that play all of a load within `seconds`, over and over.
 
     Args:
         load: What was monitored, at least one step with I/Os.
         openness: What it leaves open.
         seconds: How long its steps last together; rates stay.
+        place: `place_of` the workload that it stands for.
     """
     keys = _Keys(monitoring="-")
     duration = round(seconds * 1e9)
     in_time = load.model_copy(update={"step_s": seconds / load.steps})
     return [
         {
+            **place,
             "name": side.name,
             **_workload(side, in_time, keys, duration, openness.bursts),
-            **_hot_spot(side, {}, openness),
+            **_hot_spot(side, place, openness),
         }
         for side in _sides(in_time, keys, 0, load.steps, openness)
         if side.mean > 0
@@ -235,7 +246,7 @@ def _plain(
     if not sides:
         allowed = "a part of the file in which there are I/Os"
         raise SpecError([Fault(f"{key}.monitoring_from", None, allowed)])
-    name = str(table.get("name") or key.replace(".", "-").replace("load", "workload"))
+    name = str(table.get("name") or f"workload-{key.rpartition('.')[2]}")
     shared = cast(
         WorkloadTree, {k: v for k, v in table.items() if k not in (*KEYS, *_SETTLED, "name")}
     )

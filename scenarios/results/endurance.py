@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping
-from typing import TypedDict, cast
+from typing import Final, TypedDict, cast
 
 from raidlab.scenarios.results.result import Result
+from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.run_result import CacheReport
 from raidlab.scenarios.spec.sustained import GATHERED
 
 Figures = Mapping[str, float]
 
-_OF_TIME = ("drive_writes_per_day", "life_years", "life_by_cycles_years")
-"""What hangs on how much the drives are given to write in the run's time."""
+_OF_TIME: Final = {"drive_writes_per_day": 1, "life_years": -1, "life_by_cycles_years": -1}
+"""What hangs on how fast the drives are given what they write, and with which exponent."""
 
 
 class Wear(TypedDict):
@@ -51,13 +52,15 @@ def endurance(result: Result) -> list[Wear]:
     Drive writes a day and rated ones (of the data sheet over five years, None if it has none) are
     means over the drives, lives are their least; temperature and throttled time are the highest.
     What does not apply is None: wear without writes, temperature without a thermal model.
-    Replications are averaged. Writes a day and lives are None as well where more than a tenth of
-    what flash drives have to write still waits in a controller's cache: they are given it later.
+    Replications are averaged. Where more than a tenth of what flash drives have to write still
+    waits in a controller's cache, writes a day and lives are those of the recorded time; None as
+    well if the cache went on to fill in it: drives are given that later.
     """
     groups: dict[tuple[int, str], list[list[Figures]]] = {}
     outstanding: dict[int, int] = {}
     seen: set[tuple[int, int]] = set()
     withheld: set[int] = set()
+    faster: dict[tuple[int, str], float] = {}
     for row in result.results:
         run = (row["point"], row["replication"])
         outstanding.setdefault(row["point"], row["outstanding"])
@@ -65,20 +68,30 @@ def endurance(result: Result) -> list[Wear]:
             continue
         seen.add(run)
         of_run: dict[str, list[Figures]] = {}
+        recorded: dict[str, int] = {}
         for component in row["components"]:
             figures = component.get("figures") or {}
             drive = drive_name(component["name"])
             if drive and "nand_bytes_written" in figures:
-                of_run.setdefault(f"{drive.array}/{drive.model}", []).append(figures)
+                name, written = f"{drive.array}/{drive.model}", component.get("written")
+                of_run.setdefault(name, []).append(figures)
+                recorded[name] = recorded.get(name, 0) + (written["host_bytes"] if written else 0)
         if _waits(row["caches"], of_run.values()):
-            withheld.add(row["point"])
+            filling = sum(cache["gathered_bytes"] for cache in row["caches"])
+            if filling > GATHERED * sum(recorded.values()):
+                withheld.add(row["point"])
+            faster |= {
+                (row["point"], name): _faster(row, recorded[name], drives)
+                for name, drives in of_run.items()
+            }
         for name, drives in of_run.items():
             groups.setdefault((row["point"], name), []).append(drives)
     lines = []
     for (point, name), runs in groups.items():
         means = _mean([_of_drives(drives) for drives in runs])
-        if point in withheld:
-            means |= dict.fromkeys(_OF_TIME)
+        for key, exponent in _OF_TIME.items():
+            value = None if point in withheld else means[key]
+            means[key] = value and value * faster.get((point, name), 1.0) ** exponent
         if means["waf"] is not None or means["temperature_c_max"] is not None:
             where = {"outstanding": outstanding[point], "drives": f"{len(runs[0])} x {name}"}
             lines.append(cast("Wear", where | means))
@@ -106,6 +119,15 @@ def _waits(caches: Iterable[CacheReport], drives: Iterable[list[Figures]]) -> bo
     waiting = sum(cache["waiting_bytes"] for cache in caches)
     given = sum(figures["host_bytes_written"] for own in drives for figures in own)
     return waiting > GATHERED * (waiting + given)
+
+
+def _faster(row: Row, recorded_bytes: int, drives: list[Figures]) -> float:
+    """Rate at which drives were written while a run was recorded, over that of all of it."""
+    whole_bytes = sum(figures["host_bytes_written"] for figures in drives)
+    if not recorded_bytes or not whole_bytes:
+        return 1.0
+    share = row["duration_s"] / (row["warm_up_s"] + row["duration_s"])
+    return recorded_bytes / (share * whole_bytes)
 
 
 def _of_drives(drives: list[Figures]) -> dict[str, float | None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
-from raidlab.scenarios.planning.monitored import playing
+from raidlab.scenarios.planning.monitored import place_of, playing
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.rows import Row, typed
@@ -187,11 +187,21 @@ class System:
 
     tree: ScenarioTree
     path: Path | None = None
+    place: WorkloadTree | None = None
+    """Where a monitored load works, such as its `area`; as the scenario's only load if left out."""
 
     @property
     def title(self) -> str:
         """What it is called."""
         return str(self.tree.get("title") or (self.path.stem if self.path else "the system"))
+
+    @property
+    def load_place(self) -> WorkloadTree:
+        """Where a monitored load works."""
+        if self.place is not None:
+            return self.place
+        loads = self.tree.get("workload") or []
+        return place_of(loads[0]) if len(loads) == 1 else {}
 
     def loaded(self, loads: Sequence[WorkloadTree], run: RunTree) -> Scenario:
         """The system with other loads.
@@ -271,7 +281,7 @@ class Windows:
             "duration": f"{round(length * 1e9)} ns",
             "timeline_step": f"{max(1, round(self.step_s * 1e9))} ns",
         }
-        return system.loaded(playing(self._played, openness, length), run)
+        return system.loaded(playing(self._played, openness, length, system.load_place), run)
 
     def beside(self, system: System, scenario: Scenario, result: Result) -> Present:
         """What a run of `scenario` gives beside what was monitored."""

@@ -13,6 +13,7 @@ from raidlab.scenarios.results.look import (
     Column,
     Kind,
     Table,
+    digits,
     dress,
     figure,
     line,
@@ -36,12 +37,24 @@ def sentence(found: Present) -> str:
     whole = found.whole
     if not math.isfinite(found.error):
         return f"{found.system} cannot be compared: too few I/Os have known waits."
-    text = (
-        f"Simulated, {found.system} answers in {figure(_us(whole.simulated.mean_ms), 'us')} on"
-        f" average where {figure(_us(whole.monitored.mean_ms), 'us')} were monitored:"
-        f" off by {percent(found.error)} over {len(found.hours)} windows"
+    sides = [
+        (whole.simulated.read_ms, whole.monitored.read_ms, "reads in "),
+        (whole.simulated.write_ms, whole.monitored.write_ms, "writes in "),
+    ]
+    known = [each for each in sides if None not in each]
+    if not known:
+        known = [(whole.simulated.mean_ms, whole.monitored.mean_ms, "in ")]
+    said = ", ".join(
+        f"{what}{figure(_us(simulated), 'us')} where {figure(_us(monitored), 'us')} were monitored"
+        for simulated, monitored, what in known
     )
-    return f"{text}."
+    over = f"over {len(found.hours)} windows"
+    return f"Simulated, {found.system} answers {said}: off by {_off(found.error)} {over}."
+
+
+def _off(error: float) -> str:
+    """An error of waits: in percent, or as a factor beyond a double."""
+    return percent(error) if error <= 1 else f"a factor of {digits(1 + error)}"
 
 
 def _us(ms: float | None) -> float | None:
@@ -55,7 +68,7 @@ def doubt(found: Present, tolerance: float = TOLERANCE) -> str:
     if not math.isfinite(found.error):
         return f"{found.system} was not checked against what was monitored"
     return (
-        f"{found.system} is off by {percent(found.error)} from what was monitored: the system is"
+        f"{found.system} is off by {_off(found.error)} from what was monitored: the system is"
         " not what its file says, or the load is not; what follows rests on it"
     )
 
@@ -66,7 +79,7 @@ def answer(found: Fitted) -> str:
     if not fit.holds:
         return (
             f"Nothing that the file leaves open gives what was monitored: the nearest of"
-            f" {found.tried} choices is off by {percent(fit.members[0].error_pct / 100)}."
+            f" {found.tried} choices is off by {_off(fit.members[0].error_pct / 100)}."
             f" {found.present.system} is not what its file says, or other loads were on it."
         )
     count = len(fit.members)

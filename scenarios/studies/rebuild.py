@@ -17,7 +17,7 @@ from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.running.engine_faults import capacities
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.spec.findings import Code, Coded
+from raidlab.scenarios.spec.findings import Code, Coded, code_of
 from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.spec.trees import EventTree, ScenarioTree
 from raidlab.scenarios.spec.written import scenario_tree
@@ -62,6 +62,8 @@ class Rebuild:
     iops_during: float | None
     samples: int
     """Places of the drive that were measured."""
+    overloaded: bool = False
+    """More I/Os arrive than are served meanwhile: users' latencies grow without end."""
     all_hours: float | None = None
     """Hours until all drives are rebuilt that fail; those of one where one fails."""
     all_hours_ci95: tuple[float, float] | None = None
@@ -218,7 +220,9 @@ def rebuilds_of(
         used_bytes=used,
         drive_bytes=study.drive_bytes,
         rebuilds=tuple(found[rate] for rate in study.rates),
-        warnings=tuple(dict.fromkeys([*scenario.warnings, *several_fail(scenario), *after])),
+        warnings=tuple(
+            dict.fromkeys([*scenario.warnings, *several_fail(scenario), *study.warnings, *after])
+        ),
         breaches=tuple(sorted({breach for result in own for breach in result.breaches})),
         seed=study.seed,
         idle=idle,
@@ -247,7 +251,9 @@ class _Before:
     """The load with all drives."""
 
     p99_us: float | None
+    """None of an overload, whose latencies grow as long as it lasts."""
     iops: float
+    overloaded: bool
 
 
 @dataclass(frozen=True)
@@ -285,15 +291,19 @@ class _Study:
         self.degraded = sampling.missing(whole)
         self.one_pass = len(self.degraded.drives) > 1 and bool(_array(whole)["software"])
         self.load: _Before | None = None
+        self.warnings: list[str] = []
         self.samples: dict[float, list[Sample]] = {rate: [] for rate in rates}
         self.done = 0
 
     def before(self) -> _Before:
         """Measures the load with all drives."""
         scenario = sampling.before_scenario(self.tree, self.path, self.lengths)
-        rows = self._run([scenario], self.seed)[0].results
-        p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"]]
-        self.load = _Before(max(p99s, default=None), sum(row["iops"] for row in rows))
+        (result,) = self._run([scenario], self.seed)
+        rows = result.results
+        self.warnings = [text for text in result.warnings if code_of(text) in _OF_LOAD]
+        overloaded = any(row.get("overloaded") for row in rows)
+        p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"] and not overloaded]
+        self.load = _Before(max(p99s, default=None), sum(row["iops"] for row in rows), overloaded)
         return self.load
 
     def measure(self, used: int, before: _Before | None) -> dict[float, Rebuild]:
@@ -344,6 +354,9 @@ class _Study:
 
     def _rebuild(self, rate: float, taken: Sequence[Sample], used: int) -> Rebuild:
         hours = sampling.hours(taken, used)
+        begun = self.load is not None and self.load.overloaded
+        overloaded = begun or any(each.overloaded for each in taken)
+        served = () if overloaded else taken
         return Rebuild(
             rate=rate,
             hours=hours,
@@ -351,11 +364,12 @@ class _Study:
             mb_per_s=None if not hours else used / hours / 3600 / 1e6,
             limit=_usual(taken),
             p99_us_before=None if self.load is None else self.load.p99_us,
-            p99_us_during=sampling.mean([each.p99_us_during for each in taken]),
-            p99_9_us_during=sampling.mean([each.p99_9_us_during for each in taken]),
+            p99_us_during=sampling.mean([each.p99_us_during for each in served]),
+            p99_9_us_during=sampling.mean([each.p99_9_us_during for each in served]),
             iops_before=None if self.load is None else self.load.iops,
             iops_during=sampling.mean([each.iops_during for each in taken]),
             samples=len(taken),
+            overloaded=overloaded,
         )
 
     def with_whole(
@@ -464,6 +478,8 @@ def _usual(taken: Sequence[Sample]) -> Limit | None:
     return next((limit for limit in of_it if limit.cause is longest), None)
 
 
+_OF_LOAD = (Code.OVERLOAD, Code.CACHE_FILLING, Code.UNWRITTEN_FLASH)
+"""Warnings of the load with all drives that hold of its rebuilds."""
 _LONGER = (1, 4, 16)
 """Times as long as usual that a place is measured, the next where nothing was rebuilt meanwhile."""
 _SEEDS = 3

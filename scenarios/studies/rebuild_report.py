@@ -141,6 +141,8 @@ def answer(found: Rebuilds) -> str:
         grows = "rises from" if during > before else "goes from"
         text += f", and users' p99 {grows} {between(before, during, 'ms')}"
         text += ", no more than twice" if during <= _TWICE * before else ", more than twice"
+    if best.overloaded:
+        text += ", and more I/Os arrive than are served: users' latencies grow without end"
     cliff = _cliff(found)
     if cliff is not None:
         low, high = cliff

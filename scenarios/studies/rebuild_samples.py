@@ -40,7 +40,7 @@ STRETCHES = 12
 """Equal parts of what is rebuilt, each with one place that is measured at most."""
 _NARROW_SHARE = 0.05
 """Half of the interval over the hours, at which no further place is measured."""
-_KEPT_KEYS = ("precondition", "filled", "snapshot", "time_lapse")
+_KEPT_KEYS = ("precondition", "filled", "snapshot", "state", "time_lapse")
 """What a sample's `run` has of the scenario's."""
 
 
@@ -104,6 +104,8 @@ class Sample:
     p99_9_us_during: float | None
     iops_during: float | None
     limit: Limit | None = None
+    overloaded: bool = False
+    """More I/Os of an open load arrive than are served."""
 
 
 def order() -> list[int]:
@@ -300,6 +302,7 @@ def sample_of(
         max((latency["p99_9"] for latency in latencies), default=None),
         sum(row["iops"] for row in rows) if rows else None,
         limit_of(recorded, scenario, failing(scenario), is_paced=0 < pace <= rate / AT_PACE),
+        any(row.get("overloaded") for row in result.results),
     )
 
 

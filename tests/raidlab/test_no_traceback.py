@@ -20,7 +20,8 @@ capacity = "960 GB"
 interface = "sata-6g"
 {more}
 """
-QUESTION = """goals = ["p99 < 20 ms"]
+QUESTION = """currency = "EUR"
+goals = ["p99 < 20 ms"]
 [[load]]
 rw = "randread"
 block_size = "8 KiB"

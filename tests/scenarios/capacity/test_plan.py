@@ -479,3 +479,12 @@ def test_short_runs_are_not_cut_into_parts(question):
         simulated = [each for each in found.candidates if each.rung >= 0]
         assert simulated and all(each.rung == 2 for each in simulated) is not cut
         assert ("shorter runs" in " ".join(found.assumptions)) is cut
+
+
+def test_prices_have_a_currency_and_a_misspelt_drive_one_fault(question):
+    with pytest.raises(SpecError) as found:
+        asked = {**question["candidates"][0], "drives": ["dc60m-960"]}
+        question_of({**question, "currency": "", "candidates": [asked]})
+    keys = [fault.key for fault in found.value.faults]
+    assert keys.count("candidates.0.drives") == 1 and "currency" in keys
+    assert "dc600m-960" in str(found.value)

@@ -127,3 +127,23 @@ def test_a_growth_of_a_load_that_waits_is_refused(question: Tree) -> None:
     load = {"rw": "randread", "block_size": "4 KiB", "outstanding": 4, "growth": "10 %"}
     with pytest.raises(SpecError, match=r"load.0.growth"):
         asked(question, load=[load])
+
+
+def test_each_goal_of_the_load_has_its_month(question: Tree) -> None:
+    # M/M/1 of 1 ms: a mean below 3 ms bears 1000 - 1000 / 3 a second of a drive, a p99 below 20 ms
+    # 770. Three drives: 12 ln(2.0) / ln(1.3) = 31.7 and 38.3 months.
+    found = asked(question, goals=["p99 < 20 ms", "mean < 3 ms"])
+    three = found.candidates[0]
+    months = {miss.goal: miss for miss in three.misses}
+    assert list(months) == ["mean < 3 ms", "p99 < 20 ms"]
+    for goal, borne in (("mean < 3 ms", 1000 - 1000 / 3), ("p99 < 20 ms", BORNE)):
+        exact = months_of(3 * borne / 1000, 0.3)
+        assert exact is not None and months[goal].month == pytest.approx(exact, abs=5)
+
+
+def test_what_is_missed_today_has_its_figure(question: Tree) -> None:
+    one = [{**question["candidates"][0], "counts": [1]}]
+    found = asked(question, candidates=one, goals=["mean < 0.5 ms"], load=[
+        {**question["load"][0], "rate": "100 IO/s"}
+    ])  # fmt: skip
+    assert "misses mean < 0.5 ms, its p99 is" in answer(found)

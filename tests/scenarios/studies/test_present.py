@@ -88,7 +88,7 @@ def test_loads_are_played_in_order_and_bursts() -> None:
     openness = Openness(
         sequential_read=0.25, hot_share=0.5, hot_bytes=1 << 30, bursts=2.0
     )  # fmt: skip
-    random, sequential = playing(monitored(()), openness, 6.0)
+    random, sequential = playing(monitored(()), openness, 6.0, {})
     assert (random["rw"], sequential["rw"]) == ("randread", "read")
     mean = sum(RATES) / 6
     assert random["rate"] == f"{0.75 * mean:.9g} IO/s"
@@ -208,3 +208,14 @@ def test_short_recordings_are_counted_in_minutes_and_seconds() -> None:
     assert clock_of([0.0, 3450.0])[::2] == ("min", 60.0)
     assert clock_of([0.0, 82_800.0])[::2] == ("h", 3600.0)
     assert clock_of([43.1])[0] == "s" and clock_of([])[0] == "s"
+
+
+def test_a_monitored_load_works_where_its_table_says() -> None:
+    own = system()
+    own["workload"] = [{"monitoring": "load.json", "area": "1 GB"}]
+    for place, area in ((None, "1 GB"), ({"area": "2 GB"}, "2 GB")):
+        played = playing(monitored(()), Openness(), 6.0, System(own, place=place).load_place)
+        assert {each["area"] for each in played} == {area}
+    two = system()
+    two["workload"] = [{"area": "1 GB"}, {"area": "2 GB"}]
+    assert System(two).load_place == {}

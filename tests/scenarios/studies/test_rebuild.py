@@ -11,7 +11,10 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import load_scenario
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
+from raidlab.scenarios.spec.findings import Code, code_of
+from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies import rebuild as study
+from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild import rebuilds, several_fail
 from raidlab.scenarios.studies.rebuild_limit import Cause
 from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
@@ -427,3 +430,33 @@ def test_finished_rates_are_found_again(scenario, tmp_path):
         )
     assert reported[0] >= 1
     assert again == rebuilds(path, (0.5, 1.0))
+
+
+def test_an_overload_has_no_p99_and_a_worn_drive_is_worn(tmp_path):
+    text = """
+[[array]]
+level = "raid1"
+software_raid = "os"
+drives = [{{ model = "generic-sas-10k", count = 2 }}]
+hot_spares = 1
+[[workload]]
+rw = "randread"
+block_size = "8 KiB"
+rate = "{rate} IO/s"
+[run]
+state = "sustained"
+[[event]]
+at = "1 s"
+action = "fail-drive"
+"""
+    path = tmp_path / "s.toml"
+    path.write_text(text.format(rate=2000))
+    found = rebuilds(path, (0.3,))
+    (each,) = found.rebuilds
+    assert each.overloaded and each.p99_us_before is None and each.p99_us_during is None
+    assert "more I/Os arrive than are served" in answer(found)
+    assert Code.OVERLOAD in {code_of(text) for text in found.warnings}
+    assert (
+        sampling.before_scenario(scenario_tree(path), path, sampling.ARMS).written["run"]["state"]
+        == "sustained"
+    )
