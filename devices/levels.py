@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from raidlab.devices.copies import CopyLayout
+from raidlab.devices.declustered import Declustered
+from raidlab.devices.plan_types import ArrayPlan
 
 Level = Literal["jbod", "raid0", "raid1", "raid1e", "raid10", "raid5", "raid6", "raid50", "raid60"]
 """What an array of a controller or of the operating system can be."""
@@ -35,6 +37,10 @@ class LevelFacts:
     """Where md puts the copies of RAID 10; None for what a level always has."""
     spans: int = 1
     """Groups of drives that each have stripes of their own."""
+    apart: bool = False
+    """True if each drive is loaded by itself."""
+    declustered: Declustered | None = None
+    """How stripes are spread over more drives than they are wide; None if they take all."""
 
     @property
     def is_redundant(self) -> bool:
@@ -55,10 +61,14 @@ class LevelFacts:
 
     def data_columns(self, drives: int) -> int:
         """Stripe units that are written back together: those whose parity ties them, else one."""
+        if self.declustered is not None:
+            return self.declustered.width - self.parities
         return drives // self.spans - self.parities if self.parities else 1
 
-    def units_of_data(self, drives: int, rows: int) -> int:
-        """Stripe units of data in this many rows of units on each drive."""
+    def units_of_data(self, drives: int, rows: int, unit: int) -> int:
+        """Stripe units of data, of `unit` bytes, in this many rows of units on each drive."""
+        if self.declustered is not None:
+            return self.declustered.units_of_data(drives, rows, self.parities, unit)
         if self.layout is not None:
             return self.layout.units_of_data(drives, rows)
         if self.copies == 0:
@@ -82,15 +92,32 @@ LEVELS: Mapping[Level, LevelFacts] = {
 """Every level. The engine has the same, as `Level` in `scenarios/engine/src/plan/mod.rs`."""
 
 
-def facts(level: str, layout: CopyLayout | None = None, spans: int | None = None) -> LevelFacts:
+def facts_of(array: ArrayPlan) -> LevelFacts:
+    """What an array of a plan wants and offers."""
+    spread = Declustered.of_plan(array)
+    return facts(array["level"], CopyLayout.of_plan(array), array.get("spans"), spread)
+
+
+def facts(
+    level: str,
+    layout: CopyLayout | None = None,
+    spans: int | None = None,
+    declustered: Declustered | None = None,
+) -> LevelFacts:
     """What a level wants and offers; of independent drives what one of them does.
 
     Args:
         level: Its name.
         layout: Where md puts the copies of RAID 10; striped pairs if None.
         spans: Of RAID 50 and 60; two if None.
+        declustered: Of RAID 5 and 6 whose stripes do not take all drives.
     """
-    found = LEVELS["jbod" if level == "independent" else cast(Level, level)]
+    if level == "independent":
+        return replace(LEVELS["jbod"], apart=True)
+    found = LEVELS[cast(Level, level)]
+    if declustered is not None:
+        least = declustered.width + declustered.spares
+        return replace(found, least=least, declustered=declustered)
     if spans is not None and found.spans > 1:
         each = found.least // found.spans
         return replace(found, least=spans * each, multiple=spans, spans=spans)

@@ -121,6 +121,16 @@ Counted: TypeAlias = Literal["ios", "bytes"]
 Point: TypeAlias = int
 
 
+class DeclusteredPlan(TypedDict):
+    """
+    Stripes of levels 5 and 6 that are spread over more drives than one of them is wide.
+    """
+
+    chunk_bytes: int
+    spares: int
+    width: int
+
+
 class Depth(TypedDict):
     """
     How many I/Os a thread has, hands in and takes back at once.
@@ -1407,6 +1417,7 @@ class ArrayPlan(TypedDict):
     cache: NotRequired[PolicyPlan | None]
     controller: NotRequired[int | None]
     copies: NotRequired[CopiesPlan | None]
+    declustered: NotRequired[DeclusteredPlan | None]
     drives: list[int]
     fast_path: NotRequired[bool]
     file_system: NotRequired[FileSystemPlan | None]

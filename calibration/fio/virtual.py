@@ -23,9 +23,9 @@ from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import CommandLine
 from raidlab.calibration.fio.outputs import why_no_output
 from raidlab.calibration.fio.simulated import ARRAY_FILE, FORCED, needs_content, simulate
-from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
+from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import ArrayPlan, Plan
 from raidlab.devices.printable import printable, printable_lines
 from raidlab.devices.trees import Document
@@ -170,10 +170,7 @@ def _array(checked: Scenario, plan: Plan, wanted: str | None) -> int:
 def _size(plan: Plan, array: ArrayPlan, checked: Scenario) -> int:
     sizes = capacities(plan, checked)
     drives = [sizes[drive] for drive in array["drives"]]
-    layout = CopyLayout.of_plan(array)
-    return usable_bytes(
-        array["level"], array["stripe_unit_bytes"], drives, layout, array.get("spans")
-    )
+    return usable_bytes(facts_of(array), array["stripe_unit_bytes"], drives)
 
 
 def find_fio() -> str:

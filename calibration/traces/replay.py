@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
-from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import DeviceParams, Plan
 from raidlab.devices.schema import DriveOptions, DriveSpec, PreconditioningLoad
 from raidlab.devices.trees import Document
@@ -130,10 +130,7 @@ class Target:
             goals=(),
             base=base,
         )
-        layout = CopyLayout.of_plan(chosen)
-        size = usable_bytes(
-            chosen["level"], chosen["stripe_unit_bytes"], drives, layout, chosen.get("spans")
-        )
+        size = usable_bytes(facts_of(chosen), chosen["stripe_unit_bytes"], drives)
         return Target(f"{names[index]} of {scenario.title}", system, index, size)
 
     def under(self, load: TracePlan, title: str) -> Scenario:

@@ -21,6 +21,7 @@ from raidlab.scenarios.results.goals import Goal, Judged, Measured, check_worklo
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.redundancy import of_level
 from raidlab.scenarios.spec.component_name import drive_name
+from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
 from raidlab.scenarios.studies.size import asked_rate
 
@@ -62,7 +63,7 @@ class Bill:
         self.watts = self.stated_watts + drawn
 
 
-_OF_KIND: Final = ("drive", "level", "spares", "spans", "used", "SSD cache")
+_OF_KIND: Final = ("drive", "level", "spares", "spans", "declustered", "used", "SSD cache")
 """Choices that tell kinds of candidates apart."""
 
 
@@ -211,30 +212,31 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
     writes: tuple[str | None, ...] = group.write or (None,)
     caches = [("", 0), *itertools.product(group.ssd_cache, group.ssd_cache_counts)]
     spans_of: tuple[int | None, ...] = group.spans or (None,)
+    wide_of: tuple[DeclusteredTable | None, ...] = group.declustered or (None,)
     used_of: tuple[str | None, ...] = group.used or (None,)
     of_each = itertools.product(
-        caches if group.ssd_cache else caches[:1], spans_of, used_of, group.volumes()
-    )
+        caches if group.ssd_cache else caches[:1],
+        [*itertools.product(spans_of, wide_of)], used_of, group.volumes(),
+    )  # fmt: skip
     every = itertools.product(
         group.hosts, group.controllers, group.drives, group.levels, group.counts,
         group.spares, group.stripe_units, writes, tuple(of_each),
     )  # fmt: skip
     for host, controller, drive, level, count, spares, unit, write, own in every:
-        cache, spans, used, bought = own
-        # Levels without spans are one candidate, whatever the spans of others.
+        cache, (spans, wide), used, bought = own
+        # Levels without spans are one candidate, whatever the spans of others; so with stripes.
         spans = spans if level in ("raid50", "raid60") else None
+        wide = wide if level in ("raid5", "raid6") else None
         array: ArrayTree = {
             "level": level,
             "drives": [cast(DrivesTree, {"model": drive, "count": count, **bought})],
             "stripe_unit": unit,
             "hot_spares": spares,
         }
-        if spans is not None:
-            array["spans"] = spans
-        if used is not None:
-            array["used"] = used
+        _put_stripes(array, spans, used, wide)
         parts = [f"{count} x {drive}", level if spans is None else f"{level} of {spans} spans"]
         parts[0] += _bought_words(bought)
+        parts += [_wide_words(wide)] if wide else []
         tree: ScenarioTree = {
             "title": question.title,
             "host": {"model": host},
@@ -269,6 +271,7 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             "drives": str(count), "spares": str(spares), "stripe unit": unit,
             "write policy": write or "its own",
             "spans": str(spans or "its own"), "used": used or "the whole drive",
+            "declustered": _wide_words(wide) if wide else "no",
             "SSD cache": f"{cache[1]} x {cache[0]}" if cache[1] else "none",
         }  # fmt: skip
         devices = [drive] * (count + spares) + [cache[0]] * cache[1]
@@ -278,6 +281,26 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
             _bill(question, devices, _volumes_month(question, drive, count + spares, bought)),
             dict(Counter(devices)), choices,
         )  # fmt: skip
+
+
+def _put_stripes(
+    array: ArrayTree, spans: int | None, used: str | None, wide: DeclusteredTable | None
+) -> None:
+    """What a candidate says of its stripes and of the part of drives that they take."""
+    if spans is not None:
+        array["spans"] = spans
+    if used is not None:
+        array["used"] = used
+    if wide is not None:
+        array["declustered"] = {
+            "stripe_width": wide.stripe_width,
+            "spares": wide.spares,
+            "chunk": f"{wide.chunk} B",
+        }
+
+
+def _wide_words(wide: DeclusteredTable) -> str:
+    return f"declustered {wide.stripe_width} wide, {wide.spares} spare"
 
 
 def _controller(model: str, write: str | None, group: CandidatesTable) -> ControllerTree:

@@ -21,6 +21,7 @@ from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
 from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable, in_a_year
 from raidlab.scenarios.planning.monitored import expanded, place_of
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
+from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
 from raidlab.scenarios.spec.trees import RunTree, WorkloadTree
 from raidlab.scenarios.spec.written import scenario_tree
@@ -149,6 +150,8 @@ class CandidatesTable(Table):
     stripe_units: tuple[str, ...] = ("64 KiB",)
     spans: tuple[Annotated[int, Field(ge=2, le=256)], ...] = ()
     """Of RAID 50 and 60; two if left out. Other levels have none."""
+    declustered: tuple[DeclusteredTable, ...] = ()
+    """Stripes of RAID 5 and 6 narrower than the array; all drives if left out."""
     used: tuple[str, ...] = ()
     """Part of each drive that the array uses; the whole drive if left out."""
     sizes: tuple[str, ...] = ()
@@ -166,6 +169,9 @@ class CandidatesTable(Table):
         """Spans of levels that have none; parts of drives that are no sizes."""
         if self.spans and not set(self.levels) & {"raid50", "raid60"}:
             yield Fault("spans", list(self.spans), "left out: only raid50 and raid60 have spans")
+        if self.declustered and not set(self.levels) & {"raid5", "raid6"}:
+            allowed = "left out: only raid5 and raid6 can be declustered"
+            yield Fault("declustered", f"{len(self.declustered)} tables", allowed)
         for at, used in enumerate(self.used):
             try:
                 known = SIZE.parse(used) > 0

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from raidlab.devices.copies import CopyLayout
-from raidlab.devices.levels import facts
+from raidlab.devices.levels import LevelFacts
 
 
-def wrong_count(
-    level: str, drives: int, layout: CopyLayout | None = None, spans: int | None = None
-) -> str | None:
-    """What `level` wants if it cannot be made of `drives` drives."""
-    wants = facts(level, layout, spans)
+def wrong_count(wants: LevelFacts, drives: int) -> str | None:
+    """What a level wants if it cannot be made of `drives` drives."""
     return None if wants.fits(drives) else wants.wanted
-
-
-def data_columns(level: str, drives: int, spans: int | None = None) -> int:
-    """Stripe units that are written back together: those whose parity ties them, else one."""
-    return facts(level, spans=spans).data_columns(drives)
 
 
 def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
@@ -26,22 +17,15 @@ def parts_of_jbod(stripe_unit: int, capacities: Sequence[int]) -> list[int]:
     return [*(bytes_ - bytes_ % stripe_unit for bytes_ in capacities[:-1]), capacities[-1]]
 
 
-def usable_bytes(
-    level: str,
-    stripe_unit: int,
-    capacities: Sequence[int],
-    layout: CopyLayout | None = None,
-    spans: int | None = None,
-) -> int:
-    """Bytes that an array offers.
+def usable_bytes(shape: LevelFacts, stripe_unit: int, capacities: Sequence[int]) -> int:
+    """Bytes that an array offers; of drives that are loaded each by itself those of the smallest.
 
     A jbod uses of all drives but the last whole stripe units. Striped and mirrored levels use of
     every drive what the smallest has, in whole stripe units.
     """
-    if level == "independent":
+    if shape.apart:
         return min(capacities)
-    shape = facts(level, layout, spans)
     if not shape.striped:
         return sum(parts_of_jbod(stripe_unit, capacities))
     rows = min(capacities) // stripe_unit
-    return shape.units_of_data(len(capacities), rows) * stripe_unit
+    return shape.units_of_data(len(capacities), rows, stripe_unit) * stripe_unit

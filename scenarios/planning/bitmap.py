@@ -96,7 +96,7 @@ def bitmap_plan(
     member = min(capacities, default=0)
     marked = member
     if capacities and table.stripe_unit and not facts(table.level).parities:
-        marked = usable_bytes(table.level, table.stripe_unit, capacities, table.copies, table.spans)
+        marked = usable_bytes(table.shape, table.stripe_unit, capacities)
     if table.software_raid == "lvm":
         least = least_region(marked)
         chunk = least if table.bitmap_chunk is None else table.bitmap_chunk

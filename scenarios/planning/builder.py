@@ -75,6 +75,8 @@ class Builder(Parts):
             }
             if table.spans:
                 plan["spans"] = table.spans
+            if table.declustered is not None:
+                plan["declustered"] = table.declustered.layout.plan
             if served is not None:
                 plan["cache"], plan["fast_path"] = served
             of_md.put(plan)
@@ -101,7 +103,7 @@ class Builder(Parts):
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]
     ) -> tuple[int | None, list[int]]:
         """Bytes that an array offers, and what it uses of each drive; None where it cannot be."""
-        wanted = wrong_count(table.level, table.drive_count, table.copies, table.spans)
+        wanted = wrong_count(table.shape, table.drive_count)
         if wanted is not None:
             of = table.level if table.layout is None else f"{table.level} in {table.layout}"
             of += f" of {table.spans} spans" if table.spans else ""
@@ -111,7 +113,13 @@ class Builder(Parts):
             return None, []
         capacities = self._used(key, table, chosen)
         usable = self._offers(table, capacities) or None
-        if usable is None and capacities and table.used is None:
+        if usable is None and capacities and table.declustered is not None:
+            allowed = (
+                f"less: {format_size(min(capacities))} of each drive hold no whole slice of chunks"
+            )
+            value = format_size(table.declustered.chunk)
+            self.faults.add(f"{key}.declustered.chunk", value, allowed)
+        elif usable is None and capacities and table.used is None:
             allowed = (
                 f"less: of the smallest drive, {format_size(min(capacities))}, nothing is used"
             )
@@ -243,9 +251,24 @@ class Builder(Parts):
     def _striped(table: ArrayTable) -> bool:
         return facts(table.level).striped
 
+    def _check_declustered(self, key: str, table: ArrayTable) -> None:
+        """What is not modelled beside spread stripes."""
+        where = f"{key}.declustered"
+        if table.in_host:
+            allowed = "left out beside software_raid: md has no declustered RAID; a [controller]"
+            self.faults.add(where, None, allowed)
+        if table.has_ssd_cache:
+            allowed = "left out beside a cache of SSDs: where its lines go then is not modelled"
+            self.faults.add(where, None, allowed)
+        if table.hot_spares:
+            allowed = "0 beside declustered, whose spare space is on all drives (spares)"
+            self.faults.add(f"{key}.hot_spares", table.hot_spares, allowed)
+
     def _check_level(
         self, key: str, table: ArrayTable, controller: ControllerSpec | None, *, behind: bool
     ) -> None:
+        if table.declustered is not None:
+            self._check_declustered(key, table)
         if table.level == "independent" and "stripe_unit" in table.model_fields_set:
             self.warnings.append(no_effect(f"{key}.stripe_unit", f" on {table.level}"))
         if not self._striped(table):

@@ -243,7 +243,9 @@ def _without_rebuild(
         if plan is None or not facts(plan["level"]).is_redundant:
             continue
         own = [event for event in counts if (event.array or only) == name]
-        left = left_failed(own, len(plan["drives"]), len(plan.get("spares", [])))
+        spread = plan.get("declustered")
+        spares = len(plan.get("spares", [])) + (spread["spares"] if spread else 0)
+        left = left_failed(own, len(plan["drives"]), spares)
         yield (
             name,
             [

@@ -74,7 +74,7 @@ def _add_ssds(
     if chosen is None or has_disks(parts, key, chosen):
         return None
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
-    if not usable_bytes(cache.level, array.stripe_unit, capacities):
+    if not usable_bytes(array.shape, array.stripe_unit, capacities):
         allowed = f"drives that hold a block of {format_size(array.stripe_unit)}"
         parts.faults.add(f"{key}.drives", format_size(min(capacities)), allowed)
         return None

@@ -152,8 +152,7 @@ class Parts:
     @staticmethod
     def _offers(table: ArrayTable, capacities: list[int]) -> int:
         """Usable bytes of an array whose drives have these capacities."""
-        unit = table.stripe_unit
-        return usable_bytes(table.level, unit, capacities, table.copies, table.spans)
+        return usable_bytes(table.shape, table.stripe_unit, capacities)
 
     def choose_drives(
         self, key: str, name: str, table: ArrayTable, controller: ControllerTable | None

@@ -9,7 +9,7 @@ from raidlab.devices.faults import Faults
 from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.devices.plan_types import TierPlan
 from raidlab.devices.schema import DriveOptions
-from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
+from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.spec.schema import (
@@ -46,7 +46,7 @@ def line_bytes(table: ArrayTable) -> int:
 
     A stripe unit or, with parity, the data of a stripe, which is then written back as a whole.
     """
-    return table.stripe_unit * data_columns(table.level, table.drive_count, table.spans)
+    return table.stripe_unit * table.shape.data_columns(table.drive_count)
 
 
 def add_tier(
@@ -73,7 +73,7 @@ def add_tier(
     capacities = [drive.spec.capacity_bytes(options) for drive, options in chosen]
     if array.stripe_unit == 0:
         return None
-    usable = usable_bytes(tier.level, array.stripe_unit, capacities)
+    usable = usable_bytes(array.shape, array.stripe_unit, capacities)
     if usable == 0:
         allowed = (
             f"less: a line of the SSD cache is a stripe, {array.stripe_unit} B, and its drives"
@@ -201,6 +201,9 @@ def ssds_as_array(
         level=level,
         drives=drives,
         stripe_unit=line,
+        spans=None,
+        declustered=None,
+        layout=None,
         hot_spares=0,
         software_raid="none",
         cache_tier=None,
@@ -214,7 +217,7 @@ def choose_ssds(
 ) -> Chosen | None:
     """The devices of the SSDs with their options; None, and faults, if there are none such."""
     chosen = parts.choose_drives(key, array.name, array, settings)
-    wanted = wrong_count(array.level, array.drive_count)
+    wanted = wrong_count(array.shape, array.drive_count)
     if wanted is not None:
         parts.faults.add(
             f"{key}.drives", f"{array.drive_count} drives", f"{array.level} of {wanted}"

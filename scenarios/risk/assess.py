@@ -317,7 +317,9 @@ def _rebuild(
 
 def _redundancy(array: ArrayTree) -> Redundancy:
     drives = sum(entry.get("count", 1) for entry in array["drives"])
-    return of_level(array.get("level", "jbod"), drives, layout_of(array), array.get("spans"))
+    spread = array.get("declustered")
+    width = spread["stripe_width"] if spread else None
+    return of_level(array.get("level", "jbod"), drives, layout_of(array), array.get("spans"), width)
 
 
 def _array(
@@ -343,7 +345,8 @@ def _array(
     latent = question.latent_per_year * question.patrol_days / 365.25 / 2
     expected = bears.read_by_rebuild * (8 * bytes_of_drive * rate + latent)
     unreadable = -math.expm1(-expected) if bears.tolerance else 0.0
-    spares = int(array.get("hot_spares", 0))
+    spread = array.get("declustered")
+    spares = spread.get("spares", 1) if spread else int(array.get("hot_spares", 0))
     model = Model(
         array=bears,
         lifetime=life,

@@ -22,6 +22,8 @@ class Redundancy:
     """Failed drives of a group that cost no data."""
     groups: int = 1
     """Equal groups of neighbouring drives."""
+    width: int | None = None
+    """Drives of a stripe of a declustered array; None where it takes all of a group."""
     ring: bool = False
     """True if data are lost when two neighbours have failed, wherever they are."""
 
@@ -32,10 +34,10 @@ class Redundancy:
 
     @property
     def read_by_rebuild(self) -> int:
-        """Drives that are read to rebuild one where no redundancy is left."""
-        return (
-            2 if self.ring else max(0, self.group_size - self.tolerance) if not self._mirror else 1
-        )
+        """Drives' worth that is read to rebuild one where no redundancy is left."""
+        if self.ring:
+            return 2
+        return 1 if self._mirror else max(0, (self.width or self.group_size) - self.tolerance)
 
     @property
     def _mirror(self) -> bool:
@@ -65,14 +67,19 @@ class Redundancy:
 
 
 def of_level(
-    level: str, drives: int, layout: CopyLayout | None = None, spans: int | None = None
+    level: str,
+    drives: int,
+    layout: CopyLayout | None = None,
+    spans: int | None = None,
+    width: int | None = None,
 ) -> Redundancy:
     """What an array of a level bears.
 
     RAID 10 is pairs, RAID 50 and 60 are spans, RAID 1 copies everything to every drive; RAID 1E has
     the copy of each unit on the next drive. Of md's layouts `near` on whole groups of drives is
     groups of copies, and others with two copies are such rings. With more copies elsewhere any
-    drives, as many as there are copies, count as a loss: that is more than is lost.
+    drives, as many as there are copies, count as a loss: that is more than is lost. So do any
+    drives, one more than there are parities, of a declustered array of stripes of `width` drives.
     """
     found: LevelFacts = facts(level, spans=spans)
     if layout is not None:
@@ -85,7 +92,7 @@ def of_level(
     if found.staggered:
         return Redundancy(drives, 1, ring=True)
     if found.parities:
-        return Redundancy(drives, found.parities, found.spans)
+        return Redundancy(drives, found.parities, found.spans, width)
     if found.copies == 0:
         return Redundancy(drives, drives - 1)
     if found.copies == 2 and drives % 2:

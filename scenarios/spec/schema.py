@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import gcd
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from pydantic import BeforeValidator, Field
 
 from raidlab.devices.copies import CopyLayout
 from raidlab.devices.faults import Fault
-from raidlab.devices.forms import TEXT, also, one_or_several, word
-from raidlab.devices.levels import ArrayLevel
+from raidlab.devices.forms import TEXT, also
+from raidlab.devices.levels import ArrayLevel, LevelFacts, facts
 from raidlab.devices.plan_types import LimitParams
 from raidlab.devices.schema import Bought, Table
 from raidlab.devices.units import (
@@ -34,9 +33,11 @@ from raidlab.devices.words import (
     LOAD_KEYS,
     SCENARIO_KEYS,
 )
+from raidlab.scenarios.spec.areas import Area
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
 from raidlab.scenarios.spec.caching import CacheSettings
 from raidlab.scenarios.spec.copies import AnyCopyLayout
+from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
 from raidlab.scenarios.spec.host import HostTable as HostTable
 from raidlab.scenarios.spec.host import Software
@@ -44,7 +45,6 @@ from raidlab.scenarios.spec.host_cache import HostCacheTable
 from raidlab.scenarios.spec.limits import DEFAULT_BURST, LONGEST_BURST, Limits
 from raidlab.scenarios.spec.links import LinkTable, link_faults
 from raidlab.scenarios.spec.loads import (
-    OUTSTANDING,
     PROFILES,
     RW,
     AnyProfile,
@@ -53,18 +53,11 @@ from raidlab.scenarios.spec.loads import (
     profile_file,
 )
 from raidlab.scenarios.spec.monitored import MonitoredKeys
+from raidlab.scenarios.spec.outstanding import Outstanding
 from raidlab.scenarios.spec.run import RunTable as RunTable
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
-
-
-def _area(value: Any) -> Any:
-    return None if value == "whole" else value
-
-
-Area = Annotated[Size | None, BeforeValidator(_area), also(word("whole"))]
-"""Bytes; None for the whole array."""
 
 
 class ControllerTable(CacheSettings):
@@ -153,6 +146,8 @@ class ArrayTable(CacheSettings):
     stripe_unit: Size = 64 * 1024
     spans: int | None = Field(default=None, ge=2, le=256)
     """Groups of drives with parity of their own, of RAID 50 and 60; two if left out."""
+    declustered: DeclusteredTable | None = None
+    """Stripes of RAID 5 and 6 that are narrower than the array, with spare space on all drives."""
     used: Size | None = Field(default=None, gt=0)
     """What the array uses of each drive, from its start; the whole drive if left out."""
     hot_spares: int = Field(default=0, ge=0, le=64)
@@ -200,6 +195,8 @@ class ArrayTable(CacheSettings):
             yield Fault("stripe_unit", f"{self.stripe_unit} B", allowed)
         if self.spans is not None and self.level not in ("raid50", "raid60"):
             yield Fault("spans", self.spans, "left out: only raid50 and raid60 have spans")
+        if self.declustered is not None:
+            yield from self.declustered.faults_on(self.level, self.drive_count, self.stripe_unit)
         if self.rebuild_rate == 0:
             yield Fault("rebuild_rate", 0, "above 0, at most 1: at 0 nothing would ever be rebuilt")
 
@@ -212,6 +209,12 @@ class ArrayTable(CacheSettings):
     def has_ssd_cache(self) -> bool:
         """Whether SSDs are a cache of it, a controller's or the host's."""
         return self.cache_tier is not None or self.host_cache is not None
+
+    @property
+    def shape(self) -> LevelFacts:
+        """What its level wants and offers."""
+        spread = None if self.declustered is None else self.declustered.layout
+        return facts(self.level, self.copies, self.spans, spread)
 
     @property
     def copies(self) -> CopyLayout | None:
@@ -230,30 +233,6 @@ class ArrayTable(CacheSettings):
     def drive_count(self) -> int:
         """Number of its drives."""
         return sum(entry.count for entry in self.drives)
-
-
-def _outstanding(value: Any) -> Any:
-    allowed = '1 to 1048576, a list of such numbers, or "max" (1, 3, 8, 16 ... 512)'
-    steps = list(OUTSTANDING) if value == "max" else value if isinstance(value, list) else [value]
-    whole = all(isinstance(step, int) and not isinstance(step, bool) for step in steps)
-    if not steps or not whole or not all(1 <= step <= 1 << 20 for step in steps):
-        raise PydanticCustomError("outstanding", "{allowed}", {"allowed": allowed})
-    return tuple(steps)
-
-
-Outstanding = Annotated[
-    tuple[int, ...] | None,
-    BeforeValidator(_outstanding),
-    WithJsonSchema(
-        {
-            "anyOf": [
-                word("max"),
-                one_or_several({"type": "integer", "minimum": 1, "maximum": 1 << 20}),
-            ]
-        }
-    ),
-]
-"""I/Os in flight: of each run."""
 
 
 def _goals(value: object) -> object:

@@ -30,6 +30,16 @@ class ControllerTree(TypedDict):
     battery_health: NotRequired[float | str]
 
 
+class DeclusteredTree(TypedDict):
+    """
+    `declustered`.
+    """
+
+    stripe_width: int
+    spares: NotRequired[int]
+    chunk: NotRequired[str]
+
+
 class DrivesTree(TypedDict):
     """
     One entry of `drives`: this many of a model.
@@ -315,6 +325,7 @@ class ArrayTree(TypedDict):
     drives: list[DrivesTree]
     stripe_unit: NotRequired[str]
     spans: NotRequired[int]
+    declustered: NotRequired[DeclusteredTree]
     used: NotRequired[str]
     hot_spares: NotRequired[int]
     hot_spare_model: NotRequired[str]

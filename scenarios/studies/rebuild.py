@@ -165,7 +165,8 @@ def with_failure(tree: ScenarioTree) -> ScenarioTree:
     replaced: EventTree = {"at": "1.001 s", "action": "replace-drive", "drive": 0}
     if name := array.get("name"):
         fails["array"] = replaced["array"] = name
-    changed["event"] = [fails] if array.get("hot_spares") else [fails, replaced]
+    has_spare = array.get("hot_spares") or array.get("declustered")
+    changed["event"] = [fails] if has_spare else [fails, replaced]
     return changed
 
 
@@ -289,11 +290,19 @@ class _Study:
         self.lengths = sampling.ARMS if arms else sampling.NO_ARMS
         self.pace = int(_array(whole).get(sampling.PACE, 0))
         self.degraded = sampling.missing(whole)
+        array = _array(whole)
+        wide = array.get("declustered")
+        self.spread = len(array["drives"]) / wide["width"] if wide else 1.0
         self.one_pass = len(self.degraded.drives) > 1 and bool(_array(whole)["software"])
         self.load: _Before | None = None
         self.warnings: list[str] = []
         self.samples: dict[float, list[Sample]] = {rate: [] for rate in rates}
         self.done = 0
+
+    def _lengths(self, size: int, before: _Before | None) -> Lengths:
+        """Of samples of this many bytes of a drive."""
+        iops = before.iops if before else None
+        return sampling.lengths_for(self.lengths, size, iops, self.spread)
 
     def before(self) -> _Before:
         """Measures the load with all drives."""
@@ -308,7 +317,7 @@ class _Study:
 
     def measure(self, used: int, before: _Before | None) -> dict[float, Rebuild]:
         """The rebuild of what the array uses, at each rate."""
-        lengths = sampling.lengths_for(self.lengths, used, before.iops if before else None)
+        lengths = self._lengths(used, before)
         self._measure(self.degraded, used, lengths, self.samples)
         return self.so_far(used)
 
@@ -330,7 +339,7 @@ class _Study:
         2.5.6), each with one drive fewer missing. md reads what is left once and writes all new
         drives (`md_do_sync`; N. Brown, "md: restart recovery cleanly after device failure").
         """
-        lengths = sampling.lengths_for(self.lengths, used, before.iops if before else None)
+        lengths = self._lengths(used, before)
         parts = [self.samples]
         for at in range(1, 1 if self.one_pass else len(self.degraded.drives)):
             left = replace(self.degraded, drives=self.degraded.drives[at:])
@@ -380,8 +389,7 @@ class _Study:
         seconds: dict[float, float | None] = {}
         if self.lengths is sampling.ARMS:
             behind: dict[float, list[Sample]] = {rate: [] for rate in self.rates}
-            iops = before.iops if before else None
-            lengths = sampling.lengths_for(self.lengths, rest, iops)
+            lengths = self._lengths(rest, before)
             tree = sampling.whole(self.tree)
             part = _Part(tree, self.degraded, self.drive_bytes, used / self.drive_bytes)
             self._sample(part, lengths, behind)
@@ -514,7 +522,7 @@ def _check(scenario: Scenario) -> None:
         raise SpecError([Fault("workload.0.outstanding", None, allowed, (), path)])
     arrays = scenario.base["arrays"]
     new = [e["drive"] for e in scenario.base["events"] if e["action"] == "replace_drive"]
-    if not any(array.get("spares") for array in arrays) and not new:
+    if not any(it.get("spares") or it.get("declustered") for it in arrays) and not new:
         allowed = "1 or more (or an event replace-drive): without a spare nothing is rebuilt"
         raise SpecError([Fault("array.0.hot_spares", 0, allowed, (), path)])
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
-from raidlab.devices.levels import facts
+from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import ArrayPlan, DeviceParams, DrivePlan, LimitParams, Plan
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
@@ -79,7 +79,7 @@ def suspects(scenario: Scenario, rows: list[Row]) -> Iterator[Suspect]:
 
 def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
     for at, array in enumerate(scenario.base["arrays"]):
-        name, level = array["name"], facts(array["level"], spans=array.get("spans"))
+        name, level = array["name"], facts_of(array)
         index = _written_array(scenario, at)
         loads = [load for load in scenario.base["workloads"] if load["array"] == at]
         writes = any(load["read_share"] < 1 for load in loads)
@@ -91,7 +91,7 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
                 "mdadm --detail /dev/mdX | grep -i bitmap",
                 edited_tree(scenario, partial(_without_bitmap, index)),
             )
-        data = len(array["drives"]) - level.parities
+        data = level.data_columns(len(array["drives"]))
         stripe = data * array["stripe_unit_bytes"]
         if index is not None and level.parities and data > 1:
             yield from _partial_stripes(scenario, at, stripe)

@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from raidlab.devices.levels import LEVELS, ArrayLevel, Level, facts
-from raidlab.scenarios.planning.arrays import data_columns, usable_bytes, wrong_count
+from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from tests.project.sources import ROOT
 
 KIB = 1024
@@ -40,28 +40,28 @@ def test_every_name_has_its_facts():
 )
 def test_usable_bytes_by_hand(level, drives, units):
     capacities = [900 * KIB, *[1000 * KIB] * (drives - 1)]
-    assert usable_bytes(level, 64 * KIB, capacities) == units * 64 * KIB
+    assert usable_bytes(facts(level), 64 * KIB, capacities) == units * 64 * KIB
 
 
 def test_drives_side_by_side_and_one_by_one():
     # Whole stripe units of all drives but the last.
-    assert usable_bytes("jbod", 100, [950, 1000, 1050]) == 900 + 1000 + 1050
-    assert usable_bytes("independent", 64 * KIB, [900, 1000]) == 900
+    assert usable_bytes(facts("jbod"), 100, [950, 1000, 1050]) == 900 + 1000 + 1050
+    assert usable_bytes(facts("independent"), 64 * KIB, [900, 1000]) == 900
 
 
 def test_numbers_of_drives():
-    assert wrong_count("raid10", 5) == "4 drives or more, an even number"
-    assert wrong_count("raid60", 6) == "8 drives or more, an even number"
-    assert wrong_count("raid5", 2) == "3 drives or more"
-    assert wrong_count("jbod", 0) == "1 drive or more"
-    assert all(wrong_count(level, 8) is None for level in LEVELS)
+    assert wrong_count(facts("raid10"), 5) == "4 drives or more, an even number"
+    assert wrong_count(facts("raid60"), 6) == "8 drives or more, an even number"
+    assert wrong_count(facts("raid5"), 2) == "3 drives or more"
+    assert wrong_count(facts("jbod"), 0) == "1 drive or more"
+    assert all(wrong_count(facts(level), 8) is None for level in LEVELS)
 
 
 def test_a_stripe_of_two_spans_has_the_data_of_one():
-    assert [data_columns(level, 8) for level in ("raid5", "raid6", "raid50", "raid60")] == [
+    assert [facts(level).data_columns(8) for level in ("raid5", "raid6", "raid50", "raid60")] == [
         7, 6, 3, 2,
     ]  # fmt: skip
-    assert data_columns("raid10", 8) == 1
+    assert facts("raid10").data_columns(8) == 1
 
 
 def test_what_survives_a_drive():

@@ -199,6 +199,8 @@ pub enum Stage {
     Awaited,
     /// A command before which others wait for its drive.
     Ahead,
+    /// A command that waits for its drive behind those that the host waits for.
+    Behind,
 }
 
 /// One I/O in flight: a host's request, or one of the commands it was split into.

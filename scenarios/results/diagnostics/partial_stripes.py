@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from raidlab.devices.levels import facts
+from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import ArrayPlan, WorkloadPlan
 from raidlab.devices.units import format_size
 from raidlab.scenarios.results.bottleneck import bound
@@ -40,7 +40,7 @@ def _writes_in_sequence(plan: WorkloadPlan) -> bool:
 
 def _stripe(array: ArrayPlan) -> int:
     """Bytes of data in a stripe of parity whose controller gathers no writes; else 0."""
-    of_level = facts(array["level"], spans=array.get("spans"))
+    of_level = facts_of(array)
     cache = array.get("cache")
     write_back = cache is not None and cache["write"] == "write_back"
     if not of_level.parities or write_back:

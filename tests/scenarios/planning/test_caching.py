@@ -147,3 +147,20 @@ def test_a_battery_that_learns_does_not_stop_the_host():
     )
     (row,) = simulate(found).results
     assert min(row["timeline"]["iops"]) > 50
+
+
+def test_a_reader_beside_a_full_cache_goes_before_destages():
+    """Reads go before destages that wait for a drive: first come first served the reader has 34
+    IO/s beside this writer, whose destages fill the queues of the drives and more."""
+    reader = {"rw": "read", "block_size": "1 MiB", "outstanding": 2, "area_start": "100 TB"}
+    writer = {"rw": "write", "block_size": "1 MiB", "outstanding": 24, "threads": 12}
+    found = scenario(
+        "exos-x20-sata", level="raid0", count=16, load=reader, write="always-write-back",
+        read_ahead="none", run={"warm_up": "4 s", "duration": "4 s"},
+    ).written  # fmt: skip
+    found["array"][0]["stripe_unit"] = "256 KiB"
+    found["controller"]["model"] = "lsi2208-1g"
+    found["workload"].append(writer)
+    results = simulate(build_scenario(found), workers=1).results
+    assert results[0]["iops"] > 40
+    assert results[1]["iops"] > 2300

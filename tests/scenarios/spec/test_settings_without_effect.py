@@ -120,6 +120,7 @@ ARRAY: dict[str, list[Any]] = {
     "drives": [[{"model": "null"}]],
     "stripe_unit": ["128 KiB"],
     "spans": [3],
+    "declustered": [{"stripe_width": 4}],
     "used": ["10 GB"],
     "hot_spares": [1],
     "hot_spare_model": ["sas-6g-hdd"],

@@ -1,9 +1,11 @@
 //! The layout of an array, with its sizes.
 
 use crate::layout::copies::Copies;
+use crate::layout::declustered::Declustered;
 use crate::layout::level::{self, Shape};
-use crate::plan::{Arrangement, CopiesPlan, Level, Rotation};
+use crate::plan::{Arrangement, CopiesPlan, DeclusteredPlan, Level, Rotation};
 use raidlab_kernel::Divider;
+use std::sync::Arc;
 
 /// The layout of an array, with its sizes.
 ///
@@ -26,6 +28,8 @@ pub struct Layout {
     pub(super) capacity: u64,
     /// Of levels 10 and 1E: where copies lie.
     pub(super) mirrored: Option<Copies>,
+    /// Of levels 5 and 6 whose stripes are narrower than the array: where units lie.
+    pub(super) declustered: Option<Arc<Declustered>>,
     /// Of jbod: where each drive begins.
     pub(super) starts: Vec<Start>,
 }
@@ -106,6 +110,33 @@ impl Layout {
         ))
     }
 
+    /// The layout of level 5 or 6 whose stripes are narrower than the array.
+    ///
+    /// # Errors
+    /// Says which widths, spares, chunks and stripe units there may be.
+    pub fn declustered(
+        level: Level,
+        plan: DeclusteredPlan,
+        unit: u64,
+        capacities: &[u64],
+    ) -> Result<Layout, String> {
+        level::check_unit(unit)?;
+        let (parities, members) = (level.parities(), capacities.len() as u32);
+        let spread = match level {
+            Level::Raid5 | Level::Raid6 => Declustered::new(plan, parities, members, unit)?,
+            _ => return Err(format!("{level:?}; allowed: levels 5 and 6")),
+        };
+        let shape = Shape::declustered(spread, plan.width, parities);
+        let rotation = Rotation::LeftSymmetric;
+        Ok(Layout::of_shape(
+            level,
+            rotation,
+            unit,
+            1,
+            (shape, capacities),
+        ))
+    }
+
     fn of_shape(
         level: Level,
         rotation: Rotation,
@@ -126,6 +157,7 @@ impl Layout {
             span: Divider::new(members / spans),
             capacity: 0,
             mirrored: shape.mirrored,
+            declustered: shape.declustered,
             starts: Vec::new(),
         };
         layout.measure(capacities);
@@ -152,9 +184,10 @@ impl Layout {
         }
         let least = capacities.iter().copied().min().unwrap_or(0);
         let rows = least / unit;
-        let stripes = match &self.mirrored {
-            Some(copies) => copies.stripes(rows),
-            None => rows.saturating_mul(u64::from(self.spans())),
+        let stripes = match (&self.mirrored, &self.declustered) {
+            (Some(copies), _) => copies.stripes(rows),
+            (None, Some(spread)) => spread.stripes(rows),
+            (None, None) => rows.saturating_mul(u64::from(self.spans())),
         };
         self.capacity = stripes.saturating_mul(self.width());
     }
@@ -208,11 +241,45 @@ impl Layout {
 
     /// Rows of units on each drive; none of jbod, whose drives may differ.
     pub fn rows(&self) -> u64 {
-        match (&self.mirrored, self.level) {
-            (Some(copies), _) => copies.rows(self.stripes()),
-            (None, Level::Jbod) => 0,
-            (None, _) => self.stripes() / u64::from(self.spans()),
+        match (&self.mirrored, &self.declustered, self.level) {
+            (Some(copies), _, _) => copies.rows(self.stripes()),
+            (None, Some(spread), _) => spread.unit_rows(self.stripes()),
+            (None, None, Level::Jbod) => 0,
+            (None, None, _) => self.stripes() / u64::from(self.spans()),
         }
+    }
+
+    /// Drives' worth of spare space that is spread over the drives.
+    pub fn spread_spares(&self) -> u32 {
+        self.declustered.as_ref().map_or(0, |it| it.spares())
+    }
+
+    /// The member that has distributed spare number `spare` at a row.
+    #[inline]
+    pub(crate) fn spare_at(&self, spare: u32, row: u64) -> Option<u32> {
+        let spread = self.declustered.as_ref()?;
+        Some(spread.spare_at(spare, row))
+    }
+
+    /// The first row from `row` on at which a member has a unit, at most the number of rows.
+    pub(crate) fn next_row(&self, member: u32, row: u64) -> u64 {
+        match &self.declustered {
+            Some(spread) if row < self.rows() => spread.next_row(member, row).min(self.rows()),
+            _ => row,
+        }
+    }
+
+    /// Rows from `row` on at which a member has a unit; those behind `most` are not counted.
+    pub(crate) fn rows_left(&self, member: u32, row: u64, most: u64) -> u64 {
+        if self.declustered.is_none() {
+            return self.rows() - row;
+        }
+        let (mut left, mut next) = (0, self.next_row(member, row));
+        while left < most && next < self.rows() {
+            left += 1;
+            next = self.next_row(member, next + 1);
+        }
+        left
     }
 
     /// Data bytes of a stripe.

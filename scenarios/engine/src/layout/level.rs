@@ -2,8 +2,10 @@
 
 use crate::layout::array::Layout;
 use crate::layout::copies::Copies;
+use crate::layout::declustered::Declustered;
 use crate::plan::Level;
 use raidlab_io::Op;
+use std::sync::Arc;
 
 /// What a stripe of a level consists of.
 pub(crate) struct Shape {
@@ -12,6 +14,8 @@ pub(crate) struct Shape {
     pub copies: u32,
     /// Where copies lie, of levels 10 and 1E.
     pub mirrored: Option<Copies>,
+    /// Where units lie if stripes are narrower than the array.
+    pub declustered: Option<Arc<Declustered>>,
 }
 
 impl Shape {
@@ -22,6 +26,18 @@ impl Shape {
             parities: 0,
             copies: copies.copies(),
             mirrored: Some(copies),
+            declustered: None,
+        }
+    }
+
+    /// Stripes of level 5 or 6 that are narrower than the array.
+    pub(crate) fn declustered(spread: Declustered, width: u32, parities: u32) -> Shape {
+        Shape {
+            columns: width - parities,
+            parities,
+            copies: 1,
+            mirrored: None,
+            declustered: Some(Arc::new(spread)),
         }
     }
 
@@ -41,6 +57,7 @@ impl Shape {
             parities,
             copies,
             mirrored: None,
+            declustered: None,
         }
     }
 }

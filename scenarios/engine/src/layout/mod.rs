@@ -4,6 +4,7 @@
 //! - `level`: how many drives a level wants, how many it can lose, how many commands it sends;
 //! - `place`: where a byte of the array lies on the drives, and back;
 //! - `copies`: where the copies of a unit lie;
+//! - `declustered`: where units lie if stripes are narrower than the array;
 //! - `run`: which commands a range of the array becomes;
 //! - `extent`: new data of a stripe;
 //! - `stripe`: how a stripe with parity takes new data;
@@ -15,6 +16,7 @@
 
 mod array;
 mod copies;
+mod declustered;
 mod extent;
 pub(crate) mod galois;
 mod level;

@@ -4,7 +4,7 @@
 //! levels (50, 60) stripes alternate between the spans. Stripe `s` of a span of `n` drives has its
 //! first parity on drive `n - 1 - s mod n` (left) or `s mod n` (right). Symmetric layouts begin the
 //! data behind the parity and wrap around; asymmetric ones begin at the first drive and step over
-//! the parity. Where copies lie says `copies`.
+//! the parity. Where copies lie says `copies`, where units of a declustered array `declustered`.
 
 use crate::layout::array::{Layout, Start};
 use crate::layout::extent::Extent;
@@ -132,6 +132,11 @@ impl Layout {
     /// Where parity `which` of a stripe lies: 0 is the exclusive or, 1 the second one.
     #[inline]
     pub fn parity(&self, stripe: u64, which: u32) -> Place {
+        if let Some(spread) = &self.declustered {
+            let (member, row) = spread.place(stripe, Role::Parity(which));
+            let offset = row * self.unit();
+            return Place { member, offset };
+        }
         let (row, span) = self.span_of(stripe);
         let member = self.around(self.first_parity(row) + which);
         Place {
@@ -168,6 +173,11 @@ impl Layout {
 
     /// Where a data unit of a level with parity lies.
     fn rotated(&self, stripe: u64, column: u32) -> Place {
+        if let Some(spread) = &self.declustered {
+            let (member, row) = spread.place(stripe, Role::Data(column));
+            let offset = row * self.unit();
+            return Place { member, offset };
+        }
         let (row, span) = self.span_of(stripe);
         let first = self.first_parity(row);
         let member = match self.rotation {
@@ -195,6 +205,9 @@ impl Layout {
 
     /// The unit at a row of a member: its stripe and its role there.
     pub fn unit_at(&self, member: u32, row: u64) -> Option<(u64, Role)> {
+        if let Some(spread) = &self.declustered {
+            return spread.unit_at(member, row);
+        }
         let column = match self.level {
             Level::Jbod => {
                 let start = self.starts.get(member as usize)?;

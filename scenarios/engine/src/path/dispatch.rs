@@ -158,6 +158,12 @@ impl Path {
         self.descend(id, now);
     }
 
+    /// The command of a destage: of what waits for a place at its drive the host's own goes first.
+    pub(crate) fn send_behind(&mut self, id: IoId, drive: DriveId, now: Time) {
+        self.ios[id].stage = Stage::Behind;
+        self.send(id, drive, now);
+    }
+
     /// The command goes through the host's scheduler, even if the drive has a place for it.
     pub(crate) fn schedule(&mut self, id: IoId, drive: DriveId, now: Time) {
         let thread = self.thread_of(id);

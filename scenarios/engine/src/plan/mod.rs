@@ -5,6 +5,7 @@
 //! what people wrote; what is checked here again is what the engine's own safety needs.
 
 mod copies;
+mod declustered;
 mod details;
 mod durability;
 mod host;
@@ -12,6 +13,7 @@ mod host_cache;
 mod workload;
 
 pub use copies::{Arrangement, CopiesPlan};
+pub use declustered::DeclusteredPlan;
 pub use details::{Details, SLOWEST_IOS, TRACED_IOS};
 pub use durability::{BitmapPlan, FileSystemPlan, FlushCommand, JournalKind, SyncPlan};
 pub use host::{BlockLayerParams, FlushOrder, MdPlan, PageCacheParams, Scheduler};
@@ -326,6 +328,9 @@ pub struct ArrayPlan {
     /// Of level 10 where its copies lie otherwise than in striped pairs.
     #[serde(default)]
     pub copies: Option<CopiesPlan>,
+    /// Of levels 5 and 6 where stripes are narrower than the array.
+    #[serde(default)]
+    pub declustered: Option<DeclusteredPlan>,
     /// True if its controller reads a stream from one copy of a mirror alone.
     #[serde(default)]
     pub one_copy_streams: bool,

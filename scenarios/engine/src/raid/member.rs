@@ -24,6 +24,8 @@ pub(crate) struct Member {
     pub(super) unreadable: Ranges,
     /// The drive to which it is being copied, and up to where.
     pub(super) copy: Option<(DriveId, u64)>,
+    /// The number of the distributed spare space that has taken its drive's place.
+    pub(super) spare: Option<u32>,
 }
 
 impl Member {
@@ -48,6 +50,17 @@ impl Member {
         self.state = State::Failed;
         self.unreadable.clear();
         self.copy = None;
+    }
+
+    /// The number of the distributed spare space that has taken its drive's place.
+    #[inline]
+    pub fn spare(&self) -> Option<u32> {
+        self.spare
+    }
+
+    /// Distributed spare space takes its drive's place.
+    pub fn be_spread(&mut self, spare: u32) {
+        self.spare = Some(spare);
     }
 
     /// Another drive stands there.
@@ -79,6 +92,7 @@ impl Member {
     /// the new one has of unreadable sectors is met anew.
     pub fn move_to(&mut self, drive: DriveId) -> DriveId {
         self.copy = None;
+        self.spare = None;
         self.unreadable.clear();
         std::mem::replace(&mut self.drive, drive)
     }

@@ -207,7 +207,8 @@ impl Raid {
     fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
         path.hold(id);
         for member in self.stripes.state().volume(array).members() {
-            if member.state() != State::Failed && path.drives[member.drive()].flushes.are_sent() {
+            let stands = member.state() != State::Failed && member.spare().is_none();
+            if stands && path.drives[member.drive()].flushes.are_sent() {
                 path.ios[id].pending += 1;
                 path.command(id, Op::Flush, member.drive(), 0, 0, now);
             }

@@ -45,6 +45,7 @@ impl Volume {
                     state,
                     unreadable: Ranges::default(),
                     copy: None,
+                    spare: None,
                 })
                 .collect(),
             host_link,
@@ -81,6 +82,30 @@ impl Volume {
 
     pub fn member_mut(&mut self, member: u32) -> &mut Member {
         &mut self.members[member as usize]
+    }
+
+    /// The drive at a place: the one that stands there, or the one that has the distributed spare space
+    /// there that has taken over.
+    #[inline]
+    pub fn drive_at(&self, place: Place) -> DriveId {
+        let member = &self.members[place.member as usize];
+        match member.spare {
+            None => member.drive,
+            Some(spare) => self.drive_of_spare(spare, place),
+        }
+    }
+
+    #[cold]
+    fn drive_of_spare(&self, spare: u32, place: Place) -> DriveId {
+        let row = place.offset / self.geometry.unit();
+        let member = self.geometry.spare_at(spare, row).unwrap_or(place.member);
+        self.members[member as usize].drive
+    }
+
+    /// The number of distributed spare space that nobody uses, if there is one.
+    pub fn free_spare(&self) -> Option<u32> {
+        let taken = |spare: &u32| self.members.iter().any(|it| it.spare == Some(*spare));
+        (0..self.geometry.spread_spares()).find(|spare| !taken(spare))
     }
 
     /// The controller's link to the host, if the requests' data cross it by themselves.
@@ -198,7 +223,7 @@ impl Volume {
             (bytes > 0).then_some((drive, bytes))
         };
         let copied = member.copy.map(|(drive, upto)| (drive, upto.min(end)));
-        [part((member.drive, end)), copied.and_then(part)]
+        [part((self.drive_at(unit), end)), copied.and_then(part)]
     }
 
     /// How many bytes of a run can be read from a copy, of which the first unit can be.
@@ -234,7 +259,7 @@ impl Volume {
             .map(|copy| (copy, self.geometry().data(run.stripe, run.column, copy)))
             .filter(|&(_, place)| self.changes() == 0 || self.unit(place).is_some_and(gives))
             .map(|(copy, place)| {
-                let drive = self.member(place.member).drive();
+                let drive = self.drive_at(place);
                 (copy, drive, place.offset + start)
             });
         if self.geometry().copies() == 1 {
@@ -486,7 +511,8 @@ impl Volumes {
     pub fn member_of(&self, drive: DriveId) -> Option<(ArrayId, u32)> {
         for (array, volume) in self.of_array.entries() {
             let members = volume.iter().flat_map(|volume| &volume.members);
-            if let Some(member) = members.clone().position(|m| m.drive == drive) {
+            let stands = |m: &Member| m.drive == drive && m.spare.is_none();
+            if let Some(member) = members.clone().position(stands) {
                 return Some((array, member as u32));
             }
         }

@@ -125,8 +125,12 @@ impl Background {
                 .note(now, task.event(TaskPhase::Refused), subject, what);
         }
         let mut progress = Progress::new(self.next_id(), task);
-        if let (Task::Rebuild { .. }, Some(volume)) = (task, volume) {
-            progress.row = self.tasks(array).first_row(volume);
+        if let (Some(member), Some(volume)) = (task.member(), volume) {
+            let first = match task {
+                Task::Rebuild { .. } => self.tasks(array).first_row(volume),
+                _ => 0,
+            };
+            progress.row = volume.geometry().next_row(member, first);
             progress.next = progress.row;
         }
         if volume.is_none() {
@@ -244,12 +248,17 @@ impl Background {
             }
             Task::Copyback { member, to } => {
                 volume.count_change();
+                let spread = volume.member(member).spare().is_some();
                 let spare = volume.member_mut(member).move_to(to);
-                path.cut_off(spare, member);
+                if !spread {
+                    path.cut_off(spare, member);
+                }
                 let left = left_unreadable(stripes, path, array, to);
                 let what = format!("copyback done after {took:.1} s{left}");
                 path.log.note(now, event, subject, what);
-                self.be_spare(stripes, path, array, spare, now);
+                if !spread {
+                    self.be_spare(stripes, path, array, spare, now);
+                }
             }
             Task::Patrol => {
                 let what = format!("patrol read done after {took:.1} s");

@@ -25,12 +25,15 @@ impl Background {
         if !volume.geometry().is_redundant() {
             return;
         }
-        let Some(spare) = self.tasks_mut(array).spares.pop() else {
+        if let Some(spare) = volume.free_spare() {
+            volume.member_mut(member).be_spread(spare);
+        } else if let Some(spare) = self.tasks_mut(array).spares.pop() {
+            volume.member_mut(member).set_drive(spare);
+            if let Some(integrity) = &mut path.integrity {
+                integrity.drives.empty(spare);
+            }
+        } else {
             return;
-        };
-        volume.member_mut(member).set_drive(spare);
-        if let Some(integrity) = &mut path.integrity {
-            integrity.drives.empty(spare);
         }
         self.rebuild(stripes, path, array, member, now);
     }
@@ -132,6 +135,8 @@ impl Background {
             let unit = volume.geometry().unit();
             let (row, upto) = (offset / unit, offset / unit * unit);
             for task in &mut tasks.by_urgency {
+                let of = |member| volume.geometry().next_row(member, row);
+                let row = task.task.member().map_or(row, of);
                 match task.task {
                     Task::Rebuild { member } => {
                         let member = volume.member_mut(member);

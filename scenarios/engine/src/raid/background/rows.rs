@@ -34,8 +34,9 @@ impl Background {
             return;
         };
         let busy = path.in_work_for(array) > 0;
-        let left = first.task.rows(stripes, array) - first.next;
-        let unasked = if busy { rows.slice } else { rows.stream }.min(left);
+        let most = if busy { rows.slice } else { rows.stream };
+        let left = first.task.rows_left(stripes, array, first.next, most);
+        let unasked = most.min(left);
         first.stint = Stint {
             began: now,
             rows: 0,
@@ -82,7 +83,7 @@ impl Background {
             return;
         };
         let (id, task, row) = (first.id, first.task, first.next);
-        first.next += 1;
+        first.next = task.next_row(stripes, array, row + 1);
         first.stint.rows += 1;
         let ahead = first.stint.ahead;
         let job = match task {
@@ -293,7 +294,9 @@ impl Background {
         let Some(task) = self.tasks_mut(array).first_mut() else {
             return;
         };
-        task.row += 1;
+        task.row = task.task.member().map_or(task.row + 1, |member| {
+            volume.geometry().next_row(member, task.row + 1)
+        });
         let upto = task.row * volume.geometry().unit();
         match task.task {
             Task::Rebuild { member } => {

@@ -52,6 +52,29 @@ impl Task {
         }
     }
 
+    /// The member that it fills, if it fills one.
+    pub fn member(self) -> Option<u32> {
+        match self {
+            Task::Rebuild { member } | Task::Copyback { member, .. } => Some(member),
+            Task::Patrol | Task::Check => None,
+        }
+    }
+
+    /// The first row from `row` on at which it has something to do.
+    pub(super) fn next_row(self, stripes: &Stripes, array: ArrayId, row: u64) -> u64 {
+        let geometry = stripes.state().volume(array).geometry();
+        let of = |member| geometry.next_row(member, row);
+        self.member().map_or(row, of)
+    }
+
+    /// Rows that it has left from one on, counted as far as `most`.
+    pub(super) fn rows_left(self, stripes: &Stripes, array: ArrayId, row: u64, most: u64) -> u64 {
+        let geometry = stripes.state().volume(array).geometry();
+        let of = |member| geometry.rows_left(member, row, most);
+        let all = self.rows(stripes, array);
+        self.member().map_or(all - row, of)
+    }
+
     /// The drive or the array that a task of an array is about.
     pub(super) fn subject(self, stripes: &Stripes, path: &Path, array: ArrayId) -> String {
         let drive = match self {
@@ -68,8 +91,12 @@ impl Task {
         let name = &path.arrays[array].name;
         match self {
             Task::Rebuild { member } => {
-                let stands = stripes.state().volume(array).member(member).drive();
-                format!("rebuild on {}", drive(stands))
+                let member = stripes.state().volume(array).member(member);
+                let name = drive(member.drive());
+                match member.spare() {
+                    Some(_) => format!("rebuild of {name} on distributed spare space"),
+                    None => format!("rebuild on {name}"),
+                }
             }
             Task::Copyback { to, .. } => format!("copyback to {}", drive(to)),
             Task::Patrol => format!("patrol read of {name}"),

@@ -1,6 +1,7 @@
 //! The tasks of one array: how far each is, which comes first, and when the next step is due.
 
 use crate::ids::{ArrayId, DriveId, JobId};
+use crate::layout::Place;
 use crate::path::Path;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::task::Task;
@@ -245,7 +246,9 @@ impl Tasks {
         }
         match first.task {
             Task::Rebuild { member } => {
-                Some(stripes.state().volume(job.array()).member(member).drive())
+                let volume = stripes.state().volume(job.array());
+                let offset = job.work().row()? * volume.geometry().unit();
+                Some(volume.drive_at(Place { member, offset }))
             }
             Task::Copyback { to, .. } => Some(to),
             Task::Patrol | Task::Check => None,

@@ -1,6 +1,6 @@
 //! How many rows of a task in the background are in progress at once.
 
-use crate::plan::{ArrayPlan, Plan};
+use crate::plan::{ArrayPlan, DeclusteredPlan, Plan};
 use raidlab_models::DeviceParams;
 
 /// Bytes of a member in progress at once while the host wants nothing. Without an arm: half a MiB
@@ -13,6 +13,9 @@ const MOST: [u64; 2] = [2 << 20, 16 << 20];
 /// Bytes of a member that begin side by side while the host wants the drives: enough that an
 /// arm moves there and back for a small part of the time (assumed).
 const SLICE: [u64; 2] = [512 << 10, 16 << 20];
+/// Bytes of data in progress for each drive of a declustered array, whose rebuild goes from all of
+/// its drives to all of them (OpenZFS: `zfs_rebuild_vdev_limit`).
+const SPREAD: u64 = 64 << 20;
 /// Rows of a stream at least, however large they are (assumed).
 const LEAST_ROWS: u64 = 4;
 /// Smaller units count as this large: a drive's queue of commands is finite (assumed).
@@ -42,8 +45,25 @@ impl Rows {
         }
     }
 
+    /// For a declustered array: enough that all of its drives have work.
+    fn spread(array: &ArrayPlan, plan: DeclusteredPlan) -> Rows {
+        let unit = array.stripe_unit_bytes.max(LEAST_UNIT);
+        let (drives, width) = (array.drives.len() as u64, u64::from(plan.width));
+        let columns = width.saturating_sub(u64::from(array.level.parities()));
+        let rows = |bytes: u64, of: u64| (bytes * drives / of.max(1) / unit).max(LEAST_ROWS);
+        let stream = rows(SPREAD, columns);
+        Rows {
+            stream,
+            slice: rows(SLICE[1], width),
+            most: 4 * stream,
+        }
+    }
+
     /// For an array of a plan.
     pub fn of_array(plan: &Plan, array: &ArrayPlan) -> Rows {
+        if let Some(spread) = array.declustered {
+            return Rows::spread(array, spread);
+        }
         let has_arm = |&drive: &u32| {
             let device = plan.drives[drive as usize].device;
             matches!(plan.devices[device as usize], DeviceParams::Hdd(_))

@@ -123,7 +123,7 @@ impl<'a> Content<'a> {
         place: Place,
         within: u64,
     ) -> Option<(DriveId, u64)> {
-        let drive = volume.member(place.member).drive();
+        let drive = volume.drive_at(place);
         let at = place.offset + within;
         let unreadable = &self.path.drives[drive].health.unreadable;
         (volume.stands(place) && !unreadable.touches(at, at + SECTOR)).then_some((drive, at))

@@ -29,7 +29,7 @@ pub(crate) fn prefetch_transfer(
     (start, end): (u32, u32),
 ) {
     let place = volume.place(stripe, role);
-    let drive = volume.member(place.member).drive();
+    let drive = volume.drive_at(place);
     let device = &path.drives[drive].device;
     device.prefetch_tables(place.offset + u64::from(start), u64::from(end - start));
 }

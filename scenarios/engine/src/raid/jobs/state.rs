@@ -152,7 +152,7 @@ impl StripeState {
                 Role::Copy(column, copy) => volume.geometry().data(stripe, column, copy),
             };
             let drives = match op {
-                Op::Read => [Some((volume.member(unit.member).drive(), bytes)), None],
+                Op::Read => [Some((volume.drive_at(unit), bytes)), None],
                 _ => volume.takers(unit, range.0, bytes),
             };
             let offset = unit.offset + u64::from(range.0);
@@ -160,8 +160,11 @@ impl StripeState {
                 path.ios[parent].pending += 1;
                 let command = self.new_command(path, parent, op, drive, (offset, bytes), now);
                 self.follow_unit(path, command, job, (role, range.0), bytes);
-                if self.jobs[job].goes_ahead() {
+                let job = &self.jobs[job];
+                if job.goes_ahead() {
                     path.send_ahead(command, drive, now);
+                } else if matches!(job.work, Work::Destage(_)) {
+                    path.send_behind(command, drive, now);
                 } else {
                     path.send(command, drive, now);
                 }

@@ -202,6 +202,9 @@ fn layout(array: &ArrayPlan, drives: &[Drive]) -> Result<Layout, String> {
     if let Some(copies) = array.copies {
         return Layout::copied(copies, array.stripe_unit_bytes, &sizes);
     }
+    if let Some(plan) = array.declustered {
+        return Layout::declustered(array.level, plan, array.stripe_unit_bytes, &sizes);
+    }
     Layout::new(
         array.level,
         array.rotation,

@@ -120,6 +120,7 @@ pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     check_ssd_caches(plan, faults);
     check_controllers(plan, faults);
     check_events(plan, faults);
+    check_declustered(plan, faults);
     for (i, workload) in plan.workloads.iter().enumerate() {
         let key = format!("workloads.{i}.array");
         faults.index(key, workload.array, plan.arrays.len());
@@ -212,6 +213,36 @@ pub(crate) fn check_bitmaps(plan: &Plan, arrays: &[Array], faults: &mut Faults) 
             let key = format!("arrays.{i}.bitmap.chunk_bytes");
             let allowed = format!("large enough that the array has at most {MOST_REGIONS} regions");
             faults.add(key, bitmap.chunk_bytes, allowed);
+        }
+    }
+}
+
+/// Events against declustered arrays: what is modelled is one drive that fails and is replaced.
+fn check_declustered(plan: &Plan, faults: &mut Faults) {
+    for array in plan.arrays.iter().filter(|it| it.declustered.is_some()) {
+        let mut failed = None;
+        for (i, event) in plan.events.iter().enumerate() {
+            let (here, what) = match event.action {
+                Action::FailDrive { drive } => {
+                    let another = failed.is_some_and(|first| first != drive);
+                    let here = array.drives.contains(&drive);
+                    failed = failed.or(here.then_some(drive));
+                    (here && another, "fail_drive")
+                }
+                Action::UnreadableSectors { drive, .. } => {
+                    (array.drives.contains(&drive), "unreadable_sectors")
+                }
+                Action::PowerFail { .. } => (true, "power_fail"),
+                _ => (false, ""),
+            };
+            if here {
+                let allowed = format!(
+                    "one drive of {} that fails and may be replaced: more is not modelled of a \
+                     declustered array",
+                    array.name
+                );
+                faults.add(format!("events.{i}.action"), what, allowed);
+            }
         }
     }
 }

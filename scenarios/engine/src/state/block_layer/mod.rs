@@ -24,6 +24,7 @@ mod deadline;
 mod elevator;
 mod fair;
 mod places;
+mod reads_first;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +32,8 @@ use crate::plan::{BlockLayerParams, Scheduler};
 use crate::state::block_layer::deadline::Deadline;
 use crate::state::block_layer::fair::Fair;
 use crate::state::block_layer::places::Places;
-use raidlab_io::{IoId, Ios, Queue};
+use crate::state::block_layer::reads_first::ReadsFirst;
+use raidlab_io::{IoId, Ios};
 use raidlab_kernel::Time;
 
 /// What waits before one drive.
@@ -43,7 +45,7 @@ pub struct BlockLayer {
 
 #[derive(Debug)]
 enum Order {
-    None(Queue),
+    None(ReadsFirst),
     Deadline(Deadline),
     Fair(Fair),
 }
@@ -52,7 +54,7 @@ impl BlockLayer {
     /// An empty queue for requests of `threads` threads, room for `room` of them.
     pub fn new(params: BlockLayerParams, threads: usize, capacity: usize) -> BlockLayer {
         let order = match params.scheduler {
-            Scheduler::None => Order::None(Queue::default()),
+            Scheduler::None => Order::None(ReadsFirst::default()),
             Scheduler::Deadline => Order::Deadline(Deadline::new(capacity)),
             Scheduler::Fair => Order::Fair(Fair::new(threads, capacity)),
         };
@@ -70,7 +72,7 @@ impl BlockLayer {
 
     /// What waits, if the drive's own limit alone decides.
     #[inline]
-    pub fn plain(&mut self) -> Option<&mut Queue> {
+    pub fn plain(&mut self) -> Option<&mut ReadsFirst> {
         match &mut self.order {
             Order::None(queue) if self.places.are_unlimited() => Some(queue),
             _ => None,
