@@ -22,7 +22,7 @@ from typing import Final
 from raidlab.calibration.fio import command_line
 from raidlab.calibration.fio.command_line import CommandLine
 from raidlab.calibration.fio.outputs import why_no_output
-from raidlab.calibration.fio.simulated import ARRAY_FILE, needs_content, simulate
+from raidlab.calibration.fio.simulated import ARRAY_FILE, FORCED, needs_content, simulate
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.files import new_folders, write_file
 from raidlab.devices.levels import facts_of
@@ -55,6 +55,10 @@ DEFAULT: Final[ScenarioTree] = {
 
 _DOCUMENT = re.compile(r"^\{\n", re.MULTILINE)
 """How a JSON document of fio's begins; what is inside is indented."""
+_FORCED = re.compile(
+    "|".join(rf',\s*"{re.escape(key)}" : "{re.escape(value)}"' for key, value in FORCED)
+)
+"""What every job runs with, in fio's `job options`: no words of the user's."""
 
 INSTALL = "install it with `apt install fio`, `dnf install fio` or `zypper install fio`"
 
@@ -436,6 +440,7 @@ def _hand_over(text: str, system: Bridge, run: _Run) -> None:
             print(printable_lines(text[:start].strip()), file=sys.stderr)  # noqa: T201
         text = text[start:]
     about = json.dumps({"name": system.name, "seed": system.seed, "notes": list(run.notes)})
+    text = _FORCED.sub("", text)
     text = _DOCUMENT.sub(lambda _: f'{{\n  "raidlab" : {about},\n', text)
     output = run.line.value("output")
     if output is None:

@@ -101,6 +101,8 @@ def test_four_servers_give_eight_thousand_a_second(fio):
     assert rate(result) == pytest.approx(8000, rel=1e-3)
     assert mean_us(result) == pytest.approx(2000, rel=1e-3)
     assert result["raidlab"] == {"name": "Four servers of 500 us", "seed": 1, "notes": []}
+    own = {"filename", "thread", "clocksource", "disk_util"}
+    assert not own & result["jobs"][0]["job options"].keys()
     assert result["fio version"].startswith("fio-")
 
 

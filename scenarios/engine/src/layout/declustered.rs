@@ -12,7 +12,7 @@
 //! arrays" (ASPLOS 1992); OpenZFS, `module/zfs/vdev_draid.c`: groups, slices, permutations, rows
 //! of 16 MiB; Thomasian and Menon, "RAID5 performance with distributed sparing" (1997).
 
-use crate::layout::Role;
+use crate::layout::stripe::Role;
 use crate::plan::DeclusteredPlan;
 use raidlab_kernel::Stream;
 
