@@ -267,7 +267,11 @@ fn op_unit(each: &Said, rows: &[Vec<String>]) -> Option<&'static str> {
     if values.iter().all(|value| ["0", "1"].contains(value)) {
         return Some(each.unit).filter(|unit| !unit.is_empty());
     }
-    Some("scsi").filter(|_| values.iter().all(|value| OpWords::Scsi.names(value)))
+    if values.iter().all(|value| OpWords::Scsi.names(value)) {
+        return Some("scsi");
+    }
+    // One word that is known names the others, too: a line with another word is wrong by itself.
+    Some("").filter(|_| values.iter().any(|value| op(value).is_ok()))
 }
 
 /// What each name says, each meaning once: of two columns the one that states its unit.
