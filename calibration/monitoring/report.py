@@ -53,7 +53,8 @@ def answer(found: Imported) -> str:
     if times.busiest is not None:
         when = clock.written(times.busiest[0], None) or ""
         text += f"; the busiest hour begins {when[:16].replace('T', ' ')}"
-    return f"{text}."
+    left = " The first report covers the time since boot and is left out."
+    return f"{text}.{left * found.since_boot_dropped}"
 
 
 def _names(names: Sequence[str]) -> str:
