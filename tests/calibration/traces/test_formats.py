@@ -343,7 +343,7 @@ def test_a_word_that_is_no_operation_is_named_by_its_line(tmp_path: Path) -> Non
     path = tmp_path / "x.csv"
     path.write_text("time_us,op,offset,size\n1,read,0,4096\n2,raed,0,4096\n")
     trace = TraceFile(path).known()
-    with pytest.raises(SpecError, match="line 3.*raed"):
+    with pytest.raises(SpecError, match=r"line 3.*raed"):
         scan(trace)
 
 
