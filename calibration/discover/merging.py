@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from raidlab.calibration.discover.facts import (
     UNNAMED,
@@ -95,6 +95,10 @@ def complete(part: Part, other: Part) -> None:
             setattr(part, each.name, getattr(other, each.name))
 
 
+_ROUNDED: Final = 1.1
+"""Sizes of one drive in two tools, one of them rounded or in units of 1024, over each other."""
+
+
 def last_part(path: str | None) -> str:
     """`sda` of `/dev/sda`; empty without a path."""
     return (path or "").rpartition("/")[2]
@@ -110,7 +114,7 @@ def device_name(name: str | None) -> str | None:
 
 def _same_drive(one: Drive, other: Drive) -> bool:
     if one.serial and other.serial:
-        return one.serial == other.serial
+        return one.serial == other.serial and not _contradict(one, other)
     if one.did is not None and other.did is not None:
         behind = (one.behind == "megaraid") != (other.behind == "megaraid")
         return one.did == other.did and behind
@@ -120,6 +124,17 @@ def _same_drive(one: Drive, other: Drive) -> bool:
     if one.slot and other.slot:
         return one.slot == other.slot and one.controller == other.controller
     return bool(one.address and one.address == other.address)
+
+
+def _contradict(one: Drive, other: Drive) -> bool:
+    """True of drives of another model and another size: a serial number that is no drive's own.
+
+    Captures whose serial numbers were blanked out have the same word in all of them.
+    """
+    if not one.model or not other.model or not one.bytes or not other.bytes:
+        return False
+    larger, smaller = max(one.bytes, other.bytes), min(one.bytes, other.bytes)
+    return not _alike(one.model, other.model) and larger > _ROUNDED * smaller
 
 
 def _alike(one: str | None, other: str | None) -> bool:
