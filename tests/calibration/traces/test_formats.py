@@ -341,9 +341,9 @@ def test_names_that_leave_something_open_are_refused(
 
 def test_a_word_that_is_no_operation_is_named_by_its_line(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
-    path.write_text("time_us,op,offset,size\n1,read,0,4096\n2,raed,0,4096\n")
+    path.write_text("time_us,op,offset,size\n1,read,0,4096\n2,rx7,0,4096\n")
     trace = TraceFile(path).known()
-    with pytest.raises(SpecError, match=r"line 3.*raed"):
+    with pytest.raises(SpecError, match=r"line 3.*rx7"):
         scan(trace)
 
 
