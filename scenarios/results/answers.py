@@ -249,7 +249,7 @@ def _reason(row: Row) -> str:
         return f"the limit: {limits(row)}{held and f'; {held}'}"
     if changes(row):
         return f"the limit changes in time: {held} (otherwise {busiest_words(row)} at most)"
-    spare = f"nothing is busy for 80 % of the time ({busiest_words(row)} at most)"
+    spare = f"no component is busy for 80 % of the time ({busiest_words(row)} at most)"
     spare += held and f"; {held}"
     if not row["outstanding"]:
         return spare

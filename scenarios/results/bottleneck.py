@@ -276,7 +276,7 @@ def latency_bound(rows: Sequence[Row]) -> list[str]:
         parts = first["breakdown_us"]
         named.append(
             f"{name}, {points} outstanding:"
-            f" nothing is busy for {100 * _FULL_SHARE:.0f} % of the time;"
+            f" no component is busy for {100 * _FULL_SHARE:.0f} % of the time;"
             f" the time of one I/O bounds the rate, {longest_part(first)}"
             f" ({figure(max(parts.values()), 'us')} of {figure(sum(parts.values()), 'us')}"
             f" at {first['outstanding']})."

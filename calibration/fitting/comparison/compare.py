@@ -325,7 +325,7 @@ def likely_cause(row: Compared) -> str:
         return "CPU time an I/O of the host is smaller than simulated"
     if busy:
         return f"limited by {busy} in the simulation"
-    return "times of one I/O are overestimated: nothing is busy for 80 % of the time"
+    return "times of one I/O are overestimated: no component is busy for 80 % of the time"
 
 
 def _cpu_explains(row: Compared) -> bool:

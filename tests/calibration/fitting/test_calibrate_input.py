@@ -406,7 +406,7 @@ def test_cpu_time_is_the_cause_only_of_what_it_can_explain(
         (-6.0, None, 0.5, "nearly agrees: 6 % too slow"),
         (6.0, 0.5, 0.5, "the tail: some jobs or requests waited far longer"),
         (2.0, 1.5, 0.5, "the tail is shorter than simulated"),
-        (-20.0, 1.0, 0.4, "nothing is busy for 80 % of the time"),
+        (-20.0, 1.0, 0.4, "no component is busy for 80 % of the time"),
         (-20.0, 1.0, 0.9, "limited by link in the simulation"),
         (20.0, 1.0, 0.4, "waiting at the drive"),
         (20.0, 1.0, 0.9, "the port or the drive's command processing limits"),

@@ -52,7 +52,7 @@ def test_a_load_that_nothing_holds_up_is_reported_to_be_bound_by_latency() -> No
         }
     )  # fmt: skip
     (line,) = latency_bound(result.summary())
-    assert ", 1 to 2 outstanding: nothing is busy for 80 % of the time" in line
+    assert ", 1 to 2 outstanding: no component is busy for 80 % of the time" in line
     assert "the longest part of it NAND read, 3" in line
     saturated = [row for row in result.summary() if row["outstanding"] == 256]
     assert latency_bound(saturated) == []
