@@ -97,7 +97,10 @@ def _prices(question: Question, shown: Sequence[Candidate]) -> list[str]:
         if question.prices[name].power is None and question.idle_watts(name) is None
     ]
     if unknown:
-        found.append(f"Watts are not known: of {_listed(unknown)} none are stated.")
+        found.append(
+            f"Watts are not known: of {_listed(unknown)} none are stated."
+            " The cost of a system with them has no energy in it."
+        )
     bare = [name for name in dict.fromkeys(used) if question.prices[name].rack_units is None]
     if table.racked and bare:
         found.append(f"Rack units of {_listed(bare)} are not stated and count as none.")

@@ -95,7 +95,9 @@ def prospects(found: Answer) -> list[str]:
             else f"{found.months:.0f} months"
         )
         by = "the loads' rates" if found.ended_by != "capacity" else "capacity"
-        said.append(f"Growth of {by} ends it after {end}.")
+        least = found.ended_by != "capacity" and found.headroom and found.headroom.beyond_search
+        when = "does not end it for" if least else "ends it after"
+        said.append(f"Growth of {by} {when} {end}.")
     if found.later is not None:
         said.append(_waiting(found, found.later))
     if found.migration is not None:

@@ -353,7 +353,8 @@ def _windows(load: MonitoredLoad) -> list[Window]:
     count = max(1, min(each, math.ceil(_WINDOW_IOS / mean / load.step_s)))
     found = []
     for period in range(periods):
-        first = period * each + (each - count) // 2
+        begin, end = (at * load.steps // periods for at in (period, period + 1))
+        first = begin + (end - begin - count) // 2
         window = Window(first, count)
         waits = _monitored(load, window)
         if waits.iops > 0.05 * mean and waits.mean_ms:

@@ -212,7 +212,7 @@ def picture(found: Present) -> Picture:
     drawn.update_xaxes(title_text=f"{unit} since the first sample")
     drawn.update_yaxes(title_text="mean wait, ms", rangemode="tozero")
     return Picture(
-        f"The present system, simulated, is off by {percent(found.error)}",
+        f"The present system, simulated, is off by {_off(found.error)}",
         "Mean wait of reads and writes in each window: as monitored, and as simulated.",
         drawn,
         wide=True,

@@ -98,6 +98,8 @@ class Rebuilds:
     seed: int
     idle: bool = False
     """There is no load: the rebuild rate limits nothing."""
+    open: bool = False
+    """All loads come at rates of their own."""
     failed: int = 1
     """Drives that fail, and that are missing while the first of them is rebuilt."""
     one_pass: bool = False
@@ -227,6 +229,7 @@ def rebuilds_of(
         breaches=tuple(sorted({breach for result in own for breach in result.breaches})),
         seed=study.seed,
         idle=idle,
+        open=not idle and all(load.arrives_per_s for load in scenario.workloads),
         failed=len(study.degraded.drives),
         one_pass=study.one_pass,
         interrupted=interrupted,

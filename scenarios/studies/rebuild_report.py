@@ -190,7 +190,9 @@ def _unserved(found: Rebuilds) -> str:
     """What the highest rate leaves to the users, where that is clearly less than before."""
     highest = max((each for _, each in _hours(found)), key=lambda each: each.rate)
     before, during = _iops(highest, "before"), _iops(highest, "during")
-    if not before or during is None or during > _SERVED * before:
+    # What arrives and is served differs by chance alone.
+    all_served = found.open and not highest.overloaded
+    if all_served or not before or during is None or during > _SERVED * before:
         return ""
     return f" At {_rate(highest)} users get {digits(during)} of {digits(before)} IO/s."
 
