@@ -530,6 +530,7 @@ def plan(
         warnings=(
             *doubts_of(question, present),
             *without_effect(question.goals),
+            *question.unnamed_currency(),
             *unknown,
             *(() if shown is None else planning.warnings.get(shown.name, ())),
         ),

@@ -289,6 +289,11 @@ class Question:
     own_growth: tuple[float | None, ...] = ()
     """Of each load, where it says one."""
 
+    def unnamed_currency(self) -> Iterator[str]:
+        """A warning where nothing says what the prices' numbers are."""
+        if self.prices and not self.table.currency:
+            yield 'prices have no currency: currency = "EUR" names it'
+
     @property
     def growths(self) -> tuple[float, ...]:
         """Growth of each load's rate in a year."""
@@ -516,8 +521,6 @@ def _check_devices(
     }
     _check_prices(table, used, faults)
     if prices:
-        if not table.currency:
-            faults.add("currency", None, 'that of the prices: "EUR", "USD" ...')
         for name, key in used.items():
             if name not in prices and not key.endswith("hosts") and name not in unknown:
                 allowed = f'a price: [[price]] device = "{name}", cost = ...'

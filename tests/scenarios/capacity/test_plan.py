@@ -481,10 +481,13 @@ def test_short_runs_are_not_cut_into_parts(question):
         assert ("shorter runs" in " ".join(found.assumptions)) is cut
 
 
-def test_prices_have_a_currency_and_a_misspelt_drive_one_fault(question):
+def test_a_misspelt_drive_has_one_fault_and_prices_without_currency_a_warning(question):
+    asked = {**question["candidates"][0], "drives": ["dc60m-960"]}
     with pytest.raises(SpecError) as found:
-        asked = {**question["candidates"][0], "drives": ["dc60m-960"]}
-        question_of({**question, "currency": "", "candidates": [asked]})
+        question_of({**question, "candidates": [asked]})
     keys = [fault.key for fault in found.value.faults]
-    assert keys.count("candidates.0.drives") == 1 and "currency" in keys
-    assert "dc600m-960" in str(found.value)
+    assert keys.count("candidates.0.drives") == 1 and "dc600m-960" in str(found.value)
+    for currency, count in (("EUR", 0), ("", 1)):
+        one = [{**question["candidates"][0], "counts": [4]}]
+        warned = answered(question | {"currency": currency, "candidates": one}).warnings
+        assert sum("no currency" in text for text in warned) == count
