@@ -31,7 +31,7 @@ def test_other_words_are_none(text: str) -> None:
 def test_a_drive_in_two_holds_data_with_two_copies() -> None:
     """Three drives of 9 rows: 27 places. Near and offset use whole stripes, 8 rows of them."""
     for text, units in [("n2", 12), ("f2", 12), ("o2", 12), ("n3", 9), ("f3", 9)]:
-        assert facts("raid10", CopyLayout.parse(text)).units_of_data(3, 9) == units
+        assert facts("raid10", CopyLayout.parse(text)).units_of_data(3, 9, 4096) == units
     assert CopyLayout().units_of_data(4, 9) == 18
 
 
