@@ -4,12 +4,9 @@ import json
 
 import pytest
 
-from raidlab.scenarios import _engine
+from tests.reference.callers import SECOND, THINKS, assert_as_expected
 from tests.reference.plans import station_plan
 from tests.reference.sync_writes import callers
-
-THINKS = [17_389, 23_011, 40_009, 61_027, 90_001, 131_071, 150_001]
-SECOND = 10**9
 
 
 def test_one_caller_by_hand():
@@ -37,25 +34,4 @@ def test_several_callers_share_commits_as_in_simpy(kind, times, allocates, count
         "async_commit": False,
         "wake_ns": 0,
     }
-    plan["workloads"] = [
-        {
-            "name": f"caller {at}",
-            "array": 0,
-            "threads": 1,
-            "access": "random",
-            "read_share": 0.0,
-            "block_bytes": 4096,
-            "align_bytes": 4096,
-            "area_start_bytes": 0,
-            "area_bytes": 1 << 28,
-            "arrival": {"kind": "closed", "outstanding": 1, "think_ns": think},
-            "sync": {"every": 1, "times": times, "allocates": allocates},
-        }
-        for at, think in enumerate(THINKS[:count])
-    ]
-    result = json.loads(_engine.run(json.dumps(plan)))
-    assert not result["breaches"]
-    for load, latencies in zip(result["workloads"], expected, strict=True):
-        assert abs(load["ios"] - len(latencies)) <= 1
-        mean = 1000 * load["write"]["latency_us"]["mean"]
-        assert mean == pytest.approx(sum(latencies) / len(latencies), rel=2e-3)
+    assert_as_expected(plan, expected, times=times, allocates=allocates)
