@@ -22,6 +22,14 @@ _LARGEST_FILE = 1 << 20
 """Bytes of a file; a class's are a few hundred."""
 UNNAMED: Final = "student"
 """What a file calls a student who typed no name."""
+_SPREAD: Final = (
+    Column("median"),
+    Column("lowest", priority=2),
+    Column("highest", priority=2),
+    Column("simulated", width=9),
+    Column("unit", kind=Kind.TEXT, priority=2, width=5),
+)
+"""What predictions come to, beside what was simulated."""
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
@@ -172,11 +180,7 @@ def curves(predictions: Iterable[Prediction]) -> Table:
     columns = [
         Column("room", kind=Kind.TEXT, width=13),
         Column("at"),
-        Column("median"),
-        Column("lowest", priority=2),
-        Column("highest", priority=2),
-        Column("simulated", width=9),
-        Column("unit", kind=Kind.TEXT, priority=2, width=5),
+        *_SPREAD,
     ]
     return Table("What the class drew", columns, rows)
 
@@ -187,11 +191,7 @@ def summary(predictions: Iterable[Prediction]) -> Table:
     columns = [
         Column("room", kind=Kind.TEXT, width=13),
         Column("students"),
-        Column("median"),
-        Column("lowest", priority=2),
-        Column("highest", priority=2),
-        Column("simulated", width=9),
-        Column("unit", kind=Kind.TEXT, priority=2, width=5),
+        *_SPREAD,
         Column("within a fifth", kind=Kind.TEXT, priority=3),
     ]
     return Table("Predictions of the class", columns, rows)
