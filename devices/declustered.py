@@ -4,7 +4,7 @@ Rows of chunks hold groups of `width` chunks; a *slice* is as many rows as hold 
 groups. The last `spares` chunks of each row are spare. Sources: Holland and Gibson, "Parity
 declustering for continuous operation in redundant disk arrays" (ASPLOS 1992); OpenZFS,
 `module/zfs/vdev_draid.c`. The engine's arithmetic is `scenarios/engine/src/layout/declustered.rs`.
-docs/explanation/raid.md
+docs/explanation/declustered.md
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from raidlab.calibration.discover.facts import Array, Drive
+from raidlab.devices.levels import LEVELS, facts
 
-_SHARE_OF_DATA = {"raid1": 0, "raid5": 1, "raid6": 2, "raid50": 1, "raid60": 2}
 _SAME_SIZE = 0.05
 """Controllers round a drive's size down by at most this share."""
 
@@ -27,9 +27,10 @@ def bytes_of_member(array: Array) -> int | None:
         return array.bytes
     if level in ("raid10", "raid1e"):
         return round(array.bytes * (array.copies or 2) / members)
-    spans = (array.spans or 2) if level in ("raid50", "raid60") else 1
-    data = members - _SHARE_OF_DATA.get(level, 0) * spans
-    return round(array.bytes / max(data, 1))
+    if level not in LEVELS:
+        return round(array.bytes / members)
+    shape = facts(level, spans=array.spans)
+    return round(array.bytes / max(members - shape.parities * shape.spans, 1))
 
 
 def used_of_drives(array: Array, drives: Sequence[Drive]) -> int | None:
