@@ -41,7 +41,7 @@ impl Raid {
             0
         };
         let chip = &mut path.controllers[index].chip;
-        let redirected = self.stripes.state().redirects().get(io.array).is_some();
+        let redirected = self.stripes.state().redirect(io.array).is_some();
         let route = match hit {
             true => FirmwareRoute::Cached,
             false => array.route(commands),

@@ -30,12 +30,7 @@ impl SsdCaches {
         {
             return;
         }
-        let Some(redirect) = raid
-            .stripes_mut()
-            .state_mut()
-            .redirects_mut()
-            .get_mut(array)
-        else {
+        let Some(redirect) = raid.stripes_mut().state_mut().redirect_mut(array) else {
             return;
         };
         let Some(cache) = self.of_array[array].as_mut() else {
@@ -71,12 +66,7 @@ impl SsdCaches {
             {
                 return;
             }
-            let Some(redirect) = raid
-                .stripes_mut()
-                .state_mut()
-                .redirects_mut()
-                .get_mut(array)
-            else {
+            let Some(redirect) = raid.stripes_mut().state_mut().redirect_mut(array) else {
                 return;
             };
             let Some(slot) = redirect.map_mut().next_to_clean() else {
@@ -102,7 +92,7 @@ impl SsdCaches {
         slot: u32,
         now: Time,
     ) -> (JobId, LineCopy) {
-        let redirect = raid.stripes().state().redirects().get(array);
+        let redirect = raid.stripes().state().redirect(array);
         let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
         let index =
@@ -147,8 +137,7 @@ impl SsdCaches {
         let failed = raid
             .stripes()
             .state()
-            .redirects()
-            .get(array)
+            .redirect(array)
             .is_none_or(|redirect| redirect.has_failed());
         if refused || failed {
             return self.finish_copy(raid, path, index, copy, now);
@@ -157,7 +146,7 @@ impl SsdCaches {
             let chip = &mut path.controllers[controller].chip;
             chip.memory.pass_in_background(now, 2 * range.1);
         }
-        let Some(redirect) = raid.stripes().state().redirects().get(array) else {
+        let Some(redirect) = raid.stripes().state().redirect(array) else {
             return;
         };
         if to == CopyTo::Cache {
@@ -192,12 +181,7 @@ impl SsdCaches {
         }
         raid.stripes_mut().state_mut().jobs_mut().release(index);
         raid.stripes_mut().child_returned(path, record, now);
-        let Some(redirect) = raid
-            .stripes_mut()
-            .state_mut()
-            .redirects_mut()
-            .get_mut(array)
-        else {
+        let Some(redirect) = raid.stripes_mut().state_mut().redirect_mut(array) else {
             return;
         };
         let Some(cache) = self.of_array[array].as_mut() else {

@@ -197,12 +197,7 @@ impl SsdCaches {
     pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);
-        let Some(redirect) = raid
-            .stripes_mut()
-            .state_mut()
-            .redirects_mut()
-            .get_mut(array)
-        else {
+        let Some(redirect) = raid.stripes_mut().state_mut().redirect_mut(array) else {
             return;
         };
         let Some(cache) = self.of_array[array].as_mut() else {

@@ -275,7 +275,7 @@ impl ControllerCache {
         now: Time,
     ) {
         let op = path.ios[parent].op;
-        if stripes.state().redirects().get(array).is_some() {
+        if stripes.state().redirect(array).is_some() {
             let mut lines = Lines::new(stripes, &mut self.memories);
             lines.go_by_line(path, parent, op, array, range, now);
         } else {

@@ -51,7 +51,7 @@ impl Memories {
             volume,
             caching,
             memory: self.get(caching.controller)?,
-            redirect: stripes.state().redirects().get(array),
+            redirect: stripes.state().redirect(array),
         })
     }
 
@@ -104,7 +104,7 @@ impl Memories {
 
     /// Whether it has newer data for a line of an SSD cache.
     pub(crate) fn is_line_dirty(&self, stripes: &Stripes, array: ArrayId, line: u64) -> bool {
-        let redirect = stripes.state().redirects().get(array);
+        let redirect = stripes.state().redirect(array);
         redirect.is_some_and(|redirect| {
             let bytes = redirect.line_bytes();
             self.is_any_dirty(stripes, array, (line * bytes, bytes))

@@ -7,7 +7,7 @@ use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::raid::jobs::table::{Job, Jobs, Phase};
 use crate::raid::jobs::work::{CopyTo, Work};
-use crate::raid::redirect::Redirects;
+use crate::raid::redirect::{Redirect, Redirects};
 use crate::raid::volume::{Volume, Volumes};
 use crate::state::event::RaidEvent;
 use crate::state::owner::{Owner, OwnerOf, job_of};
@@ -63,6 +63,17 @@ impl StripeState {
 
     pub fn redirects_mut(&mut self) -> &mut Redirects {
         &mut self.redirects
+    }
+
+    /// Where the lines of an array lie, if an SSD cache holds some.
+    #[inline]
+    pub fn redirect(&self, array: ArrayId) -> Option<&Redirect> {
+        self.redirects.get(array)
+    }
+
+    #[inline]
+    pub fn redirect_mut(&mut self, array: ArrayId) -> Option<&mut Redirect> {
+        self.redirects.get_mut(array)
     }
 
     pub fn jobs(&self) -> &Jobs {

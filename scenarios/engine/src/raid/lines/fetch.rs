@@ -38,7 +38,7 @@ impl Lines<'_> {
         let job = &self.stripes.state().jobs()[index];
         let (record, array) = (job.io(), job.array());
         let (slot, (offset, bytes)) = (from.slot, from.range);
-        if let Some(redirect) = self.stripes.state().redirects().get(array) {
+        if let Some(redirect) = self.stripes.state().redirect(array) {
             let (fast, at) = (redirect.array(), redirect.at(slot, offset));
             self.stripes.read_array(path, record, fast, at, bytes, now);
         }

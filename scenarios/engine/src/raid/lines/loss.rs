@@ -23,7 +23,7 @@ impl Lines<'_> {
         offset: u64,
         now: Time,
     ) -> Option<u32> {
-        let redirect = self.stripes.state().redirects().get(array)?;
+        let redirect = self.stripes.state().redirect(array)?;
         let line = offset / redirect.line_bytes();
         let slot = redirect.map().slot(line)?;
         if path.can_fail && !self.is_readable(array, slot) {
@@ -53,7 +53,7 @@ impl Lines<'_> {
         if !path.can_fail || self.is_readable(array, slot) {
             return;
         }
-        let Some(redirect) = self.stripes.state_mut().redirects_mut().get_mut(array) else {
+        let Some(redirect) = self.stripes.state_mut().redirect_mut(array) else {
             return;
         };
         let range = redirect.range(slot);
@@ -73,7 +73,7 @@ impl Lines<'_> {
     ) -> Option<ControllerId> {
         let array = self.stripes.state().redirects().above(fast)?;
         let saved = self.stripes.state_mut().lines_in_memory(path, array);
-        let redirect = self.stripes.state_mut().redirects_mut().get_mut(array)?;
+        let redirect = self.stripes.state_mut().redirect_mut(array)?;
         let dirty = redirect.fail();
         let mut lost = 0;
         for (slot, range) in dirty {

@@ -21,10 +21,10 @@ impl Lines<'_> {
         line: u64,
         now: Time,
     ) -> Option<SlotPlace> {
-        let bytes = self.stripes.state().redirects().get(array)?.line_bytes();
+        let bytes = self.stripes.state().redirect(array)?.line_bytes();
         // A line that cannot be read any more leaves first.
         self.readable_slot(path, array, line * bytes, now);
-        let redirect = self.stripes.state_mut().redirects_mut().get_mut(array)?;
+        let redirect = self.stripes.state_mut().redirect_mut(array)?;
         let slot = redirect.takes(line, false)?;
         Some(redirect.place(slot))
     }
@@ -45,7 +45,7 @@ impl Lines<'_> {
         path.hold(parent);
         while at < end {
             let slot = self.readable_slot(path, array, at, now);
-            let Some(redirect) = self.stripes.state_mut().redirects_mut().get_mut(array) else {
+            let Some(redirect) = self.stripes.state_mut().redirect_mut(array) else {
                 break;
             };
             let (line, within) = (at / redirect.line_bytes(), at % redirect.line_bytes());
@@ -113,7 +113,7 @@ impl Lines<'_> {
         (offset, bytes): (u64, u64),
         now: Time,
     ) {
-        let Some(redirect) = self.stripes.state().redirects().get(array) else {
+        let Some(redirect) = self.stripes.state().redirect(array) else {
             return;
         };
         let (place, within) = (
@@ -148,7 +148,7 @@ impl Lines<'_> {
         let Some(array) = stripes.state().redirects().above(fast) else {
             return stripes.finish_job(path, index, now);
         };
-        let redirect = stripes.state().redirects().get(array);
+        let redirect = stripes.state().redirect(array);
         if !redirect.is_some_and(|redirect| redirect.has_failed()) {
             stripes.state_mut().redirects_mut().unpin(array, at.slot);
             return stripes.finish_job(path, index, now);
