@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 _DRIVE = re.compile(r"(?P<array>[^/]+)/(?P<model>[^ /]+)\.(?P<number>\d+)(?: (?P<part>.+))?")
 _LIMIT = re.compile(r"(?P<load>.+) (?:IOPS|bandwidth) limit")
@@ -34,6 +35,7 @@ class DriveName:
         return f"{self.model}.{self.number}{self.part and ' '}{self.part}"
 
 
+@lru_cache(maxsize=1 << 15)
 def drive_name(component: str) -> DriveName | None:
     """The drive that a component belongs to; None for what drives share."""
     found = _DRIVE.fullmatch(component)
