@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypedDict, cast
 
+from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.component_name import drive_name
@@ -56,17 +57,11 @@ def endurance(result: Result) -> list[Wear]:
     waits in a controller's cache, writes a day and lives are those of the recorded time; None as
     well if the cache went on to fill in it: drives are given that later.
     """
-    groups: dict[tuple[int, str], list[list[Figures]]] = {}
+    groups: dict[tuple[int, str], list[tuple[list[Figures], float]]] = {}
     outstanding: dict[int, int] = {}
-    seen: set[tuple[int, int]] = set()
     withheld: set[int] = set()
-    faster: dict[tuple[int, str], float] = {}
-    for row in result.results:
-        run = (row["point"], row["replication"])
+    for row, *_ in Observed(result.results).runs():
         outstanding.setdefault(row["point"], row["outstanding"])
-        if run in seen:
-            continue
-        seen.add(run)
         of_run: dict[str, list[Figures]] = {}
         recorded: dict[str, int] = {}
         for component in row["components"]:
@@ -76,24 +71,21 @@ def endurance(result: Result) -> list[Wear]:
                 name, written = f"{drive.array}/{drive.model}", component.get("written")
                 of_run.setdefault(name, []).append(figures)
                 recorded[name] = recorded.get(name, 0) + (written["host_bytes"] if written else 0)
-        if _waits(row["caches"], of_run.values()):
+        waits = _waits(row["caches"], of_run.values())
+        if waits:
             filling = sum(cache["gathered_bytes"] for cache in row["caches"])
             if filling > GATHERED * sum(recorded.values()):
                 withheld.add(row["point"])
-            faster |= {
-                (row["point"], name): _faster(row, recorded[name], drives)
-                for name, drives in of_run.items()
-            }
         for name, drives in of_run.items():
-            groups.setdefault((row["point"], name), []).append(drives)
+            faster = _faster(row, recorded[name], drives) if waits else 1.0
+            groups.setdefault((row["point"], name), []).append((drives, faster))
     lines = []
     for (point, name), runs in groups.items():
-        means = _mean([_of_drives(drives) for drives in runs])
-        for key, exponent in _OF_TIME.items():
-            value = None if point in withheld else means[key]
-            means[key] = value and value * faster.get((point, name), 1.0) ** exponent
+        means = _mean([_of_drives(drives, faster) for drives, faster in runs])
+        if point in withheld:
+            means |= dict.fromkeys(_OF_TIME)
         if means["waf"] is not None or means["temperature_c_max"] is not None:
-            where = {"outstanding": outstanding[point], "drives": f"{len(runs[0])} x {name}"}
+            where = {"outstanding": outstanding[point], "drives": f"{len(runs[0][0])} x {name}"}
             lines.append(cast("Wear", where | means))
     return lines
 
@@ -130,7 +122,7 @@ def _faster(row: Row, recorded_bytes: int, drives: list[Figures]) -> float:
     return recorded_bytes / (share * whole_bytes)
 
 
-def _of_drives(drives: list[Figures]) -> dict[str, float | None]:
+def _of_drives(drives: list[Figures], faster: float) -> dict[str, float | None]:
     def of(key: str, by: Callable[[Iterable[float]], float]) -> float | None:
         known = [figures[key] for figures in drives if key in figures]
         return by(known) if known else None
@@ -140,7 +132,7 @@ def _of_drives(drives: list[Figures]) -> dict[str, float | None]:
     rated = [bytes for figures in drives if (bytes := _rated_host_bytes(figures)) is not None]
     by_cycles = of("life_years", min)
     by_rating = of("life_years_by_rating", min)
-    return {
+    found = {
         "host_gb": host / 1e9,
         "waf": nand / host if host else None,
         # A drive that was not written, such as one that has failed, takes as much as the others.
@@ -152,6 +144,10 @@ def _of_drives(drives: list[Figures]) -> dict[str, float | None]:
         "temperature_c_max": of("temperature_c_max", max),
         "throttled_s": of("throttled_s", max),
     }
+    for key, exponent in _OF_TIME.items():
+        value = found[key]
+        found[key] = None if value is None else value * faster**exponent
+    return found
 
 
 def _rated_host_bytes(figures: Figures) -> float | None:

@@ -168,6 +168,12 @@ def test_life_is_that_of_the_recorded_time_where_a_full_cache_stays_full() -> No
     (whole,) = endurance(SimpleNamespace(results=[row | {"caches": [], "components": [part]}]))
     assert line["life_years"] == pytest.approx(whole["life_years"] / 2)
     assert line["drive_writes_per_day"] == pytest.approx(2 * whole["drive_writes_per_day"])
+    # Each replication has its own rate: 1 and 2 times the life's.
+    steady = row | {"caches": [full], "components": [part]}
+    other = drive(1e7, 4.0, True) | {"written": {"host_bytes": 5 * 10**5}}
+    slower = steady | {"replication": 1, "components": [other]}
+    (both,) = endurance(SimpleNamespace(results=[steady, slower]))
+    assert both["life_years"] == pytest.approx(whole["life_years"] * 0.75)
     fills = full | {"gathered_bytes": 10**6}
     (line,) = endurance(SimpleNamespace(results=[row | {"caches": [fills], "components": [part]}]))
     assert line["life_years"] is None
