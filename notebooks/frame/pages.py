@@ -28,7 +28,7 @@ from raidlab.notebooks.frame.room import (
 )
 from raidlab.notebooks.frame.said import Drawn, said
 from raidlab.notebooks.frame.seeds import of_five
-from raidlab.scenarios.results.look import joined
+from raidlab.scenarios.results.number_text import joined
 
 _DIGITS = 4
 """Of the numbers in pictures."""

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from raidlab.calibration.published import claims
-from raidlab.calibration.published.claims import DEPTHS, causes, markdown_claims, table
+from raidlab.calibration.published.claims import DEPTHS, causes
 from raidlab.calibration.published.figures import CLAIMS_FOLDER, read_claims
 from raidlab.calibration.published.validate import Compared, Validation, validate
+from raidlab.calibration.report import claims
+from raidlab.calibration.report.claims import markdown_claims, table
 from raidlab.devices.faults import SpecError
 
 
