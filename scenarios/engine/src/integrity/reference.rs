@@ -3,6 +3,7 @@
 
 use crate::integrity::pages::{PAGE, Pages, has, marked};
 use crate::integrity::sectors::{sectors, token};
+use raidlab_io::ByteRange;
 use raidlab_models::SECTOR;
 
 /// A page with more versions drops those that were replaced before every read under way began.
@@ -62,8 +63,8 @@ impl Default for ReferenceCopy {
 }
 
 /// The pages of a range, each with a bit for each of its sectors in there.
-fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-    let sectors = sectors(offset, bytes);
+fn cut(range: ByteRange) -> impl Iterator<Item = (u64, u64)> {
+    let sectors = sectors(range);
     (sectors.start / PAGE..sectors.end.div_ceil(PAGE)).map(move |page| {
         let first = sectors.start.saturating_sub(page * PAGE);
         let count = (sectors.end - page * PAGE).min(PAGE) - first;
@@ -84,8 +85,8 @@ impl ReferenceCopy {
     }
 
     /// A write begins; before the first one there were zeros.
-    pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
-        for (page, sectors) in cut(offset, bytes) {
+    pub fn begin(&mut self, write: u64, range: ByteRange) {
+        for (page, sectors) in cut(range) {
             let versions = self.0.at(page * PAGE);
             let new = sectors & !written(versions);
             if new != 0 {
@@ -107,11 +108,11 @@ impl ReferenceCopy {
     pub fn end(
         &mut self,
         write: u64,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         acknowledged: bool,
         (now, oldest): (u64, u64),
     ) {
-        for (page, sectors) in cut(offset, bytes) {
+        for (page, sectors) in cut(range) {
             let versions = self.0.at(page * PAGE);
             if acknowledged {
                 replace(versions, write, sectors, now);
