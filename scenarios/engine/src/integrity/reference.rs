@@ -207,9 +207,12 @@ mod tests {
     #[test]
     fn a_range_is_cut_at_pages() {
         let sector = |n: u64| n * SECTOR;
-        let found: Vec<_> = cut(sector(62), sector(67)).collect();
+        let found: Vec<_> = cut(ByteRange::new(sector(62), sector(67))).collect();
         assert_eq!(found, [(0, 0b11 << 62), (1, u64::MAX), (2, 1)]);
-        assert_eq!(cut(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
+        assert_eq!(
+            cut(ByteRange::new(0, sector(64))).collect::<Vec<_>>(),
+            [(0, u64::MAX)]
+        );
     }
 
     /// Of sectors 0 to 3 the last two are written again: a reader that began in between may get
@@ -217,10 +220,10 @@ mod tests {
     #[test]
     fn a_write_replaces_what_it_covers() {
         let mut reference = ReferenceCopy::default();
-        reference.begin(1, 0, 4 * SECTOR);
-        reference.end(1, (0, 4 * SECTOR), true, (2, 2));
-        reference.begin(3, 2 * SECTOR, 2 * SECTOR);
-        reference.end(3, (2 * SECTOR, 2 * SECTOR), true, (5, 4));
+        reference.begin(1, ByteRange::new(0, 4 * SECTOR));
+        reference.end(1, ByteRange::new(0, 4 * SECTOR), true, (2, 2));
+        reference.begin(3, ByteRange::new(2 * SECTOR, 2 * SECTOR));
+        reference.end(3, ByteRange::new(2 * SECTOR, 2 * SECTOR), true, (5, 4));
         assert!(reference.is_right(1, token(1, 1)) && !reference.is_right(2, token(1, 2)));
         assert!(reference.was_right(2, token(1, 2), 4) && !reference.was_right(2, token(1, 2), 5));
         assert_eq!(reference.acknowledged(3).collect::<Vec<_>>(), [3]);

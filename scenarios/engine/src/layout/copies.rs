@@ -161,6 +161,7 @@ mod tests {
     use crate::layout::{Layout, Place, Role};
     use crate::plan::{Arrangement, CopiesPlan};
     use proptest::prelude::*;
+    use raidlab_io::ByteRange;
     use std::collections::HashSet;
 
     const SECTOR: u64 = 512;
