@@ -26,7 +26,7 @@ _HOLE: Final = 10.0
 """Usual intervals after which a report is said to be late."""
 _HALF_DIGIT: Final = 0.005
 """Half of the last digit of a rate."""
-_SURE: Final = 0.1
+_WIDTH: Final = 0.1
 """Width of the range of a report's length, relative to it, from which on it is not sure."""
 _LONGER: Final = 3.0
 """Times as long as any other, from which on a report is of another kind."""
@@ -297,7 +297,7 @@ def _range(amount: float, rate: float, units: tuple[float, float]) -> tuple[floa
 
 def _seconds(usual: float, least: float, most: float) -> float | None:
     """How long a report was; None if the digits leave several seconds open."""
-    if most - least < _SURE * usual:
+    if most - least < _WIDTH * usual:
         return usual
     whole = math.ceil(least)
     # The tool's interval is a whole number of seconds.

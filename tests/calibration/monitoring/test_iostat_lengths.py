@@ -41,3 +41,10 @@ def test_reports_with_a_time_alone_are_of_the_day_of_the_head(tmp_path: Path) ->
     path.write_text(HEAD + reports)
     document = import_monitoring([path]).to_dict()
     assert (document["start"], document["end"]) == ("2010-07-27T23:59:50", "2010-07-28T00:00:00")
+
+
+def test_bytes_that_round_to_nothing_say_no_size(tmp_path: Path) -> None:
+    path = tmp_path / "iostat.txt"
+    path.write_text(megabytes((9.00, 9482), (0.00, 0), (0.00, 0)))
+    figures = import_monitoring([path]).to_dict()["devices"]["sda"]
+    assert figures["size_mean"] is None and figures["iops_mean"] == 98.01
