@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from raidlab.calibration.monitoring.importing import import_monitoring
 
 HEAD = "Linux 2.6.32 (db1) \t07/27/10 \t_i686_\t(1 CPU)\n"
@@ -47,4 +49,4 @@ def test_bytes_that_round_to_nothing_say_no_size(tmp_path: Path) -> None:
     path = tmp_path / "iostat.txt"
     path.write_text(megabytes((9.00, 9482), (0.00, 0), (0.00, 0)))
     figures = import_monitoring([path]).to_dict()["devices"]["sda"]
-    assert figures["size_mean"] is None and figures["iops_mean"] == 98.01
+    assert figures["size_mean"] is None and figures["iops_mean"] == pytest.approx(98.01)
