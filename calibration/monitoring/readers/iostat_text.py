@@ -25,7 +25,7 @@ from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantit
 from raidlab.calibration.monitoring.source import Source
 
 Q = Quantity
-_FEW: Final = 4
+_LEAST_COMMAS: Final = 4
 _DIGITS = str.maketrans("123456789", "0" * 9)
 _GSTAT = re.compile(r"dT:\s*([\d.]+)s\s+w:")
 _BANNER = re.compile(r"^(Linux|SunOS|FreeBSD|AIX|HP-UX)\s+(\S+)\s+\(?([^\s()]+)\)?")
@@ -373,7 +373,11 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
 
 def _by_commas(head: str) -> bool:
     """True if commas part the columns, as with `iostat -r` of Solaris."""
-    lines = [line.replace(",", " ").strip() for line in head.splitlines() if line.count(",") > _FEW]
+    lines = [
+        line.replace(",", " ").strip()
+        for line in head.splitlines()
+        if line.count(",") > _LEAST_COMMAS
+    ]
     return any(header_of(line) for line in lines)
 
 
