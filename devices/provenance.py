@@ -146,7 +146,9 @@ def _check_correlations(found: Mapping[str, Source], faults: Faults) -> None:
                 allowed = "left out: only a fitted number, or one with a range, has correlations"
                 faults.add(where, other, allowed)
             elif other == key or other not in drawn:
-                faults.add(where, other, "another number of this file, fitted or with a range", drawn)
+                faults.add(
+                    where, other, "another number of this file, fitted or with a range", drawn
+                )
 
 
 def _key_of(key: str, stated: Mapping[str, Source]) -> str | None:

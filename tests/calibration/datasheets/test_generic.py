@@ -48,7 +48,9 @@ def test_a_class_bursts_no_faster_at_random_than_in_a_stream(tmp_path: Path) -> 
     sheets = []
     for name, (stream, random) in rates.items():
         keys = client | rest | {"sequential_write": f'"{stream / 1e6:.0f} MB/s"'}
-        found = member(tmp_path, name, keys | {"random_write": f'"{(random or stream) / 4096:.0f} IO/s"'})
+        found = member(
+            tmp_path, name, keys | {"random_write": f'"{(random or stream) / 4096:.0f} IO/s"'}
+        )
         sheets.append(found if random else found.model_copy(update={"random_write": None}))
     text = sheet_of(Generic("x", "Generic", "nvme-gen4-tlc-client"), sheets)
     assert 'sequential_write = "4000 MB/s"' in text
