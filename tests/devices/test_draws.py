@@ -167,7 +167,10 @@ def test_assumed_numbers_are_drawn_together_too(tmp_path: Path) -> None:
     """One with a standard error, one with a range; 0.8 of normals are 0.79 of both shares."""
     path = tmp_path / "together.toml"
     text = TOGETHER % ("", "")
-    ranged = 'settle = { source = "assumed", range = ["25 us", "100 us"], correlations = { service = 0.8 } }'
+    ranged = (
+        'settle = { source = "assumed", range = ["25 us", "100 us"],'
+        " correlations = { service = 0.8 } }"
+    )
     lines = [ranged if line.startswith("settle = {") else line for line in text.splitlines()]
     assert ranged in lines
     path.write_text("\n".join(lines))

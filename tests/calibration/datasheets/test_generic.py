@@ -40,8 +40,8 @@ def test_figures_are_medians_and_bounds_those_of_the_members(tmp_path: Path) -> 
 
 
 def test_a_class_bursts_no_faster_at_random_than_in_a_stream(tmp_path: Path) -> None:
-    """By hand: of three, two state random writes, 0.82 and 0.9216 of their streams; the median
-    stream is 4 GB/s, so 0.8704 of it, 850,000 writes of 4096 B, where the median of two is 962,500."""
+    """By hand: of three, two state random writes, 0.8192 and 0.9216 of their streams. The median
+    stream is 4 GB/s: 0.8704 of it are 850,000 writes of 4096 B. The median of two is 962,500."""
     client = {"burst": "true", "cell": '"tlc"'}
     rest = {"dwpd": "0.3", "rated_writes": '"600 TB"'}
     rates = {"a": (4e9, None), "b": (4e9, 4e9 * 0.8192), "c": (5e9, 5e9 * 0.9216)}

@@ -47,7 +47,7 @@ def test_widths_of_a_product_add_as_squares() -> None:
 
 
 def test_a_quarter_of_what_is_left_behind_a_program_is_that_of_the_times() -> None:
-    """Times from 0.25 to 4 ms around 1 ms: a quarter of the draws is below 0.25 ** 0.293 = 0.666 ms.
+    """Times from 0.25 to 4 ms around 1 ms: a quarter of the draws is below 0.25 ** 0.293 ms, 0.666.
     A program of 266 us leaves 734 and, of that quarter, 400 us."""
     left = _behind(Prior(0.25, 1.0, 4.0, "x"), 266.0, "less its program")
     assert (left.best, left.high) == (734, 3734)
