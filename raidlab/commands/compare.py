@@ -125,7 +125,7 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
-    from raidlab.calibration.fitting.bench.bench import CHECKED
+    from raidlab.calibration.fitting.bench.bench import FINAL
     from raidlab.calibration.fitting.comparison.compare import compare as lay_side_by_side
     from raidlab.calibration.fitting.comparison.compare import (
         estimate_mapped,
@@ -153,7 +153,7 @@ def compare(
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
-    effort = replace(CHECKED, seed=seed)
+    effort = replace(FINAL, seed=seed)
     threads = workers or os.cpu_count() or 1
     bench = _bench(device, host, scenario)
     if mapped is not None and bench.device["kind"] != "ssd":
