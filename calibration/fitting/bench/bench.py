@@ -237,7 +237,7 @@ class Length(TypedDict):
 
 
 def length_of(point: Point, ios: int, effort: Effort) -> Length:
-    """The length of a recording of so many I/Os, which goes on where it must be in balance.
+    """The length of a recording of `ios` I/Os, which goes on where it must be in balance.
 
     A simulated drive may be a third as fast as the measured one before time ends the recording.
     """

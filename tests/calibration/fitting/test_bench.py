@@ -195,7 +195,7 @@ def test_only_a_run_in_which_jobs_starve_goes_on():
     # One job waits for nobody: those of a slow drive are enough.
     assert recorded(bench, load("randread", 8), FINAL) == 4000
     starving = recorded(bench, deep(60_000.0), FINAL)
-    # Four jobs take turns of 75 ms, 4,500 reads each: some rounds of these, far from the limit.
+    # Four jobs have slices of 75 ms, 4,500 reads each: a run takes some rounds of these.
     assert 4 * 4500 < starving < 250_000
     plan = bench.plan(deep(60_000.0), replace(FINAL, balance=1e-9))
     plan["balance"]["most_ios"] = 20_000
@@ -214,7 +214,7 @@ def test_balance_is_of_closed_loads_alone():
 
 
 def test_a_long_run_of_writes_sets_off_no_collection():
-    # A slice had as many blocks of 64 pages as the drive has of 768: 40 of 480 GB. A million
+    # A part had as many blocks of 64 pages as the drive has of 2,304: 17 of 610 GB. A million
     # writes of 4 KiB wrote more than a tenth of that, and rates fell by a third.
     device = find_for("--device", "s4610-480").spec
     plan = device.to_plan(DriveOptions())

@@ -35,7 +35,7 @@ impl Balancing {
         })
     }
 
-    /// Whether a recording of so many I/Os ends: in balance at two looks one after the other, at
+    /// Whether a recording of that length ends: in balance at two looks one after the other, at
     /// once where nobody waits for turns, or as long as it may be.
     ///
     /// **Example.** 128 outstanding, 62,000 I/Os a second of 0.92 ms: 57 are accounted for, 55 % too
