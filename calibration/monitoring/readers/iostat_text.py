@@ -214,6 +214,8 @@ class IostatText:
                 f"the file mixes hosts ({self.capture.host} and {host}): give one file a host"
             )
         self.capture.host = host
+        words = text[banner.end() :].split()
+        self.reports.date = self.reports.date or (words[0] if words else None)
         self.simulated |= banner[2].endswith("-raidlab")
         self.reports.begin_run()
         # The banner may follow a line with the time of the report it begins.
