@@ -163,7 +163,9 @@ class Bench:
         return {
             "seed": effort.seed,
             "warm_up_ns": warm_up_ns(point, ios, [device]),
-            **length,
+            "duration_ns": length["duration_ns"],
+            "max_ios": ios,
+            "balance": length["balance"],
             "host": self.host.to_plan(),
             "links": topology.links,
             "controllers": [],

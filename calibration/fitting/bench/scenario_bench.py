@@ -93,10 +93,13 @@ class ScenarioBench(Bench):
         cache = plan["arrays"][plan["workloads"][0]["array"]].get("cache")
         if self._names_warm_up or (cache is not None and cache["write"] != "write_through"):
             warm_up = max(warm_up, plan["warm_up_ns"])
+        length = length_of(point, ios, effort)
         return {
             "warm_up_ns": warm_up,
             "warm_up_most_ns": 0,
-            **length_of(point, ios, effort),
+            "duration_ns": length["duration_ns"],
+            "max_ios": ios,
+            "balance": length["balance"],
             "timeline_step_ns": 0,
         }
 
