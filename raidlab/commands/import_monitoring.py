@@ -91,8 +91,9 @@ def monitoring(
     wide: Wide = False,
 ) -> None:
     """Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time."""
-    from raidlab.calibration.monitoring import importing, report
+    from raidlab.calibration.monitoring import importing
     from raidlab.calibration.monitoring.load import load_of
+    from raidlab.calibration.report import monitoring as report
 
     options = _options(interval, metric, columns, statistic)
     found = importing.import_monitoring(

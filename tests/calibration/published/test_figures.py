@@ -9,13 +9,6 @@ import pytest
 from raidlab.calibration.published import figures as published
 from raidlab.calibration.published import rules
 from raidlab.calibration.published.figures import COLUMNS, read_figures, read_published
-from raidlab.calibration.published.listing import listed
-from raidlab.calibration.published.report import (
-    answer,
-    html_validation,
-    markdown_validation,
-    uses_table,
-)
 from raidlab.calibration.published.validate import (
     Compared,
     Validation,
@@ -23,6 +16,13 @@ from raidlab.calibration.published.validate import (
     summarise,
     validate,
 )
+from raidlab.calibration.report.published import (
+    answer,
+    html_validation,
+    markdown_validation,
+    uses_table,
+)
+from raidlab.calibration.report.published_listing import listed
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.runs.report import html_report
 from raidlab.scenarios.results.bottleneck import busiest, latency_bound
-from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.results.result import Row
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.run_result import Component
