@@ -79,6 +79,8 @@ class Simulated:
     """The component that worked most, with its share of the time."""
     busy: float = 0.0
     """That share."""
+    link: str = ""
+    """Name of that component where it is a link."""
     rates: tuple[float, ...] = ()
     """I/Os a second in each step of the recorded time, where it was simulated over time."""
     cores: int = 1
@@ -327,6 +329,7 @@ def _simulated(result: RunResult, plan: Plan) -> Simulated:
         cpu_us=_cpu_us(result["components"], workload["iops"]),
         busiest=f"{busiest['name']} {percent(busiest['utilization'])}" if busiest else "",
         busy=busiest["utilization"] if busiest else 0.0,
+        link=busiest["name"] if busiest and busiest["kind"] == "link" else "",
         # The step that ends when recording begins belongs to the warm-up.
         rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
         cores=plan["host"].get("cores", 1),
