@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypedDict
 
-from raidlab.calibration.fitting.bench.bench import CHECKED, Bench, Effort, Simulated
+from raidlab.calibration.fitting.bench.bench import FINAL, Bench, Effort, Simulated
 from raidlab.calibration.fitting.search.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 from raidlab.devices.trees import Document
-from raidlab.scenarios.results.look import percent
+from raidlab.scenarios.results.number_text import percent
 from raidlab.scenarios.running.simulate import Progress
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)
@@ -137,7 +137,7 @@ def out_of_balance(rows: Sequence[Compared]) -> list[str]:
         for row in rows
         if not row.simulated.rates
     ]
-    off = [each for each in off if abs(each[0]) > CHECKED.balance]
+    off = [each for each in off if abs(each[0]) > FINAL.balance]
     if not off:
         return []
     worst, point = max(off, key=lambda each: abs(each[0]))
