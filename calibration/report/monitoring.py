@@ -13,13 +13,11 @@ from raidlab.calibration.monitoring.figures import Figures, figures
 from raidlab.calibration.monitoring.importing import Imported
 from raidlab.calibration.monitoring.over_time import OverTime, over_time, together
 from raidlab.calibration.monitoring.samples import Array, Quantity, Series
-from raidlab.scenarios.report.look import dress, line
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from raidlab.scenarios.report.page import Picture
 
 Q = Quantity
@@ -275,22 +273,18 @@ def _thinned(hours: Array, values: Array) -> tuple[Array, Array]:
     return hours[:whole:every], means
 
 
-def _figure(lines: Sequence[tuple[str, Array, Array]], unit: str) -> go.Figure:
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+def _figure(lines: Sequence[tuple[str, Array, Array]], unit: str) -> Figure:
+    drawn = chart()
     for at, (name, hours, values) in enumerate(lines):
         kept = ~np.isnan(values)
-        drawn.add_trace(
-            go.Scatter(
-                x=[round(float(v), 6) for v in hours[kept]],
-                y=[float(f"{v:.6g}") for v in values[kept]],
-                name=name,
-                mode="lines",
-                **line(at),
-            )
+        draw_curve(
+            drawn,
+            name,
+            [round(float(v), 6) for v in hours[kept]],
+            [float(f"{v:.6g}") for v in values[kept]],
+            at=at,
+            mode="lines",
         )
-    dress(drawn)
     drawn.update_layout(showlegend=len(lines) > 1)
     drawn.update_xaxes(title_text="hours since the first sample")
     drawn.update_yaxes(title_text=unit, rangemode="tozero")

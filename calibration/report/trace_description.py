@@ -12,13 +12,12 @@ from raidlab.calibration.traces.description import (
     DescriptionData,
     sized,
 )
-from raidlab.scenarios.report.look import dress, line, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import log_axis
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from raidlab.scenarios.report.page import Picture
 
 Points = Sequence[Sequence[float]]
@@ -148,16 +147,13 @@ def pictures(described: Mapping[str, Description]) -> list[Picture]:
     return drawn
 
 
-def _curves(curves: Curves, what: str, across: str, up: str, *, log: bool = False) -> go.Figure:
+def _curves(curves: Curves, what: str, across: str, up: str, *, log: bool = False) -> Figure:
     """A line for each trace; its name stands there if there are several."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart()
     for at, (name, points) in enumerate(curves.items()):
         x, y = zip(*points, strict=True)
         shown = name if len(curves) > 1 else what
-        drawn.add_trace(go.Scatter(x=x, y=y, name=shown, mode="lines", **line(at)))
-    dress(drawn)
+        draw_curve(drawn, shown, x, y, at=at, mode="lines")
     drawn.update_layout(showlegend=len(curves) > 1)
     drawn.update_xaxes(title_text=across)
     if log:

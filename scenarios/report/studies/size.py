@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import GREY, VERMILLION, dress, line, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import GREY, VERMILLION, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
 from raidlab.scenarios.report.studies.present import hours_table, picture, sentence
 from raidlab.scenarios.report.studies.sweep_picture import number_of, short
@@ -14,9 +14,6 @@ from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import UNWORN_YEARS, Judged
 from raidlab.scenarios.results.number_text import percent, with_spread
 from raidlab.scenarios.studies.size import Find, Sized, Tried
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _LISTED = 4
 """Values that are named where many have the same reason."""
@@ -211,9 +208,7 @@ def _goal_pictures(found: Sized) -> list[Picture]:
     ]
 
 
-def _picture(found: Sized, which: int) -> go.Figure:
-    import plotly.graph_objects as go
-
+def _picture(found: Sized, which: int) -> Figure:
     goal = found.goals[which]
     scale = _scale(goal.unit)
     known = [each for each in found.tried if _cell(each.judged[which]) is not None]
@@ -225,21 +220,18 @@ def _picture(found: Sized, which: int) -> go.Figure:
         return 0.0 if end is None or measured.value is None else abs(end - measured.value) * scale
 
     across = [number_of(each.value) for each in known]
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=across,
-            y=values,
-            name=goal.name,
-            mode="lines+markers",
-            error_y={
-                "array": [half(each, high=True) for each in known],
-                "arrayminus": [half(each, high=False) for each in known],
-            },
-            **line(0),
-        )
+    drawn = chart()
+    draw_curve(
+        drawn,
+        goal.name,
+        across,
+        values,
+        at=0,
+        error_y={
+            "array": [half(each, high=True) for each in known],
+            "arrayminus": [half(each, high=False) for each in known],
+        },
     )
-    dress(drawn)
     drawn.add_hline(y=goal.bound * scale, line={"color": GREY, "dash": "dash", "width": 2})
     if found.answer is not None:
         drawn.add_vline(
