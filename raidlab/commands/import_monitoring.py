@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from raidlab.calibration.monitoring.readers.reader import Options
 
 FORMATS = (
-    "iostat", "iostat-json", "sar", "sadf", "diskstats", "node-exporter", "prometheus", "csv",
-    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl", "pcp",
-    "atop",
+    "iostat", "iostat-json", "iostat-bsd", "sar", "sadf", "diskstats", "node-exporter",
+    "prometheus", "csv", "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon",
+    "dstat", "collectl", "pcp", "atop",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
 
