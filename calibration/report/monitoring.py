@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from raidlab.calibration.monitoring.importing import Imported
 from raidlab.calibration.monitoring.over_time import OverTime, over_time, together
 from raidlab.calibration.monitoring.samples import Array, Quantity, Series
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
 
@@ -190,6 +192,15 @@ def _histograms(found: Imported) -> Table:
             if reads.get(size) or writes.get(size):
                 rows.append([name, size, reads.get(size, 0), writes.get(size, 0)])
     return Table("Sizes of requests", columns, rows)
+
+
+def report(found: Imported) -> Report:
+    """What a terminal shows, and the page."""
+    files = found.files
+    name = files[0].name if len(files) == 1 else f"{len(files)} files"
+    return Report(
+        f"{name}: {found.capture.source}", answer(found), tables(found), page=partial(page, found)
+    )
 
 
 def page(found: Imported, command: str) -> str:

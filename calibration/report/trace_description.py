@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from raidlab.calibration.traces.description import (
@@ -14,6 +15,7 @@ from raidlab.calibration.traces.description import (
 )
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import log_axis
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
 
@@ -93,6 +95,12 @@ def _caches(document: DescriptionData) -> list[Table]:
         Column("accesses served", "%"),
     ]
     return [Table("Sizes at which an SSD cache pays", columns, rows)] if rows else []
+
+
+def report(found: Description) -> Report:
+    """What a terminal shows, and the page."""
+    form = f"{found.form} ({found.columns})" if found.columns else found.form
+    return Report(f"{found.name}: {form}", found.answer(), tables(found), page=partial(page, found))
 
 
 def page(described: Description, command: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.load import load_of
@@ -11,6 +12,7 @@ from raidlab.scenarios.capacity.until import MODEL_ERROR, MONTHS, Lasting, Miss,
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import GREY, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
 
@@ -100,6 +102,14 @@ def others(found: Until) -> Table:
         if miss.month is not None
     ]
     return Table("Other goals", columns, rows)
+
+
+def report(found: Until) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [each for each in (table(found), others(found)) if each.rows]
+    return Report(
+        found.question.title, answer(found), tables, notes(found), partial(until_report, found)
+    )
 
 
 def until_report(found: Until, command: str = "") -> str:

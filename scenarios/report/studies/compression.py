@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import log10
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
 from raidlab.scenarios.report.look import GREY, tick
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.bottleneck import PLURALS
 from raidlab.scenarios.results.number_text import figure
@@ -18,6 +20,13 @@ _HALF = 0.5
 MIB = 1 << 20
 _LITTLE_GAIN = 0.05
 """Gain that is none."""
+
+
+def report(found: Compression) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(
+        found.title, answer(found), [table(found)], page=partial(compression_report, found)
+    )
 
 
 def compression_report(found: Compression, command: str = "") -> str:

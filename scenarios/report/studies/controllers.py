@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
@@ -20,6 +21,7 @@ from raidlab.scenarios.report.look import (
     log_axis,
 )
 from raidlab.scenarios.report.page import Box, Evidence, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits, figure
 from raidlab.scenarios.spec.loads import PROFILES, Profile
@@ -44,6 +46,14 @@ class Line:
 
     names: tuple[str, ...]
     curve: Curve
+
+
+def report(found: Comparison) -> Report:
+    """What a terminal shows, and the page."""
+    title = f"Controllers with up to {found.drives} drives, RAID 0"
+    return Report(
+        title, answer(found), terminal_tables(found), page=partial(controllers_report, found)
+    )
 
 
 def controllers_report(found: Comparison, command: str = "") -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import Any
 
 from raidlab.scenarios.report.chart import chart, draw_bars, draw_curve
 from raidlab.scenarios.report.look import part_marker
 from raidlab.scenarios.report.page import Box, Page, Picture
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, part_name, percent
 from raidlab.scenarios.studies.diff import Diff, Figure, Pair, provenance
@@ -142,6 +144,17 @@ def notes(found: Diff) -> list[str]:
     return [*said, "A difference is clear where both 95 % intervals do not meet."]
 
 
+def _tables(found: Diff) -> list[Table]:
+    tables = (figures_table(found), files_table(found), times_table(found))
+    return [each for each in tables if each.rows]
+
+
+def report(found: Diff) -> Report:
+    """What a terminal shows, and the page."""
+    title = f"A: {found.a.title}; B: {found.b.title}"
+    return Report(title, answer(found), _tables(found), notes(found), partial(diff_report, found))
+
+
 def diff_report(found: Diff, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = []
@@ -151,7 +164,6 @@ def diff_report(found: Diff, command: str = "") -> str:
                 sign = "+" if each.change_pct > 0 else "-" if each.change_pct < 0 else ""
                 boxes.append(Box(f"{sign}{percent(abs(each.change_pct) / 100)}", each.name))
     drawn = sorted(found.pairs, key=_apart)[:_DRAWN]
-    tables = (figures_table(found), files_table(found), times_table(found))
     return Page(
         kind="diff",
         question=f"{found.a.title} (A) and {found.b.title} (B)",
@@ -161,7 +173,7 @@ def diff_report(found: Diff, command: str = "") -> str:
         beside=found.warnings,
         breaches=found.breaches,
         pictures=[*_rates(found), *(_time(pair) for pair in drawn if pair.breakdown_us)],
-        evidence=[each for each in tables if each.rows],
+        evidence=_tables(found),
         provenance=provenance(found),
         command=command,
     ).html()

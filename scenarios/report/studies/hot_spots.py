@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
 from raidlab.scenarios.report.look import GREY, apart, end_label, line
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Table
 from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.studies.hot_spots import Warming, Warmings
@@ -19,6 +21,11 @@ _STEPS_IN_A_ROW = 3
 
 _BURST = 1.1
 """Times the SSDs' rate above which writes go into the controller's memory, until it is full."""
+
+
+def report(found: Warmings) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(found.title, answer(found), [table(found)], page=partial(hot_spots_report, found))
 
 
 def hot_spots_report(found: Warmings, command: str = "") -> str:

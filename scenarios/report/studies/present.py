@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import chart, draw_curve
 from raidlab.scenarios.report.look import VERMILLION
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
 from raidlab.scenarios.spec.monitored import Fit, Openness
@@ -191,6 +193,12 @@ def boxes(found: Fitted) -> Sequence[Box]:
         Box(str(len(found.fit.members)), "choices that give the waits"),
         Box(percent(found.fit.tolerance_pct / 100), "tolerance"),
     ]
+
+
+def report(found: Fitted) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [open_table(found.fit), hours_table(found.present), open_hours_table(found)]
+    return Report(found.present.system, answer(found), tables, page=partial(page, found))
 
 
 def page(found: Fitted, command: str) -> str:

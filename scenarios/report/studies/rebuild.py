@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
 from raidlab.scenarios.report.look import GREY, VERMILLION, apart, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import between, digits, figure
 from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
@@ -24,6 +26,11 @@ _ABOVE = 1.2
 """Ratio of hours below which one point stands above the other in the picture."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
+
+
+def report(found: Rebuilds) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(found.title, answer(found), [table(found)], page=partial(rebuild_report, found))
 
 
 def rebuild_report(found: Rebuilds, command: str = "") -> str:

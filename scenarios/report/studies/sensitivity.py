@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_bars
 from raidlab.scenarios.report.look import BLUE
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.sweep_picture import short
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import percent
@@ -93,6 +96,13 @@ def table(found: Sensitivity) -> Table:
     ]
     what = "Share of the variance" if sobol else "Change"
     return Table(f"{what} of {found.of.name} by each number", columns, rows, most=_DRAWN)
+
+
+def report(found: Sensitivity) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(
+        found.title, answer(found), [table(found)], notes(found), partial(sensitivity_report, found)
+    )
 
 
 def sensitivity_report(found: Sensitivity, command: str = "") -> str:

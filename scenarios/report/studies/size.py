@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import GREY, VERMILLION, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.present import hours_table, picture, sentence
 from raidlab.scenarios.report.studies.sweep_picture import number_of, short
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
@@ -169,6 +171,17 @@ def _scale(unit: str) -> float:
     return {"us": 1e-3, "B": 1e-12, "B/s": 1e-6}.get(unit, 1.0)
 
 
+def _before(found: Sized) -> list[Table]:
+    """The present system, where one was monitored."""
+    return [] if found.present is None else [hours_table(found.present)]
+
+
+def report(found: Sized) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [*_before(found), table(found)]
+    return Report(found.title, answer(found), tables, notes(found), partial(size_report, found))
+
+
 def size_report(found: Sized, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = []
@@ -177,7 +190,6 @@ def size_report(found: Sized, command: str = "") -> str:
             Box(_words(found, found.answer), short(found.path)),
             Box(percent(found.confidence), "confidence"),
         ]
-    before = [] if found.present is None else [hours_table(found.present)]
     pictures = [
         *([picture(found.present)] if found.present is not None else []),
         *_goal_pictures(found),
@@ -190,7 +202,7 @@ def size_report(found: Sized, command: str = "") -> str:
         beside=warnings(found),
         breaches=found.breaches,
         pictures=pictures,
-        evidence=[*before, table(found), Text("", notes(found))],
+        evidence=[*_before(found), table(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_bars
 from raidlab.scenarios.report.look import BLUE
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.studies.why import Diagnosis
 
@@ -62,6 +65,13 @@ def notes(found: Diagnosis) -> list[str]:
     codes = sorted({each.split(":")[0] for each in found.tried})
     said.append(f"Removed one at a time: {', '.join(codes) or 'nothing; no suspect applies'}.")
     return said + [f"Not tried: {each}" for each in found.set_aside]
+
+
+def report(found: Diagnosis) -> Report:
+    """What a terminal shows, and the page."""
+    beside = beside_measurement(found)
+    tables = [*([beside] if beside else []), *([table(found)] if found.causes else [])]
+    return Report(found.title, found.sentence, tables, notes(found), partial(why_report, found))
 
 
 def why_report(found: Diagnosis, command: str = "") -> str:
