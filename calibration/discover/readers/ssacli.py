@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from raidlab.calibration.discover.captures import Capture, Pairs, pair
 from raidlab.calibration.discover.facts import Array, CacheRatio, Controller, Drive, Facts, Link
+from raidlab.calibration.discover.part_numbers import stated_kind
 from raidlab.calibration.discover.quantities import (
     binary,
     binary_size,
@@ -299,6 +300,9 @@ def _drive(found: _Drive) -> Drive:
         drive.sector, drive.physical_sector = int(logical[1]), int(logical[2])
     text = f"{kind_text} {words}".lower()
     if "solid state" in text or "ssd" in text or family == "nvme":
+        drive.kind, drive.rpm = "ssd", 0
+    elif not drive.rpm and stated_kind(model or "") == "ssd":
+        # Firmware older than SSDs calls each SATA drive a disk, and gives no speed.
         drive.kind, drive.rpm = "ssd", 0
     elif "hdd" in text or drive.rpm:
         drive.kind = "hdd"
