@@ -7,7 +7,7 @@
 
 use crate::ids::{ArrayId, ControllerId};
 use crate::integrity::{Integrity, LostFrom, OnDrives};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::lines::Lines;
 use crate::state::log::EventKind;
 use raidlab_io::ByteRange;
@@ -19,7 +19,7 @@ impl Lines<'_> {
     /// SSD cache, or no drive of the SSD cache gives it any more.
     pub(crate) fn readable_slot(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         offset: u64,
         now: Time,
@@ -46,7 +46,7 @@ impl Lines<'_> {
     /// If a slot cannot be read any more, its line leaves the SSD cache.
     pub(crate) fn give_up_unreadable(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         slot: u32,
         now: Time,
@@ -68,7 +68,7 @@ impl Lines<'_> {
     /// Gives the controller that has to destage then.
     pub(crate) fn ssd_cache_fails(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         fast: ArrayId,
         now: Time,
     ) -> Option<ControllerId> {
@@ -93,7 +93,7 @@ impl Lines<'_> {
     /// memory has newer data of is not.
     pub(crate) fn count_lost(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         ByteRange { offset, bytes }: ByteRange,
     ) {
@@ -110,7 +110,7 @@ impl Lines<'_> {
     }
 }
 
-fn log_lost(path: &mut Path, array: ArrayId, lines: u64, now: Time) {
+fn log_lost(path: &mut IoPath, array: ArrayId, lines: u64, now: Time) {
     let name = path.arrays[array].name.clone();
     let what = format!("array {name}: {lines} dirty lines of its tier are lost");
     path.log.note(now, EventKind::LinesLost, name, what);
