@@ -11,7 +11,7 @@ use crate::raid::jobs::Work;
 use crate::ssd_cache::SsdCaches;
 use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
-use raidlab_models::CopyEnd;
+use raidlab_models::{CopyEnd, SlotId};
 
 impl SsdCaches {
     /// Begins to copy a hot line to the SSD cache, unless too many are in flight, all slots hold
@@ -89,7 +89,7 @@ impl SsdCaches {
         path: &mut IoPath,
         array: ArrayId,
         to: CopyTo,
-        slot: u32,
+        slot: SlotId,
         now: Time,
     ) -> (JobId, LineCopy) {
         let redirect = raid.stripes().state().redirect(array);

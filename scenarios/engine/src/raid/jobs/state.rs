@@ -13,6 +13,7 @@ use crate::state::event::RaidEvent;
 use crate::state::owner::{Owner, OwnerOf, job_of};
 use raidlab_io::{ByteRange, Io, IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
+use raidlab_models::SlotId;
 
 /// The volumes of all arrays, where their lines lie, and the jobs on their stripes.
 #[derive(Debug)]
@@ -371,7 +372,7 @@ impl StripeState {
 
     /// The lines of an SSD cache that are just being written back, as they are, from the controller's
     /// memory; other copies are given up.
-    pub(crate) fn lines_in_memory(&mut self, path: &mut IoPath, array: ArrayId) -> Vec<u32> {
+    pub(crate) fn lines_in_memory(&mut self, path: &mut IoPath, array: ArrayId) -> Vec<SlotId> {
         let Some(redirect) = self.redirects.get(array) else {
             return Vec::new();
         };

@@ -8,6 +8,7 @@ use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
 use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::Time;
+use raidlab_models::SlotId;
 
 impl Lines<'_> {
     /// Reads a piece of a line of the array below `parent`, from the line's slot.
@@ -16,7 +17,7 @@ impl Lines<'_> {
         path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
-        slot: u32,
+        slot: SlotId,
         range: ByteRange,
         now: Time,
     ) {

@@ -12,7 +12,7 @@ use crate::raid::lines::Lines;
 use crate::state::log::EventKind;
 use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
-use raidlab_models::SECTOR;
+use raidlab_models::{SECTOR, SlotId};
 
 impl Lines<'_> {
     /// The slot where an offset of an array can be read or written: none if the line is not on the
@@ -23,7 +23,7 @@ impl Lines<'_> {
         array: ArrayId,
         offset: u64,
         now: Time,
-    ) -> Option<u32> {
+    ) -> Option<SlotId> {
         let redirect = self.stripes.state().redirect(array)?;
         let line = offset / redirect.line_bytes();
         let slot = redirect.map().slot(line)?;
@@ -35,7 +35,7 @@ impl Lines<'_> {
     }
 
     /// Whether a drive of the SSD cache can give what a slot holds.
-    fn is_readable(&self, array: ArrayId, slot: u32) -> bool {
+    fn is_readable(&self, array: ArrayId, slot: SlotId) -> bool {
         let volumes = self.stripes.state().volumes();
         self.stripes
             .state()
@@ -48,7 +48,7 @@ impl Lines<'_> {
         &mut self,
         path: &mut IoPath,
         array: ArrayId,
-        slot: u32,
+        slot: SlotId,
         now: Time,
     ) {
         if !path.can_fail || self.is_readable(array, slot) {

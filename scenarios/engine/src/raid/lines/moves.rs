@@ -10,6 +10,7 @@ use crate::raid::lines::Lines;
 use crate::raid::redirect::SlotPlace;
 use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::Time;
+use raidlab_models::SlotId;
 
 impl Lines<'_> {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
@@ -109,7 +110,7 @@ impl Lines<'_> {
         path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
-        slot: u32,
+        slot: SlotId,
         ByteRange { offset, bytes }: ByteRange,
         now: Time,
     ) {
