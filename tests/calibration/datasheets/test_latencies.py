@@ -18,7 +18,7 @@ def test_the_page_has_the_median_and_the_worst_ratio() -> None:
     assert "| x: p99 of reads | 3 | 0.8 | 1.25 | 0.5 |" in list(table(found))
 
 
-def test_probing_reads_and_closed_reads_are_told_apart(tmp_path: Path) -> None:
+def test_probing_reads_are_a_load_of_their_own(tmp_path: Path) -> None:
     data = tmp_path / "latencies.csv"
     data.write_text(
         "device,load,block_bytes,depth,threads,write_rate,read_rate,of,figure,value_us,source\n"
