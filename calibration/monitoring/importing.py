@@ -86,26 +86,14 @@ class Imported:
             "devices": devices,
             "default_devices": self.default_devices,
             "warnings": list(self.warnings),
-            "warnings_typed": [
-                {"code": note.code, "subject": note.subject, "text": note.text}
-                for note in capture.notes
-            ],
+            "warnings_typed": [dict(vars(note)) for note in capture.notes],
         }
         if self.refused is not None:
             document |= {
                 "refused": True,
                 "reason": self.refused.reason,
                 "needs": self.refused.needs,
-                "series": {
-                    name: {
-                        "samples": each.samples,
-                        "mean": each.mean,
-                        "nan_dropped": each.nan_dropped,
-                        "inf_dropped": each.inf_dropped,
-                        "gap": each.gap,
-                    }
-                    for name, each in self.refused.unnamed.items()
-                },
+                "series": {name: dict(vars(each)) for name, each in self.refused.unnamed.items()},
             }
         return document
 
