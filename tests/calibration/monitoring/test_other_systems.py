@@ -98,6 +98,34 @@ def test_gstat_says_how_long_a_report_is_and_has_none_since_boot(tmp_path: Path)
     assert document["devices"]["ada0"]["samples"] == 2
 
 
+def test_values_of_get_counter_name_their_counter(tmp_path: Path) -> None:
+    disk = r"\\srv\physicaldisk(0 c:)\disk"
+    rows = [
+        f'"14.03.2024 10:00:{second}","{disk} {what}/sec","{value}"'
+        for second in ("00", "10")
+        for what, value in (("reads", 60), ("write bytes", 327680))
+    ]
+    document = imported("\n".join(['"Timestamp","Path","Value"', *rows]) + "\n", tmp_path, ".csv")
+    figures = document["devices"]["0 c:"]
+    assert (figures["read_iops_mean"], figures["write_bytes_per_s_mean"]) == (60, 327_680)
+
+
+def test_a_direction_that_a_chart_draws_below_is_turned(tmp_path: Path) -> None:
+    rows = "".join(f"{at},480.0,-320.0\n" for at in (1709287200, 1709287210))
+    document = imported(f"time,sda reads,sda writes\n{rows}", tmp_path, ".csv")
+    assert document["devices"]["sda"]["write_iops_mean"] == 320
+    assert {"negative", "assumed"} <= {each["code"] for each in document["warnings_typed"]}
+
+
+def test_lines_behind_times_without_blanks_between_reports(tmp_path: Path) -> None:
+    title = "Device            r/s     rkB/s r_await     w/s     wkB/s w_await  aqu-sz  %util\n"
+    row = "sda             60.00    480.00    0.50   40.00    320.00    0.80    0.06  10.00\n"
+    text = "".join(f"2024-03-14T10:00:{at} {line}" for at in ("00", "10", "20")
+                   for line in (title, row))  # fmt: skip
+    document = imported(text, tmp_path)
+    assert (document["interval_s"], document["end"]) == (10, "2024-03-14T10:00:20")
+
+
 def test_times_without_a_date_are_said(tmp_path: Path) -> None:
     text = 'Time\tdisk.dev.read["sda"]\nnone\tcount/second\n10:00:00\t?\n10:00:10\t60.0\n'
     document = imported(text + "10:00:20\t60.0\n", tmp_path)
