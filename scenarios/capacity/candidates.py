@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
+from raidlab.devices.trees import get
 from raidlab.devices.units import IO_RATE, RATE, SIZE
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
@@ -383,7 +384,10 @@ def _of_question(fault: Fault, question: Question) -> Fault:
     """A fault of a candidate's scenario with the question's file and key."""
     first, dot, rest = fault.key.partition(".")
     key = f"{ {'workload': 'load', 'array': 'candidates'}.get(first, first) }{dot}{rest}"
-    return replace(fault, key=key, file=fault.file and str(question.path or ""))
+    written = get({"load": question.table.load}, key)
+    # A rate stands in the scenario as it has grown.
+    value = fault.value if written is None else written
+    return replace(fault, key=key, value=value, file=fault.file and str(question.path or ""))
 
 
 def _build(question: Question, candidate: Candidate) -> list[Fault]:

@@ -11,7 +11,7 @@ use crate::ssd::map::scattered::Scattered;
 use raidlab_kernel::Bits;
 
 /// Slots up to which all marks are bits: 32 MiB of them.
-const SMALL: usize = 1 << 28;
+pub(crate) const ALL_BITS: u64 = 1 << 28;
 /// The hash table takes at most the memory of bits divided by this.
 const PART_OF_BITS: usize = 4;
 /// Slots of an entry, as a power of two.
@@ -20,7 +20,7 @@ const ENTRY_SLOTS: u32 = 1 << ENTRY_SHIFT;
 
 /// Marks by slot.
 #[derive(Debug)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     /// Of rewritten blocks: the slot holds valid data. Of the layout's blocks: it no longer does,
     /// unless that is in `scattered`.
     bits: Bits,
@@ -45,7 +45,7 @@ impl From<Bits> for Marks {
 impl Marks {
     /// No slot is marked.
     pub(super) fn new(slots: usize) -> Marks {
-        Marks::with(slots, slots > SMALL)
+        Marks::with(slots, slots as u64 > ALL_BITS)
     }
 
     fn with(slots: usize, is_large: bool) -> Marks {
