@@ -219,13 +219,25 @@ def _values(path: Path, faults: Faults, depth: int) -> tuple[Tree, dict[str, Sou
             stated[key] = Source(source="assumed", note=f"{path.name} states no source for it")
     # What this file says of a table's source must not be hidden by the other's finer statement.
     base_sources = {
-        key: source
+        key: _without(source, stated)
         for key, source in base_stated.items()
-        if not any(key == own or key.startswith(own + ".") for own in stated)
+        if not _is_restated(key, stated)
     }
     merged = _merged(inherited, values)
     used = needed(merged, base_sources | stated)
     return merged, {key: source for key, source in base_sources.items() if key in used} | stated
+
+
+def _is_restated(key: str, stated: Mapping[str, Source]) -> bool:
+    return any(key == own or key.startswith(own + ".") for own in stated)
+
+
+def _without(source: Source, stated: Mapping[str, Source]) -> Source:
+    """A source whose number is no longer drawn together with those of which others are stated."""
+    kept = {key: rho for key, rho in source.correlations.items() if not _is_restated(key, stated)}
+    if len(kept) == len(source.correlations):
+        return source
+    return source.model_copy(update={"correlations": kept})
 
 
 def _file_of(like: Any, path: Path, faults: Faults) -> Path | None:

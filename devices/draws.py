@@ -6,7 +6,7 @@ two right triangles (of logarithms, where no bound is zero). A fitted number has
 its logarithm is normal around that of the fit, so wide that the number itself has the standard
 error. With r, the error over the number, sigma^2 = ln((1 + sqrt(1 + 4 r^2)) / 2): r^2 where r is
 small, and within orders of magnitude where the fit hardly knows the number. Where a file states
-`correlations`, errors of one fit are drawn together; without, each by itself.
+`correlations`, numbers are drawn together; without, each by itself.
 
 Every draw is a device that can be: sizes are whole blocks of 4 KiB, times below one nanosecond are
 none or one, and a number that another one bounds stays at that bound (`_AT_MOST`).
@@ -135,7 +135,7 @@ def _together(device: Device, randomness: random.Random) -> dict[str, float]:
 
 
 def correlated(device: Device) -> list[str]:
-    """Keys of the fitted numbers of which the file says how their errors go together."""
+    """Keys of the numbers of which the file says how their errors go together."""
     pairs = {
         (key, other) for key, source in device.sources.items() for other in source.correlations
     }

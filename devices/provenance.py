@@ -55,7 +55,7 @@ class Source(BaseModel):
     range: tuple[str, str] | None = None
     """Bounds of an assumed number, as quantities."""
     correlations: dict[str, Annotated[float, Field(ge=-1, le=1)]] = Field(default_factory=dict)
-    """Of the error of a fitted number with those of others of the same fit, by their keys."""
+    """Of the error of a number with those of others, by their keys: of the same fit, or assumed."""
 
     def __str__(self) -> str:
         """For people: `fitted ± 3 % (S4610 on AHCI): both directions together`."""
@@ -133,15 +133,22 @@ def check_sources(
 
 
 def _check_correlations(found: Mapping[str, Source], faults: Faults) -> None:
-    """Errors go together with those of other numbers that were fitted."""
-    fitted = tuple(key for key, source in found.items() if source.source == "fitted")
+    """Errors go together with those of other numbers that are drawn."""
+    drawn = tuple(
+        key
+        for key, source in found.items()
+        if source.source == "fitted" or source.range is not None
+    )
     for key, source in found.items():
         for other in source.correlations:
             where = f"{SOURCES}.{key}.correlations"
-            if key not in fitted:
-                faults.add(where, other, "left out: only a fitted number has correlations")
-            elif other == key or other not in fitted:
-                faults.add(where, other, "another fitted number of this file", fitted)
+            if key not in drawn:
+                allowed = "left out: only a fitted number, or one with a range, has correlations"
+                faults.add(where, other, allowed)
+            elif other == key or other not in drawn:
+                faults.add(
+                    where, other, "another number of this file, fitted or with a range", drawn
+                )
 
 
 def _key_of(key: str, stated: Mapping[str, Source]) -> str | None:

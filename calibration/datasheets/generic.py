@@ -6,12 +6,14 @@ members or half of them state is stated, with the least and most of the members 
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from raidlab.devices.classes import hdd_class, ssd_class
+from raidlab.devices.datasheet.priors import BLOCK
 from raidlab.devices.datasheet.sheet import SPREADS, Sheet, read_sheet
 from raidlab.devices.links import Interface
 from raidlab.devices.spec_writer import SHEET_SCHEMA, toml_value, with_schema
@@ -131,7 +133,27 @@ def _figures(found: Sequence[Sheet]) -> Iterator[tuple[str, float, float, float]
         if len(values) < 2 and 2 * len(values) < len(found):
             continue
         middle = statistics.median_low if key in _STEPPED_KEYS else statistics.median
-        yield key, min(values), middle(values), max(values)
+        figure = middle(values)
+        if key == "random_write" and found[0].burst:
+            figure = min(figure, _burst_limit(found))
+        yield key, min(figure, *values), figure, max(values)
+
+
+def _burst_limit(found: Sequence[Sheet]) -> float:
+    """Writes of 4 KiB a second of a burst that the class's stream allows.
+
+    Not all members state both. The median of one may then contradict that of the other: a cache
+    takes random writes no faster than a stream. Members that state both say how near they come.
+    """
+    streams = [sheet.sequential_write for sheet in found if sheet.sequential_write]
+    shares = [
+        sheet.random_write * BLOCK / sheet.sequential_write
+        for sheet in found
+        if sheet.has_slc_cache and sheet.random_write and sheet.sequential_write
+    ]
+    if not streams or not shares or len(shares) == len(found):
+        return math.inf
+    return statistics.median(shares) * statistics.median(streams) / BLOCK
 
 
 def _interface(found: Sequence[Sheet]) -> str:

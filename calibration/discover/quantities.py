@@ -120,12 +120,17 @@ def line_rate(text: object) -> str | None:
 
 
 def interface(family: str | None, rate: object = None) -> str | None:
-    """`sata-6g` of a family and a line rate; the family alone if the rate is unknown."""
+    """`sata-6g` of a family and a line rate; the family alone if the rate is unknown.
+
+    SATA ends at 6 Gb/s: a faster rate is that of an expander's link before the drive.
+    """
     word = (family or "").lower()
     if "nvme" in word or "pcie" in word:
         return "nvme"
     found = next((name for name in ("sata", "sas") if name in word), None)
     speed = line_rate(rate)
+    if found == "sata" and speed in ("12g", "24g"):
+        speed = None
     return found if found is None or speed is None else f"{found}-{speed}"
 
 

@@ -36,11 +36,16 @@ _LUN_VENDOR = re.compile(
     re.IGNORECASE,
 )
 _LUN_MODEL = re.compile(
-    r"^(lun|open-v|2145|2107900|vraid|raid 5|universal xport|md3\d|me4|me5|"
-    r"flasharray|symmetrix|vv|compellent vol|100e-00|p2000|msa \d|1814|1818|1746|iscsi disk|"
-    r"virtual-disk|iscsi storage)\b",
+    r"^(?:(lun|open-\w+|2145|vraid|raid 5|universal xport|me4|me5|"
+    r"flasharray|symmetrix|vv|compellent vol|100e-00|iscsi ?disk|powerstore|xtremapp|invista|"
+    r"virtual-disk|iscsi storage|fcdisk|infinibox|inf-01-00|de_series|disk array|"
+    r"17(22|24|26|42|46)|18(13|14|15|18)|1750\d*|2105\w*|2107\w*|2810xiv|hsv\d{3}|"
+    r"df\d{3}f|flashsystem\S*|ramsan\S*|eternus\S*|vdasd|axiom|s2a|sfa|hi-sds|comstar|"
+    r"k2|tp9\d{3}|csm[12]00_r|lcsm100_\w|storedge 3\w*)(?=\s|$)"
+    r"|msa ?(\d|volume)|msa[12]\d{3}|p[24]000\b|p2000|md3\d|storedge )",
     re.IGNORECASE,
 )
+"""Products of disk arrays, as their inquiries have them (hardware table of multipath-tools)."""
 _VOLUME = re.compile(
     r"\bperc\b|megaraid|\bmr\s?-?\d{4}|\bmr93|\bmr94|\bmr95|logical volume|serveraid|"
     r"\braid (\d+|ctlr|array)\b|raid ctlr|raid \d{3}|\basr\d{4}|praid|\brs[23]\w+|smc\d{4}|"
@@ -61,6 +66,18 @@ def vendor_and_model(text: str | None) -> tuple[str | None, str | None]:
     if match is None:
         return None, " ".join(plain.split()) or None
     return match["vendor"], " ".join(match["model"].split())
+
+
+def joined_model(vendor: str | None, model: str | None) -> tuple[str | None, str | None]:
+    """Vendor and model of an inquiry, a model that runs through both fields put together.
+
+    Some firmware cuts a SATA drive's model at the 8 characters of the vendor: `ST310003`, `40NS`.
+    """
+    if vendor is None or vendor.upper() == "ATA":
+        return None, model
+    if model and len(vendor) == 8 and sum(map(str.isdigit, vendor)) > 2:
+        return None, vendor + model
+    return vendor, model
 
 
 def is_virtual(vendor: str | None, model: str | None, name: str | None = None) -> bool:

@@ -22,7 +22,7 @@ from raidlab.scenarios.fio.report import About, FioDocument, JobSlowIo, fio_json
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.results.diagnostics.judges import DRIVES, warnings_of
 from raidlab.scenarios.results.diagnostics.observed import Observed
-from raidlab.scenarios.results.slow_ios import cause
+from raidlab.scenarios.results.slow_cause import cause
 from raidlab.scenarios.running.details import plan_of
 from raidlab.scenarios.running.engine_faults import RefusedError, plan_faults
 from raidlab.scenarios.running.simulate import rows_of, run_plans

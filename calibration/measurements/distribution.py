@@ -6,6 +6,7 @@ cumulative share is taken as linear in the logarithm of the latency.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,8 +20,31 @@ _LEAST_KNOWN = 2
 """Percentiles that make a distribution."""
 
 
+_CURVES: dict[int, tuple[weakref.ref[Latency], Array, Array]] = {}
+"""By identity: a fit reads each distribution at many percentiles, and none of them changes."""
+
+
 def curve(latency: Latency) -> tuple[Array, Array]:
-    """Latencies in microseconds, ascending, and the share of I/Os up to each; empty if unknown."""
+    """Latencies in microseconds, ascending, and the share of I/Os up to each; empty if unknown.
+
+    Both are read-only: they are made once for as long as the distribution lives.
+    """
+    key = id(latency)
+    if (known := _CURVES.get(key)) is not None and known[0]() is latency:
+        return known[1], known[2]
+    at, shares = _drawn(latency)
+    at.flags.writeable = shares.flags.writeable = False
+    _CURVES[key] = (weakref.ref(latency, lambda gone: _forget(key, gone)), at, shares)
+    return at, shares
+
+
+def _forget(key: int, gone: weakref.ref[Latency]) -> None:
+    """Leaves alone what another distribution has stored at this address meanwhile."""
+    if (known := _CURVES.get(key)) is not None and known[0] is gone:
+        del _CURVES[key]
+
+
+def _drawn(latency: Latency) -> tuple[Array, Array]:
     if latency.bins_ns:
         at = np.array([at for at, _ in latency.bins_ns], dtype=float) / 1e3
         counts = np.array([count for _, count in latency.bins_ns], dtype=float)

@@ -60,6 +60,8 @@ def drop_since_boot(capture: Capture, asked: SinceBoot) -> bool:
 
 
 def _is_since_boot(capture: Capture) -> bool:
+    if capture.first_is_longer:
+        return True
     every = [each for each in capture.series.values() if len(each) > 0]
     first = capture.runs[0] if capture.runs else {}
     lengths = [each.length for each in every if not np.isnan(each.length[0])]

@@ -91,7 +91,8 @@ def figures(series: Series) -> Figures:
     def size(rate: Quantity, amount: Quantity, direct: Quantity) -> float | None:
         requests, moved = total(rate, amount), total(amount, rate)
         if requests and moved is not None:
-            return moved / requests
+            # Bytes that round to nothing, such as 0.00 MB/s, say no size.
+            return moved / requests if moved else None
         return _mean(series.column(direct), weight) if requests is None else None
 
     def wait(rate: Quantity, latency: Quantity) -> float | None:

@@ -188,7 +188,8 @@ _KINDS = (
     ("merged", r"merge|time \(rate\)"),
     ("queue", r"queue|in.?flight|outstanding|avgqu|aqu|in progress|pending|depth"),
     ("util", r"util|busy|doing|active time|% ?time"),
-    ("wait", r"await|latenc|wait|response|time per|svc|(?<!a)time(?!out| series| \()"),
+    ("wait", r"await|\bms/(r|w|t|read|write)\b|latenc|wait|response|time per|svc"
+             r"|(?<!a)time(?!out| series| \()"),
     ("size", r"(request|avg|average|mean|io|block)\s*size|bytes per|areq|bytes/(op|read|write|io)"),
     ("bytes", r"byte|throughput|bandwidth|[kmg]i?b(/|p)s|\bdata\b|sectors?|[kmg]b\b"),
     ("ios", r"iops|completed|ops\b|operation|request|\bio/s|[rw]/s|count|rate|io\b|reads?/s"
@@ -246,7 +247,8 @@ def _scale_of(kind: str, low: str, unit: str) -> tuple[float, str]:
         return 1e3, "latencies were taken as seconds"
     if kind == "bytes":
         for pattern, scale in (
-            (r"ki?b|kilo", KIB), (r"mi?b(?!i)|mega", MIB), (r"sector", 512.0),
+            (r"ki?b|kilo", KIB), (r"mi?b(?!i)|mega", MIB), (r"gi?b(?!i)|giga", KIB * MIB),
+            (r"sector", 512.0),
         ):  # fmt: skip
             if re.search(pattern, low):
                 return scale, ""

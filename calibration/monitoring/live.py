@@ -20,8 +20,8 @@ from raidlab.calibration.monitoring.sisters import SYS_BLOCK, Unlike, compared, 
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
 from raidlab.scenarios.spec.monitored import MonitoredLoad
+from raidlab.scenarios.studies.openness import doubt
 from raidlab.scenarios.studies.present import Present, System, beside
-from raidlab.scenarios.studies.present_report import doubt
 from raidlab.scenarios.studies.running import Running
 
 

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from raidlab.calibration.monitoring.clock import Parsed, order_of, written
+from raidlab.calibration.monitoring.clock import Parsed, order_of, parse, written
 from raidlab.calibration.monitoring.rows import Layout
 from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantity, Series
 
@@ -24,6 +24,12 @@ RATES = (Q.READS, Q.WRITES, Q.IOS, Q.READ_BYTES, Q.WRITE_BYTES, Q.BYTES, Q.QUEUE
 """What an idle device has zero of; sizes and latencies have no value then."""
 _HOLE: Final = 10.0
 """Usual intervals after which a report is said to be late."""
+_HALF_DIGIT: Final = 0.005
+"""Half of the last digit of a rate."""
+_WIDTH: Final = 0.1
+"""Width of the range of a report's length, relative to it, from which on it is not sure."""
+_LONGER: Final = 3.0
+"""Times as long as any other, from which on a report is of another kind."""
 _RARE = {Q.DISCARDS, Q.DISCARD_BYTES, Q.FLUSHES, Q.D_AWAIT, Q.F_AWAIT}
 
 
@@ -47,8 +53,12 @@ class Reports:
     """Seconds that a report covers, where its own columns say so."""
     amounts: dict[int, float] = field(default_factory=dict)
     """Bytes from which `elapsed` was computed: the more, the surer."""
+    most: dict[int, float] = field(default_factory=dict)
+    """Seconds that a report covers at most, where its own columns say so."""
     runs: list[int] = field(default_factory=list)
     """The report that each run of the tool begins with."""
+    date: str | None = None
+    """The day on which the first run began, as it is printed: for reports with a time alone."""
 
     def device(self, name: str) -> _Device:
         """The rows of a device."""
@@ -84,13 +94,19 @@ class Reports:
         for quantity, step in steps.items():
             device.step[quantity] = max(step, device.step.get(quantity, 0.0))
 
-    def lasted(self, reports: NDArray[np.int32], amounts: Array, rates: Array) -> bool:
+    def lasted(
+        self, reports: NDArray[np.int32], amounts: Array, rates: Array, units: tuple[float, float]
+    ) -> bool:
         """Seconds of reports from an amount and its rate, of the device that moved most.
+
+        Amounts are whole numbers and rates have two digits behind the point. Where that leaves
+        more than one whole second open, as with a few MB, the report's length is unknown.
 
         Args:
             reports: Of each row.
             amounts: What passed in the whole report, in base units.
             rates: The same per second.
+            units: Of the printed amount and rate, in base units.
 
         Returns:
             True if any row says how long its report was.
@@ -101,11 +117,22 @@ class Reports:
         for report, amount, rate in zip(
             reports[order].tolist(), amounts[order].tolist(), rates[order].tolist(), strict=True
         ):
-            if amount > self.amounts.get(report, 0.0):
+            if amount <= self.amounts.get(report, 0.0):
+                continue
+            least, most = _range(amount, rate, units)
+            self.most[report] = min(most, self.most.get(report, math.inf))
+            seconds = _seconds(amount / rate, least, most)
+            if seconds is not None:
                 self.amounts[report] = amount
-                self.elapsed[report] = amount / rate
+                self.elapsed[report] = seconds
                 found = True
         return found
+
+    def first_is_longer(self) -> bool:
+        """True if the first report lasted longer than any after it can have: since boot."""
+        first = self.elapsed.get(0)
+        others = [most for report, most in self.most.items() if report > 0]
+        return first is not None and bool(others) and first > _LONGER * max(others)
 
     def lasted_by(
         self, layout: Layout, reports: Sequence[int] | NDArray[np.int32], matrix: Array
@@ -120,8 +147,17 @@ class Reports:
         for at, quantity, scale in layout.totals:
             if quantity in rates:
                 where, rate_scale = rates[quantity]
-                if self.lasted(numbers, matrix[:, at] * scale, matrix[:, where] * rate_scale):
+                amounts, per_s = matrix[:, at] * scale, matrix[:, where] * rate_scale
+                if self.lasted(numbers, amounts, per_s, (scale, rate_scale)):
                     yield layout.columns[at]
+        if Q.BYTES in rates and len(layout.totals) > 1 and Q.READ_BYTES not in rates:
+            where, rate_scale = rates[Q.BYTES]
+            unit = layout.totals[0][2]
+            amounts = sum(
+                (matrix[:, at] * scale for at, _, scale in layout.totals), np.zeros(len(matrix))
+            )
+            if self.lasted(numbers, amounts, matrix[:, where] * rate_scale, (unit, rate_scale)):
+                yield layout.columns[layout.totals[0][0]]
 
     def times(self) -> tuple[Array, str | None]:
         """The time of each report, and the zone."""
@@ -130,7 +166,8 @@ class Reports:
         parsed = Parsed(order)
         times = np.full(len(self.stamps), np.nan)
         zone, first_zone = None, True
-        day = 0.0
+        first = parse(f"{self.date} 00:00:00", order_of([self.date])[0]) if self.date else None
+        day = first.seconds if first is not None and first.dated else 0.0
         last = -math.inf
         for at, text in enumerate(self.stamps):
             stamp = None if text is None else parsed.at(text)
@@ -182,6 +219,7 @@ class Reports:
             capture.note("idle", names, "missing from some reports (-z): counted as idle there")
         capture.runs = [dict.fromkeys(capture.series, run) for run in self.runs or [0]]
         capture.boot = Boot.OPEN
+        capture.first_is_longer = self.first_is_longer()
 
     def _onwards(self, times: Array, capture: Capture) -> Array:
         """Times without the steps that a clock was set back by inside of a run of the tool.
@@ -256,6 +294,22 @@ class Reports:
                 text = f"begins where {before[0]} ends: the same disk under another name?"
                 capture.note("renamed", names[0], text)
         return found
+
+
+def _range(amount: float, rate: float, units: tuple[float, float]) -> tuple[float, float]:
+    """Least and most seconds that a rate needs for an amount, by the digits of both."""
+    half = _HALF_DIGIT * units[1]
+    most = (amount + units[0]) / (rate - half) if rate > half else math.inf
+    return (amount - units[0]) / (rate + half), most
+
+
+def _seconds(usual: float, least: float, most: float) -> float | None:
+    """How long a report was; None if the digits leave several seconds open."""
+    if most - least < _WIDTH * usual:
+        return usual
+    whole = math.ceil(least)
+    # The tool's interval is a whole number of seconds.
+    return float(whole) if 0 < whole <= most < whole + 1 else None
 
 
 def rows_of(

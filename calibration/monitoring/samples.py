@@ -164,6 +164,8 @@ class Capture:
     boot: Boot = Boot.NEVER
     runs: Sequence[Mapping[str, int]] = ()
     """Where each run of the tool begins in each series, if `boot` is open."""
+    first_is_longer: bool = False
+    """True if the first report's own amounts show that it lasted longer than those after it."""
     interval_from: str | None = None
     statistic_assumed: str | None = None
     repaired: bool = False

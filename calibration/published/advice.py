@@ -29,7 +29,7 @@ from raidlab.calibration.published.figures import (
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.schema import Table, check, read_toml
-from raidlab.scenarios.results.look import digits
+from raidlab.scenarios.results.number_text import digits
 
 _LINE: Final = 100
 """Characters of a line of the page."""

@@ -28,8 +28,8 @@ from raidlab.calibration.fitting.parameters.kinds import TABLE
 from raidlab.calibration.measurements.measurement import Measurement, Point
 from raidlab.calibration.twin.asks import KIB, Ask, kept_back
 from raidlab.calibration.twin.evidence import Errors, write_rows
+from raidlab.calibration.twin.intervals import interval_pct
 from raidlab.calibration.twin.loop import TwinSettings, run_twin
-from raidlab.calibration.twin.report import interval_pct
 from raidlab.calibration.twin.targets import SECONDS, SimulatedTarget
 
 MARKS: Final = ("<!-- made by `make hidden-evidence` -->", "<!-- end of hidden -->")

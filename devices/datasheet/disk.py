@@ -158,8 +158,8 @@ def _geometry(draft: Draft, disk: Disk) -> None:
     origin = Origin("derived", "sustained rate over a revolution and a skew")
     if sheet.media_rate is None:
         share = priors.OUTER_MB_S
-        ends = (f"{round(disk.outer_sectors * end)}" for end in (share.low, share.high))
-        origin = Origin("assumed", share.source, *ends)
+        low, high = (f"{round(disk.outer_sectors * end)}" for end in (share.low, share.high))
+        origin = Origin("assumed", share.source, low, high)
     draft.put("geometry.outer_sectors", disk.outer_sectors, origin)
     ratio = spindle.inner_over_outer
     low, high = (f"{round(disk.outer_sectors * share)}" for share in (ratio.low, ratio.high))

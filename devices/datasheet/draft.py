@@ -25,6 +25,8 @@ class Origin:
     low: str = ""
     high: str = ""
     """Bounds of what is assumed, or of a class of drives, as quantities."""
+    correlations: Mapping[str, float] = field(default_factory=dict)
+    """With which numbers it is drawn together, by their keys."""
 
     def to_toml(self) -> Tree:
         """For the table `[sources]`."""
@@ -33,6 +35,8 @@ class Origin:
             entry["note"] = self.note
         if self.low:
             entry["range"] = [self.low, self.high]
+        if self.correlations:
+            entry["correlations"] = dict(self.correlations)
         return entry
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from raidlab.devices.datasheet import priors
 from raidlab.devices.datasheet.client import fixed_slc_bytes
@@ -255,13 +255,16 @@ def _flush(draft: Draft, flash: Flash) -> None:
     else:
         what = "a flush behind a small write, less its program"
         times = _behind(usual, program, what)
-        draft.put("firmware.flush", quantity(times.best, "us"), assumed(times, "us"))
+        draft.put(_FLUSH, quantity(times.best, "us"), assumed(times, "us"))
     if flash.family != "sata":
         _fua(draft, flash, usual, program)
 
 
 def _fua(draft: Draft, flash: Flash, flush: Prior, program: float) -> None:
-    """What a write with FUA takes behind its own program; over SATA Linux sends none."""
+    """What a write with FUA takes behind its own program; over SATA Linux sends none.
+
+    Of a drive whose flush is not stated, both are drawn together: a slow one is slow at either.
+    """
     stated = flash.sheet.fua_latency
     if stated is not None:
         note = "fua_latency, less the program of its data"
@@ -269,14 +272,25 @@ def _fua(draft: Draft, flash: Flash, flush: Prior, program: float) -> None:
         draft.put("firmware.fua", quantity(time, "us"), Origin("derived", note))
         return
     over = priors.FUA_OVER_FLUSH
-    usual = Prior(flush.low * over.low, flush.best * over.best, flush.high * over.high, over.source)
-    times = _behind(usual, program, "a write with FUA over a flush, less its program")
-    draft.put("firmware.fua", quantity(times.best, "us"), assumed(times, "us"))
+    times = _behind(flush.times(over), program, "a write with FUA over a flush, less its program")
+    origin = assumed(times, "us")
+    if flush.low < flush.high:
+        origin = replace(origin, correlations={_FLUSH: round(flush.shared_with(over), 2)})
+    draft.put("firmware.fua", quantity(times.best, "us"), origin)
+
+
+_FLUSH: Final = "firmware.flush"
 
 
 def _behind(times: Prior, program: float, what: str) -> Prior:
-    """Microseconds behind a program of `program` us, of times in ms that include it."""
-    low, best, high = (
-        round(max(0.0, 1e3 * ms - program)) for ms in (times.low, times.best, times.high)
-    )
-    return Prior(low, best, high, f"{what}: {times.source}")
+    """Microseconds behind a program of `program` us, of times in ms that include it.
+
+    The time of which a quarter of the draws is below decides the lower bound, since nothing is left
+    of the shortest times.
+    """
+    best, high = (round(max(0.0, 1e3 * ms - program)) for ms in (times.best, times.high))
+    quarter = 1e3 * times.best * (times.low / times.best) ** priors.DRAWN_50 - program
+    low = 0.0
+    if best > 0 and quarter > 0:
+        low = best * (min(quarter, best) / best) ** (1 / priors.DRAWN_50)
+    return Prior(round(low, 1), best, high, f"{what}: {times.source}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import exp, log, sqrt
+from math import exp, hypot, log, sqrt
 from statistics import fmean, stdev
 from types import MappingProxyType
 
@@ -30,6 +30,20 @@ class Prior:
     def clamp(self, value: float) -> float:
         """`value`, or the bound that it is beyond."""
         return min(max(value, self.low), self.high)
+
+    def times(self, other: Prior) -> Prior:
+        """The product with a prior that does not depend on this one: widths add as squares."""
+        low, high = (
+            exp(hypot(log(getattr(self, end) / self.best), log(getattr(other, end) / other.best)))
+            for end in ("low", "high")
+        )
+        best = self.best * other.best
+        return Prior(best / low, best, best * high, other.source)
+
+    def shared_with(self, other: Prior) -> float:
+        """Correlation of this one's logarithm with that of its product with `other`."""
+        own, its = log(self.high / self.low), log(other.high / other.low)
+        return own / hypot(own, its)
 
 
 @dataclass(frozen=True)
@@ -184,17 +198,27 @@ _STUDENT_95 = 2.306
 """Student's t for 95 % and eight degrees of freedom: nine drives."""
 
 
+_DRAWN_95 = 1 - sqrt(2 * 0.025)
+"""Share of the way from a best guess to a bound that 95 % of draws keep to, on either side: the
+2.5th percentile of two right triangles with half of the draws each (devices/draws.py)."""
+DRAWN_50 = 1 - sqrt(2 * 0.25)
+"""As far as half of the draws keep to."""
+
+
 def _of_drives(values: Mapping[str, float]) -> tuple[float, float, float]:
-    """Geometric mean, and bounds between which a tenth drive lies 95 times in 100, of nine."""
+    """Geometric mean, and the bounds of draws of which 95 % lie where a tenth drive does.
+
+    A tenth drive lies 95 times in 100 within t s sqrt(1 + 1/9) of the logarithms' mean.
+    """
     logs = [log(value) for value in values.values()]
-    wide = _STUDENT_95 * stdev(logs) * sqrt(1 + 1 / len(logs))
+    wide = _STUDENT_95 * stdev(logs) * sqrt(1 + 1 / len(logs)) / _DRAWN_95
     low, best, high = (exp(fmean(logs) + side * wide) for side in (-1, 0, 1))
     return round(low, 2), round(best, 2), round(high, 2)
 
 
 FLUSH_MS = Prior(
     *_of_drives(FLUSHES_MS),
-    "geometric mean of nine client drives, and where a tenth lies 95 times in 100: "
+    "geometric mean of nine client drives; 95 % of draws lie where a tenth does: "
     + ", ".join(f"{drive} {ms:g}" for drive, ms in FLUSHES_MS.items()),
 )
 """A flush behind a small write, of drives without power-loss protection: those over SATA are no

@@ -7,7 +7,7 @@ from typing import Final
 from xml.sax.saxutils import escape
 
 from raidlab.notebooks.frame.room import Curve
-from raidlab.scenarios.results.look import digits
+from raidlab.scenarios.results.number_text import digits
 
 WIDTH: Final = 600
 """Of the drawing; all lengths are in its own units."""

@@ -14,7 +14,8 @@ from typing import Final
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.room import Choice, Curve
-from raidlab.scenarios.results.look import Column, Kind, Table, digits
+from raidlab.scenarios.report.tables import Column, Kind, Table
+from raidlab.scenarios.results.number_text import digits
 
 HEAD = ("student", "room", "prediction", "outcome", "unit", "kept")
 """Columns of an exported file."""

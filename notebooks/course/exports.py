@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from raidlab.notebooks.course.bank import Question
-from raidlab.scenarios.results.look import digits
+from raidlab.scenarios.results.number_text import digits
 
 _QTI = "http://www.imsglobal.org/xsd/imsqti_v2p1"
 _PACKAGE = "http://www.imsglobal.org/xsd/imscp_v1p1"

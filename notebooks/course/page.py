@@ -14,7 +14,7 @@ from raidlab.notebooks.course.lessons import Lesson
 from raidlab.notebooks.course.misconceptions import of_lesson
 from raidlab.notebooks.course.text import glossary_of_the_course, text_of
 from raidlab.notebooks.frame import catalogue, pages
-from raidlab.scenarios.results.look import digits, joined
+from raidlab.scenarios.results.number_text import digits, joined
 
 
 def page_of(

@@ -53,8 +53,8 @@ from raidlab.notebooks.frame.scenes import Shape as Shape
 from raidlab.notebooks.frame.scenes import Step as Step
 from raidlab.notebooks.frame.scenes import label as label
 from raidlab.notebooks.frame.scenes import path as path
-from raidlab.scenarios.results.look import digits as digits
-from raidlab.scenarios.results.look import dress as dress
-from raidlab.scenarios.results.look import log_axis as log_axis
-from raidlab.scenarios.results.look import part_name as part_name
-from raidlab.scenarios.results.look import percent as percent
+from raidlab.scenarios.report.look import dress as dress
+from raidlab.scenarios.report.look import log_axis as log_axis
+from raidlab.scenarios.results.number_text import digits as digits
+from raidlab.scenarios.results.number_text import part_name as part_name
+from raidlab.scenarios.results.number_text import percent as percent

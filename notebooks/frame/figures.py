@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from raidlab.scenarios.results import look
-from raidlab.scenarios.results.page import Box as PageBox
+from raidlab.scenarios.report.page import Box as PageBox
+from raidlab.scenarios.results import number_text
 
 
 def figure(value: float, unit: str = "") -> str:
     """A number with its unit: `4,107 IO/s`, `870 µs`."""
-    text = look.figure(value, unit)
+    text = number_text.figure(value, unit)
     return f"{text[:-2]}µs" if text.endswith(" us") else text
 
 
@@ -33,9 +33,9 @@ def spanned(numbers: Sequence[float], unit: str) -> str:
     """The least and the largest of some numbers, with two digits: `11 to 14 ms`."""
     low, high = (_two(value) for value in (min(numbers), max(numbers)))
     if low == high:
-        return figure(high, unit).replace(look.digits(high), f"{high:,g}")
+        return figure(high, unit).replace(number_text.digits(high), f"{high:,g}")
     # A prefix of the unit is that of the larger number.
-    scale, name = look.shown_unit(high, unit)
+    scale, name = number_text.shown_unit(high, unit)
     return f"{low / scale:,.6g} to {high / scale:,.6g} {name}".rstrip()
 
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from raidlab.notebooks.frame.scenes import Dot, Key, Scene, Shape, Step, label, path
-from raidlab.scenarios.results.look import PARTS, digits, part_name
+from raidlab.scenarios.report.look import PARTS
+from raidlab.scenarios.results.number_text import digits, part_name
 from raidlab.scenarios.results.row import IoRow
 from raidlab.scenarios.spec.run_result import Stage
 

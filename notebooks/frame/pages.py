@@ -28,11 +28,11 @@ from raidlab.notebooks.frame.room import (
 )
 from raidlab.notebooks.frame.said import Drawn, said
 from raidlab.notebooks.frame.seeds import of_five
-from raidlab.scenarios.results.look import joined
+from raidlab.scenarios.results.number_text import joined
 
 _DIGITS = 4
 """Of the numbers in pictures."""
-_RESULTS = "raidlab.scenarios.results"
+_REPORT = "raidlab.scenarios.report"
 _MENU = "\n@media (max-width: 699px) { main h1, main nav.kind { padding-right: 2.75rem; } }"
 """On a phone the menu of the notebook stands beside a room's first lines."""
 _SCRIPTS = ("predict.js", "pictures.js", "scenes.js", "room.js")
@@ -196,7 +196,7 @@ def script() -> str:
 
 def drawing() -> str:
     """Plotly's basic part, and how pages draw with it."""
-    library = files(_RESULTS).joinpath("static", "plotly-basic.min.js").read_text("utf-8")
+    library = files(_REPORT).joinpath("static", "plotly-basic.min.js").read_text("utf-8")
     return "\n".join([library, _render("draw.js.j2")])
 
 
@@ -288,7 +288,7 @@ def _render(name: str, **values: Any) -> str:
 def _templates() -> jinja2.Environment:
     found = {
         each.name: each.read_text("utf-8")
-        for package in (_RESULTS, "raidlab.notebooks.frame")
+        for package in (_REPORT, "raidlab.notebooks.frame")
         for each in files(package).joinpath("templates").iterdir()
         if each.name.endswith((".j2", ".js"))
     }

@@ -1,4 +1,4 @@
-"""Pictures that rooms share, in the look of all pages (`raidlab.scenarios.results.look`)."""
+"""Pictures that rooms share, in the look of all pages (`raidlab.scenarios.report.look`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 
 import plotly.graph_objects as go
 
-from raidlab.scenarios.results.look import (
+from raidlab.scenarios.report.look import (
     BLACK,
     BLUE,
     GREY,
@@ -18,13 +18,12 @@ from raidlab.scenarios.results.look import (
     PARTS,
     apart,
     depth_axis,
-    digits,
     dress,
     end_label,
     line,
     log_axis,
-    part_name,
 )
+from raidlab.scenarios.results.number_text import digits, part_name
 from raidlab.scenarios.results.row import IoRow
 from raidlab.scenarios.spec.run_result import Stage
 

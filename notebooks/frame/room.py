@@ -10,8 +10,8 @@ from typing import Any, Final, Protocol
 
 from raidlab.devices.spec_writer import toml_value
 from raidlab.notebooks.frame.scenes import Scene
-from raidlab.scenarios.results.page import Box as PageBox
-from raidlab.scenarios.results.page import Picture as Picture
+from raidlab.scenarios.report.page import Box as PageBox
+from raidlab.scenarios.report.page import Picture as Picture
 
 Value = int | float | str
 LETTERS_OF_HALF_A_ROW: Final = 14

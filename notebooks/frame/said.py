@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TypedDict, TypeGuard
 
-from raidlab.scenarios.results.look import digits
+from raidlab.scenarios.results.number_text import digits
 
 _FLAT = 0.02
 """Change below which a curve stays where it is, as a share of its largest value."""

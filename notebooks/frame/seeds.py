@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from raidlab.notebooks.frame.figures import Box, spanned
 from raidlab.notebooks.frame.room import Answer, Picture, Room, Values
 from raidlab.notebooks.frame.running import progress
-from raidlab.scenarios.results.page import Box as PageBox
+from raidlab.scenarios.report.page import Box as PageBox
 
 SEEDS = 5
 """Runs of a band."""

@@ -28,8 +28,8 @@ from raidlab.notebooks.planner.uploads import Upload, taken
 from raidlab.scenarios.capacity.answer import Answer
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
-from raidlab.scenarios.capacity.report import plan_page
-from raidlab.scenarios.results.page import Fragment
+from raidlab.scenarios.report.page import Fragment
+from raidlab.scenarios.report.planner.report import plan_page
 from raidlab.scenarios.running.store import Store, StoreError, default_limit, default_path
 from raidlab.scenarios.studies.running import Running
 

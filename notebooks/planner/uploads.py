@@ -19,7 +19,7 @@ from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.files.checks import check_file
 from raidlab.scenarios.files.kinds import JOB_ENDINGS, WrittenKind, kind_of
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.spec.monitored import MonitoredLoad
 from raidlab.scenarios.spec.trees import WorkloadTree
 from raidlab.scenarios.spec.written import scenario_tree

@@ -190,7 +190,7 @@ def calibrate(
     from raidlab.calibration.fitting.estimation.stages import Settings
     from raidlab.calibration.fitting.report.posterior import device_files
     from raidlab.calibration.fitting.report.posterior import document as posterior_of
-    from raidlab.calibration.fitting.report.report import grouped_warnings
+    from raidlab.calibration.report.fit import grouped_warnings
 
     settings = Settings(
         kind=kind or _kind_of(like, system, measurement),
@@ -242,7 +242,7 @@ def calibrate(
         drawn = [] if draws is None else list(device_files(result, posterior))
 
     def page() -> str:
-        from raidlab.calibration.fitting.report.report import html_calibration
+        from raidlab.calibration.report.fit import html_calibration
 
         return html_calibration(result, again("calibrate"), _bands(bands))
 
@@ -332,7 +332,7 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
 
 
 def _show(result: Calibration, bands: Posterior | None, output: Output) -> None:
-    from raidlab.calibration.fitting.report import report
+    from raidlab.calibration.report import fit as report
 
     tables = [report.parameters_table(result.fit.estimates), report.parts_table(result)]
     shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)

@@ -19,7 +19,8 @@ from raidlab.commands.tables import Output, Shown, print_shown
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
-from raidlab.scenarios.results.look import Cell, Column, Kind, Table, digits
+from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
+from raidlab.scenarios.results.number_text import digits
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.estimation.joint import JointFit, Member
@@ -119,7 +120,7 @@ def _decide(out: Path | None, members: Sequence[Member]) -> None:
 
 
 def _shown(result: JointFit) -> Shown:
-    from raidlab.calibration.fitting.report.report import parameters_table
+    from raidlab.calibration.report.fit import parameters_table
 
     columns = [
         Column("measurement", kind=Kind.TEXT, width=24),

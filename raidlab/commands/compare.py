@@ -176,7 +176,7 @@ def compare(
     title = f"{measured.name} and {system}"
 
     def html_page() -> str:
-        from raidlab.calibration.fitting.report.report import html_comparison
+        from raidlab.calibration.report.fit import html_comparison
 
         line = again("compare")
         return html_comparison(title, measured, rows, notes, seed, line)
@@ -313,7 +313,7 @@ def _of_scenario(path: str) -> Bench:
 
 
 def _show(title: str, rows: list[Compared], output: Output) -> None:
-    from raidlab.calibration.fitting.report import report
+    from raidlab.calibration.report import fit as report
 
     shown = Shown(title, report.comparison_answer(rows), [report.points_table(rows, None)])
     print_shown(shown, output)

@@ -42,10 +42,10 @@ def compare_live(watch: Watch) -> None:
         SpecError: No scenario, no time, no counters.
         Exit: It was interrupted; what was seen until then is shown.
     """
-    from raidlab.calibration.monitoring import live_report as report
     from raidlab.calibration.monitoring import record as recording
     from raidlab.calibration.monitoring.live import watched
     from raidlab.calibration.monitoring.nvme_log import read_logs
+    from raidlab.calibration.report import live as report
     from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies.present import System
     from raidlab.scenarios.studies.running import Running

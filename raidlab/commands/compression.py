@@ -42,7 +42,7 @@ def compression(
 
     A drive is loaded with random and sequential reads and writes; a scenario with its own loads.
     """
-    from raidlab.scenarios.studies import compression_report as report
+    from raidlab.scenarios.report.studies import compression as report
     from raidlab.scenarios.studies.compression import compressions
 
     allowed = 'percent from 0 to 100, with commas, such as "0,50,98"'

@@ -43,7 +43,7 @@ def controllers(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.studies import controllers_report as report
+    from raidlab.scenarios.report.studies import controllers as report
     from raidlab.scenarios.studies.controllers import Setup, chosen_controllers, compare_controllers
 
     loads = _profiles(profiles)

@@ -41,7 +41,7 @@ from raidlab.devices.search import (
 from raidlab.devices.trees import Document
 from raidlab.devices.units import format_size
 from raidlab.output import echo
-from raidlab.scenarios.results.look import Column, Kind, Table
+from raidlab.scenarios.report.tables import Column, Kind, Table
 
 
 @command
@@ -117,7 +117,7 @@ def devices(
 
 def _page(device: Device, name: str, html: Path, output: Output) -> None:
     """Measures a drive as reviewers do, and writes its page."""
-    from raidlab.scenarios.studies import drive_report as report
+    from raidlab.scenarios.report.studies import drive as report
     from raidlab.scenarios.studies.drive import drive_spec, measure
 
     drive_spec(device)

@@ -37,7 +37,7 @@ def diff(
     workers: Workers = None,
 ) -> None:
     """Show two scenarios or results beside each other: files, figures, where the time goes."""
-    from raidlab.scenarios.studies import diff_report as report
+    from raidlab.scenarios.report.studies import diff as report
     from raidlab.scenarios.studies.diff import diff as compared
     from raidlab.scenarios.studies.diff import side_of
     from raidlab.scenarios.studies.running import Running

@@ -50,9 +50,9 @@ def fit_load(
 
     Exits with 1 if nothing that is open gives the monitored waits.
     """
+    from raidlab.scenarios.report.studies import present as report
     from raidlab.scenarios.spec.monitored import read_monitored
     from raidlab.scenarios.spec.written import scenario_tree
-    from raidlab.scenarios.studies import present_report as report
     from raidlab.scenarios.studies.openness import fit_open
     from raidlab.scenarios.studies.present import System
     from raidlab.scenarios.studies.running import Running

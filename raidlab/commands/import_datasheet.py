@@ -21,7 +21,7 @@ from raidlab.commands.files_written import Reads, Writes, own_device
 from raidlab.commands.outputs import deliver
 from raidlab.commands.tables import Output, opening, print_table
 from raidlab.output import echo
-from raidlab.scenarios.results.look import Column, Kind, Table
+from raidlab.scenarios.report.tables import Column, Kind, Table
 
 if TYPE_CHECKING:
     from raidlab.calibration.datasheets.build import Imported

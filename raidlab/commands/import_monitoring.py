@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from raidlab.calibration.monitoring.readers.reader import Options
 
 FORMATS = (
-    "iostat", "iostat-json", "sar", "sadf", "diskstats", "node-exporter", "prometheus", "csv",
-    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl", "pcp",
-    "atop",
+    "iostat", "iostat-json", "iostat-bsd", "sar", "sadf", "diskstats", "node-exporter",
+    "prometheus", "csv", "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon",
+    "dstat", "collectl", "pcp", "atop",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
 
@@ -91,8 +91,9 @@ def monitoring(
     wide: Wide = False,
 ) -> None:
     """Import what monitoring tools printed: rates, sizes, mix, queues and latencies over time."""
-    from raidlab.calibration.monitoring import importing, report
+    from raidlab.calibration.monitoring import importing
     from raidlab.calibration.monitoring.load import load_of
+    from raidlab.calibration.report import monitoring as report
 
     options = _options(interval, metric, columns, statistic)
     found = importing.import_monitoring(

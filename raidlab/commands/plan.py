@@ -44,10 +44,10 @@ def plan(
 
     Exits with 1 if no candidate fits. Interrupted, the same command goes on from there.
     """
-    from raidlab.scenarios.capacity import report
     from raidlab.scenarios.capacity.plan import plan as answer_it
     from raidlab.scenarios.capacity.question import load_question
-    from raidlab.scenarios.studies.present_report import hours_table
+    from raidlab.scenarios.report.planner import report
+    from raidlab.scenarios.report.studies.present import hours_table
     from raidlab.scenarios.studies.running import Running
 
     asked = load_question(question)

@@ -48,7 +48,7 @@ def rebuild(
 
     Interrupted with Ctrl-C it shows what is measured so far: the same command goes on from there.
     """
-    from raidlab.scenarios.studies import rebuild_report as report
+    from raidlab.scenarios.report.studies import rebuild as report
     from raidlab.scenarios.studies.rebuild import rebuilds
 
     allowed = 'percent above 0, at most 100, with commas, such as "10,30,100"'

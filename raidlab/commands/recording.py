@@ -16,7 +16,7 @@ from raidlab.commands.files_written import Writes
 from raidlab.commands.outputs import Texts
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
-from raidlab.scenarios.results.chrome_trace import chrome_trace
+from raidlab.scenarios.report.runs.chrome_trace import chrome_trace
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, Side
 from raidlab.scenarios.running.details import MOST_IOS, Details
@@ -176,7 +176,7 @@ def files(
 
     @cache
     def page() -> str:
-        from raidlab.scenarios.results.report import html_report
+        from raidlab.scenarios.report.runs.report import html_report
 
         return html_report(result, line)
 

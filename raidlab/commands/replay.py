@@ -48,13 +48,14 @@ from raidlab.devices.reading import unreadable
 from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
-from raidlab.scenarios.results import answers
-from raidlab.scenarios.results.goal_table import goal_table
+from raidlab.scenarios.report.runs import answers
+from raidlab.scenarios.report.runs.goal_table import goal_table
+from raidlab.scenarios.report.runs.report import events_table, wear_table
+from raidlab.scenarios.report.runs.slow_ios import table as slow_ios
+from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.goals import without_effect
-from raidlab.scenarios.results.look import Column, Kind, Table, figure
-from raidlab.scenarios.results.report import events_table, wear_table
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.results.slow_ios import table as slow_ios
 from raidlab.scenarios.results.within import goals_of_run, with_goals
 
 if TYPE_CHECKING:

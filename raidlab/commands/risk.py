@@ -74,8 +74,8 @@ def risk(
     Without --rebuild the time of a rebuild is simulated under the scenario's load.
     """
     from raidlab.devices.faults import Faults, SpecError
+    from raidlab.scenarios.report import risk as report
     from raidlab.scenarios.results.goals import goals_of
-    from raidlab.scenarios.risk import report
     from raidlab.scenarios.risk.assess import Question, assess
     from raidlab.scenarios.risk.histories import Batch
     from raidlab.scenarios.spec.written import scenario_tree

@@ -46,16 +46,16 @@ from raidlab.commands.recording import (
 from raidlab.commands.tables import Output, Wide, opening, print_notes, print_table
 from raidlab.output import echo
 from raidlab.scenarios.planning.scenario import load_scenario
-from raidlab.scenarios.results import answers
+from raidlab.scenarios.report.runs import answers
+from raidlab.scenarios.report.runs.event_summary import integrity_summary
+from raidlab.scenarios.report.runs.goal_table import goal_table
+from raidlab.scenarios.report.runs.report import events_table, wear_table
+from raidlab.scenarios.report.runs.slow_ios import table as slow_ios
 from raidlab.scenarios.results import sampled as over_time
 from raidlab.scenarios.results.bottleneck import latency_bound
 from raidlab.scenarios.results.endurance import cautions, endurance
-from raidlab.scenarios.results.event_summary import integrity_summary
-from raidlab.scenarios.results.goal_table import goal_table
 from raidlab.scenarios.results.goals import without_effect
-from raidlab.scenarios.results.report import events_table, wear_table
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.slow_ios import table as slow_ios
 from raidlab.scenarios.results.within import goals_of_loads, goals_of_run, with_goals
 from raidlab.scenarios.running.simulate import Interrupted, UnsavedError, simulate
 from raidlab.scenarios.studies.draws import check_draws

@@ -62,11 +62,12 @@ def size(
     """
     from dataclasses import replace
 
+    from raidlab.scenarios.report.studies import size as report
+    from raidlab.scenarios.report.studies.present import hours_table
     from raidlab.scenarios.results.goals import goals_of, without_effect
     from raidlab.scenarios.spec.written import scenario_tree
-    from raidlab.scenarios.studies import size_report as report
+    from raidlab.scenarios.studies.openness import doubt
     from raidlab.scenarios.studies.present import as_monitored
-    from raidlab.scenarios.studies.present_report import doubt, hours_table
     from raidlab.scenarios.studies.running import Running
     from raidlab.scenarios.studies.size import size as search
     from raidlab.scenarios.studies.vary import axes_of

@@ -44,7 +44,7 @@ def ssd_cache(
 
     Interrupted with Ctrl-C it keeps what is done: the same command goes on from there.
     """
-    from raidlab.scenarios.studies import hot_spots_report as report
+    from raidlab.scenarios.report.studies import hot_spots as report
     from raidlab.scenarios.studies.hot_spots import warmings
 
     sizes = [part.strip() for part in hot_spots.split(",")]

@@ -13,7 +13,7 @@ from raidlab.commands.common import Json, command, opened_store
 from raidlab.commands.tables import opening, print_table
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
-from raidlab.scenarios.results.look import Column, Kind, Table
+from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.running.store import Overview
 
 

@@ -89,8 +89,8 @@ def sweep(
 
     Finished runs are stored: interrupted or killed, the same command goes on from there.
     """
+    from raidlab.scenarios.report.studies import sweep as report
     from raidlab.scenarios.spec.written import scenario_tree
-    from raidlab.scenarios.studies import sweep_report as report
     from raidlab.scenarios.studies.sweep import Experiment
     from raidlab.scenarios.studies.sweep import sweep as run_all
     from raidlab.scenarios.studies.vary import axes_of

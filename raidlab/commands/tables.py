@@ -14,7 +14,8 @@ import typer
 
 from raidlab.devices.printable import printable
 from raidlab.output import echo, echo_styled, say
-from raidlab.scenarios.results.look import Cell, Column, Kind, Table, cells, joined
+from raidlab.scenarios.report.tables import Cell, Column, Kind, Table, cells
+from raidlab.scenarios.results.number_text import joined
 
 WIDTH = 100
 """Characters of a line where neither a terminal nor COLUMNS says how many."""

@@ -37,7 +37,7 @@ def describe(
     wide: Wide = False,
 ) -> None:
     """Describe a trace: mix, sizes, order, bursts, hot spots, and which size of a cache pays."""
-    from raidlab.calibration.traces import description_report as report
+    from raidlab.calibration.report import trace_description as report
     from raidlab.calibration.traces.description import describe as read
     from raidlab.scenarios.planning.trace_files import TraceFile
 

@@ -49,7 +49,7 @@ def synthesize(
 
     Exits with 1 if a statistic differs by more than 10 %.
     """
-    from raidlab.calibration.traces import synthesis_report as report
+    from raidlab.calibration.report import trace_synthesis as report
     from raidlab.calibration.traces.synthesis import synthesize as make
     from raidlab.scenarios.planning.trace_files import TraceFile
 

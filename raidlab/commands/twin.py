@@ -95,8 +95,8 @@ def twin(
     workers: Workers = None,
 ) -> None:
     """Measure a machine where it tells most, fit its twin and say how far to trust it."""
+    from raidlab.calibration.report.twin import FILES, document, files
     from raidlab.calibration.twin.loop import TwinSettings, run_twin
-    from raidlab.calibration.twin.report import FILES, document, files
 
     of = _target(target, system, simulated, out, size, seed, confirm)
     out.mkdir(parents=True, exist_ok=True)
@@ -179,8 +179,8 @@ def _seconds(text: str) -> float:
 
 
 def _show(found: Twin, output: Output) -> None:
-    from raidlab.calibration.fitting.report import report
-    from raidlab.calibration.twin.report import judgement, limits, warnings
+    from raidlab.calibration.report import fit as report
+    from raidlab.calibration.report.twin import judgement, limits, warnings
 
     result = found.result
     tables = [report.parameters_table(result.fit.estimates)] if result.fit.estimates else []

@@ -42,9 +42,9 @@ def until(
 
     Exits with 1 if no candidate meets the goals today.
     """
-    from raidlab.scenarios.capacity import until_report as report
     from raidlab.scenarios.capacity.question import load_question
     from raidlab.scenarios.capacity.until import until as answer_it
+    from raidlab.scenarios.report.planner import until as report
     from raidlab.scenarios.studies.running import Running
 
     asked = load_question(question)

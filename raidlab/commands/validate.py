@@ -10,8 +10,7 @@ from typing import Annotated
 
 import typer
 
-from raidlab.calibration.published.claims import DEPTHS, markdown_claims, table
-from raidlab.calibration.published.claims import answer as claims_answer
+from raidlab.calibration.published.claims import DEPTHS
 from raidlab.calibration.published.figures import (
     figures_of,
     figures_of_drives,
@@ -21,6 +20,8 @@ from raidlab.calibration.published.figures import (
 )
 from raidlab.calibration.published.validate import Validation
 from raidlab.calibration.published.validate import validate as compare
+from raidlab.calibration.report.claims import answer as claims_answer
+from raidlab.calibration.report.claims import markdown_claims, table
 from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
@@ -103,19 +104,19 @@ def validate(
         validation = compare(chosen, depths=depths, workers=workers, progress=tell, store=store)
 
     def page() -> str:
-        from raidlab.calibration.published.report import html_validation
+        from raidlab.calibration.report.published import html_validation
 
         return html_validation(validation, again("validate"))
 
     def as_markdown() -> str:
-        from raidlab.calibration.published.report import markdown_validation
+        from raidlab.calibration.report.published import markdown_validation
 
         made = markdown_claims if claims else markdown_validation
         beside = (markdown or Path()).parent
         return made(validation, "" if csv is None else os.path.relpath(csv, beside))
 
     def as_csv() -> str:
-        from raidlab.calibration.published.listing import listed
+        from raidlab.calibration.report.published_listing import listed
 
         return listed(validation)
 
@@ -132,7 +133,7 @@ def validate(
 
 def _show(validation: Validation, output: Output, *, claims: bool) -> None:
     """What figures were used for, then figures, those outside the tolerance first."""
-    from raidlab.calibration.published import report
+    from raidlab.calibration.report import published as report
 
     if claims:
         shown = [replace(table(validation.rows), most=_SHOWN)]

@@ -51,7 +51,7 @@ def why(
     """
     from raidlab.calibration.monitoring.measured_means import measured_means
     from raidlab.scenarios.planning.scenario import load_scenario
-    from raidlab.scenarios.studies import why_report as report
+    from raidlab.scenarios.report.studies import why as report
     from raidlab.scenarios.studies.why import why as diagnose
 
     checked = load_scenario(scenario)

@@ -21,7 +21,7 @@ from raidlab.devices.units import IO_RATE, SIZE
 from raidlab.scenarios.capacity.candidates import Candidate, is_flash
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
-from raidlab.scenarios.results.look import times
+from raidlab.scenarios.results.number_text import times
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.loads import Rw
 from raidlab.scenarios.spec.schema import WorkloadTable

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.prices import PriceTable
 from raidlab.scenarios.capacity.question import Question, time_of
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.spec.loads import RW
 from raidlab.scenarios.spec.trees import WorkloadTree
 

@@ -9,8 +9,8 @@ from raidlab.scenarios.capacity.candidates import Candidate, named
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import results_of
+from raidlab.scenarios.studies.openness import doubt
 from raidlab.scenarios.studies.present import Present, beside
-from raidlab.scenarios.studies.present_report import doubt
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import meets, slowest_p99_ci95
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import AroundEvents, RateThen
 from raidlab.scenarios.spec.run_result import LogEntry, PeriodResult
 

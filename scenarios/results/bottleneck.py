@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from raidlab.scenarios.planning.ssd_cache import tier_name
-from raidlab.scenarios.results.look import figure, part_name
+from raidlab.scenarios.results.number_text import figure, part_name
 from raidlab.scenarios.results.over_time import changes, spells
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.component_name import drive_name, limited_load

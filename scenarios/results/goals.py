@@ -18,7 +18,7 @@ from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION, IO_RATE, PERCENT, POWER, RATE, SIZE
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import GoalData, Rates, Row, latency_at, side_of
 
 TOTAL: Final = "total"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from raidlab.scenarios.results.student import t_975
 from raidlab.scenarios.spec.run_result import Side, WorkloadResult
@@ -125,6 +126,7 @@ def _rank(counted: Sequence[Sequence[int]], latency_us: float) -> float:
     return below / sum(count for _, count in counted)
 
 
+@lru_cache(1 << 14)
 def _bucket(middle: int) -> tuple[float, float]:
     """Begin and width of a bucket, nanoseconds."""
     width = 2.0 ** max(0, math.floor(math.log2(max(middle, 1))) - 6)

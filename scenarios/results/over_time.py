@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
 from raidlab.scenarios.results.diagnostics.observed import Observed
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import Row, RunEvent
 from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.findings import TIMED, Event, Limit

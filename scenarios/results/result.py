@@ -192,13 +192,13 @@ class Result:
         return typed(self.results)
 
     def __repr__(self) -> str:
-        from raidlab.scenarios.results.shown import text
+        from raidlab.scenarios.report.runs.shown import text
 
         return text(self)
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        from raidlab.scenarios.results.shown import html
+        from raidlab.scenarios.report.runs.shown import html
 
         return html(self)
 
@@ -215,7 +215,7 @@ class Result:
 
     def plot(self) -> go.Figure:
         """Rate and latency over outstanding I/Os."""
-        from raidlab.scenarios.results.charts import curves
+        from raidlab.scenarios.report.runs.charts import curves
 
         return curves(self.summary(), self.title)
 

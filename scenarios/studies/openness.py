@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
 from raidlab.scenarios import _engine
+from raidlab.scenarios.results.number_text import digits, percent
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
 from raidlab.scenarios.studies.present import Present, System, Windows, beside
@@ -359,3 +360,20 @@ class _Search:
 
 def _distance(one: Point, other: Point) -> float:
     return math.dist(one, other)
+
+
+def off(error: float) -> str:
+    """An error of waits: in percent, or as a factor beyond a double."""
+    return percent(error) if error <= 1 else f"a factor of {digits(1 + error)}"
+
+
+def doubt(found: Present, tolerance: float = TOLERANCE) -> str:
+    """What follows where both differ by more than the tolerance; empty if they do not."""
+    if found.error <= tolerance:
+        return ""
+    if not math.isfinite(found.error):
+        return f"{found.system} was not checked against what was monitored"
+    return (
+        f"{found.system} is off by {off(found.error)} from what was monitored: the system is"
+        " not what its file says, or the load is not; what follows rests on it"
+    )

@@ -8,7 +8,7 @@ from enum import StrEnum
 from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.bottleneck import leading
-from raidlab.scenarios.results.look import percent
+from raidlab.scenarios.results.number_text import percent
 from raidlab.scenarios.results.result import Recorded
 from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.run_result import Component

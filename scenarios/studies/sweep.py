@@ -32,8 +32,7 @@ from raidlab.scenarios.spec.findings import about
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.spec.written import scenario_tree
-from raidlab.scenarios.studies.sweep_picture import Line, picture
-from raidlab.scenarios.studies.vary import Axis, Design, axes_of, points, with_values
+from raidlab.scenarios.studies.vary import Axis, Design, Line, axes_of, points, with_values
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -79,6 +78,8 @@ class Sweep:
         Raises:
             ValueError: No point could be run.
         """
+        from raidlab.scenarios.report.studies.sweep_picture import picture
+
         if all(row["why_not"] is not None for row in self.rows):
             raise ValueError("no point of the sweep could be run: there is nothing to draw")
         what = "latency_p99_us" if self.open else "iops"

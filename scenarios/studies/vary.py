@@ -29,6 +29,8 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Tree, Value, get, put
 from raidlab.scenarios.spec.trees import ScenarioTree
 
+Line = dict[str, Any]
+"""A row of a sweep: what varies by its path, figures by `COLUMNS`."""
 MOST_POINTS = 100_000
 """Points of a design at most."""
 _ALLOWED = 'PATH=VALUES, such as "array.0.drives.0.count=2:24:2" or "array.0.level=raid5,raid6"'

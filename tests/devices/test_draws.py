@@ -163,12 +163,27 @@ def test_correlations_that_rounding_makes_impossible_are_made_smaller(tmp_path: 
     assert statistics.correlation(settle, depth) > 0.4
 
 
+def test_assumed_numbers_are_drawn_together_too(tmp_path: Path) -> None:
+    """One with a standard error, one with a range; 0.8 of normals are 0.79 of both shares."""
+    path = tmp_path / "together.toml"
+    text = TOGETHER % ("", "")
+    ranged = (
+        'settle = { source = "assumed", range = ["25 us", "100 us"],'
+        " correlations = { service = 0.8 } }"
+    )
+    lines = [ranged if line.startswith("settle = {") else line for line in text.splitlines()]
+    assert ranged in lines
+    path.write_text("\n".join(lines))
+    service, settle, _ = logs_of(path, 400)
+    assert statistics.correlation(service, settle) == pytest.approx(0.79, abs=0.06)
+
+
 @pytest.mark.parametrize(
     ("stated", "said"),
     [
         ("sevice = 0.5", 'did you mean "service"'),
-        ("capacity = 0.5", "another fitted number of this file"),
-        ("settle = 0.5", "another fitted number of this file"),
+        ("capacity = 0.5", "another number of this file, fitted or with a range"),
+        ("settle = 0.5", "another number of this file, fitted or with a range"),
         ("service = 1.5", "less than or equal to 1"),
     ],
 )

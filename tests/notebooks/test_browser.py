@@ -319,7 +319,7 @@ def test_a_picture_has_no_name_of_a_colour_over_its_plot(browser, tmp_path):
     from raidlab.notebooks.frame.pictures import parts
 
     figure = parts({"read": dict.fromkeys(("host", "link", "seek", "rotation"), 100.0)})
-    script = files("raidlab.scenarios.results").joinpath("static", "plotly-basic.min.js")
+    script = files("raidlab.scenarios.report").joinpath("static", "plotly-basic.min.js")
     path = tmp_path / "picture.html"
     path.write_text(
         f"<!doctype html><meta charset=utf-8><script>{script.read_text('utf-8')}</script>"

@@ -11,7 +11,7 @@ from raidlab.calibration.measurements.measurement import Latency, Measurement, P
 from raidlab.cli import app
 from raidlab.commands import tables
 from raidlab.commands.tables import Output, lines, width
-from raidlab.scenarios.results.look import Column, Kind, Table
+from raidlab.scenarios.report.tables import Column, Kind, Table
 
 WIDTHS = 80, 100, 120
 PLANS = {

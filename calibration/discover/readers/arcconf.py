@@ -24,7 +24,10 @@ from raidlab.calibration.discover.quantities import (
     state,
     whole,
 )
+from raidlab.calibration.discover.vendors import joined_model
 
+_LISTED = "Drive(s) (Channel,Device)"
+"""How the oldest versions list the drives of a volume."""
 _SECTION = re.compile(
     r"^\s*(controller|logical (?:device|drive)|physical device|array|connector|maxcache"
     r"|enclosure)s? information\s*$",
@@ -69,7 +72,7 @@ def claims(capture: Capture) -> bool:
     return bool(
         re.search(r"^\s*Controllers found:", text, re.MULTILINE)
         or re.search(r"^\s*(Logical|Physical) Device(s)? information\s*$", text, re.M | re.I)
-    ) and bool(re.search(r"Controller (Model|Status)|Reported Channel|Logical D", text))
+    ) and bool(re.search(r"Controller (Model|Status)|Reported Channel|Logical D", text, re.I))
 
 
 def read(capture: Capture) -> Facts:
@@ -136,7 +139,10 @@ def _take(unit: _Unit, index: int | None, facts: Facts) -> None:
             drive.controller = index
             facts.drives.append(drive)
             if drive.slot is not None:
-                places |= dict.fromkeys(_marks(device, drive), drive.slot)
+                for mark in _marks(device, drive):
+                    # Serial numbers that were made unreadable name no drive.
+                    places[mark] = "" if mark in places else drive.slot
+    places = {mark: slot for mark, slot in places.items() if slot}
     for volume in unit.volumes:
         array = _array(volume, index)
         array.drives = _members(volume, places) or None
@@ -173,7 +179,8 @@ def _members(volume: _Part, places: Mapping[str, str]) -> list[str]:
         slot = next((places[mark] for mark in marks if mark in places), None)
         if slot is not None:
             found.append(slot)
-    return found
+    listed = volume.pairs.find(_LISTED)
+    return found or re.findall(r"\d+,\d+", listed or "")
 
 
 def _controller(unit: _Unit, index: int | None) -> Controller:
@@ -252,14 +259,15 @@ def _array(part: _Part, index: int | None) -> Array:
     groups = {line.strip().split(",")[0] for line in part.lines if re.match(r"\s*Group \d+,", line)}
     missing = [each for each in segments if each["state"].lower() in ("missing", "failed")]
     rest = [each for each in segments if "spare" not in each[0].lower()]
-    away = ("missing", "failed", "offline", "rebuilding")
+    away = ("missing", "failed", "offline", "rebuilding", "inconsistent")
     lacking = [place for place, each in enumerate(rest) if each["state"].lower() in away]
+    count = whole(have.find("Number of segments"))
     found = Array(
         name=known_text(have.find("Logical Device name", "Logical Drive name")),
         os_name=_disk_name(have.find("Disk Name")),
         controller=index,
         level=raid_level(have.find("RAID level")),
-        members=len(rest) or None,
+        members=len(rest) or count,
         missing=len(missing) or None,
         lacking=lacking or None,
         spans=len(groups) if len(groups) > 1 else None,
@@ -273,6 +281,8 @@ def _array(part: _Part, index: int | None) -> Array:
     )
     if caching is not None and found.write_policy is None:
         found.write_policy = "write-back" if caching else "write-through"
+        # Nothing is cached that is not set; what is set may wait for its backup.
+        found.write_policy_now = None if caching else "write-through"
     if "when protected" in (setting or "").lower():
         found.write_back_without_battery = False
     return found
@@ -299,15 +309,15 @@ def _drive(part: _Part) -> Drive | None:
         words = text.lower()
         kind = "ssd" if "ssd" in words or "solid state" in words else "hdd" if rpm else None
     family = rate if rate and "unknown" not in rate.lower() else have.find("Interface Type")
-    most = have.find("Maximum Link Rate", "Maximum Physical Link Rate")
+    most = have.find("Maximum Link Rate", "Maximum Physical Link Rate", "Programmed Max Speed")
     vendor = known_text(have.find("Vendor"))
     vendor = None if (vendor or "").startswith("*") else vendor
+    vendor, model = joined_model(vendor, known_text(have.find("Model")))
     stated = _state(have.find("State"))
-    logical = re.match(r"\s*(\d+)", have.find("Block Size", "Logical/Physical Block Size") or "")
     return Drive(
         slot=place[1] if place else None,
-        model=known_text(have.find("Model")),
-        vendor=None if vendor == "ATA" else vendor,
+        model=model,
+        vendor=vendor,
         serial=known_text(have.find("Serial number")),
         bytes=size(have.find("Total Size", "Size")) or None,
         interface=interface(family, most or rate),
@@ -317,8 +327,13 @@ def _drive(part: _Part) -> Drive | None:
         state=stated,
         drive_cache=on_off(have.find("Write Cache")),
         ncq=flag(have.find("NCQ status")),
-        sector=int(logical[1]) or None if logical else None,
+        sector=_block_size(have.find("Block Size", "Logical/Physical Block Size")),
     )
+
+
+def _block_size(text: str | None) -> int | None:
+    """Bytes of `512 Bytes`, `4K Bytes`, `4 KB` or, logical first, `512/4096`."""
+    return size((text or "").partition("/")[0]) or None
 
 
 def _state(text: str | None) -> str | None:

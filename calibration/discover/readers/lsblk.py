@@ -58,7 +58,10 @@ def claims(capture: Capture) -> bool:
     return bool(
         '"blockdevices"' in capture.head
         or re.search(r'^NAME="[^"]*".*\b(TYPE|SIZE|ROTA)="', text, re.MULTILINE)
-        or re.search(r"^NAME\s+.*\b(TYPE|ROTA|SIZE|FSTYPE)\b", text, re.MULTILINE)
+        or any(
+            re.search(r"\b(TYPE|ROTA|SIZE|FSTYPE)\b", line) and not re.search(r"\bALLOC\b", line)
+            for line in re.findall(r"^NAME\s.*$", text, re.MULTILINE)
+        )
     )
 
 

@@ -7,7 +7,7 @@ import re
 from raidlab.calibration.discover.captures import Capture
 from raidlab.calibration.discover.facts import Drive, Facts
 from raidlab.calibration.discover.quantities import size
-from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual
+from raidlab.calibration.discover.vendors import is_controller_volume, is_virtual, joined_model
 
 _ROW = re.compile(
     r"^\[(?P<address>[\w:]+)\]\s+(?P<type>[a-z]+)\s+(?P<vendor>.{8}) (?P<model>.{16,40}?)"
@@ -54,7 +54,8 @@ def _bytes(match: re.Match[str]) -> int | None:
 
 
 def _put(facts: Facts, name: str | None, vendor: str, model: str, bytes_: int | None) -> None:
-    drive = Drive(name=name, vendor=None if vendor == "ATA" else vendor, model=model, bytes=bytes_)
+    own, whole = joined_model(vendor, model)
+    drive = Drive(name=name, vendor=own, model=whole, bytes=bytes_)
     drive.approximate = True if bytes_ else None
     if is_virtual(vendor, model, name):
         drive.virtual = True
@@ -63,5 +64,5 @@ def _put(facts: Facts, name: str | None, vendor: str, model: str, bytes_: int | 
     elif vendor == "NVMe" or (name or "").startswith("nvme"):
         drive.vendor, drive.interface, drive.kind = None, "nvme", "ssd"
     else:
-        drive.interface = "sata" if vendor == "ATA" else None
+        drive.interface = "sata" if own is None else None
     facts.drives.append(drive)

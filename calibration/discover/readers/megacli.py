@@ -144,7 +144,7 @@ def _array(block: _Block) -> Array:
     found = Array(
         name=have.find("Name") or "",
         controller=block.adapter,
-        level=raid_level(have.find("RAID Level"), spans),
+        level=_level(have.find("RAID Level"), spans, members),
         members=members,
         spans=spans,
         members_per_span=each,
@@ -161,6 +161,15 @@ def _array(block: _Block) -> Array:
     found.read_ahead = _read_ahead(words)
     found.io_policy = "direct" if "direct" in words else "cached" if "cached" in words else None
     return found
+
+
+def _level(text: str | None, spans: int | None, members: int | None) -> str | None:
+    """The level; mirrors of more than two drives in one span are striped pairs.
+
+    The firmware keeps such volumes as `Primary-1` with one span; their size is half of the drives'.
+    """
+    level = raid_level(text, spans)
+    return "raid10" if level == "raid1" and (members or 0) > 2 else level
 
 
 def _word_policy(text: str | None) -> str | None:
@@ -242,6 +251,9 @@ def inquiry(text: str, firmware: str) -> tuple[str | None, str | None, str | Non
     (20), model (40), firmware (8). Blanks may be lost, so the fields' ends decide where they can.
     """
     known = text[:8].strip()
+    if known.upper() == "ATA" and len(text.rstrip()) >= 12:
+        # Older firmware translates a SATA drive's data into the form of a SAS drive.
+        return None, text[8:24].strip() or None, text[28:].strip() or None
     if known.upper() in SAS_VENDORS and len(text.rstrip()) >= 12:
         model = text[8:24].split("  ")[0].strip()
         if firmware and len(model) > len(firmware):

@@ -36,6 +36,12 @@ def read(capture: Capture) -> Facts:
         for repair in found.repairs:
             facts.warn("repaired", repair)
         for value in found.values:
+            if isinstance(value, dict) and "device" not in value and "devices" in value:
+                facts.warn(
+                    "unknown",
+                    "a list of --scan names devices, no drives: capture smartctl -x of each",
+                )
+                continue
             _take(_of_json(value), facts)
     else:
         for part in _outputs(capture.text):
@@ -152,7 +158,9 @@ def _outputs(text: str) -> Iterator[str]:
     """Each output of a file that holds several."""
     starts = [m.start() for m in re.finditer(r"^smartctl (?:\d|version)", text, re.MULTILINE)]
     if not starts:
+        # Some captures leave out the line with the version.
         yield text
+        return
     for place, (begin, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True)):
         # The command stands on the line before.
         first = 0 if place == 0 else text.rfind("\n", 0, max(begin - 1, 0))

@@ -61,7 +61,8 @@ def claims(capture: Capture) -> bool:
     """True for what storcli or perccli prints."""
     head = capture.head
     return bool(
-        re.search(r'"?CLI Version"?\s*[=:]', head)
+        # MegaCli and mvcli write a colon behind these words.
+        re.search(r'CLI Version\s*=|"CLI Version"\s*:', head)
         or ('"Command Status"' in head and '"Controllers"' in head)
         or re.search(r"^EID:Slt\s+(DID|PID)\s", capture.text, re.MULTILINE)
         or re.search(r"^DG/VD\s+TYPE\s", capture.text, re.MULTILINE)
@@ -235,10 +236,10 @@ def _controller(answer: _Answer, have: Pairs) -> Controller:
         driver=driver,
         firmware=known_text(have.find("Firmware Version")),
         device_interface=(have.find("Device Interface") or "").lower() or None,
-        ports=whole(have.find("Backend Port Count")),
+        ports=whole(have.find("Backend Port Count")) or None,
         cache=binary_size(have.find("On Board Memory Size", "Memory Size")),
         state=state(have.find("Controller Status")),
-        rebuild_rate_percent=whole(have.find("Rebuild Rate")),
+        rebuild_rate_percent=whole(have.find("Rebuild Rate")) or None,
         queue_depth=whole(have.find("Max Parallel Commands")) or None,
         pci=_pci(have),
         write_back_without_battery=flag(have.find("Cache When BBU Bad")),

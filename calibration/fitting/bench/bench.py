@@ -24,7 +24,7 @@ from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
 from raidlab.scenarios.planning.topology import Attached, connect
-from raidlab.scenarios.results.look import percent
+from raidlab.scenarios.results.number_text import percent
 from raidlab.scenarios.running.engine_faults import plan_faults
 from raidlab.scenarios.running.simulate import Progress, run_stored
 from raidlab.scenarios.running.store import Store

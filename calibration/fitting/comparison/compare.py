@@ -13,7 +13,7 @@ from raidlab.calibration.fitting.search.loss import measured_cpu_us, total_perce
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 from raidlab.devices.trees import Document
-from raidlab.scenarios.results.look import percent
+from raidlab.scenarios.results.number_text import percent
 from raidlab.scenarios.running.simulate import Progress
 
 PERCENTS = (50.0, 90.0, 95.0, 99.0, 99.9)

@@ -95,21 +95,22 @@ def _report(element: Mapping[str, object], reports: Reports, columns: set[str]) 
         if not isinstance(disk, dict) or not isinstance(disk.get("disk_device"), str):
             continue
         values: dict[Quantity, Any] = {}
-        amounts: dict[Quantity, float] = {}
+        amounts: dict[Quantity, tuple[float, float]] = {}
         steps: dict[Quantity, float] = {}
         for key, value in disk.items():
             columns.add(key)
             amount = AMOUNTS.get(key.lower())
             if amount is not None and isinstance(value, int | float):
-                amounts[amount.quantity] = value * amount.scale
+                amounts[amount.quantity] = (value * amount.scale, amount.scale)
             sense = meaning(key)
             if sense is None or not isinstance(value, int | float):
                 continue
             values[sense.quantity] = np.array([value * sense.scale])
             steps[sense.quantity] = 0.01 * sense.scale
-        for quantity, total in amounts.items():
+        for quantity, (total, unit) in amounts.items():
             if quantity in values:
-                reports.lasted(at, np.array([total]), values[quantity])
+                units = (unit, 100 * steps[quantity])
+                reports.lasted(at, np.array([total]), values[quantity], units)
         reports.add(disk["disk_device"].strip(), at, values)
         reports.coarse(disk["disk_device"].strip(), steps)
 

@@ -6,7 +6,9 @@
 #![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
 
 mod queue;
+mod range;
 mod record;
 
 pub use queue::Queue;
+pub use range::ByteRange;
 pub use record::{ArrayId, DriveId, Io, IoId, Ios, Mark, Op, PART_COUNT, Part, Parts, Stage};

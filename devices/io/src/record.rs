@@ -1,5 +1,6 @@
 //! The record of one I/O: what is asked, and where its time went.
 
+use crate::range::ByteRange;
 use prefetch_index::prefetch_index;
 use raidlab_kernel::{Nanos, Slab, Time, ids};
 use std::ops::{Index, IndexMut};
@@ -273,6 +274,12 @@ impl Io {
             parent: Io::NONE,
             ..Io::default()
         }
+    }
+
+    /// What it is about: bytes of the array for a request, of the drive for a command.
+    #[inline]
+    pub const fn range(&self) -> ByteRange {
+        ByteRange::new(self.offset, self.bytes)
     }
 
     /// Accounts the time from `mark` to `until` to `part`; nothing if `until` is not later.

@@ -1,6 +1,6 @@
 //! The engine as a device sees it.
 
-use raidlab_io::{Io, IoId};
+use raidlab_io::{ByteRange, Io, IoId};
 use raidlab_kernel::{Nanos, Time};
 
 /// What a device may do while it handles a command or one of its own events.
@@ -31,7 +31,7 @@ pub trait Port {
     fn holds(&mut self, _io: IoId) {}
 
     /// The data of a range that are in volatile memory now are on the medium from `at` on.
-    fn settles(&mut self, _offset: u64, _bytes: u64, _at: Time) {}
+    fn settles(&mut self, _range: ByteRange, _at: Time) {}
 
     /// True if the engine uses `settles`.
     fn listens(&self) -> bool {

@@ -5,7 +5,7 @@
 //! null device, which takes no time at all.
 
 use crate::{Fault, Port};
-use raidlab_io::{IoId, Op, Part};
+use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::{Nanos, Stations, Stream, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -87,7 +87,7 @@ impl FixedStation {
                     let at = served.end + self.params.settle_ns;
                     self.settled = self.settled.max(at);
                     port.holds(io);
-                    port.settles(offset, bytes, at);
+                    port.settles(ByteRange { offset, bytes }, at);
                 }
                 Op::Flush => {
                     end = end.max(self.settled);

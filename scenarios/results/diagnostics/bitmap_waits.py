@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from raidlab.devices.units import format_size
 from raidlab.scenarios.results.diagnostics.observed import Observed
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import Row, measured
 from raidlab.scenarios.spec.findings import Code, Coded
 

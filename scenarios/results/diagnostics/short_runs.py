@@ -9,7 +9,7 @@ from raidlab.devices.plan_types import Plan
 from raidlab.devices.units import format_duration
 from raidlab.scenarios.planning.scenario import Loaded, Scenario
 from raidlab.scenarios.results.diagnostics.observed import Observed
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import Code, Coded
 

@@ -10,7 +10,7 @@ from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.asked import has_rates, is_served
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.diagnostics.overload import is_uneven
-from raidlab.scenarios.results.look import figure
+from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.findings import TIMED, Code, Coded
 

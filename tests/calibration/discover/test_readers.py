@@ -108,3 +108,34 @@ def test_each_command_of_a_supportconfig_is_read_by_itself() -> None:
     assert len(read_file("x.txt", "hello\n")) == 1
     unknown = "#==[ Command ]====#\n# /bin/date\nFri\n\n#==[ Command ]====#\n# /bin/w\nroot\n"
     assert [each.facts for each in read_file("x.txt", unknown)] == [None]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("zpool-list", "NAME  SIZE  ALLOC  FREE  HEALTH\ntank  21G  9G  12G  ONLINE\n"),
+        ("info", "SG driver version 3.5.36.\nCLI Version: 4.1.13.31   RaidAPI Version: 5.0\n"),
+    ],
+)  # fmt: skip
+def test_another_tool_with_like_words_is_not_taken(name: str, text: str) -> None:
+    assert read_text(name, text).facts is None
+
+
+def test_a_scan_names_no_drives() -> None:
+    text = '{"smartctl": {"version": [7, 4]}, "devices": [{"name": "/dev/sda", "type": "scsi"}]}'
+    facts = read_text("scan.json", text).facts
+    assert facts is not None and facts.drives == [] and "--scan" in facts.warnings[0].text
+
+
+@pytest.mark.parametrize("product", ["P2000G3 FC/iSCSI", "HSV300", "MSA 2050 SAN", "DE_Series"])
+def test_a_lun_of_a_disk_array_is_no_drive(product: str) -> None:
+    row = f"[1:0:0:1]    disk    HP       {product:16} T250  /dev/sdc\n"
+    facts = read_text("lsscsi", row).facts
+    assert facts is not None and [each.virtual for each in facts.drives] == [True]
+
+
+def test_a_model_cut_at_its_vendor_is_put_together() -> None:
+    row = "[0:0:0:0]    disk    HUA72101 0KLA330          GKAO  /dev/sda\n"
+    facts = read_text("lsscsi", row).facts
+    assert facts is not None
+    assert [(each.model, each.vendor) for each in facts.drives] == [("HUA721010KLA330", None)]

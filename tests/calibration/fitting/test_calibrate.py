@@ -32,12 +32,12 @@ from raidlab.calibration.fitting.points.training_split import split
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.recovery import measure as measure_on
 from raidlab.calibration.fitting.report.calibration import Calibration
-from raidlab.calibration.fitting.report.pictures import curves, distribution, most_different
-from raidlab.calibration.fitting.report.report import html_calibration
 from raidlab.calibration.fitting.search.loss import residuals
 from raidlab.calibration.fitting.search.minimise import ENDLESS, Budget, Search, Stage
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
+from raidlab.calibration.report.fit import html_calibration
+from raidlab.calibration.report.fit_pictures import curves, distribution, most_different
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError

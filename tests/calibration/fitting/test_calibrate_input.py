@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,7 @@ from tests.calibration.fitting.known_drives import station
 DEPTHS = (1, 2, 4, 8, 16, 32)
 
 
+@cache
 def measured(depths: tuple[int, ...] = DEPTHS, service_us: float = 200.0) -> Measurement:
     host = find("generic", Path()).spec
     assert isinstance(host, HostSpec)
@@ -52,6 +54,16 @@ def measured(depths: tuple[int, ...] = DEPTHS, service_us: float = 200.0) -> Mea
 def settings(**more: object) -> Settings:
     given: dict[str, object] = {"kind": "station", "host": "generic", "leave_out": False}
     return Settings(**{**given, **more})  # type: ignore[arg-type]
+
+
+STEPS: list[tuple[int, int]] = []
+"""What the fit of `plain` has said of its progress."""
+
+
+@cache
+def plain() -> Calibration:
+    """The fit that most tests look at."""
+    return calibrate(measured(), settings(), progress=lambda *step: STEPS.append(step))
 
 
 def with_latency(point: Point, factor: float) -> Point:
@@ -188,9 +200,8 @@ def test_options_that_cannot_be_are_named(tmp_path: Path) -> None:
 
 def test_how_far_a_fit_is_can_be_reported() -> None:
     """A station has one search, for reads; then all together, then the comparison."""
-    reported: list[tuple[int, int]] = []
-    calibrate(measured(), settings(), progress=lambda done, steps: reported.append((done, steps)))
-    assert reported == [(0, 3), (1, 3), (2, 3)]
+    plain()
+    assert STEPS == [(0, 3), (1, 3), (2, 3)]
 
 
 def test_a_decision_is_reported_as_a_device_file_would_have_it() -> None:
@@ -216,8 +227,7 @@ def test_parameters_are_fixed_freed_and_tied() -> None:
 
 
 def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    measurement, plain = measured(), calibrate(measured(), settings())
-
+    measurement = measured()
     before: set[Key] = set()
     after: set[Key] = set()
 
@@ -241,11 +251,11 @@ def test_an_interrupted_fit_goes_on_where_it_stopped(tmp_path: Path) -> None:
         again = calibrate(measurement, settings(), store)
     # What was computed before was not computed again.
     assert after and not before & after
-    assert again.to_toml() == plain.to_toml()
+    assert again.to_toml() == plain().to_toml()
 
 
 def test_devices_drawn_from_the_posterior_have_the_errors_of_the_fit() -> None:
-    result = calibrate(measured(), settings())
+    result = plain()
     drawn = places(result, 4000)
     assert np.allclose(drawn.std(axis=0), result.fit.errors, rtol=0.1)
     texts = device_files(result, 3)
@@ -258,7 +268,7 @@ def test_devices_drawn_from_the_posterior_have_the_errors_of_the_fit() -> None:
 
 def test_a_rival_option_has_its_share_of_the_drawn_devices() -> None:
     """Loss 2 ln 2 higher: weight 1/2 beside 1, a third of the devices; they are half as fast."""
-    result = calibrate(measured(), settings())
+    result = plain()
     points = result.measurement.points[:1]
     low, _ = intervals(result, points, 40)[0]
     at = next(e for e in result.fit.estimates if e.parameter.key == "service")
@@ -318,8 +328,7 @@ def test_a_budget_in_evaluations_gives_the_same_fit_on_a_slow_machine(
 
 
 def test_what_ended_a_search_early_is_said_with_what_was_given() -> None:
-    whole = calibrate(measured(), settings())
-    assert not any("ended" in text for text in whole.warnings)
+    assert not any("ended" in text for text in plain().warnings)
     cut = calibrate(measured(), settings(kind="ssd", host="ahci", time_limit_s=0.5))
     (said,) = [text for text in cut.warnings if "ended" in text]
     assert said.startswith("the time limit of 0.5 s ended the search of parts, which has half of")
@@ -328,7 +337,7 @@ def test_what_ended_a_search_early_is_said_with_what_was_given() -> None:
 def test_draws_that_make_no_device_are_drawn_anew_and_if_none_does_it_is_said(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    result = calibrate(measured(), settings())
+    result = plain()
     known, calls = Bench.run, iter(range(10_000))
 
     def run(self: Bench, point: Point, effort: Effort) -> Simulated:

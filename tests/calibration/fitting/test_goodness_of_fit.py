@@ -13,8 +13,8 @@ from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.certainty.goodness_of_fit import goodness
 from raidlab.calibration.fitting.comparison.compare import Compared, summary
 from raidlab.calibration.fitting.recovery import load, measure
-from raidlab.calibration.fitting.report.residual_picture import residual_of, residual_pictures
 from raidlab.calibration.fitting.search.loss import rate_tolerance, residuals
+from raidlab.calibration.report.residual_picture import residual_of, residual_pictures
 from raidlab.cli import app
 from raidlab.devices.catalogue import find
 from raidlab.devices.host import HostSpec

@@ -11,8 +11,8 @@ from raidlab.calibration.fitting.comparison.regions import Region, by_region, re
 from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.fitting.recovery import load
 from raidlab.calibration.fitting.report.calibration import Calibration
-from raidlab.calibration.fitting.report.report import calibration_answer
 from raidlab.calibration.measurements.measurement import Measurement, Point
+from raidlab.calibration.report.fit import calibration_answer
 from raidlab.devices.faults import SpecError
 
 

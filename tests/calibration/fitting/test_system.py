@@ -17,9 +17,9 @@ from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters.parameter import Choice, Parameter
 from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
 from raidlab.calibration.fitting.report.calibration import Calibration
-from raidlab.calibration.fitting.report.report import html_calibration
 from raidlab.calibration.fitting.search.minimise import looser
 from raidlab.calibration.measurements.measurement import Measurement, Point, Step, rates_of
+from raidlab.calibration.report.fit import html_calibration
 from raidlab.cli import app
 from raidlab.devices.catalogue import KINDS, load_device
 from raidlab.devices.controller import ControllerSpec

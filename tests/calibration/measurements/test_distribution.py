@@ -5,7 +5,7 @@ import pytest
 from raidlab.calibration.fitting.bench.bench import Simulated
 from raidlab.calibration.fitting.comparison.compare import Compared
 from raidlab.calibration.fitting.search.loss import groups_of, residuals
-from raidlab.calibration.measurements.distribution import kolmogorov, percentile
+from raidlab.calibration.measurements.distribution import curve, kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
 
 BINS = Latency(mean_us=100.0, bins_ns=((90_000, 50), (110_000, 45), (400_000, 5)))
@@ -24,6 +24,16 @@ def test_between_two_percentiles_a_line_and_beyond_them_nothing() -> None:
     assert percentile(both, 74.5) == pytest.approx(200.0)
     assert percentile(both, 10) is None and percentile(both, 99.9) is None
     assert kolmogorov(both, BINS) is not None
+
+
+def test_a_curve_is_made_once_and_ends_with_its_distribution() -> None:
+    at, shares = curve(BINS)
+    assert curve(BINS)[0] is at and curve(BINS)[1] is shares
+    assert not at.flags.writeable and not shares.flags.writeable
+    # Equal but for one count: none is taken for the other, also at an address that is used again.
+    for count in range(1, 200):
+        other = Latency(mean_us=100.0, bins_ns=((90_000, count), (110_000, 1)))
+        assert curve(other)[1][0] == count / (count + 1)
 
 
 def test_bins_are_known_everywhere() -> None:

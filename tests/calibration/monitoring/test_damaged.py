@@ -10,7 +10,7 @@ import pytest
 
 from raidlab.calibration.monitoring.importing import import_monitoring
 from raidlab.calibration.monitoring.load import load_of
-from raidlab.calibration.monitoring.report import answer, tables
+from raidlab.calibration.report.monitoring import answer, tables
 from raidlab.devices.faults import SpecError
 
 DATA = Path(__file__).parents[2] / "data" / "monitoring"

@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from raidlab.calibration.monitoring import record as recording
 from raidlab.calibration.monitoring.drift import drift_of
 from raidlab.calibration.monitoring.live import watched
-from raidlab.calibration.monitoring.live_report import answer, page
 from raidlab.calibration.monitoring.nvme_log import SmartLog, changes, read_logs
 from raidlab.calibration.monitoring.record import Clock, imported, record
 from raidlab.calibration.monitoring.samples import Quantity, Series
 from raidlab.calibration.monitoring.sisters import compared, families
+from raidlab.calibration.report.live import answer, page
 from raidlab.cli import app
 from raidlab.scenarios.studies.present import System
 from raidlab.scenarios.studies.size import Running

@@ -8,9 +8,11 @@ from dataclasses import replace
 import pytest
 
 from raidlab.calibration.published import claims
-from raidlab.calibration.published.claims import DEPTHS, causes, markdown_claims, table
+from raidlab.calibration.published.claims import DEPTHS, causes
 from raidlab.calibration.published.figures import CLAIMS_FOLDER, read_claims
 from raidlab.calibration.published.validate import Compared, Validation, validate
+from raidlab.calibration.report import claims as report
+from raidlab.calibration.report.claims import markdown_claims, table
 from raidlab.devices.faults import SpecError
 
 
@@ -56,7 +58,7 @@ def test_the_table_names_what_is_not_held_first_and_why(monkeypatch) -> None:
         Compared(ratio, 890.0, "MiB/s", 0.0, True, None),
         Compared(rate, 0.4, "1", -30.0, False, None, (40.0, 100.0)),
     )
-    monkeypatch.setattr(claims, "causes", lambda: {rate.id: "the cache is too good"})
+    monkeypatch.setattr(report, "causes", lambda: {rate.id: "the cache is too good"})
     lines = table(rows).rows
     assert [line[:2] for line in lines] == [[rate.id, "not held"], [ratio.id, "held"]]
     assert lines[0][5:7] == [40.0, 100.0] and lines[0][-1] == "the cache is too good"

@@ -2,8 +2,8 @@
 
 from raidlab.calibration.published.figures import read_figures
 from raidlab.calibration.published.gaps import in_words, unlisted
-from raidlab.calibration.published.report import html_validation, markdown_validation
 from raidlab.calibration.published.validate import Compared, Validation
+from raidlab.calibration.report.published import html_validation, markdown_validation
 
 HEAD = (
     "source,id,controller,drive,format,count,level,raid_by,settings,load,outstanding,per,quantity,"

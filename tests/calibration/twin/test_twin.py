@@ -13,7 +13,7 @@ from raidlab.calibration.surrogates.selection import select
 from raidlab.calibration.twin import targets
 from raidlab.calibration.twin.asks import Ask, candidates, first_look, kept_back, loads_of_asks
 from raidlab.calibration.twin.design import choose
-from raidlab.calibration.twin.report import conformal_pct
+from raidlab.calibration.twin.intervals import conformal_pct
 from raidlab.calibration.twin.targets import CollectedTarget, SimulatedTarget, plan_of
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError

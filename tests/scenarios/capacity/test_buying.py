@@ -5,11 +5,11 @@ import pytest
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.later import total
-from raidlab.scenarios.capacity.migration_report import copies, moving
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
-from raidlab.scenarios.capacity.report import answer
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.planner.migration import copies, moving
+from raidlab.scenarios.report.planner.report import answer
 from raidlab.scenarios.risk.assess import Question, assess
 from raidlab.scenarios.running.simulate import simulate
 

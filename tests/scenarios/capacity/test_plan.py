@@ -15,7 +15,7 @@ from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
-from raidlab.scenarios.capacity.report import answer, others, plan_report, table, why
+from raidlab.scenarios.report.planner.report import answer, others, plan_report, table, why
 from raidlab.scenarios.results.goals import Measured
 from raidlab.scenarios.studies import size
 from raidlab.scenarios.studies.running import Running

@@ -14,7 +14,7 @@ from raidlab.scenarios.capacity.load import bill_of, unit_costs
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.until import MODEL_ERROR, months_of, until
-from raidlab.scenarios.capacity.until_report import answer, until_report
+from raidlab.scenarios.report.planner.until import answer, until_report
 from raidlab.scenarios.studies.running import Running
 
 STATION = """

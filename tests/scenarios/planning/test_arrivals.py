@@ -4,8 +4,8 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results import answers
-from raidlab.scenarios.results.report import html_report, pictures
+from raidlab.scenarios.report.runs import answers
+from raidlab.scenarios.report.runs.report import html_report, pictures
 from raidlab.scenarios.running.simulate import simulate
 
 

@@ -7,8 +7,8 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.report.runs.report import html_report
 from raidlab.scenarios.results.endurance import cautions, endurance
-from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.running.simulate import simulate
 
 SCENARIO = """

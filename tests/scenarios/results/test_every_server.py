@@ -2,7 +2,7 @@
 
 import pytest
 
-from raidlab.scenarios.results import answers
+from raidlab.scenarios.report.runs import answers
 from raidlab.scenarios.running.simulate import simulate
 
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from raidlab.scenarios.results import answers
+from raidlab.scenarios.report.runs import answers
+from raidlab.scenarios.report.runs.report import html_report
 from raidlab.scenarios.results.bottleneck import latency_bound, limits, longest_part
-from raidlab.scenarios.results.report import html_report
 from raidlab.scenarios.running.simulate import simulate
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results.answers import answer
+from raidlab.scenarios.report.runs.answers import answer
 from raidlab.scenarios.results.diagnostics.overload import of_arrivals
 from raidlab.scenarios.results.diagnostics.statements import may_carry
 from raidlab.scenarios.running.simulate import simulate

@@ -7,13 +7,13 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.scenarios.report.risk import answer, risk_report
 from raidlab.scenarios.results.goals import goals_of
 from raidlab.scenarios.risk.assess import Question, assess
 from raidlab.scenarios.risk.histories import Batch, Model, estimate
 from raidlab.scenarios.risk.lifetime import HOURS_OF_YEAR, bathtub, of_rate
 from raidlab.scenarios.risk.markov import loss_probability, mean_time_to_loss
 from raidlab.scenarios.risk.redundancy import of_level
-from raidlab.scenarios.risk.report import answer, risk_report
 
 YEARS5 = 5 * HOURS_OF_YEAR
 SURE = 3.5

@@ -11,7 +11,7 @@ import simpy
 
 import raidlab
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.results.slow_ios import cause
+from raidlab.scenarios.results.slow_cause import cause
 from raidlab.scenarios.spec.run_result import SlowIo
 
 REBUILD = {

@@ -9,18 +9,18 @@ from typer.testing import CliRunner
 
 from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.studies.controllers import (
+    answer,
+    controllers_report,
+    highest,
+    lines,
+)
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.controllers import (
     Curve,
     Setup,
     chosen_controllers,
     compare_controllers,
-)
-from raidlab.scenarios.studies.controllers_report import (
-    answer,
-    controllers_report,
-    highest,
-    lines,
 )
 from raidlab.scenarios.studies.levels import IOS_PER_WRITE
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.report.studies.diff import answer, diff_report
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.diff import Figure, diff, side_of
-from raidlab.scenarios.studies.diff_report import answer, diff_report
 from raidlab.scenarios.studies.running import Running
 
 SCENARIO = """

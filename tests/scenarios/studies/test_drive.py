@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.report.studies.drive import answer, drive_report
 from raidlab.scenarios.studies.drive import Drive, measure
-from raidlab.scenarios.studies.drive_report import answer, drive_report
 
 SMALL = """
 kind = "ssd"

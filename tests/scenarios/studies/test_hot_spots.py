@@ -10,8 +10,8 @@ from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.studies.hot_spots import answer, hot_spots_report, picture, settled
 from raidlab.scenarios.studies.hot_spots import Warming, disks_alone, ssds_alone, warmings
-from raidlab.scenarios.studies.hot_spots_report import answer, hot_spots_report, picture, settled
 
 LIBRARY = Path(__file__).parents[3] / "scenarios" / "library"
 

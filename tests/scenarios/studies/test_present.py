@@ -14,9 +14,10 @@ from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.planning.monitored import playing
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.studies.present import answer, clock_of
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
 from raidlab.scenarios.spec.trees import ScenarioTree
-from raidlab.scenarios.studies.openness import OPEN, another_system, fit_open
+from raidlab.scenarios.studies.openness import OPEN, another_system, doubt, fit_open
 from raidlab.scenarios.studies.present import (
     Beside,
     Present,
@@ -26,7 +27,6 @@ from raidlab.scenarios.studies.present import (
     as_monitored,
     beside,
 )
-from raidlab.scenarios.studies.present_report import answer, clock_of, doubt
 from raidlab.scenarios.studies.running import Running
 
 RATES = (20.0, 30.0, 40.0, 50.0, 60.0, 30.0)

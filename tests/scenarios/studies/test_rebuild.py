@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.report.studies.rebuild import answer, rebuild_report
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, code_of
@@ -17,7 +18,6 @@ from raidlab.scenarios.studies import rebuild as study
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild import rebuilds, several_fail
 from raidlab.scenarios.studies.rebuild_limit import Cause
-from raidlab.scenarios.studies.rebuild_report import answer, rebuild_report
 
 SPECS = Path(__file__).parents[3] / "devices" / "specs" / "hdd"
 SCENARIO = """

@@ -6,8 +6,8 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.studies import sensitivity as report
 from raidlab.scenarios.results.goals import quantity_of
-from raidlab.scenarios.studies import sensitivity_report as report
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.sensitivity import Method, sensitivity
 from raidlab.scenarios.studies.vary import axes_of

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from raidlab.devices.faults import SpecError
+from raidlab.scenarios.report.studies.size import answer, notes, size_report, warnings
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, goals_of, judged
 from raidlab.scenarios.studies import size as module
 from raidlab.scenarios.studies.size import Find, Tried, size
-from raidlab.scenarios.studies.size_report import answer, notes, size_report, warnings
 from raidlab.scenarios.studies.vary import axes_of
 
 

@@ -13,10 +13,10 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
+from raidlab.scenarios.report.studies import sweep as report
 from raidlab.scenarios.running import pool
 from raidlab.scenarios.running.cluster import dask_executor
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies import sweep_report as report
 from raidlab.scenarios.studies.sweep import Experiment, sweep
 from raidlab.scenarios.studies.vary import Design, axes_of, points, with_values
 

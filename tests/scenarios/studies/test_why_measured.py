@@ -70,9 +70,10 @@ def test_a_fault_that_the_scenario_does_not_have_is_named(
 
 def test_a_fault_that_the_machine_does_not_have_is_named() -> None:
     tree = SYSTEM | {"controller": CONTROLLER}
-    first = explained(tree, means(SYSTEM)).explained_by[0]
+    found = explained(tree, means(SYSTEM))
+    first = found.explained_by[0]
     assert first.code == "write-through" and not first.at_work
-    assert "not at work" in explained(tree, means(SYSTEM)).sentence
+    assert "not at work" in found.sentence
 
 
 def test_what_nothing_explains_is_said() -> None:

@@ -8,7 +8,7 @@ use crate::ssd::map::slot::NONE;
 use crate::ssd::nand::{Nand, Pages};
 use crate::ssd::translation::Translation;
 use crate::ssd::written::ReadUnits;
-use raidlab_io::Part;
+use raidlab_io::{ByteRange, Part};
 use raidlab_kernel::{Nanos, Time};
 
 /// Where each unit lies: in the buffer, on its way to a die, or in NAND.
@@ -109,7 +109,7 @@ impl Store {
         let set = self.programs.pending[die as usize].pop_front();
         if let (Some(set), Some(bytes)) = (set, settles) {
             for unit in self.translation.units_of(set) {
-                port.settles(u64::from(unit) * bytes, bytes, now);
+                port.settles(ByteRange::new(u64::from(unit) * bytes, bytes), now);
             }
         }
     }

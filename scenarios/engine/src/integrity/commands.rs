@@ -5,7 +5,7 @@ use crate::integrity::jobs::{StripeTokens, key};
 use crate::integrity::medium::Medium;
 use crate::integrity::sectors::sectors;
 use crate::layout::Role;
-use raidlab_io::{IoId, Op};
+use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::{Stream, Table, Time};
 use raidlab_models::SECTOR;
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ impl Payload {
     /// `bytes` bytes of a target more belong to it; `stripe` has the tokens of a write to a unit.
     fn add(&mut self, target: Target, stripe: Option<&StripeTokens>, bytes: u64) {
         if let (Some(stripe), Target::Unit(_, role, start)) = (stripe, target) {
-            for sector in sectors(u64::from(start), bytes) {
+            for sector in sectors(ByteRange::new(u64::from(start), bytes)) {
                 let key = key(role, sector);
                 // A repaired unit goes back as it was recovered.
                 let value = stripe.new.get(key).or_else(|| stripe.read.get(key));
@@ -43,7 +43,7 @@ impl Payload {
             Target::Unit(_, _, start) => u64::from(start),
             Target::Range(offset) => offset,
         };
-        let count = sectors(start, bytes).count();
+        let count = sectors(ByteRange::new(start, bytes)).count();
         self.targets.push((target, count));
     }
 
@@ -101,12 +101,12 @@ impl DriveTokens {
     }
 
     /// A command is at the medium.
-    pub fn at_medium(&mut self, command: IoId, op: Op, drive: DriveId, offset: u64, bytes: u64) {
+    pub fn at_medium(&mut self, command: IoId, op: Op, drive: DriveId, range: ByteRange) {
         let Some(payload) = self.payloads.get_mut(&command) else {
             return;
         };
         let medium = &mut self.media[drive];
-        for (at, sector) in sectors(offset, bytes).enumerate() {
+        for (at, sector) in sectors(range).enumerate() {
             if op != Op::Write {
                 payload.tokens.push(medium.read(sector));
             } else if let Some(&value) = payload.tokens.get(at).filter(|_| !payload.cached) {
@@ -126,10 +126,10 @@ impl DriveTokens {
         }
     }
 
-    /// The present content of a range (offset, bytes) in a drive's volatile cache is on the medium
+    /// The present content of a range in a drive's volatile cache is on the medium
     /// from `at` on.
-    pub fn write_back(&mut self, drive: DriveId, range: (u64, u64), at: Time, now: Time) {
-        self.media[drive].write_back(range.0, range.1, at, now);
+    pub fn write_back(&mut self, drive: DriveId, range: ByteRange, at: Time, now: Time) {
+        self.media[drive].write_back(range, at, now);
     }
 
     /// A drive's volatile cache loses its content. Returns the sectors that have older content now.

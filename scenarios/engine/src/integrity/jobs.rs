@@ -4,6 +4,7 @@ use crate::ids::JobId;
 use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Role, WriteStrategy, galois};
+use raidlab_io::ByteRange;
 use std::collections::HashMap;
 
 /// The tokens of a job's stripe, by `key`.
@@ -70,7 +71,7 @@ impl JobTokens {
         };
         let mut data: Vec<Option<u64>> = Vec::with_capacity(columns as usize);
         for &(start, end) in ranges {
-            for sector in sectors(u64::from(start), u64::from(end - start)) {
+            for sector in sectors(ByteRange::between(u64::from(start), u64::from(end))) {
                 let read = |role| stripe.read.get(key(role, sector));
                 let new = |column| stripe.new.get(key(Role::Data(column), sector));
                 let old_parity = [read(Role::Parity(0)), read(Role::Parity(1))];

@@ -6,6 +6,7 @@
 
 use crate::integrity::sectors::sectors;
 use crate::integrity::tokens::Tokens;
+use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
 use std::collections::{HashMap, VecDeque};
 
@@ -52,14 +53,14 @@ impl Medium {
     }
 
     /// The cache's present content of a range is on the medium from `at` on.
-    pub fn write_back(&mut self, offset: u64, bytes: u64, at: Time, now: Time) {
+    pub fn write_back(&mut self, range: ByteRange, at: Time, now: Time) {
         self.end_write_backs(now);
         let cached = |sector| {
             self.on_medium
                 .contains_key(&sector)
                 .then(|| self.read(sector))
         };
-        let sectors: Vec<(u64, u64)> = sectors(offset, bytes)
+        let sectors: Vec<(u64, u64)> = sectors(range)
             .filter_map(|sector| cached(sector).map(|token| (sector, token)))
             .collect();
         if !sectors.is_empty() {
@@ -116,7 +117,7 @@ mod tests {
         medium.write(7, 70);
         medium.cache(7, 71);
         medium.cache(8, 80);
-        medium.write_back(8 * 512, 512, US(50), US(10));
+        medium.write_back(ByteRange::new(8 * 512, 512), US(50), US(10));
         assert_eq!((medium.read(7), medium.read(8)), (71, 80));
         assert_eq!(medium.lose_power(US(60)), [7]);
         assert_eq!((medium.read(7), medium.read(8)), (70, 80));
@@ -126,9 +127,9 @@ mod tests {
     fn a_sector_written_again_during_its_write_back_falls_back_to_what_was_written_back() {
         let mut medium = Medium::default();
         medium.cache(3, 1);
-        medium.write_back(3 * 512, 512, US(20), US(0));
+        medium.write_back(ByteRange::new(3 * 512, 512), US(20), US(0));
         medium.cache(3, 2);
-        medium.write_back(3 * 512, 512, US(90), US(30));
+        medium.write_back(ByteRange::new(3 * 512, 512), US(90), US(30));
         assert_eq!(medium.lose_power(US(60)), [3]);
         assert_eq!(medium.read(3), 1);
     }

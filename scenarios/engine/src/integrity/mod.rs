@@ -30,7 +30,7 @@ use crate::integrity::reference::ReferenceCopy;
 use crate::integrity::sectors::{sectors, token};
 use crate::integrity::tokens::Tokens;
 use crate::layout::{Extent, Role};
-use raidlab_io::{IoId, Op};
+use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::Table;
 use raidlab_models::SECTOR;
 use schemars::JsonSchema;
@@ -79,8 +79,7 @@ pub(crate) enum LostFrom {
 struct Write {
     number: u64,
     array: ArrayId,
-    offset: u64,
-    bytes: u64,
+    range: ByteRange,
     refused: bool,
 }
 
@@ -138,7 +137,7 @@ impl Integrity {
     }
 
     /// A host's request begins.
-    pub fn begin(&mut self, id: IoId, array: ArrayId, op: Op, offset: u64, bytes: u64) {
+    pub fn begin(&mut self, id: IoId, array: ArrayId, op: Op, range: ByteRange) {
         self.clock += 1;
         if op != Op::Write {
             let reader = Reader {
@@ -151,27 +150,26 @@ impl Integrity {
         let write = Write {
             number: self.clock,
             array,
-            offset,
-            bytes,
+            range,
             refused: false,
         };
         self.writes.insert(id, write);
-        self.reference[array].begin(self.clock, offset, bytes);
+        self.reference[array].begin(self.clock, range);
     }
 
     /// A write is over. If it was acknowledged, it replaces versions that were over before it began.
     fn end_write(&mut self, write: Write, acknowledged: bool) {
         let began = self.readers.values().map(|reader| reader.began);
         let oldest = began.filter(|&began| began > 0).min().unwrap_or(self.clock);
-        let range = (write.offset, write.bytes);
+        let range = write.range;
         let reference = &mut self.reference[write.array];
         reference.end(write.number, range, acknowledged, (self.clock, oldest));
     }
 
     /// A host's request is complete.
-    pub fn complete(&mut self, id: IoId, array: ArrayId, offset: u64, bytes: u64) {
+    pub fn complete(&mut self, id: IoId, array: ArrayId, range: ByteRange) {
         self.clock += 1;
-        self.outside_ends(id, offset, bytes);
+        self.outside_ends(id, range);
         if let Some(write) = self.writes.remove(&id) {
             self.report.acknowledged_writes += u64::from(!write.refused);
             self.end_write(write, !write.refused);
@@ -182,7 +180,7 @@ impl Integrity {
                 return;
             }
             let reference = &self.reference[array];
-            let stale = sectors(offset, bytes).any(|sector| {
+            let stale = sectors(range).any(|sector| {
                 let got = reader.got.get(sector);
                 got.is_none_or(|got| !reference.was_right(sector, got, reader.began))
             });
@@ -199,29 +197,29 @@ impl Integrity {
     }
 
     /// A write's data are in the cache.
-    pub fn cache_write(&mut self, id: IoId, array: ArrayId, offset: u64, bytes: u64) {
+    pub fn cache_write(&mut self, id: IoId, array: ArrayId, range: ByteRange) {
         if let Some(write) = self.writes.get(&id) {
-            for sector in sectors(offset, bytes) {
+            for sector in sectors(range) {
                 self.cache[array].insert(sector, token(write.number, sector));
             }
         }
     }
 
     /// A reader gets a range from the cache.
-    pub fn read_cache(&mut self, reader: IoId, array: ArrayId, offset: u64, bytes: u64) {
+    pub fn read_cache(&mut self, reader: IoId, array: ArrayId, range: ByteRange) {
         let got = &mut self.readers.entry(reader).or_default().got;
         let cache = &self.cache[array];
-        for sector in sectors(offset, bytes) {
+        for sector in sectors(range) {
             got.insert(sector, cache.get(sector).unwrap_or(0));
         }
     }
 
     /// A range that a reader has read goes into the cache.
-    pub fn fill_cache(&mut self, reader: IoId, array: ArrayId, offset: u64, bytes: u64) {
+    pub fn fill_cache(&mut self, reader: IoId, array: ArrayId, range: ByteRange) {
         let Some(reader) = self.readers.get(&reader) else {
             return;
         };
-        for sector in sectors(offset, bytes) {
+        for sector in sectors(range) {
             if let Some(got) = reader.got.get(sector) {
                 self.cache[array].insert(sector, got);
             }
@@ -355,7 +353,8 @@ impl Integrity {
         offset: u64,
     ) {
         let write = self.writes.get(&parent).map(|write| write.number);
-        for (at, sector) in sectors(offset, u64::from(extent.end - extent.start)).enumerate() {
+        let range = ByteRange::new(offset, u64::from(extent.end - extent.start));
+        for (at, sector) in sectors(range).enumerate() {
             let value = match write {
                 Some(write) => token(write, sector),
                 None => match self.readers.get(&parent) {
@@ -371,8 +370,8 @@ impl Integrity {
 
     /// What a job has recovered of an extent goes to the request or copy that waits for it.
     pub fn deliver_recovered(&mut self, job: JobId, parent: IoId, extent: Extent, offset: u64) {
-        let bytes = u64::from(extent.end - extent.start);
-        for (at, sector) in sectors(offset, bytes).enumerate() {
+        let range = ByteRange::new(offset, u64::from(extent.end - extent.start));
+        for (at, sector) in sectors(range).enumerate() {
             let in_unit = u64::from(extent.start) / SECTOR + at as u64;
             if let Some(value) = self.jobs.read(job, Role::Data(extent.column), in_unit) {
                 let got = &mut self.readers.entry(parent).or_default().got;
@@ -395,14 +394,14 @@ impl Integrity {
     }
 
     /// A request is complete; a read of an outside caller has got what its reader has.
-    fn outside_ends(&mut self, id: IoId, offset: u64, bytes: u64) {
+    fn outside_ends(&mut self, id: IoId, range: ByteRange) {
         let Some(outside) = &mut self.outside else {
             return;
         };
         let reader = self.readers.get(&id).filter(|reader| !reader.refused);
         if let (Some(mark), Some(reader)) = (outside.ends(id), reader) {
             let token = |sector| reader.got.get(sector).unwrap_or(0);
-            outside.keep(mark, sectors(offset, bytes).map(token).collect());
+            outside.keep(mark, sectors(range).map(token).collect());
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use crate::integrity::pages::{PAGE, Pages, has, marked};
 use crate::integrity::sectors::{sectors, token};
+use raidlab_io::ByteRange;
 use raidlab_models::SECTOR;
 
 /// A page with more versions drops those that were replaced before every read under way began.
@@ -62,8 +63,8 @@ impl Default for ReferenceCopy {
 }
 
 /// The pages of a range, each with a bit for each of its sectors in there.
-fn cut(offset: u64, bytes: u64) -> impl Iterator<Item = (u64, u64)> {
-    let sectors = sectors(offset, bytes);
+fn cut(range: ByteRange) -> impl Iterator<Item = (u64, u64)> {
+    let sectors = sectors(range);
     (sectors.start / PAGE..sectors.end.div_ceil(PAGE)).map(move |page| {
         let first = sectors.start.saturating_sub(page * PAGE);
         let count = (sectors.end - page * PAGE).min(PAGE) - first;
@@ -84,8 +85,8 @@ impl ReferenceCopy {
     }
 
     /// A write begins; before the first one there were zeros.
-    pub fn begin(&mut self, write: u64, offset: u64, bytes: u64) {
-        for (page, sectors) in cut(offset, bytes) {
+    pub fn begin(&mut self, write: u64, range: ByteRange) {
+        for (page, sectors) in cut(range) {
             let versions = self.0.at(page * PAGE);
             let new = sectors & !written(versions);
             if new != 0 {
@@ -107,11 +108,11 @@ impl ReferenceCopy {
     pub fn end(
         &mut self,
         write: u64,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         acknowledged: bool,
         (now, oldest): (u64, u64),
     ) {
-        for (page, sectors) in cut(offset, bytes) {
+        for (page, sectors) in cut(range) {
             let versions = self.0.at(page * PAGE);
             if acknowledged {
                 replace(versions, write, sectors, now);
@@ -206,9 +207,12 @@ mod tests {
     #[test]
     fn a_range_is_cut_at_pages() {
         let sector = |n: u64| n * SECTOR;
-        let found: Vec<_> = cut(sector(62), sector(67)).collect();
+        let found: Vec<_> = cut(ByteRange::new(sector(62), sector(67))).collect();
         assert_eq!(found, [(0, 0b11 << 62), (1, u64::MAX), (2, 1)]);
-        assert_eq!(cut(0, sector(64)).collect::<Vec<_>>(), [(0, u64::MAX)]);
+        assert_eq!(
+            cut(ByteRange::new(0, sector(64))).collect::<Vec<_>>(),
+            [(0, u64::MAX)]
+        );
     }
 
     /// Of sectors 0 to 3 the last two are written again: a reader that began in between may get
@@ -216,10 +220,10 @@ mod tests {
     #[test]
     fn a_write_replaces_what_it_covers() {
         let mut reference = ReferenceCopy::default();
-        reference.begin(1, 0, 4 * SECTOR);
-        reference.end(1, (0, 4 * SECTOR), true, (2, 2));
-        reference.begin(3, 2 * SECTOR, 2 * SECTOR);
-        reference.end(3, (2 * SECTOR, 2 * SECTOR), true, (5, 4));
+        reference.begin(1, ByteRange::new(0, 4 * SECTOR));
+        reference.end(1, ByteRange::new(0, 4 * SECTOR), true, (2, 2));
+        reference.begin(3, ByteRange::new(2 * SECTOR, 2 * SECTOR));
+        reference.end(3, ByteRange::new(2 * SECTOR, 2 * SECTOR), true, (5, 4));
         assert!(reference.is_right(1, token(1, 1)) && !reference.is_right(2, token(1, 2)));
         assert!(reference.was_right(2, token(1, 2), 4) && !reference.was_right(2, token(1, 2), 5));
         assert_eq!(reference.acknowledged(3).collect::<Vec<_>>(), [3]);

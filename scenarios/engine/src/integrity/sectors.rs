@@ -1,10 +1,11 @@
 //! Sectors, and the tokens that stand for their content.
 
+use raidlab_io::ByteRange;
 use raidlab_models::SECTOR;
 
 /// The sectors of a range of bytes.
-pub(crate) fn sectors(offset: u64, bytes: u64) -> std::ops::Range<u64> {
-    offset / SECTOR..(offset + bytes).div_ceil(SECTOR)
+pub(crate) fn sectors(range: ByteRange) -> std::ops::Range<u64> {
+    range.offset / SECTOR..range.end().div_ceil(SECTOR)
 }
 
 /// The token of a sector as a write leaves it; both by their numbers.

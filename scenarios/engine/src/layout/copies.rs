@@ -161,6 +161,7 @@ mod tests {
     use crate::layout::{Layout, Place, Role};
     use crate::plan::{Arrangement, CopiesPlan};
     use proptest::prelude::*;
+    use raidlab_io::ByteRange;
     use std::collections::HashSet;
 
     const SECTOR: u64 = 512;
@@ -241,7 +242,7 @@ mod tests {
     #[test]
     fn a_stream_on_far_is_read_as_on_raid_0() {
         let two = layout(Arrangement::Far, 2, 2, 8);
-        let mut left = two.runs(0, 4 * SECTOR);
+        let mut left = two.runs(ByteRange::new(0, 4 * SECTOR));
         let first = two.next_run(&mut left).unwrap();
         let second = two.next_run(&mut left).unwrap();
         assert!(two.next_run(&mut left).is_none());
@@ -249,7 +250,7 @@ mod tests {
         let (member, offset) = (1, 4 * SECTOR);
         assert_eq!(two.run_place(&first, 1), Place { member, offset });
         let near = layout(Arrangement::Near, 2, 2, 8);
-        assert_eq!(near.count(near.runs(0, 4 * SECTOR)), 1);
+        assert_eq!(near.count(near.runs(ByteRange::new(0, 4 * SECTOR))), 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::layout::array::Layout;
 use crate::layout::copies::Copies;
 use crate::layout::declustered::Declustered;
 use crate::plan::Level;
-use raidlab_io::Op;
+use raidlab_io::{ByteRange, Op};
 use std::sync::Arc;
 
 /// What a stripe of a level consists of.
@@ -108,24 +108,24 @@ pub(crate) fn check_unit(unit: u64) -> Result<(), String> {
 impl Layout {
     /// How many commands a request needs, for the firmware time that it costs.
     #[inline]
-    pub fn commands(&self, op: Op, offset: u64, bytes: u64) -> u64 {
+    pub fn commands(&self, op: Op, range: ByteRange) -> u64 {
         if op == Op::Flush {
             return u64::from(self.members);
         }
         let segments = match self.level {
             // A request that crosses from a drive to the next counts as one.
             Level::Jbod | Level::Raid1 => 1,
-            Level::Raid0 => self.units(offset, bytes).min(u64::from(self.columns())),
+            Level::Raid0 => self.units(range).min(u64::from(self.columns())),
             Level::Raid10 if self.is_straight() => {
                 let columns = u64::from(self.columns());
-                self.units(offset, bytes).min(columns)
+                self.units(range).min(columns)
             }
             Level::Raid10
             | Level::Raid1e
             | Level::Raid5
             | Level::Raid6
             | Level::Raid50
-            | Level::Raid60 => self.units(offset, bytes),
+            | Level::Raid60 => self.units(range),
         };
         match op {
             Op::Read => segments,
@@ -137,9 +137,9 @@ impl Layout {
 
     /// Stripe units that a range touches, at least one.
     #[inline]
-    fn units(&self, offset: u64, bytes: u64) -> u64 {
-        let (_, start) = self.unit.split_long(offset);
-        let end = u64::from(start) + bytes;
+    fn units(&self, range: ByteRange) -> u64 {
+        let (_, start) = self.unit.split_long(range.offset);
+        let end = u64::from(start) + range.bytes;
         if end <= self.unit() {
             return 1;
         }

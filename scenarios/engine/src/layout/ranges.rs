@@ -1,5 +1,6 @@
 //! Ranges of bytes that are lost until they are written over.
 
+use raidlab_io::ByteRange;
 use std::collections::BTreeMap;
 
 /// Disjoint ranges of bytes.
@@ -11,15 +12,16 @@ pub(crate) struct Ranges {
 
 impl Ranges {
     /// Puts a range in.
-    pub fn insert(&mut self, start: u64, end: u64) {
-        self.cut(start, end);
-        if start < end {
-            self.ends.insert(start, end);
+    pub fn insert(&mut self, range: ByteRange) {
+        self.cut(range);
+        if range.bytes > 0 {
+            self.ends.insert(range.offset, range.end());
         }
     }
 
     /// Takes a range out.
-    pub fn cut(&mut self, start: u64, end: u64) {
+    pub fn cut(&mut self, range: ByteRange) {
+        let (start, end) = (range.offset, range.end());
         while let Some((from, to)) = self.last_below(end).filter(|&(_, to)| to > start) {
             self.ends.remove(&from);
             if from < start {
@@ -32,8 +34,9 @@ impl Ranges {
     }
 
     /// True if any byte of a range is in here.
-    pub fn touches(&self, start: u64, end: u64) -> bool {
-        self.last_below(end).is_some_and(|(_, to)| to > start)
+    pub fn touches(&self, range: ByteRange) -> bool {
+        let last = self.last_below(range.end());
+        last.is_some_and(|(_, to)| to > range.offset)
     }
 
     /// Whether a byte is in here, and up to where at least the next ones are as it is.
@@ -46,21 +49,23 @@ impl Ranges {
     }
 
     /// What of a range is in here.
-    pub fn within(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
+    pub fn within(&self, range: ByteRange) -> Vec<ByteRange> {
+        let (start, end) = (range.offset, range.end());
         let before = self.ends.range(..start).next_back();
         let parts = before.into_iter().chain(self.ends.range(start..end));
-        let parts = parts.map(|(&from, &to)| (from.max(start), to.min(end)));
-        parts.filter(|(from, to)| from < to).collect()
+        let parts = parts.map(|(&from, &to)| ByteRange::between(from.max(start), to.min(end)));
+        parts.filter(|part| part.bytes > 0).collect()
     }
 
     /// True if all of them are in others.
     pub fn is_within(&self, others: &Ranges) -> bool {
-        let bytes = |(start, end): (u64, u64)| -> u64 {
-            let within = others.within(start, end);
-            within.iter().map(|(start, end)| end - start).sum()
+        let bytes = |range| -> u64 {
+            let within = others.within(range);
+            within.iter().map(|part| part.bytes).sum()
         };
-        let mut all = self.ends.iter().map(|(&from, &to)| (from, to));
-        all.all(|range| bytes(range) == range.1 - range.0)
+        let all = self.ends.iter();
+        all.map(|(&from, &to)| ByteRange::between(from, to))
+            .all(|range| bytes(range) == range.bytes)
     }
 
     /// True if there is none.
@@ -83,11 +88,15 @@ impl Ranges {
 mod tests {
     use super::*;
 
+    fn between(start: u64, end: u64) -> ByteRange {
+        ByteRange::between(start, end)
+    }
+
     fn of(ranges: &[(u64, u64)]) -> Ranges {
         let mut made = Ranges::default();
         ranges
             .iter()
-            .for_each(|&(start, end)| made.insert(start, end));
+            .for_each(|&(start, end)| made.insert(between(start, end)));
         made
     }
 
@@ -98,11 +107,11 @@ mod tests {
     #[test]
     fn cutting_leaves_what_is_outside() {
         let mut ranges = of(&[(0, 10), (20, 30), (40, 50)]);
-        ranges.cut(5, 25);
+        ranges.cut(between(5, 25));
         assert_eq!(list(&ranges), [(0, 5), (25, 30), (40, 50)]);
-        ranges.cut(0, 45);
+        ranges.cut(between(0, 45));
         assert_eq!(list(&ranges), [(45, 50)]);
-        ranges.cut(47, 48);
+        ranges.cut(between(47, 48));
         assert_eq!(list(&ranges), [(45, 47), (48, 50)]);
     }
 
@@ -110,8 +119,12 @@ mod tests {
     fn ranges_stay_apart_and_touch_what_they_share_a_byte_with() {
         let ranges = of(&[(0, 10), (5, 20), (30, 40)]);
         assert_eq!(list(&ranges), [(0, 5), (5, 20), (30, 40)]);
-        assert!(ranges.touches(19, 25) && ranges.touches(29, 31) && ranges.touches(0, 100));
-        assert!(!ranges.touches(20, 30) && !ranges.touches(40, 50));
+        assert!(
+            ranges.touches(between(19, 25))
+                && ranges.touches(between(29, 31))
+                && ranges.touches(between(0, 100))
+        );
+        assert!(!ranges.touches(between(20, 30)) && !ranges.touches(between(40, 50)));
     }
 
     #[test]
@@ -137,10 +150,18 @@ mod tests {
     #[test]
     fn what_is_within_is_cut_at_the_ends() {
         let ranges = of(&[(10, 20), (30, 40)]);
-        assert_eq!(ranges.within(15, 31), [(15, 20), (30, 31)]);
-        assert_eq!(ranges.within(10, 40), [(10, 20), (30, 40)]);
+        assert_eq!(
+            ranges.within(between(15, 31)),
+            [between(15, 20), between(30, 31)]
+        );
+        assert_eq!(
+            ranges.within(between(10, 40)),
+            [between(10, 20), between(30, 40)]
+        );
         assert!(of(&[(12, 15), (30, 40)]).is_within(&ranges));
         assert!(!of(&[(12, 21)]).is_within(&ranges));
-        assert!(ranges.within(20, 30).is_empty() && ranges.within(0, 10).is_empty());
+        assert!(
+            ranges.within(between(20, 30)).is_empty() && ranges.within(between(0, 10)).is_empty()
+        );
     }
 }

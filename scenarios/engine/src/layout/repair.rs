@@ -8,6 +8,7 @@
 
 use crate::layout::ranges::Ranges;
 use crate::layout::stripe::{Role, Stripe, Transfer};
+use raidlab_io::ByteRange;
 
 /// What can be read of a unit: all but the sectors that are known to be unreadable.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,10 @@ impl<'a> Unit<'a> {
     #[inline]
     pub fn is_readable(&self, start: u32, end: u32) -> bool {
         self.unreadable.is_none_or(|(ranges, offset)| {
-            !ranges.touches(offset + u64::from(start), offset + u64::from(end))
+            !ranges.touches(ByteRange::between(
+                offset + u64::from(start),
+                offset + u64::from(end),
+            ))
         })
     }
 

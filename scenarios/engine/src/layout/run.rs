@@ -8,6 +8,7 @@ use crate::layout::array::Layout;
 use crate::layout::extent::Extent;
 use crate::layout::place::Place;
 use crate::plan::Level;
+use raidlab_io::ByteRange;
 
 /// Bytes of a column that lie one behind the other on each drive that holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +88,10 @@ impl Runs {
 impl Layout {
     /// The runs of a range, which must lie inside the array.
     #[inline]
-    pub fn runs(&self, offset: u64, bytes: u64) -> Runs {
-        let end = offset + bytes;
+    pub fn runs(&self, range: ByteRange) -> Runs {
+        let end = range.end();
         let mut runs = Runs {
-            at: offset,
+            at: range.offset,
             stop: end,
             end,
             stripe: 0,
@@ -98,12 +99,12 @@ impl Layout {
             start: 0,
         };
         if self.level != Level::Jbod {
-            let (unit, start) = self.unit.split_long(offset);
+            let (unit, start) = self.unit.split_long(range.offset);
             (runs.stripe, runs.column) = self.columns.split_long(unit);
             runs.start = start;
             if self.is_straight() {
                 // Behind one unit of each column every unit belongs to a run that has begun.
-                runs.stop = end.min(offset - u64::from(start) + self.width());
+                runs.stop = end.min(range.offset - u64::from(start) + self.width());
             }
         }
         runs

@@ -241,6 +241,7 @@ mod tests {
     use super::*;
     use crate::layout::extent::parity_ranges;
     use proptest::prelude::*;
+    use raidlab_io::ByteRange;
 
     fn extent(column: u32, start: u32, end: u32) -> Extent {
         Extent { column, start, end }
@@ -260,7 +261,7 @@ mod tests {
         let ranges_of = |role: &Role| {
             let mut ranges = Ranges::default();
             let bytes = bad.iter().filter(|(of, _)| of == role);
-            bytes.for_each(|&(_, at)| ranges.insert(u64::from(at), u64::from(at) + 1));
+            bytes.for_each(|&(_, at)| ranges.insert(ByteRange::new(u64::from(at), 1)));
             (*role, ranges)
         };
         let roles: Vec<Role> = (0..columns)
@@ -445,8 +446,8 @@ mod tests {
     #[test]
     fn copies_stand_for_each_other_sector_by_sector() {
         let mut bad = [Ranges::default(), Ranges::default()];
-        bad[0].insert(0, 2);
-        bad[1].insert(1, 3);
+        bad[0].insert(ByteRange::new(0, 2));
+        bad[1].insert(ByteRange::new(1, 2));
         let stripe = Stripe {
             columns: 1,
             parities: 0,

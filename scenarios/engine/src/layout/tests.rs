@@ -4,7 +4,7 @@ use crate::layout::oracle::Table;
 use crate::layout::*;
 use crate::plan::{Level, Rotation};
 use proptest::prelude::*;
-use raidlab_io::Op;
+use raidlab_io::{ByteRange, Op};
 use std::collections::HashMap;
 
 const UNIT: u64 = 65_536;
@@ -16,7 +16,7 @@ fn layout(level: Level, drives: usize) -> Layout {
 }
 
 fn runs(layout: &Layout, offset: u64, bytes: u64) -> Vec<Run> {
-    let mut left = layout.runs(offset, bytes);
+    let mut left = layout.runs(ByteRange { offset, bytes });
     std::iter::from_fn(|| layout.next_run(&mut left)).collect()
 }
 
@@ -296,7 +296,7 @@ proptest! {
         let (offset, bytes) = (first * SECTOR, length * SECTOR);
         let wanted = table.commands(first, length);
         let runs = runs(&layout, offset, bytes);
-        prop_assert_eq!(layout.count(layout.runs(offset, bytes)) as usize, wanted.len());
+        prop_assert_eq!(layout.count(layout.runs(ByteRange { offset, bytes })) as usize, wanted.len());
         prop_assert_eq!(runs.len(), wanted.len());
         for (run, command) in runs.iter().zip(&wanted) {
             prop_assert_eq!(run.bytes, command.sectors * SECTOR);
@@ -306,13 +306,13 @@ proptest! {
         }
         // To the firmware a request of a jbod is one command, though it may cross drives.
         let reads = if level == Level::Jbod { 1 } else { wanted.len() as u64 };
-        prop_assert_eq!(layout.commands(Op::Read, offset, bytes), reads);
+        prop_assert_eq!(layout.commands(Op::Read, ByteRange { offset, bytes }), reads);
         let writes = match u64::from(layout.parities()) {
             0 => reads * u64::from(layout.copies()),
             parities => 2 * (reads + parities),
         };
-        prop_assert_eq!(layout.commands(Op::Write, offset, bytes), writes);
-        prop_assert_eq!(layout.commands(Op::Flush, 0, 0), u64::from(drives));
+        prop_assert_eq!(layout.commands(Op::Write, ByteRange { offset, bytes }), writes);
+        prop_assert_eq!(layout.commands(Op::Flush, ByteRange::default()), u64::from(drives));
         let moved: u64 = wanted.iter().map(|command| command.sectors * SECTOR).sum();
         prop_assert_eq!(layout.bytes_moved(Op::Read, bytes), moved);
         let all = moved * u64::from(layout.copies());

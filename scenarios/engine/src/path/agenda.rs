@@ -7,7 +7,7 @@
 //! calls, at one depth.
 
 use crate::ids::{ArrayId, ControllerId, JobId};
-use raidlab_io::IoId;
+use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::Time;
 
 /// What a handler passes to the layers above it.
@@ -80,8 +80,8 @@ pub(crate) enum JobCall {
 pub(crate) enum CacheCall {
     /// A read has asked for what the cache lacks, with a job that fills the cache if there is one.
     Asked(IoId, Option<JobId>),
-    /// A read of a range (offset, bytes) of an array counts for its streams.
-    ReadAhead(ArrayId, (u64, u64)),
+    /// A read of a range of an array counts for its streams.
+    ReadAhead(ArrayId, ByteRange),
     /// A stream of an array is read ahead.
     ReadOn(ArrayId, u32),
     /// Those who waited for what has come into the cache go on.

@@ -4,7 +4,7 @@ use crate::ids::DriveId;
 use crate::path::Path;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
-use raidlab_io::{Io, IoId, Op, Stage};
+use raidlab_io::{ByteRange, Io, IoId, Op, Stage};
 use raidlab_kernel::Time;
 
 impl Path {
@@ -25,12 +25,12 @@ impl Path {
 
     /// A request goes to the drives that its data lie on.
     fn dispatch_runs(&mut self, id: IoId, now: Time) {
-        let (op, offset, bytes, array_index) = {
+        let (op, range, array_index) = {
             let io = &self.ios[id];
-            (io.op, io.offset, io.bytes, io.array)
+            (io.op, io.range(), io.array)
         };
         let array = &self.arrays[array_index];
-        let mut runs = array.layout.runs(offset, bytes);
+        let mut runs = array.layout.runs(range);
         let mut next = array.layout.next_run(&mut runs);
         let copies = if op == Op::Read {
             1
@@ -51,12 +51,12 @@ impl Path {
             if op == Op::Read {
                 let array = &self.arrays[array_index];
                 let (drive, offset) = array.choose_copy(&self.drives, &run, now);
-                self.command(id, op, drive, offset, run.bytes, now);
+                self.command(id, op, drive, ByteRange::new(offset, run.bytes), now);
             } else {
                 for copy in 0..copies {
                     let array = &self.arrays[array_index];
                     let (drive, offset) = array.place(&run, copy);
-                    self.command(id, op, drive, offset, run.bytes, now);
+                    self.command(id, op, drive, ByteRange::new(offset, run.bytes), now);
                 }
             }
             next = self.arrays[array_index].layout.next_run(&mut runs);
@@ -76,7 +76,7 @@ impl Path {
         for member in 0..self.arrays[array].drives.len() {
             let drive = self.arrays[array].drives[member];
             if self.drives[drive].flushes.are_sent() {
-                self.command(id, Op::Flush, drive, 0, 0, now);
+                self.command(id, Op::Flush, drive, ByteRange::default(), now);
             }
         }
         Up::None
@@ -89,11 +89,10 @@ impl Path {
         parent: IoId,
         op: Op,
         drive: DriveId,
-        offset: u64,
-        bytes: u64,
+        range: ByteRange,
         now: Time,
     ) {
-        let id = self.new_command(parent, op, drive, offset, bytes, now);
+        let id = self.new_command(parent, op, drive, range, now);
         self.send(id, drive, now);
     }
 
@@ -104,14 +103,13 @@ impl Path {
         parent: IoId,
         op: Op,
         drive: DriveId,
-        offset: u64,
-        bytes: u64,
+        range: ByteRange,
         now: Time,
     ) -> IoId {
         let id = self.ios.claim();
         let fua = self.ios[parent].fua && op == Op::Write;
         let io = &mut self.ios[id];
-        *io = Io::new(op, offset, bytes, now);
+        *io = Io::new(op, range.offset, range.bytes, now);
         (io.parent, io.fua) = (parent, fua);
         io.drive = drive;
         id

@@ -65,7 +65,7 @@ impl Path {
         let controller = &mut self.controllers[index];
         let io = &mut self.ios[id];
         let array = &self.arrays[io.array];
-        let commands = array.layout.commands(io.op, io.offset, io.bytes);
+        let commands = array.layout.commands(io.op, io.range());
         let route = array.route(commands);
         let task = Task::new(route, commands, moved_by(io));
         let served = array.take_up(&mut controller.chip, task, now);

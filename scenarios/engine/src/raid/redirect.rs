@@ -3,6 +3,7 @@
 use crate::ids::ArrayId;
 use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
+use raidlab_io::ByteRange;
 use raidlab_kernel::Table;
 use raidlab_models::{ReferenceCounts, SsdCache};
 
@@ -84,8 +85,9 @@ impl Redirect {
     }
 
     /// The lines of a range.
-    pub fn lines(&self, offset: u64, bytes: u64) -> std::ops::RangeInclusive<u64> {
-        offset / self.slots.line..=(offset + bytes.max(1) - 1) / self.slots.line
+    pub fn lines(&self, range: ByteRange) -> std::ops::RangeInclusive<u64> {
+        let last = range.offset + range.bytes.max(1) - 1;
+        range.offset / self.slots.line..=last / self.slots.line
     }
 
     /// Which line is in which slot.
@@ -123,10 +125,10 @@ impl Redirect {
         self.bypassing.contains(line)
     }
 
-    /// Whether a range (offset, bytes) of the array has sectors whose newest version was lost with
+    /// Whether a range of the array has sectors whose newest version was lost with
     /// the SSDs.
-    pub fn is_lost(&self, (offset, bytes): (u64, u64)) -> bool {
-        self.lost.touches(offset, offset + bytes)
+    pub fn is_lost(&self, range: ByteRange) -> bool {
+        self.lost.touches(range)
     }
 
     /// Whether anything of the array is.
@@ -138,27 +140,27 @@ impl Redirect {
     /// being written back may be saved by that, and leaves when it is over.
     pub fn lose(&mut self, slot: u32) -> bool {
         if self.map.is_dirty(slot) {
-            let (offset, bytes) = self.range(slot);
-            self.lost.insert(offset, offset + bytes);
+            let lost = self.range(slot);
+            self.lost.insert(lost);
         }
         self.map.drop_line(slot) == Some(true)
     }
 
     /// The SSDs have failed. Gives the slots that are lost, with their ranges of the array.
-    pub fn fail(&mut self) -> Vec<(u32, (u64, u64))> {
+    pub fn fail(&mut self) -> Vec<(u32, ByteRange)> {
         let slots = self.map.dirty_slots();
         let dirty: Vec<_> = slots.map(|slot| (slot, self.range(slot))).collect();
-        for &(_, (offset, bytes)) in &dirty {
-            self.lost.insert(offset, offset + bytes);
+        for &(_, lost) in &dirty {
+            self.lost.insert(lost);
         }
         self.map.clear();
         self.failed = true;
         dirty
     }
 
-    /// A range of the array, from `start` to `end`, has been written: it is lost no more.
-    pub fn made_good(&mut self, start: u64, end: u64) {
-        self.lost.cut(start, end);
+    /// A range of the array has been written: it is lost no more.
+    pub fn made_good(&mut self, range: ByteRange) {
+        self.lost.cut(range);
     }
 }
 
@@ -231,10 +233,10 @@ impl Redirect {
         u64::from(slot) * line + offset % line
     }
 
-    /// The range of the array (offset, bytes) that a slot holds.
-    pub(crate) fn range(&self, slot: u32) -> (u64, u64) {
+    /// The range of the array that a slot holds.
+    pub(crate) fn range(&self, slot: u32) -> ByteRange {
         let bytes = self.line_bytes();
-        (self.map.line(slot) * bytes, bytes)
+        ByteRange::new(self.map.line(slot) * bytes, bytes)
     }
 }
 
@@ -282,18 +284,18 @@ impl Redirects {
 
     /// A request begins to write a range that bypasses the controller's cache. Until it is done
     /// nothing of it is copied to the SSD cache: the copy could be older, or miss it.
-    pub fn bypass_begins(&mut self, array: ArrayId, (offset, bytes): (u64, u64)) {
+    pub fn bypass_begins(&mut self, array: ArrayId, range: ByteRange) {
         if let Some(redirect) = self.get_mut(array) {
-            for line in redirect.lines(offset, bytes) {
+            for line in redirect.lines(range) {
                 redirect.bypassing.acquire(line);
             }
         }
     }
 
     /// A request has written a range that bypasses the controller's cache.
-    pub fn bypass_ends(&mut self, array: ArrayId, (offset, bytes): (u64, u64)) {
+    pub fn bypass_ends(&mut self, array: ArrayId, range: ByteRange) {
         if let Some(redirect) = self.get_mut(array) {
-            for line in redirect.lines(offset, bytes) {
+            for line in redirect.lines(range) {
                 redirect.bypassing.release(line);
             }
         }
@@ -309,7 +311,7 @@ impl Redirects {
                 let slot = (offset / redirect.line_bytes()) as u32;
                 (
                     above,
-                    redirect.range(slot).0 + offset % redirect.line_bytes(),
+                    redirect.range(slot).offset + offset % redirect.line_bytes(),
                 )
             }
             _ => (array, offset),
@@ -337,7 +339,7 @@ impl Redirects {
     }
 
     /// Whether a range of an array has sectors whose newest version was lost with its SSD cache.
-    pub fn is_lost(&self, array: ArrayId, range: (u64, u64)) -> bool {
+    pub fn is_lost(&self, array: ArrayId, range: ByteRange) -> bool {
         self.get(array)
             .is_some_and(|redirect| redirect.is_lost(range))
     }

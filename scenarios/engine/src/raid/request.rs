@@ -10,7 +10,7 @@ use crate::raid::bitmap::updates;
 use crate::raid::member::State;
 use crate::state::event::RaidEvent;
 use crate::state::owner::Owner;
-use raidlab_io::{IoId, Op, Part, Stage};
+use raidlab_io::{ByteRange, IoId, Op, Part, Stage};
 use raidlab_kernel::Time;
 use raidlab_models::{Direction, FirmwareRoute, Found, Task};
 
@@ -36,7 +36,7 @@ impl Raid {
         let io = &mut path.ios[id];
         // Jobs on stripes count their commands themselves where parity or a cache is.
         let commands = if array.straight || op == Op::Read && !hit {
-            array.layout.commands(io.op, io.offset, io.bytes)
+            array.layout.commands(io.op, io.range())
         } else {
             0
         };
@@ -152,7 +152,7 @@ impl Raid {
                 self.stripes
                     .state_mut()
                     .redirects_mut()
-                    .bypass_ends(io.array, (io.offset, io.bytes));
+                    .bypass_ends(io.array, io.range());
                 if self.stripes.state().redirects().writes_through(io.array) {
                     // What array and SSDs both were given counts once.
                     path.ios[id].moved = path.ios[id].bytes;
@@ -210,7 +210,7 @@ impl Raid {
             let stands = member.state() != State::Failed && member.spare().is_none();
             if stands && path.drives[member.drive()].flushes.are_sent() {
                 path.ios[id].pending += 1;
-                path.command(id, Op::Flush, member.drive(), 0, 0, now);
+                path.command(id, Op::Flush, member.drive(), ByteRange::default(), now);
             }
         }
         self.stripes.let_go(path, id, now);
@@ -225,7 +225,7 @@ impl Raid {
             .state()
             .volume(array)
             .geometry()
-            .runs(io.offset, io.bytes);
+            .runs(io.range());
         path.hold(id);
         while let Some(run) = self
             .stripes
@@ -241,7 +241,7 @@ impl Raid {
                 let takers = volume.takers(unit, run.start, run.bytes);
                 for (drive, bytes) in takers.into_iter().flatten() {
                     path.ios[id].pending += 1;
-                    path.command(id, Op::Trim, drive, offset, bytes, now);
+                    path.command(id, Op::Trim, drive, ByteRange { offset, bytes }, now);
                 }
             }
         }
@@ -264,7 +264,7 @@ fn follow_begin(path: &mut Path, id: IoId) {
     let io = &path.ios[id];
     let data = matches!(io.op, Op::Read | Op::Write);
     if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {
-        integrity.begin(id, io.array, io.op, io.offset, io.bytes);
+        integrity.begin(id, io.array, io.op, io.range());
         if let Owner::Outside(mark) = io.owner.into() {
             integrity.outside_begins(id, mark);
         }

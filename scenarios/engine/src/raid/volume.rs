@@ -8,6 +8,7 @@ use crate::raid::bitmap::Bitmap;
 use crate::raid::host_stripes::HostStripes;
 use crate::raid::member::{Member, State};
 use crate::state::drive::Drive;
+use raidlab_io::ByteRange;
 use raidlab_kernel::{Table, Time};
 use raidlab_models::{SECTOR, StripeThread};
 
@@ -472,12 +473,11 @@ impl Volumes {
         &mut self,
         drives: &mut Table<DriveId, Drive>,
         drive: DriveId,
-        start: u64,
-        end: u64,
+        range: ByteRange,
     ) {
-        drives[drive].health.unreadable.cut(start, end);
+        drives[drive].health.unreadable.cut(range);
         if let Some(known) = self.known_unreadable(drive) {
-            known.cut(start, end);
+            known.cut(range);
         }
     }
 
@@ -491,11 +491,11 @@ impl Volumes {
         parts: &[(u32, u32)],
     ) {
         for &(start, end) in parts {
-            let (start, end) = (offset + u64::from(start), offset + u64::from(end));
+            let range = ByteRange::between(offset + u64::from(start), offset + u64::from(end));
             let unreadable = &mut drives[drive].health.unreadable;
-            unreadable.insert(start, end);
+            unreadable.insert(range);
             if let Some(known) = self.known_unreadable(drive) {
-                known.insert(start, end);
+                known.insert(range);
             }
         }
     }
@@ -524,18 +524,16 @@ impl Volumes {
         &mut self,
         drives: &mut Table<DriveId, Drive>,
         drive: DriveId,
-        start: u64,
-        end: u64,
+        range: ByteRange,
     ) {
         let Some((array, member)) = self.member_of(drive) else {
             return;
         };
-        let met = drives[drive].health.unreadable.within(start, end);
+        let met = drives[drive].health.unreadable.within(range);
         if let Some(volume) = self.get_mut(array) {
             volume.changes += 1;
             let known = &mut volume.members[member as usize].unreadable;
-            met.iter()
-                .for_each(|&(start, end)| known.insert(start, end));
+            met.into_iter().for_each(|range| known.insert(range));
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::run::system::System;
 use crate::state::event::{Event, LoadsEvent, RaidEvent};
 use crate::state::log::EventKind;
 use crate::state::owner::OwnerOf;
+use raidlab_io::ByteRange;
 use raidlab_kernel::Nanos;
 use raidlab_kernel::Time;
 
@@ -75,7 +76,7 @@ impl System {
                 let unreadable = &mut self.layers.path.drives[DriveId::new(drive)]
                     .health
                     .unreadable;
-                unreadable.insert(offset_bytes, offset_bytes + bytes);
+                unreadable.insert(ByteRange::new(offset_bytes, bytes));
                 let name = self.layers.path.drives[DriveId::new(drive)].name.clone();
                 let what = format!("drive {name}: {bytes} bytes at {offset_bytes} unreadable");
                 let path = &mut self.layers.path;

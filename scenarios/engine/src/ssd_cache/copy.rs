@@ -9,7 +9,7 @@ use crate::raid::jobs::LineCopy;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::Work;
 use crate::ssd_cache::SsdCaches;
-use raidlab_io::{Io, Op};
+use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
 use raidlab_models::CopyEnd;
 
@@ -40,7 +40,7 @@ impl SsdCaches {
             return;
         }
         let start = line * redirect.line_bytes();
-        if redirect.is_lost((start, redirect.line_bytes())) {
+        if redirect.is_lost(ByteRange::new(start, redirect.line_bytes())) {
             return;
         }
         let Some(slot) = redirect.map_mut().begin(line) else {
@@ -93,7 +93,7 @@ impl SsdCaches {
         now: Time,
     ) -> (JobId, LineCopy) {
         let redirect = raid.stripes().state().redirect(array);
-        let range = redirect.map_or((0, 0), |redirect| redirect.range(slot));
+        let range = redirect.map_or(ByteRange::default(), |redirect| redirect.range(slot));
         let copy = LineCopy { to, slot, range };
         let index =
             raid.stripes_mut()
@@ -144,18 +144,23 @@ impl SsdCaches {
         }
         if let Some(controller) = path.arrays[array].controller {
             let chip = &mut path.controllers[controller].chip;
-            chip.memory.pass_in_background(now, 2 * range.1);
+            chip.memory.pass_in_background(now, 2 * range.bytes);
         }
         let Some(redirect) = raid.stripes().state().redirect(array) else {
             return;
         };
         if to == CopyTo::Cache {
-            let (fast, at) = (redirect.array(), redirect.at(slot, range.0));
-            raid.stripes_mut()
-                .write_array(path, record, fast, at, range.1, now);
+            let (fast, at) = (redirect.array(), redirect.at(slot, range.offset));
+            raid.stripes_mut().write_array(
+                path,
+                record,
+                fast,
+                ByteRange::new(at, range.bytes),
+                now,
+            );
         } else {
             raid.stripes_mut()
-                .write_array(path, record, array, range.0, range.1, now);
+                .write_array(path, record, array, range, now);
         }
     }
 

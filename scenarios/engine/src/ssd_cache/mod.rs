@@ -196,7 +196,7 @@ impl SsdCaches {
     /// ones are copied to the SSD cache.
     pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
         let io = &path.ios[id];
-        let (array, op, offset, bytes, owner) = (io.array, io.op, io.offset, io.bytes, io.owner);
+        let (array, op, range, owner) = (io.array, io.op, io.range(), io.owner);
         let Some(redirect) = raid.stripes_mut().state_mut().redirect_mut(array) else {
             return;
         };
@@ -216,10 +216,10 @@ impl SsdCaches {
             cache.shadow(redirect.map_mut(), slot.workload, slot.own);
         }
         debug_assert!(cache.hot.is_empty());
-        let streams = cache.sequential.meet(offset, bytes);
+        let streams = cache.sequential.meet(range);
         let promotes = !streams && (op == Op::Read || !cache.reads_alone_promote);
         let mut here = true;
-        for line in redirect.lines(offset, bytes) {
+        for line in redirect.lines(range) {
             match redirect.map_mut().access(line) {
                 Lookup::Hit => {}
                 Lookup::Hot => {

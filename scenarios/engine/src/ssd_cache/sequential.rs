@@ -5,6 +5,8 @@
 //! remembered with where each ended and how long its stream is; an I/O that begins where one ended
 //! makes that stream longer. From the cutoff on the stream is passed by.
 
+use raidlab_io::ByteRange;
+
 /// Streams that are remembered, `RECENT_IO` of bcache.
 const RECENT: usize = 128;
 
@@ -34,11 +36,11 @@ impl Sequential {
     }
 
     /// An I/O begins; true if it belongs to a stream that is passed by.
-    pub(super) fn meet(&mut self, offset: u64, bytes: u64) -> bool {
+    pub(super) fn meet(&mut self, range: ByteRange) -> bool {
         if self.cutoff == 0 {
             return false;
         }
-        let (end, found) = (offset + bytes, |stream: &Stream| stream.end == offset);
+        let found = |stream: &Stream| stream.end == range.offset;
         let before = match self.streams.iter().position(found) {
             Some(at) => self.streams.remove(at).bytes,
             None => 0,
@@ -46,7 +48,7 @@ impl Sequential {
         if self.streams.len() == RECENT {
             self.streams.remove(0);
         }
-        let bytes = before + bytes;
+        let (end, bytes) = (range.end(), before + range.bytes);
         self.streams.push(Stream { end, bytes });
         bytes >= self.cutoff
     }
@@ -64,8 +66,8 @@ mod tests {
         let size = 256 << 10;
         let met: Vec<bool> = (0..6)
             .map(|nth| {
-                assert!(!sequential.meet((100 + 2 * nth) << 30, 4096));
-                sequential.meet(nth * size, size)
+                assert!(!sequential.meet(ByteRange::new((100 + 2 * nth) << 30, 4096)));
+                sequential.meet(ByteRange::new(nth * size, size))
             })
             .collect();
         assert_eq!(met, [false, false, false, true, true, true]);
@@ -74,10 +76,11 @@ mod tests {
     #[test]
     fn a_stream_that_128_others_came_between_begins_anew() {
         let mut sequential = Sequential::new(8192);
-        assert!(!sequential.meet(0, 4096));
-        (0..RECENT as u64).for_each(|nth| assert!(!sequential.meet((1 + nth) << 30, 4096)));
-        assert!(!sequential.meet(4096, 4096));
-        assert!(sequential.meet(8192, 4096));
-        assert!(!Sequential::new(0).meet(0, 1 << 40));
+        assert!(!sequential.meet(ByteRange::new(0, 4096)));
+        (0..RECENT as u64)
+            .for_each(|nth| assert!(!sequential.meet(ByteRange::new((1 + nth) << 30, 4096))));
+        assert!(!sequential.meet(ByteRange::new(4096, 4096)));
+        assert!(sequential.meet(ByteRange::new(8192, 4096)));
+        assert!(!Sequential::new(0).meet(ByteRange::new(0, 1 << 40)));
     }
 }

@@ -4,7 +4,7 @@
 use crate::raid::redirect::NewData;
 use crate::ssd_cache::CachePolicy;
 use crate::state::load::Request;
-use raidlab_io::Op;
+use raidlab_io::{ByteRange, Op};
 use raidlab_models::{CopyEnd, Lookup, SsdCache};
 
 /// Requests that are looked up beside each other.
@@ -20,20 +20,21 @@ pub(crate) struct Decisions {
 }
 
 impl Decisions {
-    pub(crate) fn lines(self, offset: u64, bytes: u64) -> std::ops::RangeInclusive<u64> {
-        offset / self.line..=(offset + bytes.max(1) - 1) / self.line
+    pub(crate) fn lines(self, range: ByteRange) -> std::ops::RangeInclusive<u64> {
+        let last = range.offset + range.bytes.max(1) - 1;
+        range.offset / self.line..=last / self.line
     }
 
     /// Brings near the processor what these requests look at.
     pub(crate) fn fetch(self, map: &SsdCache, requests: &[Request]) {
-        let lines = requests.iter().map(|r| self.lines(r.offset, r.bytes));
+        let lines = requests.iter().map(|r| self.lines(r.range()));
         map.fetch(lines.flatten());
     }
 
     /// A request that moves no data; lines that it makes hot are here at once, if there is `room`
     /// for their copies.
     pub(crate) fn imagine(self, map: &mut SsdCache, request: &Request, room: bool) {
-        for line in self.lines(request.offset, request.bytes) {
+        for line in self.lines(request.range()) {
             let lookup = map.access(line);
             if lookup == Lookup::Hot && room {
                 if let Some(slot) = map.begin(line) {

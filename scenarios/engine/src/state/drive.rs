@@ -2,7 +2,7 @@
 
 use crate::ids::{DriveId, LinkId};
 use crate::layout::Ranges;
-use raidlab_io::{Io, IoId, Ios};
+use raidlab_io::{ByteRange, Io, IoId, Ios};
 use raidlab_kernel::{Calendar, Nanos, Time, TimeWeighted, prefetch};
 use raidlab_models::{Device, Pauses, Port};
 
@@ -203,11 +203,11 @@ impl Port for DrivePort<'_> {
     }
 
     #[inline]
-    fn settles(&mut self, offset: u64, bytes: u64, at: Time) {
+    fn settles(&mut self, range: ByteRange, at: Time) {
         if let Some(integrity) = &mut self.integrity {
             integrity
                 .drives
-                .write_back(self.drive, (offset, bytes), at, self.calendar.now());
+                .write_back(self.drive, range, at, self.calendar.now());
         }
     }
 

@@ -1,7 +1,7 @@
 //! The load generator: which I/O a workload issues next.
 
 use crate::plan::{Access, HotSpotPlan, WorkloadPlan};
-use raidlab_io::Op;
+use raidlab_io::{ByteRange, Op};
 use raidlab_kernel::{Stream, prefetch};
 
 /// What an I/O asks for, before it has a record.
@@ -15,6 +15,13 @@ pub struct Request {
     pub bytes: u64,
     /// True of a write with FUA.
     pub fua: bool,
+}
+
+impl Request {
+    /// The bytes of the array that it is about.
+    pub const fn range(&self) -> ByteRange {
+        ByteRange::new(self.offset, self.bytes)
+    }
 }
 
 /// Draws the I/Os of one workload.

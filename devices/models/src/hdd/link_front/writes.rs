@@ -8,7 +8,7 @@ use super::super::scheduler::Waiting;
 use super::head::Activity;
 use super::{LinkFront, Timer};
 use crate::Port;
-use raidlab_io::{IoId, Part};
+use raidlab_io::{ByteRange, IoId, Part};
 use raidlab_kernel::{Nanos, Time};
 
 impl LinkFront {
@@ -151,7 +151,10 @@ impl LinkFront {
             let stays = &mut self.head.stays;
             self.pending.plan_next(model, (&arm, end), done, stays);
         }
-        port.settles(lbn * SECTOR_BYTES, (end - lbn) * SECTOR_BYTES, done);
+        port.settles(
+            ByteRange::between(lbn * SECTOR_BYTES, end * SECTOR_BYTES),
+            done,
+        );
         self.head.activity = Activity::Destage { arm, end };
         self.head.occupy(port, start, done);
     }

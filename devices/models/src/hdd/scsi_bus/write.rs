@@ -6,7 +6,7 @@ use super::super::model::Model;
 use super::super::params::{SECTOR_BYTES, ScsiBusParams};
 use super::{Background, Media, Request, ScsiFront};
 use crate::Port;
-use raidlab_io::Part;
+use raidlab_io::{ByteRange, Part};
 use raidlab_kernel::{Nanos, Time};
 
 impl ScsiFront {
@@ -158,7 +158,7 @@ impl ScsiFront {
 fn acknowledge_early<P: Port>(port: &mut P, request: &Request, done: Time) {
     let bytes = request.sectors() * SECTOR_BYTES;
     port.holds(request.io);
-    port.settles(request.lbn * SECTOR_BYTES, bytes, done);
+    port.settles(ByteRange::new(request.lbn * SECTOR_BYTES, bytes), done);
 }
 
 /// When the last sector of a write has passed, each sector having begun with its data in the

@@ -6,7 +6,7 @@ use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
 use super::{Activity, Piece, ShingledFront};
 use crate::Port;
-use raidlab_io::{IoId, Part};
+use raidlab_io::{ByteRange, IoId, Part};
 use raidlab_kernel::{Nanos, Time};
 use std::collections::VecDeque;
 
@@ -255,7 +255,10 @@ impl ShingledFront {
     fn pass_over<P: Port>(&mut self, model: &Model, port: &mut P, on: (u64, u64)) {
         let (start, access, _) = self.sweep(model, port.now(), MediaOp::Write, on);
         for &Piece { lbn, sectors, .. } in &self.pieces {
-            port.settles(lbn * SECTOR_BYTES, sectors * SECTOR_BYTES, self.free);
+            port.settles(
+                ByteRange::new(lbn * SECTOR_BYTES, sectors * SECTOR_BYTES),
+                self.free,
+            );
         }
         for &io in &self.completed {
             let record = port.io(io);

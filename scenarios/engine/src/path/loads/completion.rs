@@ -29,7 +29,7 @@ impl Loads {
         };
         self.records.tally.wrong_bytes += u64::from(io.moved != expected);
         if let Some(integrity) = &mut path.integrity {
-            integrity.complete(id, io.array, io.offset, io.bytes);
+            integrity.complete(id, io.array, io.range());
         }
         self.records.tally.stay += now - io.entered;
         if let Some(index) = array.controller {

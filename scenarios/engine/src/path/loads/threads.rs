@@ -174,7 +174,7 @@ impl Threads {
         let mut ready = served.end;
         let array = &path.arrays[io.array];
         if array.software {
-            let commands = array.layout.commands(io.op, io.offset, io.bytes);
+            let commands = array.layout.commands(io.op, io.range());
             let split = self.host.split(thread, ready, commands);
             io.charge_stay(Part::HostWait, Part::Raid, split);
             ready = split.end;

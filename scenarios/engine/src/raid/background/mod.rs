@@ -16,6 +16,7 @@ use crate::raid::background::tasks::{Progress, Tasks};
 use crate::raid::jobs::Stripes;
 use crate::raid::member::State;
 use crate::state::log::TaskPhase;
+use raidlab_io::ByteRange;
 use raidlab_kernel::{Table, Time};
 
 /// The work in the background of all arrays.
@@ -293,8 +294,11 @@ impl Background {
 fn left_unreadable(stripes: &Stripes, path: &Path, array: ArrayId, drive: DriveId) -> String {
     let geometry = stripes.state().volume(array).geometry();
     let end = geometry.rows() * geometry.unit();
-    let left = path.drives[drive].health.unreadable.within(0, end);
-    match left.iter().map(|(start, end)| end - start).sum() {
+    let left = path.drives[drive]
+        .health
+        .unreadable
+        .within(ByteRange::new(0, end));
+    match left.iter().map(|range| range.bytes).sum() {
         0u64 => String::new(),
         bytes => {
             let name = &path.drives[drive].name;

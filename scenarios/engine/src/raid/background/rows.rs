@@ -17,7 +17,7 @@ use crate::raid::background::task::Task;
 use crate::raid::background::tasks::{Stint, Tasks};
 use crate::raid::jobs::{Check, Phase, Row, Stripes, Work};
 use crate::raid::member::State;
-use raidlab_io::{Io, Op};
+use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
 
 impl Background {
@@ -200,7 +200,7 @@ impl Background {
         path.hold(io);
         if let Some(drive) = self.tasks(array).filled_by(stripes, index) {
             path.ios[io].pending += 1;
-            let range = (row * unit, unit);
+            let range = ByteRange::new(row * unit, unit);
             let command = stripes
                 .state()
                 .new_command(path, io, Op::Write, drive, range, now);

@@ -7,7 +7,7 @@ use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
 use crate::raid::member::State;
 use crate::state::event::RaidEvent;
-use raidlab_io::{Io, IoId, Op, Part, Queue, Stage};
+use raidlab_io::{ByteRange, Io, IoId, Op, Part, Queue, Stage};
 use raidlab_kernel::Time;
 
 /// Bytes of a page of bits, which an update writes to each member.
@@ -83,9 +83,10 @@ pub(crate) fn step(
         if member.state() != State::Failed {
             let drive = member.drive();
             path.ios[io].pending += 1;
-            let command = stripes
-                .state()
-                .new_command(path, io, op, drive, (0, bytes), now);
+            let command =
+                stripes
+                    .state()
+                    .new_command(path, io, op, drive, ByteRange::new(0, bytes), now);
             path.send(command, drive, now);
         }
     }

@@ -7,7 +7,7 @@ use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
 use crate::raid::volume::Volume;
 use crate::state::event::RaidEvent;
-use raidlab_io::Queue;
+use raidlab_io::{ByteRange, Queue};
 use raidlab_kernel::{Nanos, Table, Time};
 use raidlab_models::{Cache, LINE_SECTORS, Leaving, SECTOR, Sectors, sectors};
 
@@ -62,8 +62,8 @@ impl Caching {
     }
 
     /// The lines of a range, each with the sectors that the range touches.
-    pub fn lines(&self, offset: u64, bytes: u64) -> impl Iterator<Item = (u64, Sectors)> + use<> {
-        let (line, end) = (self.line, offset + bytes);
+    pub fn lines(&self, range: ByteRange) -> impl Iterator<Item = (u64, Sectors)> + use<> {
+        let (line, offset, end) = (self.line, range.offset, range.end());
         let base = u64::from(self.space) << 48;
         (offset / line..=(end - 1) / line).map(move |number| {
             let start = number * line;

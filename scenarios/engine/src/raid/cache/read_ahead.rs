@@ -8,7 +8,7 @@ use crate::raid::cache::ControllerCache;
 use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::{Fill, Phase, Work};
-use raidlab_io::{Io, Op, Part, Queue, Stage};
+use raidlab_io::{ByteRange, Io, Op, Part, Queue, Stage};
 use raidlab_kernel::Time;
 use raidlab_models::{LINE_SECTORS, PAGE, SECTOR};
 
@@ -31,7 +31,7 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut Path,
         array: ArrayId,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         now: Time,
     ) {
         let level = path.in_work_for(array);
@@ -39,11 +39,12 @@ impl ControllerCache {
         let Some(caching) = self.memories.caching_mut(array) else {
             return;
         };
-        let (stream, in_a_row) = caching.streams.note(offset, bytes);
+        let (stream, in_a_row) = caching.streams.note(range);
         let wanted = match caching.read_ahead {
             ReadAhead::None => false,
             ReadAhead::Adaptive => {
-                in_a_row >= IN_A_ROW && (level <= SHALLOW || level * bytes <= STRIPES * stripe)
+                in_a_row >= IN_A_ROW
+                    && (level <= SHALLOW || level * range.bytes <= STRIPES * stripe)
             }
             ReadAhead::Always => true,
         };
@@ -90,12 +91,12 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut Path,
         array: ArrayId,
-        range: (u64, u64),
+        range: ByteRange,
         now: Time,
     ) -> Option<JobId> {
         let readers = Queue::default();
         let work = Work::Fill(Fill {
-            range: (0, 0),
+            range: ByteRange::default(),
             readers,
         });
         let job = stripes
@@ -105,14 +106,14 @@ impl ControllerCache {
             caching, memory, ..
         } = self.memories.cached_mut(stripes, array)?;
         let (mut first, mut last) = (u64::MAX, 0);
-        for (key, sectors) in caching.lines(range.0, range.1) {
+        for (key, sectors) in caching.lines(range) {
             if !memory.cache.make_room(caching.line.div_ceil(PAGE) + 1) {
                 break;
             }
             if memory.cache.expect(key, sectors, job.number()) != 0 {
                 let start = caching.offset(key);
-                first = first.min(start.max(range.0));
-                last = (start + caching.line).min(range.0 + range.1);
+                first = first.min(start.max(range.offset));
+                last = (start + caching.line).min(range.end());
             }
         }
         memory.counts.filled_bytes += last.saturating_sub(first);
@@ -122,7 +123,7 @@ impl ControllerCache {
             stripes.state_mut().jobs_mut().release(job);
             return None;
         }
-        let range = (first, last - first);
+        let range = ByteRange::between(first, last);
         let filling = Work::Fill(Fill { range, readers });
         stripes.state_mut().jobs_mut()[job].go_on_with(filling, Phase::Finish);
         path.ios[record].op = Op::Read;
@@ -144,12 +145,12 @@ impl ControllerCache {
         let Fill { range, readers } = fill;
         if let Some(controller) = path.arrays[array].controller {
             let chip = &mut path.controllers[controller].chip;
-            chip.memory.pass_in_background(now, range.1);
+            chip.memory.pass_in_background(now, range.bytes);
             if let Some(Cached {
                 caching, memory, ..
             }) = self.memories.cached_mut(stripes, array)
             {
-                for (key, sectors) in caching.lines(range.0, range.1) {
+                for (key, sectors) in caching.lines(range) {
                     if refused {
                         memory.cache.forget(key, sectors);
                         continue;
@@ -158,7 +159,8 @@ impl ControllerCache {
                     if let Some(integrity) = &mut path.integrity {
                         let start = caching.offset(key);
                         for sector in (0..LINE_SECTORS).filter(|s| came >> s & 1 == 1) {
-                            integrity.fill_cache(record, array, start + sector * SECTOR, SECTOR);
+                            let sector = ByteRange::new(start + sector * SECTOR, SECTOR);
+                            integrity.fill_cache(record, array, sector);
                         }
                     }
                 }

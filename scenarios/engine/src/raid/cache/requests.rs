@@ -10,7 +10,7 @@ use crate::raid::cache::view::Cached;
 use crate::raid::jobs::Stripes;
 use crate::raid::jobs::prefetch_transfer;
 use crate::raid::lines::Lines;
-use raidlab_io::{IoId, Op, Part, Stage};
+use raidlab_io::{ByteRange, IoId, Op, Part, Stage};
 use raidlab_kernel::Time;
 use raidlab_models::{Found, PAGE, SECTOR};
 
@@ -34,7 +34,10 @@ impl ControllerCache {
             ..
         } = cached;
         let piece = volume.geometry().piece(io.offset, io.bytes);
-        let (line, _) = caching.lines(io.offset, 1).next().unwrap_or_default();
+        let (line, _) = caching
+            .lines(ByteRange::new(io.offset, 1))
+            .next()
+            .unwrap_or_default();
         match io.op {
             Op::Read => {
                 memory.cache.prefetch(line, None);
@@ -87,7 +90,7 @@ impl ControllerCache {
             return Found::None;
         };
         let mut found = Found::All;
-        for (key, sectors) in caching.lines(io.offset, io.bytes) {
+        for (key, sectors) in caching.lines(io.range()) {
             match (memory.cache.find(key, sectors), found) {
                 (Found::All, _) => {}
                 (Found::Coming(reader), Found::All | Found::Coming(_)) => {
@@ -112,7 +115,7 @@ impl ControllerCache {
         now: Time,
     ) -> Up {
         let io = &path.ios[id];
-        let (array, offset, bytes) = (io.array, io.offset, io.bytes);
+        let (array, range) = (io.array, io.range());
         let Some(caching) = self.memories.caching(array) else {
             self.read_drives(stripes, path, id, now);
             return Up::None;
@@ -128,9 +131,9 @@ impl ControllerCache {
         let mut up = Up::None;
         match found {
             Found::All => {
-                path.ios[id].moved = bytes;
+                path.ios[id].moved = range.bytes;
                 if let Some(integrity) = &mut path.integrity {
-                    integrity.read_cache(id, array, offset, bytes);
+                    integrity.read_cache(id, array, range);
                 }
                 up = Up::PassOn(id);
             }
@@ -143,7 +146,7 @@ impl ControllerCache {
             }
             Found::Some | Found::None => {
                 let job = if keep {
-                    self.fill(stripes, path, array, (offset, bytes), now)
+                    self.fill(stripes, path, array, range, now)
                 } else {
                     None
                 };
@@ -155,10 +158,9 @@ impl ControllerCache {
             }
         }
         if ahead && (up != Up::None || path.agenda.rose(mark)) {
-            let range = (offset, bytes);
             path.agenda.below(mark, CacheCall::ReadAhead(array, range));
         } else if ahead {
-            self.read_ahead(stripes, path, array, (offset, bytes), now);
+            self.read_ahead(stripes, path, array, range, now);
         }
         up
     }
@@ -199,9 +201,9 @@ impl ControllerCache {
         for sector in
             (io.offset / SECTOR..(io.offset + io.bytes).div_ceil(SECTOR)).map(|n| n * SECTOR)
         {
-            for (key, sectors) in caching.lines(sector, SECTOR) {
+            for (key, sectors) in caching.lines(ByteRange::new(sector, SECTOR)) {
                 if memory.cache.find(key, sectors) == Found::All {
-                    integrity.read_cache(id, io.array, sector, SECTOR);
+                    integrity.read_cache(id, io.array, ByteRange::new(sector, SECTOR));
                 }
             }
         }
@@ -225,7 +227,7 @@ impl ControllerCache {
         let io = &mut path.ios[id];
         io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
-        self.move_range(stripes, path, id, (array, (offset, bytes)), now);
+        self.move_range(stripes, path, id, (array, ByteRange { offset, bytes }), now);
     }
 
     /// Write data are in memory: they go into the cache, or on to the drives.
@@ -271,7 +273,7 @@ impl ControllerCache {
         stripes: &mut Stripes,
         path: &mut Path,
         parent: IoId,
-        (array, range): (ArrayId, (u64, u64)),
+        (array, range): (ArrayId, ByteRange),
         now: Time,
     ) {
         let op = path.ios[parent].op;
@@ -290,8 +292,8 @@ impl ControllerCache {
         stripes
             .state_mut()
             .redirects_mut()
-            .bypass_begins(array, (offset, bytes));
-        self.move_range(stripes, path, id, (array, (offset, bytes)), now);
+            .bypass_begins(array, ByteRange { offset, bytes });
+        self.move_range(stripes, path, id, (array, ByteRange { offset, bytes }), now);
     }
 
     /// Puts a write into the cache; false if there is no room for it now.
@@ -307,12 +309,12 @@ impl ControllerCache {
         }
         cached.memory.counts.writes += 1;
         let mut hit = true;
-        for (key, sectors) in cached.caching.lines(io.offset, io.bytes) {
+        for (key, sectors) in cached.caching.lines(io.range()) {
             hit &= cached.write(key, sectors);
         }
         cached.memory.counts.write_hits += u64::from(hit);
         if let Some(integrity) = &mut path.integrity {
-            integrity.cache_write(id, io.array, io.offset, io.bytes);
+            integrity.cache_write(id, io.array, io.range());
         }
         true
     }
@@ -338,7 +340,7 @@ impl ControllerCache {
             caching, memory, ..
         }) = self.memories.cached_mut(stripes, io.array)
         {
-            for (key, sectors) in caching.lines(io.offset, io.bytes) {
+            for (key, sectors) in caching.lines(io.range()) {
                 memory.cache.forget(key, sectors);
             }
         }
@@ -392,7 +394,7 @@ impl ControllerCache {
         let Some(cached) = self.memories.cached_mut(stripes, io.array) else {
             return false;
         };
-        let mut lines = cached.caching.lines(io.offset, io.bytes);
+        let mut lines = cached.caching.lines(io.range());
         let dirty = |&(key, sectors): &(u64, _)| cached.memory.cache.is_dirty_at(key, sectors);
         let Some((key, _)) = lines.find(dirty) else {
             return false;

@@ -1,5 +1,7 @@
 //! Sequential streams of reads, and what to read before it is asked.
 
+use raidlab_io::ByteRange;
+
 /// Streams that a controller follows at once in an array.
 const STREAMS: usize = 16;
 
@@ -24,7 +26,7 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// Notes a read; gives its stream's number and how many reads it has had in a row.
-    pub fn note(&mut self, offset: u64, bytes: u64) -> (usize, u32) {
+    pub fn note(&mut self, ByteRange { offset, bytes }: ByteRange) -> (usize, u32) {
         self.clock += 1;
         let found = self
             .streams
@@ -47,7 +49,7 @@ impl Streams {
 
     /// The next range to read ahead of a stream, if it is not far enough ahead yet. Larger reads
     /// have more read ahead, so that a read finds all of its data on their way and none twice.
-    pub fn advance(&mut self, stream: usize, chunk: u64, limit: u64) -> Option<(u64, u64)> {
+    pub fn advance(&mut self, stream: usize, chunk: u64, limit: u64) -> Option<ByteRange> {
         let stream = &mut self.streams[stream];
         let chunk = stream.bytes.max(chunk).next_multiple_of(chunk);
         let from = stream.ahead.max(stream.next);
@@ -56,30 +58,31 @@ impl Streams {
         }
         let end = (from / chunk + 1) * chunk;
         stream.ahead = end;
-        Some((from, end.min(limit) - from))
+        Some(ByteRange::between(from, end.min(limit)))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use raidlab_io::ByteRange;
 
     /// Reads of 64 KiB in a row: from the second on, chunks of 256 KiB up to two ahead.
     #[test]
     fn a_stream_is_read_ahead_by_chunks() {
         let kib = |n: u64| n << 10;
         let mut streams = Streams::default();
-        assert_eq!(streams.note(kib(64), kib(64)).1, 1);
-        let (stream, in_a_row) = streams.note(kib(128), kib(64));
+        assert_eq!(streams.note(ByteRange::new(kib(64), kib(64))).1, 1);
+        let (stream, in_a_row) = streams.note(ByteRange::new(kib(128), kib(64)));
         assert_eq!(in_a_row, 2);
         let mut next = || streams.advance(stream, kib(256), kib(10_000));
-        assert_eq!(next(), Some((kib(192), kib(64))));
-        assert_eq!(next(), Some((kib(256), kib(256))));
-        assert_eq!(next(), Some((kib(512), kib(256))));
+        assert_eq!(next(), Some(ByteRange::new(kib(192), kib(64))));
+        assert_eq!(next(), Some(ByteRange::new(kib(256), kib(256))));
+        assert_eq!(next(), Some(ByteRange::new(kib(512), kib(256))));
         assert_eq!(next(), None);
         // A read elsewhere begins a stream of its own and leaves the first one alone.
-        assert_eq!(streams.note(0, 512).1, 1);
-        assert_eq!(streams.note(kib(192), kib(64)), (stream, 3));
+        assert_eq!(streams.note(ByteRange::new(0, 512)).1, 1);
+        assert_eq!(streams.note(ByteRange::new(kib(192), kib(64))), (stream, 3));
     }
 
     /// Chunks of 384 KiB, of which two are less than a read of 1 MiB: three at a time, so that the
@@ -88,12 +91,12 @@ mod tests {
     fn a_read_lies_within_what_was_read_ahead_of_it() {
         let kib = |n: u64| n << 10;
         let mut streams = Streams::default();
-        streams.note(0, kib(1024));
-        let (stream, _) = streams.note(kib(1024), kib(1024));
+        streams.note(ByteRange::new(0, kib(1024)));
+        let (stream, _) = streams.note(ByteRange::new(kib(1024), kib(1024)));
         let mut next = || streams.advance(stream, kib(384), kib(100_000));
-        assert_eq!(next(), Some((kib(2048), kib(256))));
-        assert_eq!(next(), Some((kib(2304), kib(1152))));
-        assert_eq!(next(), Some((kib(3456), kib(1152))));
+        assert_eq!(next(), Some(ByteRange::new(kib(2048), kib(256))));
+        assert_eq!(next(), Some(ByteRange::new(kib(2304), kib(1152))));
+        assert_eq!(next(), Some(ByteRange::new(kib(3456), kib(1152))));
         assert_eq!(next(), None);
     }
 }

@@ -6,6 +6,7 @@ use crate::raid::cache::memory::{Caching, ControllerMemory, Memories};
 use crate::raid::jobs::Stripes;
 use crate::raid::redirect::{Redirect, Redirects};
 use crate::raid::volume::{Volume, Volumes};
+use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
 use raidlab_models::{Found, SECTOR, Sectors};
 
@@ -92,14 +93,14 @@ impl Memories {
         let Some(cached) = self.cached_mut(stripes, array) else {
             return false;
         };
-        let mut lines = cached.caching.lines(offset, SECTOR);
+        let mut lines = cached.caching.lines(ByteRange::new(offset, SECTOR));
         let cache = &mut cached.memory.cache;
         lines.any(|(key, sectors)| cache.find(key, sectors) == Found::All)
     }
 
     /// Whether it has newer data for a sector.
     pub(crate) fn is_dirty(&self, stripes: &Stripes, array: ArrayId, offset: u64) -> bool {
-        self.is_any_dirty(stripes, array, (offset, SECTOR))
+        self.is_any_dirty(stripes, array, ByteRange::new(offset, SECTOR))
     }
 
     /// Whether it has newer data for a line of an SSD cache.
@@ -107,15 +108,15 @@ impl Memories {
         let redirect = stripes.state().redirect(array);
         redirect.is_some_and(|redirect| {
             let bytes = redirect.line_bytes();
-            self.is_any_dirty(stripes, array, (line * bytes, bytes))
+            self.is_any_dirty(stripes, array, ByteRange::new(line * bytes, bytes))
         })
     }
 
-    fn is_any_dirty(&self, stripes: &Stripes, array: ArrayId, (offset, bytes): (u64, u64)) -> bool {
+    fn is_any_dirty(&self, stripes: &Stripes, array: ArrayId, range: ByteRange) -> bool {
         let Some(cached) = self.cached(stripes, array) else {
             return false;
         };
-        let mut lines = cached.caching.lines(offset, bytes);
+        let mut lines = cached.caching.lines(range);
         lines.any(|(key, sectors)| cached.memory.cache.is_dirty_at(key, sectors))
     }
 
@@ -127,7 +128,7 @@ impl Memories {
         stripes: &Stripes,
         path: &mut Path,
         array: ArrayId,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         now: Time,
     ) -> bool {
         let Some(mut cached) = self.cached_mut(stripes, array) else {
@@ -137,9 +138,9 @@ impl Memories {
             return false;
         };
         let controller = cached.caching.controller;
-        let bypassed = redirect.is_bypassed(offset / redirect.line_bytes());
+        let bypassed = redirect.is_bypassed(range.offset / redirect.line_bytes());
         let mut whole = true;
-        for (key, sectors) in cached.caching.lines(offset, bytes) {
+        for (key, sectors) in cached.caching.lines(range) {
             let clean = cached.memory.cache.clean_at(key, sectors);
             if clean != 0 && !bypassed {
                 cached.write(key, clean);

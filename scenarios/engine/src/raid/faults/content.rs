@@ -6,6 +6,7 @@ use crate::layout::{Place, Role, galois};
 use crate::path::Path;
 use crate::raid::jobs::Stripes;
 use crate::raid::volume::Volume;
+use raidlab_io::ByteRange;
 use raidlab_models::SECTOR;
 use std::collections::BTreeSet;
 
@@ -45,7 +46,7 @@ impl<'a> Content<'a> {
             .stripes
             .state()
             .redirects()
-            .is_lost(array, (offset, SECTOR))
+            .is_lost(array, ByteRange::new(offset, SECTOR))
         {
             return OnDrives::default();
         }
@@ -126,7 +127,8 @@ impl<'a> Content<'a> {
         let drive = volume.drive_at(place);
         let at = place.offset + within;
         let unreadable = &self.path.drives[drive].health.unreadable;
-        (volume.stands(place) && !unreadable.touches(at, at + SECTOR)).then_some((drive, at))
+        (volume.stands(place) && !unreadable.touches(ByteRange::new(at, SECTOR)))
+            .then_some((drive, at))
     }
 
     /// Whether a stripe's parity fits its data, as far as all of them can be read.

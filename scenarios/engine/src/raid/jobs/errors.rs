@@ -15,7 +15,7 @@ impl Stripes {
     /// A command comes back: true if its error has been taken care of, false if it is as any.
     pub(crate) fn examine(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
         let io = &path.ios[id];
-        let (drive, op, offset, bytes, parent) = (io.drive, io.op, io.offset, io.bytes, io.parent);
+        let (drive, op, range, parent) = (io.drive, io.op, io.range(), io.parent);
         let health = &path.drives[drive].health;
         let failed = health.failed || io.owner.is_cut_off();
         if op != Op::Read || !(failed || io.refused) {
@@ -30,7 +30,7 @@ impl Stripes {
         if !failed {
             self.state
                 .volumes
-                .meet_unreadable(&mut path.drives, drive, offset, offset + bytes);
+                .meet_unreadable(&mut path.drives, drive, range);
         }
         match job_of(&path.ios[parent]) {
             Some(job) if !self.state.jobs[job].work.reads_elsewhere() => {

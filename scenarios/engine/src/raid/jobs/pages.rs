@@ -8,19 +8,20 @@ use crate::ids::ArrayId;
 use crate::layout::Extent;
 use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_io::IoId;
+use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::Time;
 
 impl Stripes {
-    /// Writes a range (start, end) of an array below `parent`.
+    /// Writes a range of an array below `parent`.
     pub(super) fn write_pages(
         &mut self,
         path: &mut Path,
         parent: IoId,
         array: ArrayId,
-        (mut offset, end): (u64, u64),
+        range: ByteRange,
         now: Time,
     ) {
+        let (mut offset, end) = (range.offset, range.end());
         let mut cutter = std::mem::take(&mut self.cutter);
         while offset < end {
             let geometry = self.state.volume(array).geometry();

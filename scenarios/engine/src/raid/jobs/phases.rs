@@ -10,7 +10,7 @@ use crate::raid::jobs::prefetch::prefetch_transfers;
 use crate::raid::jobs::table::{Company, Job, Phase, Transfers};
 use crate::raid::jobs::{Stripes, Work};
 use crate::raid::volume::Volume;
-use raidlab_io::{Io as IoRecord, IoId, Op, Part};
+use raidlab_io::{ByteRange, Io as IoRecord, IoId, Op, Part};
 use raidlab_kernel::Time;
 
 impl Stripes {
@@ -245,9 +245,9 @@ impl Stripes {
             return self.give_up(path, index, now);
         };
         path.ios[io].pending += 1;
-        let command = self
-            .state
-            .new_command(path, io, Op::Read, drive, (offset, bytes), now);
+        let command =
+            self.state
+                .new_command(path, io, Op::Read, drive, ByteRange { offset, bytes }, now);
         path.attach(command, Target::Unit(index, role, 0), bytes);
         path.send(command, drive, now);
     }

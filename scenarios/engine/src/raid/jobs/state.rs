@@ -11,7 +11,7 @@ use crate::raid::redirect::{Redirect, Redirects};
 use crate::raid::volume::{Volume, Volumes};
 use crate::state::event::RaidEvent;
 use crate::state::owner::{Owner, OwnerOf, job_of};
-use raidlab_io::{Io, IoId, Op, Part};
+use raidlab_io::{ByteRange, Io, IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
 /// The volumes of all arrays, where their lines lie, and the jobs on their stripes.
@@ -125,11 +125,11 @@ impl StripeState {
         parent: IoId,
         op: Op,
         drive: DriveId,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         now: Time,
     ) -> IoId {
         let from_memory = self.jobs.is_from_memory(path, parent, op);
-        let command = path.new_command(parent, op, drive, offset, bytes, now);
+        let command = path.new_command(parent, op, drive, range, now);
         path.ios[command].from_memory = from_memory;
         command
     }
@@ -169,7 +169,8 @@ impl StripeState {
             let offset = unit.offset + u64::from(range.0);
             for (drive, bytes) in drives.into_iter().flatten() {
                 path.ios[parent].pending += 1;
-                let command = self.new_command(path, parent, op, drive, (offset, bytes), now);
+                let command =
+                    self.new_command(path, parent, op, drive, ByteRange { offset, bytes }, now);
                 self.follow_unit(path, command, job, (role, range.0), bytes);
                 let job = &self.jobs[job];
                 if job.goes_ahead() {
@@ -279,22 +280,20 @@ impl StripeState {
     fn at_medium(&mut self, path: &mut Path, id: IoId) {
         let io = &path.ios[id];
         let (drive, op, owner) = (io.drive, io.op, io.owner);
-        let (start, end) = (io.offset, io.offset + io.bytes);
+        let range = io.range();
         let health = &mut path.drives[drive].health;
         if health.failed || owner.is_cut_off() {
             return;
         }
         if !health.unreadable.is_empty() {
             match op {
-                Op::Write => self.volumes.rewritten(&mut path.drives, drive, start, end),
-                Op::Read => path.ios[id].refused = health.unreadable.touches(start, end),
+                Op::Write => self.volumes.rewritten(&mut path.drives, drive, range),
+                Op::Read => path.ios[id].refused = health.unreadable.touches(range),
                 Op::Trim | Op::Flush => {}
             }
         }
         if let Some(integrity) = &mut path.integrity {
-            integrity
-                .drives
-                .at_medium(id, op, drive, start, end - start);
+            integrity.drives.at_medium(id, op, drive, range);
         }
     }
 
@@ -423,7 +422,8 @@ impl StripeState {
         let readable = |e: &&Extent| volume.keeps(job.stripe, **e, lost);
         for extent in job.extents.iter().filter(|e| writes && readable(e)) {
             let unit = volume.geometry().offset(job.stripe, extent.column);
-            redirect.made_good(unit + u64::from(extent.start), unit + u64::from(extent.end));
+            let end = unit + u64::from(extent.end);
+            redirect.made_good(ByteRange::between(unit + u64::from(extent.start), end));
         }
     }
 

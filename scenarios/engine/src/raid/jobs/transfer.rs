@@ -4,7 +4,7 @@ use crate::ids::{ArrayId, JobId};
 use crate::layout::Run;
 use crate::path::Path;
 use crate::raid::jobs::{Stripes, Work};
-use raidlab_io::{Io, IoId, Op};
+use raidlab_io::{ByteRange, Io, IoId, Op};
 use raidlab_kernel::Time;
 
 impl Stripes {
@@ -15,13 +15,13 @@ impl Stripes {
         parent: IoId,
         op: Op,
         array: ArrayId,
-        (offset, bytes): (u64, u64),
+        range: ByteRange,
         now: Time,
     ) {
         if op == Op::Write {
-            self.write_array(path, parent, array, offset, bytes, now);
+            self.write_array(path, parent, array, range, now);
         } else {
-            self.read_array(path, parent, array, offset, bytes, now);
+            self.read_array(path, parent, array, range, now);
         }
     }
 
@@ -31,11 +31,10 @@ impl Stripes {
         path: &mut Path,
         parent: IoId,
         array: ArrayId,
-        offset: u64,
-        bytes: u64,
+        range: ByteRange,
         now: Time,
     ) {
-        let mut runs = self.state.volume(array).geometry().runs(offset, bytes);
+        let mut runs = self.state.volume(array).geometry().runs(range);
         path.hold(parent);
         while let Some(run) = self.state.volume(array).geometry().next_run(&mut runs) {
             self.read_run(path, parent, array, run, now, None);
@@ -63,9 +62,14 @@ impl Stripes {
                 Some((copy, drive, offset)) => {
                     let bytes = self.state.volume(array).readable(&run, copy);
                     path.ios[parent].pending += 1;
-                    let command =
-                        self.state
-                            .new_command(path, parent, Op::Read, drive, (offset, bytes), now);
+                    let command = self.state.new_command(
+                        path,
+                        parent,
+                        Op::Read,
+                        drive,
+                        ByteRange { offset, bytes },
+                        now,
+                    );
                     inherit(path, command, before);
                     self.state
                         .follow_read(path, command, array, Run { bytes, ..run });
@@ -113,17 +117,16 @@ impl Stripes {
         path: &mut Path,
         parent: IoId,
         array: ArrayId,
-        offset: u64,
-        bytes: u64,
+        range: ByteRange,
         now: Time,
     ) {
         path.hold(parent);
         if self.state.volume(array).host().in_pages() {
-            self.write_pages(path, parent, array, (offset, offset + bytes), now);
+            self.write_pages(path, parent, array, range, now);
         } else if self.state.volume(array).geometry().parities() > 0 {
-            self.write_stripes(path, parent, array, (offset, offset + bytes), now);
+            self.write_stripes(path, parent, array, range, now);
         } else {
-            let mut runs = self.state.volume(array).geometry().runs(offset, bytes);
+            let mut runs = self.state.volume(array).geometry().runs(range);
             while let Some(run) = self.state.volume(array).geometry().next_run(&mut runs) {
                 self.write_run(path, parent, array, run, now);
             }
@@ -131,15 +134,16 @@ impl Stripes {
         self.let_go(path, parent, now);
     }
 
-    /// Writes a range (start, end) with parity, a job for each stripe.
+    /// Writes a range with parity, a job for each stripe.
     fn write_stripes(
         &mut self,
         path: &mut Path,
         parent: IoId,
         array: ArrayId,
-        (mut offset, end): (u64, u64),
+        range: ByteRange,
         now: Time,
     ) {
+        let (mut offset, end) = (range.offset, range.end());
         let mut open: Option<(JobId, u64)> = None;
         while offset < end {
             let piece = self

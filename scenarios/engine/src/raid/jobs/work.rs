@@ -3,7 +3,7 @@
 use crate::layout::Role;
 use crate::raid::bitmap::Update;
 use crate::state::slowest::Beside;
-use raidlab_io::Queue;
+use raidlab_io::{ByteRange, Queue};
 
 /// What a job is for, with what only this kind of job needs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,11 +40,11 @@ const _: () = assert!(
     "a job's work is copied in a few moves"
 );
 
-/// A range of an array (offset, bytes) and the slot of the SSD cache that holds its line.
+/// A range of an array and the slot of the SSD cache that holds its line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotRange {
     pub slot: u32,
-    pub range: (u64, u64),
+    pub range: ByteRange,
 }
 
 /// A group of the cache that leaves, and the slot that takes it if it goes to the SSD cache.
@@ -54,10 +54,10 @@ pub(crate) struct Destage {
     pub slot: Option<u32>,
 }
 
-/// A range of an array (offset, bytes) that is read into the cache.
+/// A range of an array that is read into the cache.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fill {
-    pub range: (u64, u64),
+    pub range: ByteRange,
     /// Requests that wait for the data.
     pub readers: Queue,
 }
@@ -92,12 +92,12 @@ pub(crate) enum CopyTo {
     Array,
 }
 
-/// A line that is copied: its range of the array (offset, bytes) and its slot.
+/// A line that is copied: its range of the array and its slot.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineCopy {
     pub to: CopyTo,
     pub slot: u32,
-    pub range: (u64, u64),
+    pub range: ByteRange,
 }
 
 impl LineCopy {

@@ -6,18 +6,18 @@ use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
-use raidlab_io::{IoId, Op, Part};
+use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::Time;
 
 impl Lines<'_> {
-    /// Reads a piece (offset, bytes) of a line of the array below `parent`, from the line's slot.
+    /// Reads a piece of a line of the array below `parent`, from the line's slot.
     pub(crate) fn fetch_piece(
         &mut self,
         path: &mut Path,
         parent: IoId,
         array: ArrayId,
         slot: u32,
-        range: (u64, u64),
+        range: ByteRange,
         now: Time,
     ) {
         let fetch = SlotRange { slot, range };
@@ -28,7 +28,7 @@ impl Lines<'_> {
         let job = &mut self.stripes.state_mut().jobs_mut()[index];
         job.go_on_with(Work::Fetch(fetch), Phase::Finish);
         let record = job.io();
-        (path.ios[record].op, path.ios[record].bytes) = (Op::Read, range.1);
+        (path.ios[record].op, path.ios[record].bytes) = (Op::Read, range.bytes);
         self.stripes.state_mut().redirects_mut().pin(array, slot);
         self.read_slot(path, index, fetch, now);
     }
@@ -37,10 +37,11 @@ impl Lines<'_> {
     pub(crate) fn read_slot(&mut self, path: &mut Path, index: JobId, from: SlotRange, now: Time) {
         let job = &self.stripes.state().jobs()[index];
         let (record, array) = (job.io(), job.array());
-        let (slot, (offset, bytes)) = (from.slot, from.range);
+        let ByteRange { offset, bytes } = from.range;
         if let Some(redirect) = self.stripes.state().redirect(array) {
-            let (fast, at) = (redirect.array(), redirect.at(slot, offset));
-            self.stripes.read_array(path, record, fast, at, bytes, now);
+            let (fast, at) = (redirect.array(), redirect.at(from.slot, offset));
+            let range = ByteRange::new(at, bytes);
+            self.stripes.read_array(path, record, fast, range, now);
         }
     }
 
@@ -93,7 +94,7 @@ impl Lines<'_> {
             integrity.end_reader(record);
         }
         self.stripes.state_mut().redirects_mut().unpin(array, slot);
-        match self.readable_slot(path, array, range.0, now) {
+        match self.readable_slot(path, array, range.offset, now) {
             Some(slot) => {
                 let fetch = SlotRange { slot, range };
                 self.stripes.state_mut().jobs_mut()[index]

@@ -10,6 +10,7 @@ use crate::integrity::{Integrity, LostFrom, OnDrives};
 use crate::path::Path;
 use crate::raid::lines::Lines;
 use crate::state::log::EventKind;
+use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
 use raidlab_models::SECTOR;
 
@@ -94,7 +95,7 @@ impl Lines<'_> {
         &mut self,
         path: &mut Path,
         array: ArrayId,
-        (offset, bytes): (u64, u64),
+        ByteRange { offset, bytes }: ByteRange,
     ) {
         for sector in (offset..offset + bytes).step_by(SECTOR as usize) {
             let known = |integrity: &Integrity| integrity.is_written(array, sector);

@@ -8,7 +8,7 @@ use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
 use crate::raid::redirect::SlotPlace;
-use raidlab_io::{IoId, Op};
+use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::Time;
 
 impl Lines<'_> {
@@ -36,7 +36,7 @@ impl Lines<'_> {
         parent: IoId,
         op: Op,
         array: ArrayId,
-        (offset, bytes): (u64, u64),
+        ByteRange { offset, bytes }: ByteRange,
         now: Time,
     ) {
         let (mut at, end) = (offset, offset + bytes);
@@ -56,22 +56,22 @@ impl Lines<'_> {
             };
             let both = op == Op::Write && redirect.writes_through();
             if let Some(slot) = slot.filter(|_| both) {
-                self.write_slot(path, parent, array, slot, (at, piece), now);
+                self.write_slot(path, parent, array, slot, ByteRange::new(at, piece), now);
             } else if let Some(slot) = slot {
                 if rest < at {
-                    self.bypass_cache(path, parent, op, array, (rest, at - rest), now);
+                    self.bypass_cache(path, parent, op, array, ByteRange::between(rest, at), now);
                 }
                 rest = at + piece;
                 if op == Op::Write {
-                    self.write_slot(path, parent, array, slot, (at, piece), now);
+                    self.write_slot(path, parent, array, slot, ByteRange::new(at, piece), now);
                 } else {
-                    self.fetch_piece(path, parent, array, slot, (at, piece), now);
+                    self.fetch_piece(path, parent, array, slot, ByteRange::new(at, piece), now);
                 }
             }
             at += piece;
         }
         if rest < end {
-            self.bypass_cache(path, parent, op, array, (rest, end - rest), now);
+            self.bypass_cache(path, parent, op, array, ByteRange::between(rest, end), now);
         }
         self.stripes.let_go(path, parent, now);
     }
@@ -84,7 +84,7 @@ impl Lines<'_> {
         parent: IoId,
         op: Op,
         array: ArrayId,
-        (offset, bytes): (u64, u64),
+        ByteRange { offset, bytes }: ByteRange,
         now: Time,
     ) {
         path.hold(parent);
@@ -93,24 +93,24 @@ impl Lines<'_> {
                 .stripes
                 .state()
                 .redirects()
-                .is_lost(array, (offset, bytes))
+                .is_lost(array, ByteRange { offset, bytes })
         {
             self.stripes.state_mut().refuse(path, parent, bytes);
         } else {
             self.stripes
-                .move_array(path, parent, op, array, (offset, bytes), now);
+                .move_array(path, parent, op, array, ByteRange { offset, bytes }, now);
         }
         self.stripes.let_go(path, parent, now);
     }
 
-    /// Writes a piece (offset, bytes) of a line to the line's slot, which is pinned.
+    /// Writes a piece of a line to the line's slot, which is pinned.
     fn write_slot(
         &mut self,
         path: &mut Path,
         parent: IoId,
         array: ArrayId,
         slot: u32,
-        (offset, bytes): (u64, u64),
+        ByteRange { offset, bytes }: ByteRange,
         now: Time,
     ) {
         let Some(redirect) = self.stripes.state().redirect(array) else {
@@ -120,7 +120,7 @@ impl Lines<'_> {
             redirect.place(slot),
             (offset % redirect.line_bytes()) as u32,
         );
-        let range = (offset, bytes);
+        let range = ByteRange { offset, bytes };
         let work = Work::WriteSlot(SlotRange { slot, range });
         let job =
             self.stripes

@@ -46,7 +46,7 @@ use crate::state::records::Slot;
 use crate::state::records::Workload;
 use crate::state::shares::Shares;
 use crate::state::traced::Traced;
-use raidlab_io::{Io, Op, Queue};
+use raidlab_io::{ByteRange, Io, Op, Queue};
 use raidlab_kernel::{Calendar, Slab, Stream, Table, Time, TimeWeighted};
 use raidlab_models::{Chip, ChipParams, Device, Fault, Host, Limits, Link, Pauses};
 use raidlab_traces::Options;
@@ -237,7 +237,7 @@ fn commands_at_most(plan: &Plan, arrays: &[Array]) -> usize {
         let unaligned = plan.arrays[workload.array as usize].stripe_unit_bytes - 1;
         let commands = array
             .layout
-            .commands(Op::Write, unaligned, workload.block_bytes);
+            .commands(Op::Write, ByteRange::new(unaligned, workload.block_bytes));
         let places = workload.places();
         // A page cache's own requests: writing back, and two windows of each reader.
         let cached = workload.page_cache.as_ref();

@@ -1,0 +1,1 @@
+"""Pages of fits, comparisons, monitored loads, traces and published figures."""
