@@ -373,8 +373,7 @@ def warming_s(run: Scenario) -> float:
     warm_up, filling = run.base["warm_up_ns"] / 1e9, run.base["filling"]
     loads = zip(run.workloads, run.base["workloads"], strict=True)
     written = sum(
-        load.arrives_per_s * (1 - plan["read_share"]) * plan["block_bytes"]
-        for load, plan in loads
+        load.arrives_per_s * (1 - plan["read_share"]) * plan["block_bytes"] for load, plan in loads
     )
     if filling is None or not written:
         return warm_up

@@ -60,7 +60,9 @@ def test_short_runs_save_only_what_is_recorded(warm_up, duration, cached, expect
     group = GROUP | ({"controllers": ["lsi2208-1g-3.0"]} if cached else {})
     tree = {
         "goals": ["p99 < 20 ms"],
-        "load": [{"rw": "randwrite", "block_size": "100 kB", "align": "512 B", "rate": "1000 IO/s"}],
+        "load": [
+            {"rw": "randwrite", "block_size": "100 kB", "align": "512 B", "rate": "1000 IO/s"}
+        ],
         "run": {"warm_up": warm_up, "duration": duration},
         "candidates": [group],
     }
