@@ -369,7 +369,7 @@ def saves(alive: Sequence[Candidate], share: float) -> bool:
 
 
 def warming_s(run: Scenario) -> float:
-    """Simulated seconds before a recording: the warm-up, and what open loads take to fill caches."""
+    """Simulated seconds before a recording: the warm-up, and until open loads fill caches."""
     warm_up, filling = run.base["warm_up_ns"] / 1e9, run.base["filling"]
     loads = zip(run.workloads, run.base["workloads"], strict=True)
     written = sum(
