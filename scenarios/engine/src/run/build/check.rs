@@ -319,6 +319,24 @@ pub(crate) fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults
     }
     check_tenants(plan, faults);
     check_durability(plan, arrays, faults);
+    check_balance(plan, faults);
+}
+
+/// Little's law says what is outstanding where every load is closed.
+fn check_balance(plan: &Plan, faults: &mut Faults) {
+    let Some(balance) = plan.balance else {
+        return;
+    };
+    if !(balance.share > 0.0 && balance.share <= 1.0) {
+        let allowed = "above 0, at most 1";
+        faults.add("balance.share".into(), balance.share, allowed);
+    }
+    let thinks = |load: &WorkloadPlan| !matches!(load.arrival, Arrival::Closed { think_ns, .. } if think_ns == Nanos::ZERO);
+    if let Some(load) = plan.workloads.iter().position(thinks) {
+        let path = format!("workloads[{load}].arrival");
+        let allowed = "closed without think time, with balance";
+        faults.add(path, "another", allowed);
+    }
 }
 
 /// Every place of every load has a number that an I/O's record has room for.
