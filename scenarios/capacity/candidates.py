@@ -297,11 +297,13 @@ def _put_stripes(
             "stripe_width": wide.stripe_width,
             "spares": wide.spares,
             "chunk": f"{wide.chunk} B",
+            "rebuild": wide.rebuild,
         }
 
 
 def _wide_words(wide: DeclusteredTable) -> str:
-    return f"declustered {wide.stripe_width} wide, {wide.spares} spare"
+    first = ", critical first" if wide.rebuild == "critical-first" else ""
+    return f"declustered {wide.stripe_width} wide, {wide.spares} spare{first}"
 
 
 def _controller(model: str, write: str | None, group: CandidatesTable) -> ControllerTree:
