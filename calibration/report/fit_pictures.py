@@ -13,6 +13,7 @@ from raidlab.calibration.fitting.comparison.compare import Compared, shifted, su
 from raidlab.calibration.measurements.distribution import curve
 from raidlab.calibration.measurements.measurement import WINDOWS, Latency, rates_of, seconds_of
 from raidlab.calibration.report.residual_picture import residual_pictures
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import BLACK, BLUE, GREY, depth_axis, dress, log_axis
 from raidlab.scenarios.report.page import HeatMap, Picture
 from raidlab.scenarios.results.number_text import digits
@@ -36,38 +37,33 @@ _ERROR_FULL, _TAIL_FULL = 30.0, 100.0
 
 def interval_pictures(estimates: Sequence[Estimate]) -> list[Picture]:
     """Each parameter with its interval inside its bounds."""
-    import plotly.graph_objects as go
-
     if not estimates:
         return []
-    drawn = go.Figure()
+    drawn = chart(height=110 + 30 * len(estimates), legend=40)
     determined = [estimate for estimate in estimates if estimate.identifiable]
     for own, name, colour, symbol in (
         (determined, "determined", BLUE, "circle"),
         ([e for e in estimates if not e.identifiable], "not determined", GREY, "circle-open"),
     ):
         places = [[_inside(e, value) for value in (e.low, e.value, e.high)] for e in own]
-        drawn.add_trace(
-            go.Scatter(
-                x=[100 * place[1] for place in places],
-                y=[estimate.parameter.key for estimate in own],
-                error_x={
-                    "type": "data",
-                    "array": [100 * (place[2] - place[1]) for place in places],
-                    "arrayminus": [100 * (place[1] - place[0]) for place in places],
-                },
-                mode="markers",
-                name=name,
-                marker={"size": 9, "color": colour, "symbol": symbol},
-                text=[
-                    f"{digits(e.value)} {e.parameter.unit} ({digits(e.low)} to {digits(e.high)})"
-                    for e in own
-                ],
-                hovertemplate="%{y}: %{text}<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            name,
+            [100 * place[1] for place in places],
+            [estimate.parameter.key for estimate in own],
+            texts=[
+                f"{digits(e.value)} {e.parameter.unit} ({digits(e.low)} to {digits(e.high)})"
+                for e in own
+            ],
+            hover="%{y}: %{text}<extra></extra>",
+            error_x={
+                "type": "data",
+                "array": [100 * (place[2] - place[1]) for place in places],
+                "arrayminus": [100 * (place[1] - place[0]) for place in places],
+            },
+            mode="markers",
+            marker={"size": 9, "color": colour, "symbol": symbol},
         )
-    dress(drawn, height=110 + 30 * len(estimates))
-    drawn.update_layout(showlegend=True, margin_t=40)
     drawn.update_xaxes(
         title_text="from the lower to the upper bound, %", range=[-3, 103], showgrid=True,
         gridcolor="#D7DEE6",
@@ -174,7 +170,7 @@ def _band(own: Sequence[Compared], bands: Mapping[int, tuple[float, float]]) -> 
 
 def curves(
     rows: Sequence[Compared], bands: Mapping[int, tuple[float, float]] | None = None
-) -> go.Figure:
+) -> Figure:
     """Rate, and p99 if it was measured, over outstanding I/Os of one load with one job number.
 
     Args:
@@ -240,24 +236,26 @@ def curves(
     return drawn
 
 
-def _over_time(row: Compared) -> go.Figure:
-    import plotly.graph_objects as go
+def _over_time(row: Compared) -> Figure:
 
     x = ((np.arange(WINDOWS) + 0.5) * seconds_of(row.point) / WINDOWS).tolist()
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=x, y=list(row.simulated.rates), mode="lines", name="simulated",
-            line={"color": BLUE, "width": 2.5},
-        )
-    )  # fmt: skip
-    drawn.add_trace(
-        go.Scatter(
-            x=x, y=list(rates_of(row.point)), mode="markers", name="measured",
-            marker={"color": BLACK, "size": 8},
-        )
-    )  # fmt: skip
-    dress(drawn)
+    drawn = chart()
+    draw_curve(
+        drawn,
+        "simulated",
+        x,
+        list(row.simulated.rates),
+        mode="lines",
+        line={"color": BLUE, "width": 2.5},
+    )
+    draw_curve(
+        drawn,
+        "measured",
+        x,
+        list(rates_of(row.point)),
+        mode="markers",
+        marker={"color": BLACK, "size": 8},
+    )
     drawn.update_xaxes(title="seconds")
     drawn.update_yaxes(title="IO/s", rangemode="tozero", tickformat=",~r")
     return drawn
@@ -322,11 +320,9 @@ def most_different(rows: Sequence[Compared]) -> list[Compared]:
     return ordered[: _DISTRIBUTIONS - 1] + best
 
 
-def distribution(row: Compared) -> go.Figure:
+def distribution(row: Compared) -> Figure:
     """Shares of I/Os that take longer than a latency, measured and simulated."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart()
     reach: list[float] = []
     for direction, side in row.point.sides():
         latencies = shifted(row.point, side), row.simulated.side(direction)
@@ -335,21 +331,19 @@ def distribution(row: Compared) -> go.Figure:
                 continue
             at, longer = _tail(latency)
             reach += at
-            drawn.add_trace(
-                go.Scatter(
-                    x=at,
-                    y=longer,
-                    name=f"{what} {direction}",
-                    mode="lines",
-                    line={
-                        "color": BLACK if what == "measured" else BLUE,
-                        "dash": "dash" if direction == "write" else "solid",
-                        "width": 2.5,
-                        "shape": "hv",
-                    },
-                )
+            draw_curve(
+                drawn,
+                f"{what} {direction}",
+                at,
+                longer,
+                mode="lines",
+                line={
+                    "color": BLACK if what == "measured" else BLUE,
+                    "dash": "dash" if direction == "write" else "solid",
+                    "width": 2.5,
+                    "shape": "hv",
+                },
             )
-    dress(drawn)
     drawn.update_xaxes(log_axis(reach, "latency, ms"))
     ticks = [1.0, 0.1, 0.01, 0.001, 0.0001]
     drawn.update_yaxes(

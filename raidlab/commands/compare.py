@@ -30,11 +30,12 @@ from raidlab.commands.compare_live import LOAD, Watch, compare_live
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.commands.tables import Output, Wide, print_report
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench.bench import Bench
@@ -319,5 +320,5 @@ def _of_scenario(path: str) -> Bench:
 def _show(title: str, rows: list[Compared], output: Output) -> None:
     from raidlab.calibration.report import fit as report
 
-    shown = Shown(title, report.comparison_answer(rows), [report.points_table(rows, None)])
-    print_shown(shown, output)
+    shown = Report(title, report.comparison_answer(rows), [report.points_table(rows, None)])
+    print_report(shown, output)

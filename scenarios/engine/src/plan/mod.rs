@@ -168,6 +168,7 @@ pub struct ControllerPlan {
     /// Commands in work at once; further ones wait in the driver. 0 for no limit.
     pub queue_depth: u32,
     /// Cores working in parallel.
+    #[schemars(transform = Self::CORES.said())]
     pub cores: u32,
     /// Firmware time on a core for each request of the host.
     pub request_ns: Nanos,
