@@ -64,16 +64,31 @@ pub struct PastScatter {
 }
 
 impl PastScatter {
-    /// Of logarithms with their weights, of which this number are independent; a run has `followers`
-    /// of them.
-    fn of(logarithms: &[(f64, f64)], independent: f64, followers: f64) -> PastScatter {
-        let count: f64 = logarithms.iter().map(|(_, weight)| weight).sum();
-        let mean = logarithms.iter().map(|(x, weight)| x * weight).sum::<f64>() / count;
-        let squares = logarithms.iter().map(|(x, weight)| (x - mean).powi(2) * weight);
-        let variance = squares.sum::<f64>() / count * independent / (independent - 1.0);
+    /// Of logarithms and how many pieces each stands for, of which successive ones are alike over
+    /// `alike` pieces; at most `most` are independent, and a run has `followers` of them.
+    ///
+    /// Where few of them make most of the variance it is known with fewer degrees: those of a sum of
+    /// squares of unequal parts (Satterthwaite, 1946), `3 (Σ v)² / Σ v² - 2` where each part `v` has
+    /// one degree itself, as the mean of `v²` is then three times its variance's square.
+    fn of(logarithms: &[(f64, f64)], alike: usize, most: f64, followers: f64) -> PastScatter {
+        let count: f64 = logarithms.iter().map(|(_, pieces)| pieces).sum();
+        let mean = logarithms.iter().map(|(x, pieces)| x * pieces).sum::<f64>() / count;
+        let independent = (count / alike as f64).min(most);
+        let (mut squares, mut of_parts, mut part, mut long) = (0.0, 0.0, 0.0, 0.0);
+        for (x, pieces) in logarithms {
+            part += (x - mean) * (x - mean) * pieces;
+            long += pieces;
+            if long >= alike as f64 {
+                squares += part;
+                of_parts += part * part;
+                (part, long) = (0.0, 0.0);
+            }
+        }
+        let unequal = 3.0 * squares * squares / of_parts.max(f64::MIN_POSITIVE) - 2.0;
+        let variance = (squares + part) / count * independent / (independent - 1.0);
         PastScatter {
             deviation: (variance / followers).sqrt(),
-            degrees: independent - 1.0,
+            degrees: unequal.clamp(1.0, independent - 1.0),
         }
     }
 }
@@ -172,15 +187,15 @@ impl Pace {
         let longest = KEPT / WINDOWS;
         let length = (wanted.ceil() as usize).clamp(SHORTEST, longest);
         let pieces: Vec<Piece> = self.pieces.iter().copied().collect();
+        let each = KEPT as f64 / (KEPT + 1 - length) as f64;
         let windows = pieces.windows(length).map(|window| {
             let host: u64 = window.iter().map(|piece| piece.host).sum();
             let moved: u64 = window.iter().map(|piece| piece.moved).sum();
-            ((1.0 + moved as f64 / host as f64).ln(), 1.0)
+            ((1.0 + moved as f64 / host as f64).ln(), each)
         });
         let windows: Vec<(f64, f64)> = windows.collect();
         let followers = (wanted / longest as f64).max(1.0);
-        let independent = KEPT as f64 / length.max(CORRELATED) as f64;
-        PastScatter::of(&windows, independent, followers)
+        PastScatter::of(&windows, length.max(CORRELATED), f64::INFINITY, followers)
     }
 
     /// The scatter of the victims that make room for `units`; none beyond those that were looked at.
@@ -204,8 +219,8 @@ impl Pace {
             (freed.max(1.0).ln(), end.found as f64)
         });
         let logarithms: Vec<(f64, f64)> = logarithms.collect();
-        let independent = (count / CORRELATED as f64).min(self.ends.len() as f64);
-        (independent >= LEAST_ENDS).then(|| PastScatter::of(&logarithms, independent, 1.0))
+        let most = logarithms.len() as f64;
+        (most >= LEAST_ENDS).then(|| PastScatter::of(&logarithms, CORRELATED, most, 1.0))
     }
 }
 
@@ -235,6 +250,42 @@ mod tests {
         assert!((found.deviation - 0.2027).abs() < 0.012, "{found:?}");
         assert!((found.degrees - 35.57).abs() < 0.01, "{found:?}");
         assert_eq!(alternating().scatter(20.0), alternating().scatter(5.0));
+    }
+
+    /// By hand: around a mean of 0 the squares are 15 times 1 and once 225. Their sum is 240, so the
+    /// variance is 240 / 15; 3 * 240² / (225² + 15) - 2 = 1.41 degrees, where 16 alike have 15.
+    #[test]
+    fn few_that_make_most_of_the_variance_are_few_degrees() {
+        let unequal: Vec<_> = (0..16)
+            .map(|at| (if at == 4 { 15.0 } else { -1.0 }, 1.0))
+            .collect();
+        let found = PastScatter::of(&unequal, 1, f64::INFINITY, 1.0);
+        assert!((found.deviation - 4.0).abs() < 1e-12, "{found:?}");
+        assert!((found.degrees - 1.412).abs() < 0.001, "{found:?}");
+        let alike: Vec<_> = (0..16).map(|at| (f64::from(at % 2), 1.0)).collect();
+        let found = PastScatter::of(&alike, 1, f64::INFINITY, 1.0);
+        assert!((found.degrees - 15.0).abs() < 1e-12, "{found:?}");
+    }
+
+    /// Two pieces end a block apart, and each search takes three blocks: the first ends with block 2,
+    /// the second with block 3.
+    #[test]
+    fn each_piece_searches_for_an_end_of_its_own() {
+        let mut pace = Pace::of_rounds(1280);
+        let mut counts = Counts::default();
+        for block in 0..4 {
+            if block < 2 {
+                counts.host += 10;
+                pace.look(counts);
+            }
+            pace.block_is_full(|tried| tried >= 3, || Box::new([block]));
+        }
+        let found: Vec<_> = pace
+            .ends
+            .iter()
+            .map(|end| (end.freed[0], end.found))
+            .collect();
+        assert_eq!(found, [(2, 1), (3, 1)]);
     }
 
     /// Windows of four times sixteen pieces: half the deviation of sixteen.
