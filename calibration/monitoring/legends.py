@@ -179,6 +179,20 @@ def _of_windows(key: str) -> Named | None:
     return Named(found[2], what.quantity, what.scale)
 
 
+_PATH = re.compile(r"^(?:\\\\[^\\]+)?\\([^\\(]+)\(([^)]*)\)\\(.+)$")
+
+
+def of_path(text: str) -> Named | None:
+    r"""A counter of Windows by its path: `\\srv\PhysicalDisk(0 C:)\Disk Reads/sec`."""
+    found = _PATH.match(text.strip())
+    if found is None or perfmon_layer(found[1]) is None:
+        return None
+    what = perfmon_counter(found[3])
+    if what is None or what.quantity is None or what.rest:
+        return None
+    return Named(found[2], what.quantity, what.scale)
+
+
 _READ = re.compile(r"(?i)(?<![a-z])(reads?|rd|lesen|lectura|lecture|r)(?![a-z])|read(?=_|$)|_read")
 _WRITE = re.compile(
     r"(?i)(?<![a-z])(writes?|written|wr|writ|schreiben|escritura|[ée]criture|w)(?![a-z])|writ"
@@ -226,6 +240,8 @@ def of_legend(text: str, unit: str = "") -> Named | None:
     if key is None:
         return None
     scale, assumed = _scale_of(kind, low, unit)
+    if kind == "ios" and not unit and re.fullmatch(r"\W*(disk\W*)?(reads?|writes?)\W*", low):
+        assumed = "requests a second were taken, as no unit is stated"
     return Named(device, key, scale, None, False, assumed)
 
 
@@ -278,6 +294,8 @@ def _plain_word(word: str) -> bool:
 
 def identify(text: str, unit: str = "") -> Named | None:
     """What the name of a series says, in whatever system's form it is."""
+    if text.startswith("\\"):
+        return of_path(text)
     for of in (of_zabbix, of_expression, of_pcp):
         found = of(text)
         if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log10
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,13 +13,10 @@ from raidlab.calibration.fitting.comparison.compare import Compared, shifted, su
 from raidlab.calibration.measurements.distribution import curve
 from raidlab.calibration.measurements.measurement import WINDOWS, Latency, rates_of, seconds_of
 from raidlab.calibration.report.residual_picture import residual_pictures
-from raidlab.scenarios.report.chart import Figure, chart, draw_curve
-from raidlab.scenarios.report.look import BLACK, BLUE, GREY, depth_axis, dress, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve, panels
+from raidlab.scenarios.report.look import BLACK, BLUE, GREY, depth_axis, log_axis
 from raidlab.scenarios.report.page import HeatMap, Picture
 from raidlab.scenarios.results.number_text import digits
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _DISTRIBUTIONS: Final = 6
 """Points whose distributions are drawn."""
@@ -148,24 +145,17 @@ def _has_tails(rows: Sequence[Compared]) -> bool:
     return any(row.percentiles(99.0) for row in rows)
 
 
-def _band(own: Sequence[Compared], bands: Mapping[int, tuple[float, float]]) -> list[go.Scatter]:
+def _draw_band(
+    drawn: Figure, own: Sequence[Compared], bands: Mapping[int, tuple[float, float]]
+) -> None:
     """The band of the rates: its upper edge, and its lower one filled up to that."""
-    import plotly.graph_objects as go
-
     depths = [row.point.outstanding for row in own]
-    edge = {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
-    high, low = ([bands[id(row)][at] for row in own] for at in (1, 0))
-    return [
-        go.Scatter(x=depths, y=high, name="97.5 % of drawn devices, IO/s", **edge),
-        go.Scatter(
-            x=depths,
-            y=low,
-            name="2.5 % of drawn devices, IO/s",
-            fill="tonexty",
-            fillcolor=_BAND,
-            **edge,
-        ),
-    ]
+    for at, name in ((1, "97.5 % of drawn devices, IO/s"), (0, "2.5 % of drawn devices, IO/s")):
+        draw_curve(
+            drawn, name, depths, [bands[id(row)][at] for row in own], panel=1, mode="lines",
+            line={"width": 0}, showlegend=False, hoverinfo="skip",
+            fill=None if at else "tonexty", fillcolor=None if at else _BAND,
+        )  # fmt: skip
 
 
 def curves(
@@ -177,9 +167,6 @@ def curves(
         rows: Points, measured and simulated.
         bands: By a row's identity the interval of its rate, where devices were drawn.
     """
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
     own = sorted(rows, key=lambda row: row.point.outstanding)
     depths = [row.point.outstanding for row in own]
     symbols = ["circle-open" if row.part == "train" else "circle" for row in own]
@@ -188,50 +175,35 @@ def curves(
         max((side.spread for _, side in row.point.sides()), default=0.0) * row.point.iops
         for row in own
     ]
-    panels = 2 if _has_tails(own) else 1
-    drawn = make_subplots(rows=panels, cols=1, shared_xaxes=True, vertical_spacing=0.08)
+    count = 2 if _has_tails(own) else 1
+    drawn = panels(count, height=440 if count == 2 else 280)
     p99s: list[float] = []
-    for edge in _band(own, bands) if bands else ():
-        drawn.add_trace(edge, row=1, col=1)
-    for place, unit, measured, simulated in (
+    if bands:
+        _draw_band(drawn, own, bands)
+    for panel, unit, measured, simulated in (
         (1, "IO/s", [row.point.iops for row in own], [row.simulated.iops for row in own]),
         (2, "p99, ms", [_ms(tail[1]) for tail in tails], [_ms(tail[2]) for tail in tails]),
-    )[:panels]:
-        if place == 2:
+    )[:count]:
+        if panel == 2:
             p99s = [value for value in (*measured, *simulated) if value]
-        drawn.add_trace(
-            go.Scatter(
-                x=depths,
-                y=simulated,
-                name=f"simulated {unit}",
-                # A curve of one point has no line to show.
-                mode="lines" if len(own) > 1 else "markers",
-                line={"color": BLUE, "width": 2.5},
-                marker={"color": BLUE, "symbol": "line-ew-open", "size": 18},
-            ),
-            row=place,
-            col=1,
-        )
-        drawn.add_trace(
-            go.Scatter(
-                x=depths,
-                y=measured,
-                name=f"measured {unit}",
-                mode="markers",
-                marker={"color": BLACK, "symbol": symbols, "size": 8},
-                error_y={"type": "data", "array": spreads, "thickness": 1}
-                if place == 1 and any(spreads)
-                else None,
-            ),
-            row=place,
-            col=1,
-        )
-    dress(drawn, height=440 if panels == 2 else 280)
+        # A curve of one point has no line to show.
+        mode = "lines" if len(own) > 1 else "markers"
+        draw_curve(
+            drawn, f"simulated {unit}", depths, simulated, panel=panel, mode=mode,
+            line={"color": BLUE, "width": 2.5},
+            marker={"color": BLUE, "symbol": "line-ew-open", "size": 18},
+        )  # fmt: skip
+        spread = {"type": "data", "array": spreads, "thickness": 1}
+        draw_curve(
+            drawn, f"measured {unit}", depths, measured, panel=panel, mode="markers",
+            marker={"color": BLACK, "symbol": symbols, "size": 8},
+            error_y=spread if panel == 1 and any(spreads) else None,
+        )  # fmt: skip
     axis = depth_axis(depths)
     drawn.update_xaxes(axis | {"title_text": None})
-    drawn.update_xaxes(title_text="outstanding I/Os, all jobs", row=panels, col=1)
+    drawn.update_xaxes(title_text="outstanding I/Os, all jobs", row=count, col=1)
     drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r", row=1, col=1)
-    if panels == 2:
+    if count == 2:
         drawn.update_yaxes(log_axis(p99s, "p99, ms"), row=2, col=1)
     return drawn
 

@@ -32,6 +32,18 @@ def chart(*, height: int = 300, labels: int = 24, legend: int = 0) -> Figure:
     return drawn.update_layout(showlegend=True, margin_t=legend) if legend else drawn
 
 
+def panels(
+    count: int, *, height: int, apart: float = 0.08, titles: Sequence[str] | None = None
+) -> Figure:
+    """Pictures above each other over one axis, `apart` as a share of the height."""
+    from plotly.subplots import make_subplots
+
+    drawn = make_subplots(
+        rows=count, cols=1, shared_xaxes=True, vertical_spacing=apart, subplot_titles=titles
+    )
+    return dress(drawn, height=height)
+
+
 def draw_curve(
     drawn: Figure,
     name: str | None,
@@ -53,15 +65,18 @@ def draw_curve(
         at: Which line it is: gives colour and marker. None if `more` gives them.
         texts: Of each point.
         hover: What is said of a point under the pointer, as plotly writes it; its text, if any.
-        more: What else plotly's Scatter takes: `mode`, `marker` ...
+        more: What else plotly's Scatter takes: `mode`, `marker` ...; `panel` is the one of several
+            pictures above each other, from 1.
     """
     import plotly.graph_objects as go
 
+    panel = more.pop("panel", None)
     look: dict[str, Any] = {} if at is None else {**line(at)}
     if texts is not None:
         hover = hover or _BY_TEXT
     look |= {"mode": "lines+markers", "text": texts, "hovertemplate": hover, **more}
-    drawn.add_trace(go.Scatter(name=name, x=x, y=y, **look))
+    trace = go.Scatter(name=name, x=x, y=y, **look)
+    drawn.add_trace(trace, **({} if panel is None else {"row": panel, "col": 1}))
 
 
 def draw_bars(

@@ -26,7 +26,7 @@ _TIME_NAMES = {"time", "timestamp", "clock", "date", "datetime", "zeit", "_time"
                "@timestamp", "date time", "time stamp"}  # fmt: skip
 _VALUE_NAMES = {"value", "_value", "val", "wert", "value_avg"}
 _NAME_NAMES = {"series", "metric", "__name__", "key", "key_", "name", "item", "measurement",
-               "legend", "_measurement", "item name", "_field", "field"}  # fmt: skip
+               "legend", "_measurement", "item name", "_field", "field", "path"}  # fmt: skip
 _HOST_NAMES = {"host", "instance", "hostname", "node", "server"}
 _DEVICE_NAMES = {"device", "disk", "dev"}
 KEYS = {
@@ -93,6 +93,7 @@ class _State:
             return None
         self.kinds.add(
             "zabbix" if legends.is_zabbix(text)
+            else "perfmon" if legends.of_path(text)
             else "pcp" if legends.of_pcp(text)
             else "prometheus" if legends.of_expression(text)
             else "grafana"
@@ -258,7 +259,7 @@ def finish(
     Raises:
         RefusedError: No series is known.
     """
-    order = ("zabbix", "pcp", "prometheus", "grafana")
+    order = ("zabbix", "perfmon", "pcp", "prometheus", "grafana")
     capture.source = next((name for name in order if name in kinds), capture.source)
     if len(hosts) == 1:
         capture.host = next(iter(hosts))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from raidlab.devices.printable import label
-from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, panels, write_note
 from raidlab.scenarios.report.look import (
     BLUE,
     GREY,
@@ -15,7 +15,6 @@ from raidlab.scenarios.report.look import (
     Axis,
     apart,
     depth_axis,
-    dress,
     end_label,
     log_axis,
     part_marker,
@@ -40,18 +39,13 @@ _BELOW_TITLE = 0.95
 
 def curves(summary: Sequence[Row], title: str) -> Figure:
     """Rate over outstanding I/Os, and mean and 99th percentile of the latency below it."""
-    from plotly.subplots import make_subplots
-
-    both = make_subplots(
-        rows=2, cols=1, shared_xaxes=True, subplot_titles=("Rate", "Latency"), vertical_spacing=0.1
-    )
+    both = panels(2, height=720, apart=0.1, titles=("Rate", "Latency"))
     latencies = [latency(summary, name, ("mean", "p99")) for name, _ in _by_workload(summary)]
     for sources, row in (([rate(summary)], 1), (latencies, 2)):
         for source in sources:
             for trace in source.data:
                 trace.showlegend = row == 1
                 both.add_trace(trace, row=row, col=1)
-    dress(both, height=720)
     values = [value for each in latencies for trace in each.data for value in trace.y]
     both.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
     both.update_yaxes(_latency_axis(values), row=2, col=1)

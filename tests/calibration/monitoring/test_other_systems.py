@@ -48,6 +48,14 @@ disk- ------------reads------------ ------------writes----------- -----IO------ 
 sda    10000     10   80000   10000  20000     10  160000   20000      0     20 2024-03-01 10:00:00
 sda    10600     10   89600   10300  20400     10  166400   20320      0     21 2024-03-01 10:00:10
 """
+ATOP = "ATOP - db1     2024/03/01  10:00:00     ------     3h10m0s elapsed\n"
+ATOP += "DSK |  sda | busy  1% | read 9 | write 9 | KiB/r 4 | KiB/w 4 |\n"
+ATOP += "        *** System and Process Activity since Boot ***\n"
+ATOP += "".join(
+    f"ATOP - db1     2024/03/01  {at}     ------     10m0s elapsed\n"
+    "DSK |  sda | busy 10% | read  36000 | write 24000 | KiB/r  8 | KiB/w  8 | MBr/s 0.5 |\n"
+    for at in ("10:10:00", "10:20:00")
+)
 LATENCIES = {"r_await_ms": 0.5, "w_await_ms": 0.8}
 SPLIT = {
     "read_iops_mean": 60.0, "write_iops_mean": 40.0, "read_bytes_per_s_mean": 491_520.0,
@@ -69,8 +77,9 @@ def imported(text: str, folder: Path, suffix: str = ".txt") -> dict[str, Any]:
         (SOLARIS, ".txt", "sd0", SPLIT | {"await_ms": 0.6}),
         (DOOL, ".csv", "sda", SPLIT),
         (VMSTAT, ".txt", "sda", SPLIT | LATENCIES),
+        (ATOP, ".txt", "sda", SPLIT | {"samples": 2}),
     ],
-    ids=["gstat", "gstat-csv", "solaris-r", "dool", "vmstat-d"],
+    ids=["gstat", "gstat-csv", "solaris-r", "dool", "vmstat-d", "atop"],
 )
 def test_a_load_is_read(
     text: str, suffix: str, device: str, expected: dict[str, float], tmp_path: Path
@@ -87,6 +96,40 @@ def test_gstat_says_how_long_a_report_is_and_has_none_since_boot(tmp_path: Path)
     document = imported(GSTAT, tmp_path)
     assert document["interval_s"] == 1 and not document["since_boot_dropped"]
     assert document["devices"]["ada0"]["samples"] == 2
+
+
+def test_values_of_get_counter_name_their_counter(tmp_path: Path) -> None:
+    disk = r"\\srv\physicaldisk(0 c:)\disk"
+    rows = [
+        f'"14.03.2024 10:00:{second}","{disk} {what}/sec","{value}"'
+        for second in ("00", "10")
+        for what, value in (("reads", 60), ("write bytes", 327680))
+    ]
+    document = imported("\n".join(['"Timestamp","Path","Value"', *rows]) + "\n", tmp_path, ".csv")
+    figures = document["devices"]["0 c:"]
+    assert (figures["read_iops_mean"], figures["write_bytes_per_s_mean"]) == (60, 327_680)
+
+
+def test_a_direction_that_a_chart_draws_below_is_turned(tmp_path: Path) -> None:
+    rows = "".join(f"{at},480.0,-320.0\n" for at in (1709287200, 1709287210))
+    document = imported(f"time,sda reads,sda writes\n{rows}", tmp_path, ".csv")
+    assert document["devices"]["sda"]["write_iops_mean"] == 320
+    assert {"negative", "assumed"} <= {each["code"] for each in document["warnings_typed"]}
+
+
+def test_lines_behind_times_without_blanks_between_reports(tmp_path: Path) -> None:
+    title = "Device            r/s     rkB/s r_await     w/s     wkB/s w_await  aqu-sz  %util\n"
+    row = "sda             60.00    480.00    0.50   40.00    320.00    0.80    0.06  10.00\n"
+    text = "".join(f"2024-03-14T10:00:{at} {line}" for at in ("00", "10", "20")
+                   for line in (title, row))  # fmt: skip
+    document = imported(text, tmp_path)
+    assert (document["interval_s"], document["end"]) == (10, "2024-03-14T10:00:20")
+
+
+def test_times_without_a_date_are_said(tmp_path: Path) -> None:
+    text = 'Time\tdisk.dev.read["sda"]\nnone\tcount/second\n10:00:00\t?\n10:00:10\t60.0\n'
+    document = imported(text + "10:00:20\t60.0\n", tmp_path)
+    assert "no-date" in [each["code"] for each in document["warnings_typed"]]
 
 
 def test_a_year_ends_inside_of_dstat(tmp_path: Path) -> None:
