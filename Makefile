@@ -115,7 +115,10 @@ schema: setup ## Make the JSON Schema of files, and the types of what crosses to
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.result_schema())" | \
 		$(BIN)/datamodel-codegen --output scenarios/spec/run_result.py
 	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.plan_schema())" | \
+		$(BIN)/python tools/plan_bounds.py --types | \
 		$(BIN)/datamodel-codegen $(PLAN_TYPES) --output devices/plan_types.py
+	@$(BIN)/python -c "from raidlab.scenarios import _engine; print(_engine.plan_schema())" | \
+		$(BIN)/python tools/plan_bounds.py > devices/plan_bounds.py
 	@sed -e '/^ "title"/d' -e 's/Table"/Tree"/g' scenarios/schemas/scenario.json | \
 		$(BIN)/datamodel-codegen $(TREE_TYPES) | sed -e '/^Model: /d' -e 's/, TypeAlias//' | \
 		$(BIN)/ruff format - > scenarios/spec/trees.py

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import Level
 from raidlab.devices.links import Interface, InterfaceName
@@ -127,7 +129,7 @@ class ControllerSpec(DeviceSpec):
     """Levels that it offers; a drive on its own (`jbod`) need not be among them."""
     raid10_drives_max: int | None = Field(default=None, ge=4, le=4096)
     """Drives of a RAID 10 at most, where its firmware has a limit."""
-    cores: int = Field(default=1, ge=1, le=1024)
+    cores: Annotated[int, within(plan_bounds.ControllerPlan.cores)] = 1
     """Cores that work on requests in parallel."""
     cache_cores: int = Field(default=0, ge=0, le=16)
     """Of these the cores that work on the write cache and on stripes; all if 0 or left out."""

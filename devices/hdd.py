@@ -12,8 +12,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault, faults_of
-from raidlab.devices.hdd_geometry import SECTOR, Geometry, Zone
+from raidlab.devices.hdd_geometry import CYLINDERS, SECTOR, Geometry, Zone
 from raidlab.devices.hdd_shingled import Shingled
 from raidlab.devices.plan_types import (
     AfterParams,
@@ -40,8 +42,8 @@ def _signed(value: Any) -> Any:
 SignedDuration = Annotated[int, BeforeValidator(_signed), WithJsonSchema(form_of(DURATION))]
 """Whole nanoseconds, from `"0.5 ms"` or `"-0.1 ms"`."""
 
-_MINUTE = 60 * 10**9
-_SHORT_NS = 10**9
+_MINUTE = plan_bounds.WriteCacheParams.flush_after_idle_ns.most
+_SHORT_NS = plan_bounds.SeekParams.head_switch_ns.most
 
 
 class Curve(Table):
@@ -55,7 +57,7 @@ class Curve(Table):
     single: Duration | None = None
     average: Duration | None = None
     full: Duration | None = None
-    distances: tuple[Annotated[int, Field(ge=1, lt=2**24)], ...] | None = None
+    distances: tuple[Annotated[int, Field(ge=1, lt=CYLINDERS)], ...] | None = None
     times: tuple[Duration, ...] | None = None
     first: tuple[Duration, ...] | None = None
     line_from: int | None = Field(default=None, ge=1, le=2**31)
@@ -147,13 +149,15 @@ class Seek(Table):
 class Buffer(Table):
     """The buffer for reads."""
 
-    segments: int = Field(ge=1, le=4096)
-    segment: Size = Field(ge=SECTOR, le=2**24 * SECTOR)
+    segments: Annotated[int, within(plan_bounds.BufferParams.segments)]
+    segment: Size = Field(ge=SECTOR, le=plan_bounds.BufferParams.segment_sectors.most * SECTOR)
     """What a segment holds."""
     read_ahead: Literal["none", "track-end", "fixed", "next-track"]
     """How far the head reads on: not at all; to the end of the track; by `read_ahead_limit`; to
     the end of the next sector's track, and one track more if the segment began before it."""
-    read_ahead_limit: Size = Field(default=0, le=2**24 * SECTOR)
+    read_ahead_limit: Size = Field(
+        default=0, le=plan_bounds.BufferParams.segment_sectors.most * SECTOR
+    )
     """Beyond the request at most, for `fixed` and `track-end`."""
     read_ahead_on_idle_hit: bool = True
     """A hit on a segment that is not being filled starts reading on at its end."""
@@ -218,9 +222,9 @@ class WriteCache(Table):
     enabled: bool = True
     """As the drive comes; a scenario may switch it."""
     size: Size = Field(ge=SECTOR)
-    extents: int = Field(ge=1, le=32_768)
+    extents: Annotated[int, within(plan_bounds.WriteCacheParams.extents)]
     """Separate runs of sectors that it can keep track of."""
-    extent: Size = Field(ge=SECTOR, le=2**20 * SECTOR)
+    extent: Size = Field(ge=SECTOR, le=plan_bounds.WriteCacheParams.extent_sectors.most * SECTOR)
     """Longest run that neighbouring writes grow into."""
     flush_above: Share
     """Share of size or extents beyond which writing out competes with commands."""
@@ -386,12 +390,14 @@ class HddSpec(DriveSpec):
     options: ClassVar[frozenset[str]] = frozenset({"write_cache"})
 
     kind: Literal["hdd"]
-    queue_depth: int = Field(ge=1, le=4096)
+    queue_depth: Annotated[int, within(plan_bounds.LinkInterfaceParams.queue_depth)]
     """Commands that it takes at once."""
     capacity: Size = 0
     """Bytes that it offers; all that its geometry holds if absent."""
-    speed: Speed = Field(ge=300, le=100_000)
-    speed_tolerance: Annotated[Share, Field(le=0.05)] = 0.0001
+    speed: Annotated[Speed, within(plan_bounds.HddDeviceParams.rpm)]
+    speed_tolerance: Annotated[
+        Share, Field(le=plan_bounds.HddDeviceParams.speed_tolerance.most)
+    ] = 0.0001
     """Most by which a drive's speed differs from `speed`; each drive draws its own."""
     initial_angle: Share | None = None
     """Part of a revolution that has passed the head when the run begins; random if absent."""

@@ -15,7 +15,8 @@ from typing import Annotated, Literal, cast
 
 from pydantic import Field
 
-from raidlab.devices import plan_types
+from raidlab.devices import plan_bounds, plan_types
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault
 from raidlab.devices.plan_types import GeometryParams
 from raidlab.devices.schema import Table
@@ -27,6 +28,11 @@ SECTOR = 512
 Sparing = Literal["track", "track-end", "slip-only", "range", "zone"]
 
 
+CYLINDERS = plan_bounds.ZoneParams.last_cylinder.most + 1
+"""A disk has at most this many cylinders."""
+
+SectorsPerTrack = Annotated[int, within(plan_bounds.ZoneParams.sectors_per_track)]
+
 SectorOfZone = Annotated[int, Field(ge=0, lt=2**40)]
 """A sector, or a track, counted from the first one of a zone."""
 
@@ -34,9 +40,9 @@ SectorOfZone = Annotated[int, Field(ge=0, lt=2**40)]
 class Zone(Table):
     """Cylinders with equally many sectors on each track."""
 
-    first_cylinder: int = Field(ge=0, lt=2**24)
-    last_cylinder: int = Field(ge=0, lt=2**24)
-    sectors_per_track: int = Field(ge=1, le=65_535)
+    first_cylinder: int = Field(ge=0, lt=CYLINDERS)
+    last_cylinder: int = Field(ge=0, lt=CYLINDERS)
+    sectors_per_track: SectorsPerTrack
     offset: int = Field(default=0, ge=0, le=2**31)
     """Angle of the zone's first sector, in sectors."""
     empty: int = Field(default=0, ge=0, le=2**40)
@@ -69,22 +75,22 @@ class Zone(Table):
 class Geometry(Table):
     """Where sectors lie."""
 
-    heads: int = Field(ge=1, le=255)
+    heads: Annotated[int, within(plan_bounds.GeometryParams.heads)]
     """Data surfaces."""
     head_order: Literal["cylinder", "serpentine"] = "cylinder"
     """Head 0 first in every cylinder, or ascending and descending alternately."""
     sparing: Sparing = "zone"
-    range_cylinders: int = Field(default=0, ge=0, lt=2**24)
+    range_cylinders: int = Field(default=0, ge=0, lt=CYLINDERS)
     """Cylinders of a range, for `sparing = "range"`."""
     zones: tuple[Zone, ...] = ()
     """All zones, from the first logical sector on; or else the four below."""
-    outer_sectors: int | None = Field(default=None, ge=1, le=65_535)
+    outer_sectors: SectorsPerTrack | None = None
     """Sectors on the outermost track."""
-    inner_sectors: int | None = Field(default=None, ge=1, le=65_535)
+    inner_sectors: SectorsPerTrack | None = None
     """Sectors on the innermost track."""
     zone_count: int = Field(default=16, ge=1, le=256)
     """Zones to divide the cylinders into."""
-    cylinders: int | None = Field(default=None, ge=1, lt=2**24)
+    cylinders: int | None = Field(default=None, ge=1, lt=CYLINDERS)
     """Tracks on a surface; what the capacity needs if absent."""
     track_skew: Duration | None = None
     """Time that the next track of a cylinder is skewed by."""

@@ -6,9 +6,12 @@ The model is described in docs/explanation/shingled.md.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Annotated
 
 from pydantic import Field
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault
 from raidlab.devices.hdd_geometry import SECTOR
 from raidlab.devices.plan_types import ShingledParams
@@ -19,11 +22,11 @@ from raidlab.devices.units import Duration, Size
 class Shingled(Table):
     """`[shingled]`: bands that are written in order only, and the log beside them."""
 
-    band: Size = Field(ge=2**20, le=2**30)
+    band: Annotated[Size, within(plan_bounds.ShingledParams.band_bytes)]
     """What is written in order, and whole when it changes."""
     media_cache: Size
     """Log on conventional tracks, on the outermost ones, for writes that are no stream."""
-    records: int = Field(ge=1, le=2**24)
+    records: Annotated[int, within(plan_bounds.ShingledParams.records)]
     """Writes that the log's map has room for."""
     merge_after_idle: Duration = Field(le=3600 * 10**9)
     """Time without commands after which bands are merged with what the log has of them."""

@@ -29,6 +29,18 @@ class PoissonArrival(TypedDict):
     per_s: float
 
 
+class Balance(TypedDict):
+    """
+    How far a recording of `max_ios` goes on that has not seen the I/Os that wait for long.
+
+    In a closed load rate times mean latency is what is outstanding (Little's law). A recording that
+    ends before I/Os that wait for longer have ended misses these.
+    """
+
+    most_ios: int
+    share: float
+
+
 Beyond: TypeAlias = Literal["refuse", "wrap", "skip", "scale"]
 
 
@@ -631,6 +643,7 @@ class Syncs(TypedDict):
     fdatasync: int
     fsync: int
     fua: NotRequired[bool]
+    queued: NotRequired[bool]
 
 
 class Think(TypedDict):
@@ -1604,6 +1617,7 @@ class Plan(TypedDict):
     address_bytes: NotRequired[int]
     after_rebuild_ns: NotRequired[Nanos]
     arrays: list[ArrayPlan]
+    balance: NotRequired[Balance | None]
     controllers: list[ControllerPlan]
     data: NotRequired[bool]
     details: NotRequired[Details]

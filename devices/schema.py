@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from raidlab.devices import plan_bounds
 from raidlab.devices.faults import Fault, Faults, faults_of
 from raidlab.devices.links import Interface, InterfaceOrNone
 from raidlab.devices.plan_types import DeviceParams, HistoryLoad, PauseParams
@@ -150,9 +151,9 @@ class DeviceSpec(Table):
 class Pause(Table):
     """`[[pause]]`: one kind of pauses, in which a drive takes up no command."""
 
-    every: Duration = Field(ge=1_000)
+    every: Duration = Field(ge=plan_bounds.PauseParams.every_ns.least)
     """Mean time from the end of one to the next, exponentially distributed."""
-    length: Duration = Field(ge=1)
+    length: Duration = Field(ge=plan_bounds.PauseParams.length_ns.least)
     """Mean length, exponentially distributed."""
 
     def to_plan(self) -> PauseParams:

@@ -6,10 +6,12 @@ The models behind the keys are described in docs/explanation/ssd.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault
 from raidlab.devices.plan_types import (
     BackEndParams,
@@ -51,7 +53,7 @@ class Collection(Table):
     policy: Literal["greedy", "first-in-first-out", "random", "best-of", "cost-benefit"] = "greedy"
     candidates: int = Field(default=2, ge=1, le=1024)
     """Random candidates of `best-of`."""
-    start_free_blocks: int = Field(default=3, ge=2, le=1024)
+    start_free_blocks: Annotated[int, within(plan_bounds.CollectionParams.start_free_blocks)] = 3
     """A die collects when it has fewer free blocks than this."""
     background_free_blocks: int = Field(default=0, ge=0, le=2**20)
     """An idle die collects until it has this many free blocks; 0 for never."""
@@ -99,7 +101,7 @@ class Buffer(Table):
 class Firmware(Table):
     """`[firmware]`: what commands cost. Core times bound the rate, latencies do not."""
 
-    cores: int = Field(default=1, ge=1, le=1024)
+    cores: Annotated[int, within(plan_bounds.FirmwareParams.cores)] = 1
     """Cores that work on commands in parallel."""
     host_clock: Frequency | None = None
     """Of a drive whose driver keeps the map on the host: clock of the CPU at which the core times
@@ -232,7 +234,7 @@ class Compression(Table):
 
     gain: Share
     """Share of the data's compressibility that the drive finds."""
-    least: float = Field(gt=0, le=1)
+    least: Annotated[float, within(plan_bounds.CompressionParams.least_share)]
     """The least share of a unit that is ever stored."""
     shortest_match: int = Field(default=1, ge=1, le=64)
     """Symbols of the shortest run that its engine replaces."""

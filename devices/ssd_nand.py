@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault
 from raidlab.devices.plan_types import NandParams, SlcCacheParams
 from raidlab.devices.schema import Table
@@ -73,16 +75,16 @@ class Nand(Table):
     """`[nand]`: the medium and its buses."""
 
     cell: Literal["slc", "mlc", "tlc", "qlc", "plc"]
-    channels: int = Field(ge=1, le=256)
+    channels: Annotated[int, within(plan_bounds.NandParams.channels)]
     """Independent buses."""
-    dies_per_channel: int = Field(ge=1, le=256)
-    planes: int = Field(default=1, ge=1, le=16)
+    dies_per_channel: Annotated[int, within(plan_bounds.NandParams.dies_per_channel)]
+    planes: Annotated[int, within(plan_bounds.NandParams.planes)] = 1
     """Planes of a die; they are programmed and erased together."""
     independent_reads: bool = False
     """True if each plane reads by itself; else they are read together, too."""
-    blocks_per_plane: int = Field(ge=8, le=1 << 20)
-    pages_per_block: int = Field(ge=1, le=1 << 14)
-    page: Size = Field(gt=0, le=1 << 20)
+    blocks_per_plane: int = Field(ge=8, le=plan_bounds.NandParams.blocks_per_plane.most)
+    pages_per_block: Annotated[int, within(plan_bounds.NandParams.pages_per_block)]
+    page: Size = Field(gt=0, le=plan_bounds.NandParams.page_bytes.most)
     """Page without its spare area."""
     bad_blocks: Share = 0.0
     """Share of blocks that are bad from the factory."""
@@ -92,12 +94,16 @@ class Nand(Table):
     """Array read, by page type."""
     program: PageTimes
     """Program, by page type."""
-    program_rate: Rate | None = Field(default=None, ge=10**6)
+    program_rate: Rate | None = Field(
+        default=None, ge=plan_bounds.NandParams.program_bytes_per_s.least
+    )
     """What all dies together program with all bits of their cells, at most; no limit if left out.
     """
     erase: Duration
-    channel_rate: Rate = Field(ge=10**6)
-    channel_write_rate: Rate | None = Field(default=None, ge=10**6)
+    channel_rate: Rate = Field(ge=plan_bounds.NandParams.channel_bytes_per_s.least)
+    channel_write_rate: Rate | None = Field(
+        default=None, ge=plan_bounds.NandParams.channel_write_bytes_per_s.least
+    )
     """Of a bus when data go to a die; the same if left out."""
     command: Duration = 0
     """Bus and controller time of each page's command, status and error correction."""

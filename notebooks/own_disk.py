@@ -16,8 +16,6 @@ with app.setup:
     from importlib.resources import files
     from pathlib import Path
 
-    import plotly.graph_objects as go
-
     from raidlab import calibration
     from raidlab.notebooks.frame import (
         Answer,
@@ -31,11 +29,13 @@ with app.setup:
         Picture,
         Prediction,
         Room,
+        chart,
         digits,
-        dress,
+        draw_curve,
         legend,
         log_axis,
         progress,
+        write_note,
     )
 
     SEEN = {
@@ -152,7 +152,7 @@ def rates(measurement, rows):
     rows = rows[:: -(-len(rows) // SHOWN)]
     names = [named(row) for row in rows]
     seen = [row["part"] == "train" for row in rows]
-    drawn = dress(go.Figure(), height=120 + 20 * len(rows))
+    drawn = chart(height=120 + 20 * len(rows))
     series = {
         "measured": ("circle", "#000000", [row["measured_iops"] for row in rows]),
         "simulated": ("diamond", "#0072B2", [row["simulated_iops"] for row in rows]),
@@ -162,23 +162,19 @@ def rates(measurement, rows):
     for name, (symbol, color, values) in series.items():
         lined = name == "straight lines"
         hollow = [f"{symbol}-open" if each and not lined else symbol for each in seen]
-        drawn.add_trace(
-            go.Scatter(
-                x=[
-                    None if lined and known else value
-                    for value, known in zip(values, seen, strict=True)
-                ],
-                y=names,
-                name=name,
-                mode="markers",
-                marker={
-                    "symbol": hollow,
-                    "size": 10,
-                    "color": color,
-                    "line": {"color": color, "width": 2},
-                },
-                hovertemplate=f"%{{y}}: {name} %{{x:,.4~g}} IO/s<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            name,
+            [None if lined and known else value for value, known in zip(values, seen, strict=True)],
+            names,
+            hover=f"%{{y}}: {name} %{{x:,.4~g}} IO/s<extra></extra>",
+            mode="markers",
+            marker={
+                "symbol": hollow,
+                "size": 10,
+                "color": color,
+                "line": {"color": color, "width": 2},
+            },
         )
     legend(drawn, 60)
     powers = [10**power for power in range(7) if min(every) <= 10**power <= max(every)]
@@ -192,7 +188,7 @@ def rates(measurement, rows):
 @app.function
 def parameters(found):
     """Each parameter between the least and the most that was looked at, with its interval."""
-    drawn = dress(go.Figure(), height=100 + 26 * len(found), labels=96)
+    drawn = chart(height=100 + 26 * len(found), labels=96)
     for each in found:
         low, high = each["bounds"]
         ratio = low > 0 and high / low > 20
@@ -207,28 +203,26 @@ def parameters(found):
         ends = [at(each[end]) if each[end] is not None else None for end in ("low", "high")]
         text = f"{digits(each['value'])} {each['unit']}".rstrip()
         known = "determined" if each["identifiable"] else "hardly determined"
-        drawn.add_trace(
-            go.Scatter(
-                x=ends,
-                y=[each["name"]] * 2,
-                mode="lines",
-                line={"color": color, "width": 5},
-                opacity=0.5,
-                hoverinfo="skip",
-            )
+        draw_curve(
+            drawn,
+            None,
+            ends,
+            [each["name"]] * 2,
+            mode="lines",
+            line={"color": color, "width": 5},
+            opacity=0.5,
+            hoverinfo="skip",
         )
-        drawn.add_trace(
-            go.Scatter(
-                x=[at(each["value"])],
-                y=[each["name"]],
-                mode="markers",
-                marker={"size": 10, "color": color},
-                hovertemplate=f"{each['name']}: {text}, {known}<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            None,
+            [at(each["value"])],
+            [each["name"]],
+            hover=f"{each['name']}: {text}, {known}<extra></extra>",
+            mode="markers",
+            marker={"size": 10, "color": color},
         )
-        drawn.add_annotation(
-            x=1.02, y=each["name"], text=text, showarrow=False, xanchor="left", font={"size": 13}
-        )
+        write_note(drawn, 1.02, each["name"], text, xanchor="left")
     ticks = {"tickvals": [0, 1], "ticktext": ["least", "most"]}
     drawn.update_xaxes(title_text="of what the search looked at", range=[-0.02, 1.02], **ticks)
     drawn.update_yaxes(autorange="reversed", showgrid=False)

@@ -9,8 +9,6 @@ import marimo
 app = marimo.App(width="full", app_title="Room 9: a drive fails at noon")
 
 with app.setup:
-    import plotly.graph_objects as go
-
     from raidlab.notebooks.frame import (
         Answer,
         Axis,
@@ -26,6 +24,7 @@ with app.setup:
         bars,
         dashed,
         digits,
+        draw_curve,
         figure,
         lines,
         log_axis,
@@ -117,15 +116,14 @@ def dotted(ios, arrived):
     drawn = lines([half], Axis("time, s"), Axis("latency, ms", log=True))
     few = ios[:: -(-len(ios) // DOTS)]
     times = [io["latency_ns"] / 1e6 for io in few]
-    drawn.add_trace(
-        go.Scatter(
-            x=[io["issued_ns"] / 1e9 for io in few],
-            y=times,
-            mode="markers",
-            name=f"every {-(-len(ios) // DOTS)}th I/O" if len(ios) > DOTS else "an I/O",
-            marker={"size": 4, "color": "#D55E00", "opacity": 0.55},
-            hovertemplate="%{y:,.3~g} ms at %{x:,.4~g} s<extra></extra>",
-        )
+    draw_curve(
+        drawn,
+        f"every {-(-len(ios) // DOTS)}th I/O" if len(ios) > DOTS else "an I/O",
+        [io["issued_ns"] / 1e9 for io in few],
+        times,
+        hover="%{y:,.3~g} ms at %{x:,.4~g} s<extra></extra>",
+        mode="markers",
+        marker={"size": 4, "color": "#D55E00", "opacity": 0.55},
     )
     drawn.update_yaxes(
         log_axis([*times, *(each[0] / 1e3 for each in arrived.values())], "latency, ms")

@@ -9,8 +9,6 @@ import marimo
 app = marimo.App(width="full", app_title="Room 4: the write penalty")
 
 with app.setup:
-    import plotly.graph_objects as go
-
     from raidlab.notebooks.frame import (
         Answer,
         Axis,
@@ -25,8 +23,9 @@ with app.setup:
         Room,
         bars,
         bars_in_time,
+        chart,
         digits,
-        dress,
+        draw_curve,
         figure,
         run_all,
         traced,
@@ -86,30 +85,29 @@ def commands(level):
     reads, writes = COMMANDS[level]
     # Data on drive 2, redundancy on the drives after it: a layout like any other.
     places = {"data": 2, "copy": 3, "P": 6, "Q": 7}
-    drawn = dress(go.Figure(), height=240)
+    drawn = chart(height=240)
     for step, (names, color, symbol) in enumerate(
         ((reads, "#0072B2", "circle"), (writes, "#D55E00", "square"))
     ):
-        drawn.add_trace(
-            go.Scatter(
-                x=list(range(8)),
-                y=[1 - step] * 8,
-                mode="markers",
-                marker={"size": 22, "symbol": symbol + "-open", "color": "#7B8794"},
-                hoverinfo="skip",
-            )
+        draw_curve(
+            drawn,
+            None,
+            list(range(8)),
+            [1 - step] * 8,
+            mode="markers",
+            marker={"size": 22, "symbol": symbol + "-open", "color": "#7B8794"},
+            hoverinfo="skip",
         )
-        drawn.add_trace(
-            go.Scatter(
-                x=[places[name] for name in names],
-                y=[1 - step] * len(names),
-                text=names,
-                mode="markers+text",
-                textposition="top center",
-                name="read" if step == 0 else "write",
-                marker={"size": 22, "symbol": symbol, "color": color},
-                hovertemplate="%{text} on drive %{x}<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            "read" if step == 0 else "write",
+            [places[name] for name in names],
+            [1 - step] * len(names),
+            texts=names,
+            hover="%{text} on drive %{x}<extra></extra>",
+            mode="markers+text",
+            textposition="top center",
+            marker={"size": 22, "symbol": symbol, "color": color},
         )
     drawn.update_xaxes(title_text="drive", tickvals=list(range(8)), range=[-0.6, 7.6])
     drawn.update_yaxes(

@@ -17,6 +17,8 @@ from raidlab.calibration.datasheets import few_points
 from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
 from raidlab.calibration.datasheets.few_points import Fitted, fit_few
 from raidlab.calibration.datasheets.generic import generic_sheets
+from raidlab.calibration.datasheets.latencies import Latency, latencies
+from raidlab.calibration.datasheets.latencies import table as latency_table
 from raidlab.calibration.datasheets.measured import DRAWS, Compared, compare, listing, table
 from raidlab.devices.catalogue import SPECS
 from raidlab.devices.faults import SpecError
@@ -56,7 +58,10 @@ def target(imported: Imported) -> Path:
 
 
 def page(
-    made: Sequence[Imported], compared: Sequence[Compared], fitted: Sequence[Fitted] = ()
+    made: Sequence[Imported],
+    compared: Sequence[Compared],
+    found: Sequence[Latency] = (),
+    fitted: Sequence[Fitted] = (),
 ) -> str:
     """The evidence: stated beside simulated figures, then measured ones."""
     lines = [
@@ -107,7 +112,8 @@ def page(
     ]
     for line in missed or ["None."]:
         lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
-    more = ["", *few_points.table(fitted)] if fitted else []
+    more = ["", *latency_table(found)] if found else []
+    more += ["", *few_points.table(fitted)] if fitted else []
     return "\n".join([*lines, "", *table(compared), *more]) + "\n"
 
 
@@ -121,7 +127,7 @@ def main() -> int:
         if not sys.argv[1:]:
             compared = compare(count=DRAWS)
             listed = {PAGE.with_suffix(".csv"): listing(compared)}
-            write_files({PAGE: page(made, compared, fit_few()), **listed})
+            write_files({PAGE: page(made, compared, latencies(), fit_few()), **listed})
             print(f"wrote {PAGE}")
     except SpecError as error:
         for fault in error.faults:

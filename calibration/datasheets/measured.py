@@ -94,17 +94,27 @@ def compare(others: Mapping[str, Path] | None = None, count: int = 0) -> list[Co
 
 
 def _compared(row: dict[str, str], others: Mapping[str, Path], count: int) -> Compared:
+    load = load_of(row)
+    model = others.get(load.device, drive_file(load.device))
+    simulated, drawn = _simulated(load, str(model), count)[row["metric"]]
+    alone = by_sheet(read_sheet(_SHEETS / f"{load.device}.toml").sheet, load, row["metric"])
+    value = float(row["value"])
+    return Compared(load, row["metric"], value, simulated, drawn, row["source"], alone)
+
+
+def load_of(row: Mapping[str, str]) -> Load:
+    """The load of a line of measured figures."""
     numbers = [int(row[key] or 0) for key in ("block_bytes", "depth", "threads")]
     rates = [int(row[key] or 0) for key in ("write_rate", "read_rate")]
     block, depth, threads = numbers
     # A depth of a file with one thread is the thread's; reports of several give each one's.
     in_flight = depth * threads if row["load"].startswith("randread") else depth
-    load = Load(row["device"], row["load"], block, in_flight, threads, rates[0], rates[1])
-    model = others.get(load.device, SPECS / "ssd" / f"{load.device}.toml")
-    simulated, drawn = _simulated(load, str(model), count)[row["metric"]]
-    alone = by_sheet(read_sheet(_SHEETS / f"{load.device}.toml").sheet, load, row["metric"])
-    value = float(row["value"])
-    return Compared(load, row["metric"], value, simulated, drawn, row["source"], alone)
+    return Load(row["device"], row["load"], block, in_flight, threads, rates[0], rates[1])
+
+
+def drive_file(device: str) -> Path:
+    """The file of a drive of the catalogue."""
+    return SPECS / "ssd" / f"{device}.toml"
 
 
 def by_sheet(sheet: Sheet, load: Load, metric: str) -> float:
@@ -128,7 +138,7 @@ Figures = dict[str, tuple[float, tuple[float, float] | None]]
 
 @cache
 def _simulated(load: Load, model: str, count: int) -> Figures:
-    scenario = build_scenario(_tree(load, model))
+    scenario = build_scenario(scenario_of(load, model))
     result = simulate(scenario, workers=1)
     if count:
         result = draws(scenario, result, count)
@@ -147,7 +157,8 @@ def _drawn(row: Row, latency: str = "") -> tuple[float, float] | None:
     return (ends[0], ends[1]) if ends else None
 
 
-def _tree(load: Load, model: str) -> Tree:
+def scenario_of(load: Load, model: str) -> Tree:
+    """What was measured, as a scenario of one drive."""
     rw, _, host = load.rw.partition(":")
     block = f"{load.block_bytes} B"
     workloads: list[Tree] = [{"name": "main", "rw": rw, "block_size": block}]

@@ -19,6 +19,7 @@ from raidlab.calibration.discover.part_numbers import (
     CUT,
     rule_of,
     stated_capacity,
+    stated_kind,
     stated_speed,
     without_vendor,
 )
@@ -191,12 +192,10 @@ def _of_line(stems: Sequence[str], family: str | None, size: int | None) -> _Kno
 
     def distance(each: _Known) -> tuple[bool, float, str]:
         wrong = family is not None and each.family != family
-        return wrong, 0.0 if size is None else abs(each.bytes / size - 1.0), each.name
+        return wrong, 0.0 if size is None else abs(math.log(each.bytes / size)), each.name
 
     for stem in stems:
-        own = [k for k in _drives() if k.name == stem or k.name.startswith(f"{stem}-")]
-        if re.fullmatch(r"\d{3}", stem):
-            own = [each for each in own if re.fullmatch(rf"{stem}-\d+", each.name)]
+        own = [each for each in _drives() if _is_of(each.name, stem, stems[0])]
         if own:
             best = min(own, key=distance)
             others = [each for each in own if size and abs(each.bytes / size - 1) <= _SAME_SIZE]
@@ -204,6 +203,30 @@ def _of_line(stems: Sequence[str], family: str | None, size: int | None) -> _Kno
                 best if stem == stems[-1] or others else _of_line(stems[1:], family, size) or best
             )
     return None
+
+
+_FORMS = frozenset({"m2", "e1s", "hhhl"})
+"""Forms that a device's name may have; one without is a drive of 2.5 inch."""
+_SIZE_OR_PLUG = re.compile(r"\d+(\.\d+)?(t|g|tb|gb)?|sas|sata|u2")
+
+
+def _is_of(name: str, stem: str, wanted: str) -> bool:
+    """True for a device of a line: behind the line's name are its size, plug and form alone.
+
+    Args:
+        name: Of the device.
+        stem: The line.
+        wanted: The line with the form that the part number states.
+    """
+    if name == stem:
+        return True
+    if not name.startswith(f"{stem}-"):
+        return False
+    parts = name.removeprefix(f"{stem}-").split("-")
+    forms = [part for part in (*stem.split("-"), *parts) if part in _FORMS]
+    asked = [part for part in wanted.split("-") if part in _FORMS]
+    plain = all(_SIZE_OR_PLUG.fullmatch(part) for part in parts if part not in _FORMS)
+    return plain and (not forms or forms == asked)
 
 
 def _quality(
@@ -244,7 +267,7 @@ def _kind(drive: Drive, family: str | None) -> str | None:
         return drive.kind
     if family == "nvme" or drive.rpm == 0:
         return "ssd"
-    return "hdd" if drive.rpm or stated_speed(drive.model or "") else None
+    return "hdd" if drive.rpm else stated_kind(drive.model or "")
 
 
 _OTHER_INTERFACE = 0.5

@@ -54,9 +54,9 @@ RULES = (
     Rule(r"^WD\d+EF([BZP]X|PX)|^WD80EFAX", "red-plus"),
     Rule(r"^WD_?BLACK SN850X|^WDS\d+T2X0E", "sn850x"),
     # Intel, Solidigm: SSDPE2 or SSDPF2 on PCIe, SSDSC2 on SATA; the generation is last.
-    Rule(r"^SSDPE2KE\d{3}T8", "p4610"),
-    Rule(r"^SSDPE2KE\d{3}T7", "p4610", "P4600"),
-    Rule(r"^SSDPE2KX\d{3}T7", "p4500"),
+    Rule(r"^SSDPE[2D]KE\d{3}T8", "p4610"),
+    Rule(r"^SSDPE[2D]KE\d{3}T7", "p4610", "P4600"),
+    Rule(r"^SSDPE[2D]KX\d{3}T7", "p4500"),
     Rule(r"^SSDPE2KX\d{3}T8", "p4500", "P4510"),
     Rule(r"^SSDPE(2M|DM)D\d{3}[TG]4", "p3700"),
     Rule(r"^SSDPF2KX\d{3}T9", "p5500"),
@@ -66,9 +66,10 @@ RULES = (
     Rule(r"^SSDPF2KE\d{3}T1", "p5600", "P5620"),
     Rule(r"^SSDPE[D2]1K\d{3}GA", "p4800x"),
     Rule(r"^SBFPF[2W]BV", "p5336"),
-    Rule(r"^SSDSC2KB\d{3}[GT]7", "s4500"),
-    Rule(r"^SSDSC2KB\d{3}[GT]8", "s4500", "S4510"),
-    Rule(r"^SSDSC2KB\d{3}[GT]Z", "s4500", "S4520"),
+    Rule(r"^SSDPF2SQ", "p5810"),
+    Rule(r"^SSDSC[2K]KB\d{3}[GT]7", "s4500"),
+    Rule(r"^SSDSC[2K]KB\d{3}[GT]8", "s4500", "S4510"),
+    Rule(r"^SSDSC[2K]KB\d{3}[GT]Z", "s4500", "S4520"),
     Rule(r"^SSDSC2KG\d{3}[GT]7", "s4600"),
     Rule(r"^SSDSC2KG\d{3}[GT]8", "s4610"),
     Rule(r"^SSDSC2KG\d{3}[GT]Z", "s4610", "S4620"),
@@ -77,14 +78,18 @@ RULES = (
     Rule(r"^MZ1L2", "pm9a3-m2|pm9a3"),
     Rule(r"^MZ3L[2O6]", "pm9a3-e1s|pm9a3"),
     Rule(r"^MZ(QLB|1LB)", "pm983"),
+    # Of one line, sizes of three writes a day are called PM1735.
+    Rule(r"^MZWLJ(1T6|3T2|6T4|12T)", "pm1733", "PM1735"),
+    Rule(r"^MZPLJ", "pm1733", "PM1735"),
     Rule(r"^MZWLJ", "pm1733"),
     Rule(r"^MZWLR", "pm1733", "PM1733a"),
     Rule(r"^MZWLO", "pm1743"),
     Rule(r"^MZILT", "pm1643"),
     Rule(r"^MZILG", "pm1653"),
-    Rule(r"^MZWLL\w{4}M", "pm1725a"),
+    Rule(r"^MZWLL\w{4}[EM]", "pm1725a"),
     Rule(r"^MZWLL\w{4}A", "pm1725a", "PM1725b"),
-    Rule(r"^MZPLL\w{4}M", "pm1725a-hhhl|pm1725a"),
+    Rule(r"^MZPLL\w{4}[EM]", "pm1725a-hhhl|pm1725a"),
+    Rule(r"^MZPLL\w{4}A", "pm1725a-hhhl|pm1725a", "PM1725b"),
     # Kioxia: K, C and the line, its generation, endurance L or R for reads and V for mixed use.
     Rule(r"^KCD6\w?[LR]U", "cd6-r"),
     Rule(r"^KCD6\w?VU", "cd6-v"),
@@ -94,13 +99,16 @@ RULES = (
     Rule(r"^KCM6\w?VU", "cm6-v"),
     Rule(r"^KCM7\w?RU", "cm7-r"),
     # Micron: MTFD, interface and form factor, capacity, three letters of line and endurance.
-    Rule(r"^MTFDDAK\w{3,4}TDS", "micron-5300-pro"),
-    Rule(r"^MTFDDAK\w{3,4}TDT", "micron-5300-max"),
-    Rule(r"^MTFDDAK\w{3,4}TGA", "micron-5400-pro"),
-    Rule(r"^MTFDDAK\w{3,4}TGB", "micron-5400-max"),
-    Rule(r"^MTFDH(BE|BA|BG)\w{3,4}TD[FG]", "micron-7300"),
+    Rule(r"^MTFDDA[KV]\w{3,4}TDS", "micron-5300-pro"),
+    Rule(r"^MTFDDA[KV]\w{3,4}TDT", "micron-5300-max"),
+    Rule(r"^MTFDDA[KV]\w{3,4}TGA", "micron-5400-pro"),
+    Rule(r"^MTFDDA[KV]\w{3,4}TGB", "micron-5400-max"),
+    Rule(r"^MTFDH(BE|BA|BG)\w{3,4}TDF", "micron-7300"),
+    Rule(r"^MTFDH(BE|BA|BG)\w{3,4}TDG", "micron-7300", "7300 MAX"),
     Rule(r"^MTFDKB[AG]\w{3,4}TDZ", "micron-7400-m2|micron-7400"),
+    Rule(r"^MTFDKB[AG]\w{3,4}TFC", "micron-7400-m2|micron-7400", "7400 MAX"),
     Rule(r"^MTFDK\w\w\w{3,4}TDZ", "micron-7400"),
+    Rule(r"^MTFDK\w\w\w{3,4}TFC", "micron-7400", "7400 MAX"),
     Rule(r"^MTFDK\w\w\w{3,4}TFR", "micron-7450-pro"),
     Rule(r"^MTFDK\w\w\w{3,4}TFS", "micron-7450-max"),
     Rule(r"^MTFDHAL\w{3,4}TCU", "micron-9200-max"),
@@ -136,6 +144,7 @@ RULES = (
     Rule(r"\b7(300|400)\b.*\b(RI|PRO)\b", r"micron-7\1"),
     Rule(r"\bPE8110\b", "pe8110"),
     Rule(r"\bSN850X\b", "sn850x"),
+    Rule(r"Samsung SSD 970 EVO\b(?! Plus)", "970-evo-plus", "970 EVO"),
     Rule(r"Samsung SSD (\d{3}) (PRO|EVO Plus|EVO)\b", r"\1-\2"),
     Rule(r"Samsung SSD (980)\b(?! PRO)", r"\1"),
 )  # fmt: skip
@@ -151,7 +160,7 @@ CUT = (
 
 _VENDOR = re.compile(
     r"^(?:ATA|HGST|HITACHI|WDC|WD|TOSHIBA|KIOXIA|SAMSUNG|INTEL|SOLIDIGM|SEAGATE|KINGSTON|NVME"
-    r"|MICRON(?:_\d{4})?|DELL|HPE?|LENOVO)[ _]+",
+    r"|MICRON(?:_\d{4})?|DELL|HPE?|LENOVO(?:-X)?|IBM(?:-ESXS)?|FUJITSU|NETAPP|SANDISK)[ _]+",
     re.IGNORECASE,
 )
 
@@ -191,12 +200,59 @@ _SPEEDS = (
     # Toshiba: AL, generation, S, then E for 10,500 or X for 15,000; MG is nearline.
     (r"^AL\d\dSE[BL]?\d", 10_500),
     (r"^AL\d\dSX[BL]?\d", 15_000),
-    (r"^MG\d\d[AS]", 7200),
+    (r"^(MG\d\d[AS]|HDW[EFGNR]\d|DT01ACA|MK\d{4}T[RS]KB)", 7200),
+    (r"^MK\d{4}GRRB", 15_000),
+    (r"^MQ0\dA", 5400),
+    # Seagate until 2011: form, gigabytes, three digits of which the middle one is 5 for 15,000.
+    (r"^ST[39]\d{2,3}\d5\d(SS|FC|LC|LW)", 15_000),
+    (r"^ST[39]\d{2,3}\d0\d(SS|FC|LC|LW)", 10_000),
+    (r"^ST[39]\d{5,7}NS|^ST[39][1-4]000\d{3}SS", 7200),
+    # Fujitsu: MA and MB, then the line.
+    (r"^(MA[XU]|MB[AE])\d{4}[RNF]C", 15_000),
+    (r"^(MA[WTY]|MB[BD])\d{4}[RNF]C", 10_000),
+    # HP: E for enterprise or M for midline, form and speed, gigabytes.
+    (r"^[DE]G\d{3,6}", 10_000),
+    (r"^[DE][FH]\d{3,6}", 15_000),
+    (r"^M[BM]\d{4,6}[A-Z]", 7200),
+    # NetApp: X and the shelf's number, maker and line, capacity, A and thousands of revolutions.
+    (r"^X\d{3}_\w{5}\w*A07", 7200),
+    (r"^X\d{3}_\w{5}\w*A10", 10_000),
+    (r"^X\d{3}_\w{5}\w*A15", 15_000),
     # WD: the letter before the interface is speed and buffer.
-    (r"^WD\d+[A-Z]{2}[EYGB][XZ]", 7200),
+    (r"^WD\d+[A-Z]{2}[EYGBL][XZS]", 7200),
     (r"^WD\d+[A-Z]{2}R[XZ]", 5400),
 )
 """Revolutions a minute by part number, where a maker's scheme has them."""
+
+
+_KINDS = (
+    # Seagate's SSDs have FM, FN or HM behind the capacity, or begin with X or Z.
+    (r"^(ST\d+(FM|FN|HM)\d|X[SAPF]\d+[A-Z]{2}\d|XF\d{4}-)|.*\bZ[AP]\d+[A-Z]{2}\d", "ssd"),
+    (r"^ST\d{3,}", "hdd"),
+    # HGST: S in the third place and a letter behind it; all other letters are disks.
+    (r"^HUS[SM][LMPR]\d", "ssd"),
+    (r"^(H[UDTC][ACHNPST]|WU[HS])\d", "hdd"),
+    (r"^(WDS\d{3}|WUST[RM])", "ssd"),
+    (r"^WD\d+[A-Z]{4}", "hdd"),
+    (r"^(MG\d\d[AS]|MK[1-9]\d{3}[GT]|AL\d\dS|MQ\d|DT0\dA|HDW[A-Z])", "hdd"),
+    (r"^(THNS|K[XB]G|KC[DM]|KPM|KRM|PX0\dS)", "ssd"),
+    (r"^(MA|MB|MH)[A-Z]\d{4}", "hdd"),
+    (r"^(MZ[A-Z0-9]|SSD[SP][A-Z]|SBF|MTFD|HFS\d|TS\d+G|S(A|KC|UV|NV|EDC)\d)", "ssd"),
+    # HP and HPE: flash begins with these; disks have their speed above.
+    (r"^(MO|EO|VO|VK|MK|MR|LK|EK|MT|LT|LO|XS|VS)\d{4,6}[A-Z]", "ssd"),
+    (r"^SD[5-9A-Z][A-Z]", "ssd"),
+    (r"^HD\d{3}[A-Z]{2}", "hdd"),
+)
+"""What a part number is of, by its maker's scheme."""
+
+
+def stated_kind(text: str) -> str | None:
+    """`hdd` or `ssd` by the scheme of a model's maker; None where none says it."""
+    plain = without_vendor(text)
+    if "SSD" in text or "MEMPE" in text:
+        return "ssd"
+    found = next((kind for pattern, kind in _KINDS if re.match(pattern, plain)), None)
+    return found or ("hdd" if stated_speed(text) else None)
 
 
 def stated_speed(text: str) -> int | None:
@@ -205,6 +261,37 @@ def stated_speed(text: str) -> int | None:
     return next((rpm for pattern, rpm in _SPEEDS if re.match(pattern, plain)), None)
 
 
+_CAPACITIES = (
+    # Seagate until 2011: form, gigabytes, three digits.
+    (r"^ST[39](\d{2,4})\d{3}(?:SS|NS|AS|FC|LC|LW|SV|NA)", 10**9),
+    # HGST and WD: generation and largest size, then terabytes, or tenths of them until 6 TB.
+    (r"^(?:HUH|WUH|WUS)72[12]\d(\d\d)", 10**12),
+    (r"^HUS72[46]0(\d\d)|^HUH7280(\d\d)", 10**11),
+    (r"^HUS72\dT(\d)T", 10**12),
+    (r"^HUA72[1-3]0(10|20|30)", 10**11),
+    # WD: of four digits two are the version; E, F, J count tenths of TB, A, B, H tens of GB.
+    (r"^WD(\d\d)[A-Z]{4}|^WD(\d\d)\d\d[EFJ]", 10**11),
+    (r"^WD(\d\d)\d[EFKPS][A-Z]{3}", 10**12),
+    (r"^WD(\d\d)\d\d[ABH][A-Z]", 10**10),
+    (r"^WDS(\d{3})T", 10**10),
+    (r"^(?:WDS|HFS)(\d{3})G", 10**9),
+    # Fujitsu: form, gigabytes. Toshiba: gigabytes, a digit of the line; or terabytes and 00.
+    (r"^(?:MA[XY]|MB[A-F])\d(\d{3})[RF]C", 10**9),
+    (r"^MK(\d{3})\dG", 10**9),
+    (r"^MK(\d)00\dT", 10**12),
+    (r"^MG\d\d[A-Z]{3}(\d)00", 10**12),
+    # Samsung: MZ, three of form and line, three of the size. Micron: MTFD and three.
+    (r"^MZ[A-Z0-9]{3}(\d{3})", 10**9),
+    (r"^MZ[A-Z0-9]{3}(\d\d)T", 10**12),
+    (r"^MTFD[A-Z]{3}(\d{3})[A-Z]", 10**9),
+    # Kingston: line, form, size.
+    (r"^S[A-Z]{1,3}\d+(?:S37|S3|M8|MS)(\d+)G", 10**9),
+    (r"^S[A-Z]{1,3}\d+(?:S37|S3|M8|MS)(\d+)T", 10**12),
+    # HP: gigabytes, with leading zeros. NetApp: gigabytes before A and the speed.
+    (r"^(?:[DEM][BFGHM]|[MEVL][OKTR])(\d{4}|\d{6})[A-Z]", 10**9),
+    (r"^X\d{3}_[A-Z]+(\d{3,4})A\d\d", 10**9),
+)
+"""Part numbers that hold their size, and its unit in bytes."""
 _STATED = re.compile(r"(\d+(?:\.\d+)?)\s?(TB|GB|T|G)\b", re.IGNORECASE)
 
 
@@ -217,12 +304,18 @@ def stated_capacity(text: str) -> int | None:
     toshiba = re.match(r"MG\d\d[A-Z]{3}(\d+)T", plain)
     if toshiba is not None:
         return int(toshiba[1]) * 10**12
-    coded = re.search(r"(?<!\d)(\d{1,2})T(\d{1,2})(?=[A-Z]|$)", plain)
+    coded = re.match(r"MZ[A-Z0-9]{3}(\d)T(\d)", plain) or re.search(
+        r"(?<!\d)(\d{1,2})T(\d{1,2})(?=[A-Z]|$)", "" if plain.startswith("MZ") else plain
+    )
     if coded is not None:
         return round(float(f"{coded[1]}.{coded[2]}") * 10**12)
     intel = re.match(r"SSD\w{5}(\d{3})([TG])", plain)
     if intel is not None:
         return int(intel[1]) * (10**11 if intel[2] == "T" else 10**9)
+    for pattern, unit in _CAPACITIES:
+        named = re.match(pattern, plain)
+        if named is not None:
+            return int(next(filter(None, named.groups()))) * unit
     match = _STATED.search(text)
     if match is None:
         return None

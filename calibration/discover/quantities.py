@@ -67,8 +67,8 @@ def binary(value: int | None) -> str | None:
     """A size as `512 KiB`, `1 GiB` or `1.8 GiB`; None of nothing."""
     if not value:
         return None
-    if value < 1 << 30 and value % (1 << 20) and value >= 1 << 10:
-        return f"{value / 1024:g} KiB"
+    if value < 1 << 30 and value % (1 << 20) and value >= 1 << 10 and not value % (1 << 10):
+        return f"{value // 1024} KiB"
     for step, unit in _ENDS:
         if value >= step:
             return f"{round(value / step, 3):g} {unit}"

@@ -25,6 +25,7 @@ _SIGMAS = 5.0
 _IN_FLIGHT_OFF = 1.1
 """Latency times rate over what the options let be in flight: more are jobs that were not said."""
 _SUMMED = "group_reporting sums up sections, of which the result has the options of one"
+_NOT_FIOS = "latencies are not those of these rates (Little's law): was the result changed?"
 _LAST_WINDOWS = 1.5
 """Windows of `latency_target` that its last run, at the depth that it found, takes at most."""
 
@@ -130,9 +131,7 @@ def why_not_plain(
         yield from _sizes(load, entry)
     if is_on(job, "group_reporting"):
         yield from _shares(load, group)
-    if len(group) == 1:
-        # The options need not show that sections were summed up: it is a flag without a value.
-        yield from _in_flight(load, jobs, group)
+    yield from _in_flight(load, jobs, group)
 
 
 def _ios(entry: Entry, side: str) -> int:
@@ -151,7 +150,10 @@ def _flushes(
         if not is_on(job, key):
             continue
         every = max(1, values.whole(job[key] or "1"))
-        count = sum(_ios(entry, "write") for entry in group) // jobs // every * jobs
+        written = sum(_written(load, entry) for entry in group)
+        if not written and any(_number(_side(entry, "write"), "iops") for entry in group):
+            yield f"{key} = {job[key]}: it does not say how many writes or flushes there were"
+        count = written // jobs // every * jobs
         counted = sum(_ios(entry, "sync") for entry in group)
         spent_ns = sum(
             _ios(entry, "sync") * _number(_side(_side(entry, "sync"), "lat_ns"), "mean")
@@ -162,6 +164,14 @@ def _flushes(
             continue
         if not counted or spent_ns > _FLUSHES_AT_MOST * runtime_ns * jobs:
             yield f"{key} = {job[key]}: {max(count, counted)} flushes came between its writes"
+
+
+def _written(load: JobLoad, entry: Entry) -> int:
+    """Writes of an entry: counted, or those of its latencies or bytes; 0 if nothing says it."""
+    side = _side(entry, "write")
+    known = (_number(_side(side, kind), "N") for kind in ("clat_ns", "lat_ns"))
+    by_bytes = _number(side, "io_bytes") / load.bs
+    return _ios(entry, "write") or int(next((count for count in known if count), by_bytes))
 
 
 def _sizes(load: JobLoad, entry: Entry) -> Iterator[str]:
@@ -203,7 +213,9 @@ def _in_flight(load: JobLoad, jobs: int, group: Sequence[Entry]) -> Iterator[str
             inside += _number(reported, "iops") * mean_s
     allowed = load.iodepth * jobs
     if inside > _IN_FLIGHT_OFF * allowed:
+        # The options need not show that sections were summed up: it is a flag without a value.
+        why = f"{_SUMMED}, or {_NOT_FIOS}" if len(group) == 1 else _NOT_FIOS
         yield (
             f"{inside:.3g} I/Os were in flight on average, iodepth and numjobs allow {allowed}:"
-            f" {_SUMMED}"
+            f" {why}"
         )

@@ -199,8 +199,21 @@ def runs_of(text: str) -> list[dict[str, object]]:
             f"JSON that breaks at character {farthest}: {why}; was the file cut off?"
         )
     if tool_of(text) in (None, "fio"):
-        raise UnreadableError("no JSON output of fio")
+        form = next((name for name, mark in _OTHER_FORMS if mark.search(text)), None)
+        if form is None:
+            raise UnreadableError("no JSON output of fio")
+        raise UnreadableError(
+            f"no JSON output of fio but its {form} one, which does not hold what was run;"
+            " --output-format=json or json+ does"
+        )
     raise not_of("fio", text)
+
+
+_OTHER_FORMS = (
+    ("terse", re.compile(r"^[2-5];fio-\d|^\d;[^;\n]+(;[\d.%=]+){30}", re.MULTILINE)),
+    ("usual", re.compile(r"^\s+(read|write) ?: (IOPS|io)=|clat percentiles \([mun]?sec\)", re.M)),
+)
+"""Forms of fio's results that have neither the size nor the depth of its jobs."""
 
 
 def _jobs_of(tree: Mapping[str, object]) -> str:

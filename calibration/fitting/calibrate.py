@@ -21,6 +21,7 @@ from raidlab.calibration.fitting.calibrate_by_law import calibrate_by_law, raise
 from raidlab.calibration.fitting.certainty.contradictions import (
     left_at_start,
     other_cpus,
+    slow_links,
     unused_threads,
     with_fast_link,
 )
@@ -152,6 +153,7 @@ def _with_mechanics(
     warnings += bench.doubts(points)
     warnings += other_cpus(measurement.machine, bench.host.threads, bench.host.name)
     warnings += unused_threads([row for row in rows if row.part == "train"])
+    warnings += slow_links(rows, bench.drive.link())
     warnings += left_at_start(model.parameters, model.start.tolist(), found.place.tolist())
     warnings += [*_ended(settled, found, settings), *_far(kind, rows), *_unusual(kind, found)]
     groups = groups_of(points)

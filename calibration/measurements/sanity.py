@@ -9,6 +9,8 @@ from raidlab.devices.faults import Fault, SpecError
 
 _MOST_OUTSTANDING = 1.5
 """Latency times rate over what is outstanding: more cannot be, whatever was rounded."""
+_ROUNDED_OUTSTANDING = 1.1
+"""Likewise, up to which rounding and I/Os from before the run explain it."""
 _LEAST_OUTSTANDING = 0.1
 _RATIO_OF_DRIVES = 2.0
 """Ratio of rates under one load that one drive in one state does not have."""
@@ -24,7 +26,7 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
     Raises:
         SpecError: Most of the points cannot be.
     """
-    remaining, wrong, idle = [], [], []
+    remaining, wrong, idle, long = [], [], [], []
     for point in measurement.points:
         inside = point.iops * point.latency_mean_us / 1e6 / point.outstanding
         if inside > _MOST_OUTSTANDING:
@@ -32,6 +34,7 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
         else:
             remaining.append(point)
             idle += [point] if inside < _LEAST_OUTSTANDING else []
+            long += [(inside, point)] if inside > _ROUNDED_OUTSTANDING else []
     if 2 * len(wrong) > len(measurement.points):
         raise SpecError([_contradiction(point, inside) for point, inside in wrong[:_SHOWN]])
     notes = [f"left out: {_contradiction(point, inside)}" for point, inside in wrong]
@@ -39,6 +42,12 @@ def possible(measurement: Measurement) -> tuple[list[Point], list[str]]:
         notes.append(
             f"{_points(len(idle))}, {idle[0].label()} the first, latencies far below what their"
             " rate and depth say: was the load limited (rate, thinktime), or are units mixed?"
+        )
+    if long:
+        most, point = max(long, key=lambda each: each[0])
+        notes.append(
+            f"{_points(len(long))} latencies beyond what rate and depth allow (Little's law),"
+            f" {point.label()} the most: {100 * (most - 1):.0f} % beyond; fits go by the rates"
         )
     buffered = [point for point in remaining if point.buffered]
     if buffered:

@@ -22,6 +22,8 @@ from raidlab.devices.trees import Document
 
 _HOLE = 1.5
 """Intervals between two samples from which on something lacks."""
+_FIRST_YEARS = 366 * clock.DAY
+"""Seconds from 1970 on, below which a time is one without a year."""
 _SURE_SCORE = 0.15
 """How sure a reader has to be."""
 _LISTED = 20
@@ -84,26 +86,14 @@ class Imported:
             "devices": devices,
             "default_devices": self.default_devices,
             "warnings": list(self.warnings),
-            "warnings_typed": [
-                {"code": note.code, "subject": note.subject, "text": note.text}
-                for note in capture.notes
-            ],
+            "warnings_typed": [dict(vars(note)) for note in capture.notes],
         }
         if self.refused is not None:
             document |= {
                 "refused": True,
                 "reason": self.refused.reason,
                 "needs": self.refused.needs,
-                "series": {
-                    name: {
-                        "samples": each.samples,
-                        "mean": each.mean,
-                        "nan_dropped": each.nan_dropped,
-                        "inf_dropped": each.inf_dropped,
-                        "gap": each.gap,
-                    }
-                    for name, each in self.refused.unnamed.items()
-                },
+                "series": {name: dict(vars(each)) for name, each in self.refused.unnamed.items()},
             }
         return document
 
@@ -273,7 +263,11 @@ def _note_missing(capture: Capture) -> None:
         return
     unsplit = [n for n, e in taken.items() if e.column(Quantity.READS) is None]
     if unsplit and len(unsplit) == len(taken):
-        waits = any(e.column(Quantity.AWAIT) is not None for e in taken.values())
+        waits = any(
+            e.column(q) is not None
+            for e in taken.values()
+            for q in (Quantity.AWAIT, Quantity.R_AWAIT, Quantity.W_AWAIT)
+        )
         if any(e.column(Quantity.IOS) is not None for e in taken.values()):
             text = "requests are not split into reads and writes"
             capture.note("not-split", "", text + ("" if waits else ", and there is no latency"))
@@ -293,3 +287,7 @@ def _note_missing(capture: Capture) -> None:
         capture.note("no-interval", "", "the interval is not in the file: --interval says it")
     elif math.isnan(capture.first or math.nan):
         capture.note("no-times", "", "no times are in the file")
+    elif capture.first is not None and capture.first < _FIRST_YEARS:
+        capture.note(
+            "no-date", "", "its times have no year, or no date: they are counted from 1970-01-01"
+        )

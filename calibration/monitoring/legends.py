@@ -179,6 +179,20 @@ def _of_windows(key: str) -> Named | None:
     return Named(found[2], what.quantity, what.scale)
 
 
+_PATH = re.compile(r"^(?:\\\\[^\\]+)?\\([^\\(]+)\(([^)]*)\)\\(.+)$")
+
+
+def of_path(text: str) -> Named | None:
+    r"""A counter of Windows by its path: `\\srv\PhysicalDisk(0 C:)\Disk Reads/sec`."""
+    found = _PATH.match(text.strip())
+    if found is None or perfmon_layer(found[1]) is None:
+        return None
+    what = perfmon_counter(found[3])
+    if what is None or what.quantity is None or what.rest:
+        return None
+    return Named(found[2], what.quantity, what.scale)
+
+
 _READ = re.compile(r"(?i)(?<![a-z])(reads?|rd|lesen|lectura|lecture|r)(?![a-z])|read(?=_|$)|_read")
 _WRITE = re.compile(
     r"(?i)(?<![a-z])(writes?|written|wr|writ|schreiben|escritura|[ée]criture|w)(?![a-z])|writ"
@@ -188,7 +202,8 @@ _KINDS = (
     ("merged", r"merge|time \(rate\)"),
     ("queue", r"queue|in.?flight|outstanding|avgqu|aqu|in progress|pending|depth"),
     ("util", r"util|busy|doing|active time|% ?time"),
-    ("wait", r"await|latenc|wait|response|time per|svc|(?<!a)time(?!out| series| \()"),
+    ("wait", r"await|\bms/(r|w|t|read|write)\b|latenc|wait|response|time per|svc"
+             r"|(?<!a)time(?!out| series| \()"),
     ("size", r"(request|avg|average|mean|io|block)\s*size|bytes per|areq|bytes/(op|read|write|io)"),
     ("bytes", r"byte|throughput|bandwidth|[kmg]i?b(/|p)s|\bdata\b|sectors?|[kmg]b\b"),
     ("ios", r"iops|completed|ops\b|operation|request|\bio/s|[rw]/s|count|rate|io\b|reads?/s"
@@ -225,6 +240,8 @@ def of_legend(text: str, unit: str = "") -> Named | None:
     if key is None:
         return None
     scale, assumed = _scale_of(kind, low, unit)
+    if kind == "ios" and not unit and re.fullmatch(r"\W*(disk\W*)?(reads?|writes?)\W*", low):
+        assumed = "requests a second were taken, as no unit is stated"
     return Named(device, key, scale, None, False, assumed)
 
 
@@ -246,7 +263,8 @@ def _scale_of(kind: str, low: str, unit: str) -> tuple[float, str]:
         return 1e3, "latencies were taken as seconds"
     if kind == "bytes":
         for pattern, scale in (
-            (r"ki?b|kilo", KIB), (r"mi?b(?!i)|mega", MIB), (r"sector", 512.0),
+            (r"ki?b|kilo", KIB), (r"mi?b(?!i)|mega", MIB), (r"gi?b(?!i)|giga", KIB * MIB),
+            (r"sector", 512.0),
         ):  # fmt: skip
             if re.search(pattern, low):
                 return scale, ""
@@ -276,6 +294,8 @@ def _plain_word(word: str) -> bool:
 
 def identify(text: str, unit: str = "") -> Named | None:
     """What the name of a series says, in whatever system's form it is."""
+    if text.startswith("\\"):
+        return of_path(text)
     for of in (of_zabbix, of_expression, of_pcp):
         found = of(text)
         if found is not None:

@@ -70,16 +70,7 @@ class Live:
             "seconds": self.load.seconds,
             "devices": list(self.load.devices),
             "present": self.present.to_dict(),
-            "drift": None
-            if drift is None
-            else {
-                "windows": drift.windows,
-                "hours": drift.hours,
-                "change": drift.change,
-                "low": drift.low,
-                "high": drift.high,
-                "sure": drift.sure,
-            },
+            "drift": None if drift is None else {**vars(drift), "sure": drift.sure},
             "drives": [
                 {
                     "name": each.name,

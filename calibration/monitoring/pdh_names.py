@@ -37,7 +37,7 @@ _WRITE = re.compile(
     r"writ|schreib|geschrieben|escrit|écri|ecri|scritt|scrit|gravaç|gravad|schrijf|geschreven|запис"
     r"|zapis|skriv|skrev|kirjoit|zápis|írás|yazma|書き込|写入|寫入|쓰기|写"
 )
-_BYTES = re.compile(r"byte|octet|байт|bajt|tavu|バイト|字节|位元組|바이트|bajtů")
+_BYTES = re.compile(r"byte|octet|байт|bajt|bájt|bayt|tavu|バイト|字节|位元組|바이트|bajtů")
 _QUEUE = re.compile(
     r"queue|warteschlange|file d.attente|\bcola\b|\bcoda\b|\bfila\b|wachtrij|очеред|kolejk|kölängd"
     r"|\bkø|jono|front|sor hossz|kuyru|キュー|队列|佇列|대기열|큐"

@@ -36,6 +36,7 @@ class Points:
     def finish(self, capture: Capture, interval_s: float | None = None) -> None:
         """Makes the series."""
         for device, by_key in self.values.items():
+            self._upright(capture, device, by_key)
             usual = interval_s or self._usual(by_key)
             times, columns = _joined(by_key, usual)
             capture.saw(times)
@@ -52,6 +53,23 @@ class Points:
                     series.columns.setdefault(quantity, added)
             if series is not None and len(series):
                 capture.series[device] = series
+
+    @staticmethod
+    def _upright(
+        capture: Capture, device: str, by_key: dict[Key, list[tuple[float, float]]]
+    ) -> None:
+        """Turns series that charts draw downwards: no rate and no size is negative."""
+        for key, points in by_key.items():
+            below = [value < 0 for _, value in points if value == value]
+            if not any(below):
+                continue
+            if all(value <= 0 for _, value in points if value == value):
+                by_key[key] = [(at, -value) for at, value in points]
+                text = f"{key.value} are negative, as charts draw one direction below: turned"
+            else:
+                by_key[key] = [(at, value if value >= 0 else math.nan) for at, value in points]
+                text = f"{sum(below)} negative values of {key.value} are left out"
+            capture.note("negative", device, text)
 
     def _of_counters(
         self, capture: Capture, device: str, times: Array, columns: Mapping[Counter, Array]

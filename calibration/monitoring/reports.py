@@ -150,6 +150,14 @@ class Reports:
                 amounts, per_s = matrix[:, at] * scale, matrix[:, where] * rate_scale
                 if self.lasted(numbers, amounts, per_s, (scale, rate_scale)):
                     yield layout.columns[at]
+        if Q.BYTES in rates and len(layout.totals) > 1 and Q.READ_BYTES not in rates:
+            where, rate_scale = rates[Q.BYTES]
+            unit = layout.totals[0][2]
+            amounts = sum(
+                (matrix[:, at] * scale for at, _, scale in layout.totals), np.zeros(len(matrix))
+            )
+            if self.lasted(numbers, amounts, matrix[:, where] * rate_scale, (unit, rate_scale)):
+                yield layout.columns[layout.totals[0][0]]
 
     def times(self) -> tuple[Array, str | None]:
         """The time of each report, and the zone."""

@@ -17,6 +17,7 @@ from raidlab.calibration.monitoring.numbers import KIB, decimals, with_prefix
 from raidlab.calibration.monitoring.samples import Array, Capture, Quantity
 
 Q = Quantity
+_DIRECTIONS = 2
 BATCH = 40_000
 """Rows from which on they become numbers."""
 
@@ -36,6 +37,9 @@ class Layout:
         used = []
         for at, name in enumerate(columns):
             found = meaning(name)
+            if list(columns).count(name) > 1 and name in ("kBps", "kB/s"):
+                # gstat writes the bytes of each direction behind its requests, in one name.
+                found = meaning(f"{columns[at - 1][0]}kB/s")
             if found is not None:
                 if pcp and name.lower() == "avgrq-sz":
                     found = Meaning(Q.SIZE, KIB)
@@ -57,6 +61,17 @@ class Layout:
             elif sense.quantity in found:
                 continue
             found[sense.quantity] = values
+        return self._divided(rows, found)
+
+    def _divided(self, rows: Array, found: dict[Quantity, Array]) -> dict[Quantity, Array]:
+        """Bytes a second of each direction, where a table has their sum beside amounts of each."""
+        amounts = {quantity: rows[:, at] * scale for at, quantity, scale in self.totals}
+        if Q.BYTES not in found or Q.READ_BYTES in found or len(amounts) < _DIRECTIONS:
+            return found
+        both = amounts[Q.READ_BYTES] + amounts[Q.WRITE_BYTES]
+        for quantity, amount in amounts.items():
+            share = np.divide(amount, both, out=np.zeros_like(both), where=both > 0)
+            found[quantity] = found[Q.BYTES] * share
         return found
 
 

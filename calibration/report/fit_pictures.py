@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import log10
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,12 +13,10 @@ from raidlab.calibration.fitting.comparison.compare import Compared, shifted, su
 from raidlab.calibration.measurements.distribution import curve
 from raidlab.calibration.measurements.measurement import WINDOWS, Latency, rates_of, seconds_of
 from raidlab.calibration.report.residual_picture import residual_pictures
-from raidlab.scenarios.report.look import BLACK, BLUE, GREY, depth_axis, dress, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve, panels
+from raidlab.scenarios.report.look import BLACK, BLUE, GREY, depth_axis, log_axis
 from raidlab.scenarios.report.page import HeatMap, Picture
 from raidlab.scenarios.results.number_text import digits
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _DISTRIBUTIONS: Final = 6
 """Points whose distributions are drawn."""
@@ -36,38 +34,33 @@ _ERROR_FULL, _TAIL_FULL = 30.0, 100.0
 
 def interval_pictures(estimates: Sequence[Estimate]) -> list[Picture]:
     """Each parameter with its interval inside its bounds."""
-    import plotly.graph_objects as go
-
     if not estimates:
         return []
-    drawn = go.Figure()
+    drawn = chart(height=110 + 30 * len(estimates), legend=40)
     determined = [estimate for estimate in estimates if estimate.identifiable]
     for own, name, colour, symbol in (
         (determined, "determined", BLUE, "circle"),
         ([e for e in estimates if not e.identifiable], "not determined", GREY, "circle-open"),
     ):
         places = [[_inside(e, value) for value in (e.low, e.value, e.high)] for e in own]
-        drawn.add_trace(
-            go.Scatter(
-                x=[100 * place[1] for place in places],
-                y=[estimate.parameter.key for estimate in own],
-                error_x={
-                    "type": "data",
-                    "array": [100 * (place[2] - place[1]) for place in places],
-                    "arrayminus": [100 * (place[1] - place[0]) for place in places],
-                },
-                mode="markers",
-                name=name,
-                marker={"size": 9, "color": colour, "symbol": symbol},
-                text=[
-                    f"{digits(e.value)} {e.parameter.unit} ({digits(e.low)} to {digits(e.high)})"
-                    for e in own
-                ],
-                hovertemplate="%{y}: %{text}<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            name,
+            [100 * place[1] for place in places],
+            [estimate.parameter.key for estimate in own],
+            texts=[
+                f"{digits(e.value)} {e.parameter.unit} ({digits(e.low)} to {digits(e.high)})"
+                for e in own
+            ],
+            hover="%{y}: %{text}<extra></extra>",
+            error_x={
+                "type": "data",
+                "array": [100 * (place[2] - place[1]) for place in places],
+                "arrayminus": [100 * (place[1] - place[0]) for place in places],
+            },
+            mode="markers",
+            marker={"size": 9, "color": colour, "symbol": symbol},
         )
-    dress(drawn, height=110 + 30 * len(estimates))
-    drawn.update_layout(showlegend=True, margin_t=40)
     drawn.update_xaxes(
         title_text="from the lower to the upper bound, %", range=[-3, 103], showgrid=True,
         gridcolor="#D7DEE6",
@@ -152,38 +145,28 @@ def _has_tails(rows: Sequence[Compared]) -> bool:
     return any(row.percentiles(99.0) for row in rows)
 
 
-def _band(own: Sequence[Compared], bands: Mapping[int, tuple[float, float]]) -> list[go.Scatter]:
+def _draw_band(
+    drawn: Figure, own: Sequence[Compared], bands: Mapping[int, tuple[float, float]]
+) -> None:
     """The band of the rates: its upper edge, and its lower one filled up to that."""
-    import plotly.graph_objects as go
-
     depths = [row.point.outstanding for row in own]
-    edge = {"mode": "lines", "line": {"width": 0}, "showlegend": False, "hoverinfo": "skip"}
-    high, low = ([bands[id(row)][at] for row in own] for at in (1, 0))
-    return [
-        go.Scatter(x=depths, y=high, name="97.5 % of drawn devices, IO/s", **edge),
-        go.Scatter(
-            x=depths,
-            y=low,
-            name="2.5 % of drawn devices, IO/s",
-            fill="tonexty",
-            fillcolor=_BAND,
-            **edge,
-        ),
-    ]
+    for at, name in ((1, "97.5 % of drawn devices, IO/s"), (0, "2.5 % of drawn devices, IO/s")):
+        draw_curve(
+            drawn, name, depths, [bands[id(row)][at] for row in own], panel=1, mode="lines",
+            line={"width": 0}, showlegend=False, hoverinfo="skip",
+            fill=None if at else "tonexty", fillcolor=None if at else _BAND,
+        )  # fmt: skip
 
 
 def curves(
     rows: Sequence[Compared], bands: Mapping[int, tuple[float, float]] | None = None
-) -> go.Figure:
+) -> Figure:
     """Rate, and p99 if it was measured, over outstanding I/Os of one load with one job number.
 
     Args:
         rows: Points, measured and simulated.
         bands: By a row's identity the interval of its rate, where devices were drawn.
     """
-    import plotly.graph_objects as go
-    from plotly.subplots import make_subplots
-
     own = sorted(rows, key=lambda row: row.point.outstanding)
     depths = [row.point.outstanding for row in own]
     symbols = ["circle-open" if row.part == "train" else "circle" for row in own]
@@ -192,72 +175,59 @@ def curves(
         max((side.spread for _, side in row.point.sides()), default=0.0) * row.point.iops
         for row in own
     ]
-    panels = 2 if _has_tails(own) else 1
-    drawn = make_subplots(rows=panels, cols=1, shared_xaxes=True, vertical_spacing=0.08)
+    count = 2 if _has_tails(own) else 1
+    drawn = panels(count, height=440 if count == 2 else 280)
     p99s: list[float] = []
-    for edge in _band(own, bands) if bands else ():
-        drawn.add_trace(edge, row=1, col=1)
-    for place, unit, measured, simulated in (
+    if bands:
+        _draw_band(drawn, own, bands)
+    for panel, unit, measured, simulated in (
         (1, "IO/s", [row.point.iops for row in own], [row.simulated.iops for row in own]),
         (2, "p99, ms", [_ms(tail[1]) for tail in tails], [_ms(tail[2]) for tail in tails]),
-    )[:panels]:
-        if place == 2:
+    )[:count]:
+        if panel == 2:
             p99s = [value for value in (*measured, *simulated) if value]
-        drawn.add_trace(
-            go.Scatter(
-                x=depths,
-                y=simulated,
-                name=f"simulated {unit}",
-                # A curve of one point has no line to show.
-                mode="lines" if len(own) > 1 else "markers",
-                line={"color": BLUE, "width": 2.5},
-                marker={"color": BLUE, "symbol": "line-ew-open", "size": 18},
-            ),
-            row=place,
-            col=1,
-        )
-        drawn.add_trace(
-            go.Scatter(
-                x=depths,
-                y=measured,
-                name=f"measured {unit}",
-                mode="markers",
-                marker={"color": BLACK, "symbol": symbols, "size": 8},
-                error_y={"type": "data", "array": spreads, "thickness": 1}
-                if place == 1 and any(spreads)
-                else None,
-            ),
-            row=place,
-            col=1,
-        )
-    dress(drawn, height=440 if panels == 2 else 280)
+        # A curve of one point has no line to show.
+        mode = "lines" if len(own) > 1 else "markers"
+        draw_curve(
+            drawn, f"simulated {unit}", depths, simulated, panel=panel, mode=mode,
+            line={"color": BLUE, "width": 2.5},
+            marker={"color": BLUE, "symbol": "line-ew-open", "size": 18},
+        )  # fmt: skip
+        spread = {"type": "data", "array": spreads, "thickness": 1}
+        draw_curve(
+            drawn, f"measured {unit}", depths, measured, panel=panel, mode="markers",
+            marker={"color": BLACK, "symbol": symbols, "size": 8},
+            error_y=spread if panel == 1 and any(spreads) else None,
+        )  # fmt: skip
     axis = depth_axis(depths)
     drawn.update_xaxes(axis | {"title_text": None})
-    drawn.update_xaxes(title_text="outstanding I/Os, all jobs", row=panels, col=1)
+    drawn.update_xaxes(title_text="outstanding I/Os, all jobs", row=count, col=1)
     drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r", row=1, col=1)
-    if panels == 2:
+    if count == 2:
         drawn.update_yaxes(log_axis(p99s, "p99, ms"), row=2, col=1)
     return drawn
 
 
-def _over_time(row: Compared) -> go.Figure:
-    import plotly.graph_objects as go
+def _over_time(row: Compared) -> Figure:
 
     x = ((np.arange(WINDOWS) + 0.5) * seconds_of(row.point) / WINDOWS).tolist()
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=x, y=list(row.simulated.rates), mode="lines", name="simulated",
-            line={"color": BLUE, "width": 2.5},
-        )
-    )  # fmt: skip
-    drawn.add_trace(
-        go.Scatter(
-            x=x, y=list(rates_of(row.point)), mode="markers", name="measured",
-            marker={"color": BLACK, "size": 8},
-        )
-    )  # fmt: skip
-    dress(drawn)
+    drawn = chart()
+    draw_curve(
+        drawn,
+        "simulated",
+        x,
+        list(row.simulated.rates),
+        mode="lines",
+        line={"color": BLUE, "width": 2.5},
+    )
+    draw_curve(
+        drawn,
+        "measured",
+        x,
+        list(rates_of(row.point)),
+        mode="markers",
+        marker={"color": BLACK, "size": 8},
+    )
     drawn.update_xaxes(title="seconds")
     drawn.update_yaxes(title="IO/s", rangemode="tozero", tickformat=",~r")
     return drawn
@@ -322,11 +292,9 @@ def most_different(rows: Sequence[Compared]) -> list[Compared]:
     return ordered[: _DISTRIBUTIONS - 1] + best
 
 
-def distribution(row: Compared) -> go.Figure:
+def distribution(row: Compared) -> Figure:
     """Shares of I/Os that take longer than a latency, measured and simulated."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart()
     reach: list[float] = []
     for direction, side in row.point.sides():
         latencies = shifted(row.point, side), row.simulated.side(direction)
@@ -335,21 +303,19 @@ def distribution(row: Compared) -> go.Figure:
                 continue
             at, longer = _tail(latency)
             reach += at
-            drawn.add_trace(
-                go.Scatter(
-                    x=at,
-                    y=longer,
-                    name=f"{what} {direction}",
-                    mode="lines",
-                    line={
-                        "color": BLACK if what == "measured" else BLUE,
-                        "dash": "dash" if direction == "write" else "solid",
-                        "width": 2.5,
-                        "shape": "hv",
-                    },
-                )
+            draw_curve(
+                drawn,
+                f"{what} {direction}",
+                at,
+                longer,
+                mode="lines",
+                line={
+                    "color": BLACK if what == "measured" else BLUE,
+                    "dash": "dash" if direction == "write" else "solid",
+                    "width": 2.5,
+                    "shape": "hv",
+                },
             )
-    dress(drawn)
     drawn.update_xaxes(log_axis(reach, "latency, ms"))
     ticks = [1.0, 0.1, 0.01, 0.001, 0.0001]
     drawn.update_yaxes(

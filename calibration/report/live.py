@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raidlab.calibration.monitoring.live import Live
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.page import Box, Page, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.present import hours_table, picture, sentence
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import percent
@@ -46,6 +49,11 @@ def drives_table(found: Live) -> Table:
 def tables(found: Live) -> list[Table]:
     """What a terminal shows."""
     return [hours_table(found.present), *([drives_table(found)] if found.drives else [])]
+
+
+def report(found: Live) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(found.present.system, answer(found), tables(found), page=partial(page, found))
 
 
 def page(found: Live, command: str) -> str:

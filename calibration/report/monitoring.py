@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,13 +14,12 @@ from raidlab.calibration.monitoring.figures import Figures, figures
 from raidlab.calibration.monitoring.importing import Imported
 from raidlab.calibration.monitoring.over_time import OverTime, over_time, together
 from raidlab.calibration.monitoring.samples import Array, Quantity, Series
-from raidlab.scenarios.report.look import dress, line
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from raidlab.scenarios.report.page import Picture
 
 Q = Quantity
@@ -194,6 +194,15 @@ def _histograms(found: Imported) -> Table:
     return Table("Sizes of requests", columns, rows)
 
 
+def report(found: Imported) -> Report:
+    """What a terminal shows, and the page."""
+    files = found.files
+    name = files[0].name if len(files) == 1 else f"{len(files)} files"
+    return Report(
+        f"{name}: {found.capture.source}", answer(found), tables(found), page=partial(page, found)
+    )
+
+
 def page(found: Imported, command: str) -> str:
     """The page as text."""
     from raidlab.scenarios.report.page import Box, Page
@@ -275,22 +284,18 @@ def _thinned(hours: Array, values: Array) -> tuple[Array, Array]:
     return hours[:whole:every], means
 
 
-def _figure(lines: Sequence[tuple[str, Array, Array]], unit: str) -> go.Figure:
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+def _figure(lines: Sequence[tuple[str, Array, Array]], unit: str) -> Figure:
+    drawn = chart()
     for at, (name, hours, values) in enumerate(lines):
         kept = ~np.isnan(values)
-        drawn.add_trace(
-            go.Scatter(
-                x=[round(float(v), 6) for v in hours[kept]],
-                y=[float(f"{v:.6g}") for v in values[kept]],
-                name=name,
-                mode="lines",
-                **line(at),
-            )
+        draw_curve(
+            drawn,
+            name,
+            [round(float(v), 6) for v in hours[kept]],
+            [float(f"{v:.6g}") for v in values[kept]],
+            at=at,
+            mode="lines",
         )
-    dress(drawn)
     drawn.update_layout(showlegend=len(lines) > 1)
     drawn.update_xaxes(title_text="hours since the first sample")
     drawn.update_yaxes(title_text=unit, rangemode="tozero")

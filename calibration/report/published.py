@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from math import log10
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from raidlab.calibration.published.figures import Configuration, shared
 from raidlab.calibration.published.gaps import in_words
@@ -18,13 +18,11 @@ from raidlab.calibration.published.validate import (
     summarise,
 )
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import GREY, LINES, MARKS, OUTLINE, dress, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
+from raidlab.scenarios.report.look import GREY, LINES, MARKS, OUTLINE, log_axis
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Picture, Text
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _QUANTITIES = (("iops", "IO/s"), ("mib_per_s", "MiB/s"))
 _EDGE = 40.0
@@ -367,28 +365,22 @@ def _pictures(rows: Sequence[Compared]) -> list[Picture]:
     return pictures
 
 
-def ratios(rows: Sequence[Compared], unit: str) -> go.Figure:
+def ratios(rows: Sequence[Compared], unit: str) -> Figure:
     """Simulated over published, by the published figure."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart(height=360, legend=40)
     for at, use in enumerate(USES):
         own = [row for row in rows if use_of(row.figure) == use]
         if own:
-            drawn.add_trace(
-                go.Scatter(
-                    x=[row.figure.value for row in own],
-                    y=[(row.simulated or 0.0) / row.figure.value for row in own],
-                    mode="markers",
-                    name=use,
-                    marker={"color": LINES[at], "size": 7, "opacity": 0.8, "symbol": MARKS[at]},
-                    text=[f"{row.figure.id}: {describe(row)}" for row in own],
-                    hovertemplate="%{text}<br>published %{x:,}, simulated %{y:.3f} of it"
-                    "<extra></extra>",
-                )
+            draw_curve(
+                drawn,
+                use,
+                [row.figure.value for row in own],
+                [(row.simulated or 0.0) / row.figure.value for row in own],
+                texts=[f"{row.figure.id}: {describe(row)}" for row in own],
+                hover=("%{text}<br>published %{x:,}, simulated %{y:.3f} of it<extra></extra>"),
+                mode="markers",
+                marker={"color": LINES[at], "size": 7, "opacity": 0.8, "symbol": MARKS[at]},
             )
-    dress(drawn, height=360)
-    drawn.update_layout(showlegend=True, margin_t=40)
     drawn.add_hrect(y0=0.9, y1=1.1, fillcolor=GREY, opacity=0.25, line_width=0, layer="below")
     drawn.update_xaxes(log_axis([row.figure.value for row in rows], f"published, {unit}"))
     every = [(row.simulated or 0.0) / row.figure.value for row in rows]
@@ -398,36 +390,29 @@ def ratios(rows: Sequence[Compared], unit: str) -> go.Figure:
     return drawn
 
 
-def _name_far(drawn: go.Figure, rows: Sequence[Compared]) -> None:
+def _name_far(drawn: Figure, rows: Sequence[Compared]) -> None:
     for row in rows:
         ratio = (row.simulated or 0.0) / row.figure.value
         if not 1 / _FAR_RATIO <= ratio <= _FAR_RATIO:
-            drawn.add_annotation(
-                x=log10(row.figure.value), y=ratio, yshift=9, text=row.figure.id, showarrow=False,
-                font={"size": 11},
-            )  # fmt: skip
+            write_note(drawn, log10(row.figure.value), ratio, row.figure.id, size=11, yshift=9)
 
 
-def _errors(rows: Sequence[Compared]) -> go.Figure:
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+def _errors(rows: Sequence[Compared]) -> Figure:
+    drawn = chart(height=360)
     middles = [_BAR * step for step in range(-int(_EDGE / _BAR), int(_EDGE / _BAR) + 1)]
     for at, use in enumerate(USES):
         errors = [row.error_pct or 0.0 for row in rows if use_of(row.figure) == use]
         if not errors:
             continue
         places = [max(-_EDGE, min(_EDGE, _BAR * round(error / _BAR))) for error in errors]
-        drawn.add_trace(
-            go.Bar(
-                x=middles,
-                y=[places.count(middle) for middle in middles],
-                name=use,
-                marker={"color": LINES[at], "line": {"width": 0.75, "color": OUTLINE}},
-                hovertemplate="%{x} %: %{y} figures<extra>" + use + "</extra>",
-            )
+        draw_bars(
+            drawn,
+            use,
+            middles,
+            [places.count(middle) for middle in middles],
+            hover="%{x} %: %{y} figures<extra>" + use + "</extra>",
+            marker={"color": LINES[at], "line": {"width": 0.75, "color": OUTLINE}},
         )
-    dress(drawn, height=360)
     drawn.update_layout(barmode="stack", bargap=0.05, showlegend=True, margin_t=40)
     drawn.update_xaxes(title_text="error, %", dtick=10)
     drawn.update_yaxes(title_text="figures")

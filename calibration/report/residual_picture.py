@@ -8,7 +8,8 @@ from typing import Final
 
 from raidlab.calibration.fitting.comparison.compare import Compared
 from raidlab.calibration.fitting.search.loss import rate_tolerance
-from raidlab.scenarios.report.look import BLUE, GREY, LINES, depth_axis, dress
+from raidlab.scenarios.report.chart import chart, draw_curve
+from raidlab.scenarios.report.look import BLUE, GREY, LINES, depth_axis
 from raidlab.scenarios.report.page import Picture
 
 _LEAST_POINTS: Final = 3
@@ -23,29 +24,24 @@ def residual_of(row: Compared) -> float:
 
 def residual_pictures(rows: Sequence[Compared]) -> list[Picture]:
     """Residuals over outstanding I/Os, a colour for each direction; none of a few points."""
-    import plotly.graph_objects as go
-
     if len(rows) < _LEAST_POINTS:
         return []
-    drawn = go.Figure()
+    drawn = chart(height=320, legend=40)
     for number, rw in enumerate(sorted({row.point.rw for row in rows})):
         own = [row for row in rows if row.point.rw == rw]
         seen = ["circle-open" if row.part == "train" else "circle" for row in own]
-        drawn.add_trace(
-            go.Scatter(
-                x=[row.point.outstanding for row in own],
-                y=[residual_of(row) for row in own],
-                name=rw,
-                mode="markers",
-                marker={"size": 7, "color": LINES[number % len(LINES)], "symbol": seen},
-                text=[row.point.label() for row in own],
-                hovertemplate="%{text}: %{y:.1f} tolerances<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            rw,
+            [row.point.outstanding for row in own],
+            [residual_of(row) for row in own],
+            texts=[row.point.label() for row in own],
+            hover="%{text}: %{y:.1f} tolerances<extra></extra>",
+            mode="markers",
+            marker={"size": 7, "color": LINES[number % len(LINES)], "symbol": seen},
         )
     for level, colour in ((-1.0, GREY), (0.0, BLUE), (1.0, GREY)):
         drawn.add_hline(y=level, line={"color": colour, "width": 1})
-    dress(drawn, height=320)
-    drawn.update_layout(showlegend=True, margin_t=40)
     drawn.update_xaxes(depth_axis([row.point.outstanding for row in rows]))
     drawn.update_xaxes(title_text="outstanding I/Os, all jobs")
     drawn.update_yaxes(title_text="residual, tolerances")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from raidlab.calibration.traces.description import (
@@ -12,13 +13,13 @@ from raidlab.calibration.traces.description import (
     DescriptionData,
     sized,
 )
-from raidlab.scenarios.report.look import dress, line, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import log_axis
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
 
 if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
     from raidlab.scenarios.report.page import Picture
 
 Points = Sequence[Sequence[float]]
@@ -96,6 +97,12 @@ def _caches(document: DescriptionData) -> list[Table]:
     return [Table("Sizes at which an SSD cache pays", columns, rows)] if rows else []
 
 
+def report(found: Description) -> Report:
+    """What a terminal shows, and the page."""
+    form = f"{found.form} ({found.columns})" if found.columns else found.form
+    return Report(f"{found.name}: {form}", found.answer(), tables(found), page=partial(page, found))
+
+
 def page(described: Description, command: str) -> str:
     """The page as text."""
     from raidlab.scenarios.report.page import Box, Page
@@ -148,16 +155,13 @@ def pictures(described: Mapping[str, Description]) -> list[Picture]:
     return drawn
 
 
-def _curves(curves: Curves, what: str, across: str, up: str, *, log: bool = False) -> go.Figure:
+def _curves(curves: Curves, what: str, across: str, up: str, *, log: bool = False) -> Figure:
     """A line for each trace; its name stands there if there are several."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart()
     for at, (name, points) in enumerate(curves.items()):
         x, y = zip(*points, strict=True)
         shown = name if len(curves) > 1 else what
-        drawn.add_trace(go.Scatter(x=x, y=y, name=shown, mode="lines", **line(at)))
-    dress(drawn)
+        draw_curve(drawn, shown, x, y, at=at, mode="lines")
     drawn.update_layout(showlegend=len(curves) > 1)
     drawn.update_xaxes(title_text=across)
     if log:

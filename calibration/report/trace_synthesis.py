@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from raidlab.calibration.report.trace_description import pictures
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 
 if TYPE_CHECKING:
@@ -41,6 +43,12 @@ def table(found: Synthesized) -> Table:
         for each in found.statistics
     ]
     return Table("Statistics", columns, rows)
+
+
+def report(found: Synthesized) -> Report:
+    """What a terminal shows, and the page."""
+    title = f"{found.out.name}: like {found.original.name}"
+    return Report(title, answer(found), [table(found)], page=partial(page, found))
 
 
 def page(found: Synthesized, command: str) -> str:

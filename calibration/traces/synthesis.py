@@ -59,6 +59,11 @@ class Synthesized:
     synthetic: Description
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """Those of the original."""
+        return self.original.warnings
+
+    @property
     def statistics(self) -> tuple[Statistic, ...]:
         """What is compared."""
         return tuple(_statistics(self.original.to_dict(), self.synthetic.to_dict()))
@@ -80,7 +85,7 @@ class Synthesized:
                 }
                 for each in self.statistics
             ],
-            "warnings": list(self.original.warnings),
+            "warnings": list(self.warnings),
         }
 
 

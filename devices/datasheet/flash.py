@@ -275,12 +275,19 @@ def first(sheet: Sheet) -> Flash:
         draft = replace(draft, write_core_us=max(LEAST_US, min(core_us, room)))
     if sheet.read_latency is not None:
         draft = _fewer_cores(draft, sheet.read_latency / 1e3).with_latency(sheet.read_latency / 1e3)
-    usual = priors.STATED_WRITE_US.get(link.generation) if link.family == "pcie" else None
+    usual = _write_latency_us(sheet, link)
+    return draft if usual is None else draft.with_write_latency(usual)
+
+
+def _write_latency_us(sheet: Sheet, link: Interface) -> float | None:
+    """Of a write alone: stated, else measured of drives of the generation, else stated of them."""
     if sheet.write_latency is not None:
-        draft = draft.with_write_latency(sheet.write_latency / 1e3)
-    elif usual is not None:
-        draft = draft.with_write_latency(usual)
-    return draft
+        return sheet.write_latency / 1e3
+    if link.family != "pcie":
+        return None
+    if sheet.is_protected and link.generation in priors.MEASURED_WRITE_US:
+        return priors.MEASURED_WRITE_US[link.generation]
+    return priors.STATED_WRITE_US.get(link.generation)
 
 
 def _slc_program(sheet: Sheet, dies: int, planes: int) -> float:

@@ -53,7 +53,9 @@ from raidlab.notebooks.frame.scenes import Shape as Shape
 from raidlab.notebooks.frame.scenes import Step as Step
 from raidlab.notebooks.frame.scenes import label as label
 from raidlab.notebooks.frame.scenes import path as path
-from raidlab.scenarios.report.look import dress as dress
+from raidlab.scenarios.report.chart import chart as chart
+from raidlab.scenarios.report.chart import draw_curve as draw_curve
+from raidlab.scenarios.report.chart import write_note as write_note
 from raidlab.scenarios.report.look import log_axis as log_axis
 from raidlab.scenarios.results.number_text import digits as digits
 from raidlab.scenarios.results.number_text import part_name as part_name

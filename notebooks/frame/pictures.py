@@ -6,10 +6,9 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
-import plotly.graph_objects as go
-
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
 from raidlab.scenarios.report.look import (
     BLACK,
     BLUE,
@@ -18,7 +17,6 @@ from raidlab.scenarios.report.look import (
     PARTS,
     apart,
     depth_axis,
-    dress,
     end_label,
     line,
     log_axis,
@@ -71,31 +69,24 @@ class Series:
     closed: bool = False
 
 
-def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> go.Figure:
+def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> Figure:
     """Lines named at their ends; closed forms are dashed and grey."""
-    drawn = dress(go.Figure(), labels=_room(each.name for each in series), height=height)
+    drawn = chart(labels=_room(each.name for each in series), height=height)
     drawn.update_xaxes(x.layout(value for each in series for value in each.x))
     measured = [value for each in series if not each.closed for value in each.y]
     drawn.update_yaxes({**y.layout(measured), "title_standoff": 8})
     at = 0
     for each in series:
         if each.closed:
-            look: dict[str, object] = {
+            look: dict[str, Any] = {
                 "mode": "lines",
                 "line": {"color": GREY, "width": 2, "dash": "dash"},
             }
         else:
             # Points on an axis are drawn whole; closed forms may run out of the picture.
             look, at = {"mode": "lines+markers", "cliponaxis": False, **line(at)}, at + 1
-        drawn.add_trace(
-            go.Scatter(
-                x=list(each.x),
-                y=list(each.y),
-                name=each.name,
-                hovertemplate=f"{each.name}: %{{y:,.4~g}} at %{{x:,~r}}<extra></extra>",
-                **look,
-            )
-        )
+        hover = f"{each.name}: %{{y:,.4~g}} at %{{x:,~r}}<extra></extra>"
+        draw_curve(drawn, each.name, list(each.x), list(each.y), hover=hover, **look)
     _name_ends(drawn, series, x, y)
     return drawn
 
@@ -105,7 +96,7 @@ def _room(names: Iterable[str]) -> int:
     return 16 + round(_LETTER * max(len(re.sub(r"<[^>]*>", "", name)) for name in names))
 
 
-def _name_ends(drawn: go.Figure, series: Sequence[Series], x: Axis, y: Axis) -> None:
+def _name_ends(drawn: Figure, series: Sequence[Series], x: Axis, y: Axis) -> None:
     low, high = drawn.layout.yaxis.range
     ends = []
     for each in series:
@@ -123,7 +114,7 @@ def _place(value: float, axis: Axis) -> float:
 
 
 def dashed(
-    drawn: go.Figure,
+    drawn: Figure,
     x: float,
     text: str,
     axis: Axis | None = None,
@@ -133,33 +124,39 @@ def dashed(
     at = math.log10(x) if axis and (axis.log or axis.depths) else x
     line = {"color": GREY, "dash": "dot"}
     drawn.add_shape(type="line", x0=x, x1=x, y0=0, y1=1, yref="paper", line=line)
-    drawn.add_annotation(
-        x=at, y=0, yref="paper", text=text, showarrow=False, yanchor="bottom", font={"size": 13},
-        xanchor="left" if side == "right" else "right", xshift=4 if side == "right" else -4,
-    )  # fmt: skip
-
-
-def mark(drawn: go.Figure, x: float, y: float, text: str) -> None:
-    """A ring around the point that the controls chose."""
-    drawn.add_trace(
-        go.Scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            cliponaxis=False,
-            marker={"size": 16, "symbol": "circle-open", "color": BLACK, "line_width": 3},
-            hovertemplate=f"{text}<extra></extra>",
-            showlegend=False,
-        )
+    write_note(
+        drawn,
+        at,
+        0,
+        text,
+        yref="paper",
+        yanchor="bottom",
+        xanchor="left" if side == "right" else "right",
+        xshift=4 if side == "right" else -4,
     )
 
 
-def legend(drawn: go.Figure, height: int) -> None:
+def mark(drawn: Figure, x: float, y: float, text: str) -> None:
+    """A ring around the point that the controls chose."""
+    draw_curve(
+        drawn,
+        None,
+        [x],
+        [y],
+        hover=f"{text}<extra></extra>",
+        mode="markers",
+        cliponaxis=False,
+        marker={"size": 16, "symbol": "circle-open", "color": BLACK, "line_width": 3},
+        showlegend=False,
+    )
+
+
+def legend(drawn: Figure, height: int) -> None:
     """Names of the colours at the upper edge, `height` pixels above the plot."""
     drawn.update_layout(showlegend=True, legend_traceorder="normal", margin_t=height)
 
 
-def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Figure:
+def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> Figure:
     """A horizontal bar for each value, its number beside it; the marked one stands out."""
     unit = axis.title.rpartition(", ")[2]
     unit = f" {unit}" if len(unit) <= _UNIT else ""
@@ -167,19 +164,18 @@ def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Fig
         f"{value:,}{unit}" if isinstance(value, int) else f"{digits(value)}{unit}"
         for value in values.values()
     ]
-    drawn = dress(go.Figure(), labels=_room(texts), height=80 + 36 * len(values))
-    drawn.add_trace(
-        go.Bar(
-            x=list(values.values()),
-            y=list(values),
-            orientation="h",
-            name=axis.title,
-            text=texts,
-            textposition="outside",
-            cliponaxis=False,
-            marker_color=[BLUE if name == marked or not marked else GREY for name in values],
-            hovertemplate="%{y}: %{text}<extra></extra>",
-        )
+    drawn = chart(labels=_room(texts), height=80 + 36 * len(values))
+    draw_bars(
+        drawn,
+        axis.title,
+        list(values.values()),
+        list(values),
+        hover="%{y}: %{text}<extra></extra>",
+        orientation="h",
+        text=texts,
+        textposition="outside",
+        cliponaxis=False,
+        marker_color=[BLUE if name == marked or not marked else GREY for name in values],
     )
     if axis.log:
         drawn.update_xaxes(log_axis(list(values.values()), axis.title))
@@ -192,7 +188,7 @@ def bars(values: Mapping[str, float], axis: Axis, *, marked: str = "") -> go.Fig
 
 def parts(
     rows: Mapping[str, Mapping[str, float]], unit: str = "us", always: Sequence[str] = ()
-) -> go.Figure:
+) -> Figure:
     """A horizontal bar for each row, of the parts of an I/O's mean time in their fixed colours.
 
     Args:
@@ -211,7 +207,7 @@ def parts(
             for row in rows.values()
         )
     ]
-    drawn = dress(go.Figure(), height=130 + 44 * len(rows))
+    drawn = chart(height=130 + 44 * len(rows))
     for part in [*shown, "other"]:
         lengths = [
             scale
@@ -225,19 +221,18 @@ def parts(
         if max(lengths) <= 1e-6 * longest * scale:
             continue
         color, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
-        drawn.add_trace(
-            go.Bar(
-                x=lengths,
-                y=list(rows),
-                orientation="h",
-                name=part_name(part),
-                marker={
-                    "color": color,
-                    "line": {"color": OUTLINE, "width": 0.75},
-                    "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
-                },
-                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {_micro(unit)}<extra></extra>",
-            )
+        draw_bars(
+            drawn,
+            part_name(part),
+            lengths,
+            list(rows),
+            hover=f"{part_name(part)}: %{{x:,.4~g}} {_micro(unit)}<extra></extra>",
+            orientation="h",
+            marker={
+                "color": color,
+                "line": {"color": OUTLINE, "width": 0.75},
+                "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
+            },
         )
     drawn.update_layout(barmode="stack")
     legend(drawn, 60)
@@ -256,7 +251,7 @@ def squares(
     shade: str,
     columns: int,
     rows: int,
-) -> go.Figure:
+) -> Figure:
     """A map of equal parts, a square each, from the left and from the top; shades in steps of 5 %.
 
     Args:
@@ -266,31 +261,33 @@ def squares(
         columns: Of the map.
         rows: Of the map.
     """
-    drawn = dress(go.Figure(), height=90 + 8 * rows)
+    drawn = chart(height=90 + 8 * rows)
     outline = {"color": _RIM, "width": 0.75}
     look = {"symbol": "square", "size": 7, "line": outline}
     for name, (color, places) in kinds.items():
-        drawn.add_trace(
-            go.Scatter(
-                x=[x for x, _ in places], y=[y for _, y in places], mode="markers", name=name,
-                marker={**look, "color": color}, hovertemplate=f"{name}<extra></extra>",
-            )
-        )  # fmt: skip
-    drawn.add_trace(
-        go.Scatter(
-            x=[x for x, _, _ in shaded],
-            y=[y for _, y, _ in shaded],
+        draw_curve(
+            drawn,
+            name,
+            [x for x, _ in places],
+            [y for _, y in places],
+            hover=f"{name}<extra></extra>",
             mode="markers",
-            name=f"darker: more {shade}",
-            marker={
-                **look,
-                "color": [round(20 * share) / 20 for _, _, share in shaded],
-                "cmin": 0,
-                "cmax": 1,
-                "colorscale": [[0, "#E8F4FB"], [0.5, "#8CC9EE"], [1, "#0072B2"]],
-            },
-            hovertemplate=f"%{{marker.color:.0%}} {shade}<extra></extra>",
+            marker={**look, "color": color},
         )
+    draw_curve(
+        drawn,
+        f"darker: more {shade}",
+        [x for x, _, _ in shaded],
+        [y for _, y, _ in shaded],
+        hover=f"%{{marker.color:.0%}} {shade}<extra></extra>",
+        mode="markers",
+        marker={
+            **look,
+            "color": [round(20 * share) / 20 for _, _, share in shaded],
+            "cmin": 0,
+            "cmax": 1,
+            "colorscale": [[0, "#E8F4FB"], [0.5, "#8CC9EE"], [1, "#0072B2"]],
+        },
     )
     drawn.update_layout(margin={"l": 8, "r": 8, "b": 8})
     legend(drawn, 70)
@@ -299,7 +296,7 @@ def squares(
     return drawn
 
 
-def stages(io: IoRow) -> go.Figure:
+def stages(io: IoRow) -> Figure:
     """The life of one I/O over the parts of the system, from top to bottom as it comes to them.
 
     Args:
@@ -308,29 +305,29 @@ def stages(io: IoRow) -> go.Figure:
     begin = io["issued_ns"]
     unit, long = ("µs", 1e3) if io["latency_ns"] < 1e6 else ("ms", 1e6)
     places = list(dict.fromkeys(map(_place_of, io["stages"])))
-    drawn = dress(go.Figure(), height=150 + 30 * len(places))
+    drawn = chart(height=150 + 30 * len(places))
     named: set[str] = set()
     for stage in sorted(io["stages"], key=lambda each: list(PARTS).index(_part(each))):
         part = _part(stage)
         color, pattern, stripes = PARTS[part]
-        drawn.add_trace(
-            go.Bar(
-                x=[(stage["end_ns"] - stage["begin_ns"]) / long],
-                base=[(stage["begin_ns"] - begin) / long],
-                y=[_place_of(stage)],
-                orientation="h",
-                name=part_name(part),
-                legendgroup=part,
-                showlegend=part not in named,
-                opacity=1.0 if stage["critical"] else 0.45,
-                marker={
-                    "color": color,
-                    "line": {"color": OUTLINE, "width": 0.75},
-                    "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
-                },
-                hovertemplate=f"{part_name(part)}: %{{x:,.4~g}} {unit} from %{{base:,.4~g}}"
-                f" {unit}<extra></extra>",
-            )
+        draw_bars(
+            drawn,
+            part_name(part),
+            [(stage["end_ns"] - stage["begin_ns"]) / long],
+            [_place_of(stage)],
+            hover=(
+                f"{part_name(part)}: %{{x:,.4~g}} {unit} from %{{base:,.4~g}} {unit}<extra></extra>"
+            ),
+            base=[(stage["begin_ns"] - begin) / long],
+            orientation="h",
+            legendgroup=part,
+            showlegend=part not in named,
+            opacity=1.0 if stage["critical"] else 0.45,
+            marker={
+                "color": color,
+                "line": {"color": OUTLINE, "width": 0.75},
+                "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
+            },
         )
         named.add(part)
     drawn.update_layout(barmode="overlay")

@@ -33,11 +33,12 @@ from raidlab.commands.common import (
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes, also_writes, own_device
 from raidlab.commands.outputs import Texts, deliver
-from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
+from raidlab.commands.tables import Output, Wide, print_notes, print_report
 from raidlab.devices.catalogue import find_for, names
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.report.calibration import Calibration
@@ -335,8 +336,8 @@ def _show(result: Calibration, bands: Posterior | None, output: Output) -> None:
     from raidlab.calibration.report import fit as report
 
     tables = [report.parameters_table(result.fit.estimates), report.parts_table(result)]
-    shown = Shown(str(result.tree["title"]), report.calibration_answer(result), tables)
-    print_shown(shown, output)
+    shown = Report(str(result.tree["title"]), report.calibration_answer(result), tables)
+    print_report(shown, output)
     if result.pauses is not None:
         print_notes([result.pauses.said()])
     if bands is not None:

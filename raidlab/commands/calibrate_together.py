@@ -15,10 +15,11 @@ from raidlab.commands.common import say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import also_writes, own_device
 from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Shown, print_shown
+from raidlab.commands.tables import Output, print_report
 from raidlab.devices.catalogue import find_for
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits
 
@@ -94,7 +95,7 @@ def fit_together(given: Together, said: Settings) -> None:
         if given.json:
             echo(json_module.dumps(result.to_dict(), indent=2))
         else:
-            print_shown(_shown(result), Output.of(json=False, wide=given.wide))
+            print_report(_shown(result), Output.of(json=False, wide=given.wide))
 
     deliver([files], show)
 
@@ -119,7 +120,7 @@ def _decide(out: Path | None, members: Sequence[Member]) -> None:
         own_device("--out", path, name)
 
 
-def _shown(result: JointFit) -> Shown:
+def _shown(result: JointFit) -> Report:
     from raidlab.calibration.report.fit import parameters_table
 
     columns = [
@@ -146,4 +147,4 @@ def _shown(result: JointFit) -> Shown:
         f" within {digits(worst)} % in the median, each of them."
     )
     tables = [Table("Measurements", columns, rows), parameters_table(result.fit.estimates)]
-    return Shown("Fitted together", answer, tables)
+    return Report("Fitted together", answer, tables)

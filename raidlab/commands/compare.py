@@ -30,17 +30,18 @@ from raidlab.commands.compare_live import LOAD, Watch, compare_live
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.commands.tables import Output, Wide, print_report
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
 from raidlab.devices.schema import DriveSpec
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench.bench import Bench
     from raidlab.calibration.fitting.comparison.compare import Compared, Mapped
     from raidlab.calibration.measurements.measurement import Point
-
+    from raidlab.devices.catalogue import Device
 
 GENERIC: Final = "generic"
 """The host that a drive is compared behind if nobody names one."""
@@ -125,7 +126,8 @@ def compare(
     workers: Workers = None,
 ) -> None:
     """Simulate every measured point and show both."""
-    from raidlab.calibration.fitting.bench.bench import CHECKED
+    from raidlab.calibration.fitting.bench.bench import FINAL
+    from raidlab.calibration.fitting.certainty.contradictions import slow_links
     from raidlab.calibration.fitting.comparison.compare import compare as lay_side_by_side
     from raidlab.calibration.fitting.comparison.compare import (
         estimate_mapped,
@@ -153,7 +155,7 @@ def compare(
     measured = load_measurement(measurement)
     chosen, _ = split(measured.points, only, "--only")
     points = [measured.points[index] for index in chosen]
-    effort = replace(CHECKED, seed=seed)
+    effort = replace(FINAL, seed=seed)
     threads = workers or os.cpu_count() or 1
     bench = _bench(device, host, scenario)
     if mapped is not None and bench.device["kind"] != "ssd":
@@ -170,7 +172,7 @@ def compare(
     with resumable("measured points") as (tell, store):
         bench = replace(bench, store=store)
         rows = lay_side_by_side(bench, points, effort, workers=threads, progress=tell)
-    notes += out_of_balance(rows)
+    notes += [*out_of_balance(rows), *slow_links(rows, bench.drive.link())]
     page = html or report
     system = scenario or f"{bench.drive.name} behind {bench.host.name}"
     title = f"{measured.name} and {system}"
@@ -233,13 +235,18 @@ def _doubts(
     bench: Bench, points: Sequence[Point], measurement: str, device: str, host: str
 ) -> list[str]:
     """What a user should know of the system beside these points."""
+    from raidlab.devices.catalogue import find_for
+
     notes = []
     if device and not host and bench.host.name == GENERIC:
         notes.append(
             f"no --host: the drive is taken to stand behind {GENERIC} ({bench.host.title}); if it"
             " was measured behind another, name that (raidlab devices --kind host lists them)"
         )
-    notes += _seen_before(device, bench, measurement)
+    used = list(bench.files())
+    if device:
+        used = [find_for("--device", device), find_for("--host", host or bench.host.name, HostSpec)]
+    notes += _seen_before(used, measurement)
     notes += bench.doubts(points)
     if larger := sum((point.area_bytes or 0) > bench.capacity for point in points):
         what = "the drive" if device else "the scenario's load"
@@ -247,23 +254,21 @@ def _doubts(
     return notes
 
 
-def _seen_before(device: str, bench: Bench, measurement: str) -> list[str]:
-    """That devices were fitted to the very measurement that they are compared with."""
-    from raidlab.devices.catalogue import find_for
-
-    used = [find_for("--device", device)] if device else bench.files()
-    fitted = [
-        each.spec.name
+def _seen_before(used: Sequence[Device], measurement: str) -> list[str]:
+    """That devices or the host were fitted to the very measurement that they are compared with."""
+    fitted = {
+        each.spec.name: each.spec
         for each in used
         if any(
-            source.source == "fitted" and source.measurement == measurement
+            source.source == "fitted" and measurement in source.measurement.split(", ")
             for source in each.sources.values()
         )
-    ]
+    }
     return [
-        f"{name}: this device was fitted to these measurements ({measurement}); errors show how"
-        " well the fit matches them, not how well it predicts others"
-        for name in dict.fromkeys(fitted)
+        f"{spec.name}: this {'host' if isinstance(spec, HostSpec) else 'device'} was fitted to"
+        f" these measurements ({measurement}); errors show how well the fit matches them, not how"
+        " well it predicts others"
+        for spec in fitted.values()
     ]
 
 
@@ -315,5 +320,5 @@ def _of_scenario(path: str) -> Bench:
 def _show(title: str, rows: list[Compared], output: Output) -> None:
     from raidlab.calibration.report import fit as report
 
-    shown = Shown(title, report.comparison_answer(rows), [report.points_table(rows, None)])
-    print_shown(shown, output)
+    shown = Report(title, report.comparison_answer(rows), [report.points_table(rows, None)])
+    print_report(shown, output)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from raidlab.commands.again import again
 from raidlab.commands.common import say, seconds_of
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import also_writes
 from raidlab.commands.outputs import deliver, give
 from raidlab.commands.recorded import recorded
-from raidlab.commands.tables import Output, Shown
+from raidlab.commands.tables import Output
 from raidlab.devices.faults import Fault, SpecError
 
 LOAD = Path("live.json")
@@ -68,10 +67,4 @@ def compare_live(watch: Watch) -> None:
         logs = before, read_logs(names)
         found = watched(system, seen, watch.devices, Running(watch.workers), watch.seed, logs)
         deliver([{watch.load: found.load.to_json}], lambda: None)
-        give(
-            found,
-            watch.output,
-            watch.html,
-            lambda: Shown(found.present.system, report.answer(found), report.tables(found)),
-            lambda: report.page(found, again("compare")),
-        )
+        give(found, report.report, "compare", watch.output, watch.html)

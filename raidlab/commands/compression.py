@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -18,7 +17,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -50,11 +49,4 @@ def compression(
     with resumable("compression") as (tell, store):
         found = compressions(target, wanted, seed=seed, workers=workers, progress=tell, store=store)
 
-    def page() -> str:
-        line = again("compression")
-        return report.compression_report(found, line)
-
-    def show() -> Shown:
-        return Shown(found.title, report.answer(found), [report.table(found)])
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "compression", Output.of(json=json, wide=wide), html)

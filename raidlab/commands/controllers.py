@@ -6,7 +6,6 @@ from typing import Annotated, get_args
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -16,7 +15,7 @@ from raidlab.commands.common import (
     resumable,
 )
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.spec.loads import PROFILES, Profile
 
@@ -59,15 +58,7 @@ def controllers(
             store=store,
         )
 
-    def page() -> str:
-        line = again("controllers")
-        return report.controllers_report(found, line)
-
-    def show() -> Shown:
-        title = f"Controllers with up to {found.drives} drives, RAID 0"
-        return Shown(title, report.answer(found), report.terminal_tables(found))
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "controllers", Output.of(json=json, wide=wide), html)
 
 
 def _profiles(text: str) -> list[Profile]:

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -20,7 +19,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -46,11 +45,4 @@ def diff(
         running = Running(workers, tell, opened)
         found = compared(side_of(a, running, seed), side_of(b, running, seed))
 
-    def show() -> Shown:
-        tables = (report.figures_table(found), report.files_table(found), report.times_table(found))
-        shown = [each for each in tables if each.rows]
-        title = f"A: {found.a.title}; B: {found.b.title}"
-        return Shown(title, report.answer(found), shown, report.notes(found))
-
-    output = Output.of(json=json, wide=wide)
-    give(found, output, html, show, lambda: report.diff_report(found, again("diff")))
+    give(found, report.report, "diff", Output.of(json=json, wide=wide), html)

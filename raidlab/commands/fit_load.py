@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -23,7 +22,7 @@ from raidlab.commands.common import (
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver, give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -62,21 +61,7 @@ def fit_load(
         running = Running(workers, tell, opened)
         found = fit_open(System(tree, scenario), monitored, running, seed)
 
-    def show() -> Shown:
-        tables = [
-            report.open_table(found.fit),
-            report.hours_table(found.present),
-            report.open_hours_table(found),
-        ]
-        return Shown(found.present.system, report.answer(found), tables)
-
     deliver([{out: found.load.to_json}], lambda: None)
-    give(
-        found,
-        Output.of(json=json, wide=wide),
-        html,
-        show,
-        lambda: report.page(found, again("fit-load")),
-    )
+    give(found, report.report, "fit-load", Output.of(json=json, wide=wide), html)
     if not found.fit.holds:
         raise typer.Exit(DOES_NOT_HOLD)

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from raidlab.calibration.monitoring.boot import SinceBoot
-from raidlab.commands.again import again
 from raidlab.commands.common import BAD_INPUT, Html, Json, command, path, say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
-from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Wide, opening, print_table
+from raidlab.commands.outputs import deliver, page_of, print_answer
+from raidlab.commands.tables import Output, Wide
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.monitoring.importing import Imported
     from raidlab.calibration.monitoring.readers.reader import Options
 
 FORMATS = (
-    "iostat", "iostat-json", "sar", "sadf", "diskstats", "node-exporter", "prometheus", "csv",
-    "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon", "dstat", "collectl", "pcp",
-    "atop",
+    "iostat", "iostat-json", "iostat-bsd", "sar", "sadf", "diskstats", "node-exporter",
+    "prometheus", "csv", "zabbix", "pdh", "vscsistats", "cloudwatch", "azure", "gcp", "nmon",
+    "dstat", "collectl", "pcp", "atop",
 )  # fmt: skip
 """For the help, which is to come without the readers being loaded."""
 
@@ -103,27 +103,18 @@ def monitoring(
         found.take("--device", device)
     if found.refused is not None:
         _refuse(found, json)
-    line = again("import monitoring")
     output = Output.of(json=json, wide=wide)
 
-    def show() -> None:
-        if output is Output.JSON:
-            for warning in found.warnings:
-                say(f"warning: {warning}")
-            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
-            return
-        name = files[0].name if len(files) == 1 else f"{len(files)} files"
-        opening(f"{name}: {found.capture.source}", report.answer(found), list(found.warnings))
-        for table in report.tables(found):
-            print_table(table, output)
+    def said() -> Report:
+        return report.report(found)
 
     load = None if out is None else load_of(found)
     deliver(
         [
-            {html: lambda: report.page(found, line)},
+            {html: page_of(said, "import monitoring")},
             {out: lambda: "" if load is None else load.to_json()},
         ],
-        show,
+        lambda: print_answer(found, said, output),
     )
 
 

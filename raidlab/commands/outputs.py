@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json as json_module
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import typer
 
+from raidlab.commands.again import again
 from raidlab.commands.common import BAD_INPUT, DOES_NOT_HOLD, say, tell_breaches
 from raidlab.commands.files_written import check_decided
-from raidlab.commands.tables import Output, Shown, print_shown
+from raidlab.commands.tables import Output, print_report
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import partial_name, write_files
-from raidlab.devices.trees import Document
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.measurements.measurement import Measurement
@@ -66,27 +67,57 @@ def deliver(outputs: Iterable[Texts], show: Callable[[], None], *, partial: bool
         raise typer.Exit(BAD_INPUT)
 
 
-class Answer(Protocol):
-    """What a question of many runs has found."""
+class Found(Protocol):
+    """What a command has found."""
 
     @property
-    def warnings(self) -> tuple[str, ...]:
+    def warnings(self) -> Sequence[str]:
         """What a user should know."""
+
+    def to_dict(self) -> Mapping[str, object]:
+        """Plain data, as docs/reference/result.md has it."""
+
+
+class Answer(Found, Protocol):
+    """What a question of many runs has found."""
 
     @property
     def breaches(self) -> tuple[str, ...]:
         """Checks of the engine that failed."""
 
-    def to_dict(self) -> Document:
-        """Plain data, as docs/reference/result.md has it."""
+
+A = TypeVar("A", bound=Answer)
+
+
+def print_answer(found: Found, report: Callable[[], Report], output: Output) -> None:
+    """What was found as tables or as one JSON document, warnings on standard error."""
+    if output is Output.JSON:
+        for warning in found.warnings:
+            say(f"warning: {warning}")
+        echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
+    else:
+        print_report(report(), output, found.warnings)
+
+
+def page_of(report: Callable[[], Report], command: str) -> Page:
+    """Makes the page of a report; `command` are the words behind `raidlab`."""
+    line = again(command)
+
+    def page() -> str:
+        made = report().page
+        if made is None:
+            raise AssertionError(f"{command} has no page")
+        return made(line)
+
+    return page
 
 
 def give(
-    answer: Answer,
+    answer: A,
+    report: Callable[[A], Report],
+    command: str,
     output: Output,
     html: Path | None,
-    show: Callable[[], Shown],
-    page: Page,
     *,
     partial: bool = False,
 ) -> None:
@@ -94,25 +125,21 @@ def give(
 
     Args:
         answer: What was found.
+        report: What is said of it.
+        command: The words behind `raidlab`, for the line that makes the page again.
         output: One JSON document, or tables of what fits or of everything.
         html: The page to write, if any.
-        show: Makes what a terminal shows.
-        page: Makes the page.
         partial: True if the answer is not complete.
 
     Raises:
         Exit: A file could not be written, or a check of the engine failed.
     """
 
-    def shown() -> None:
-        if output is Output.JSON:
-            for warning in answer.warnings:
-                say(f"warning: {warning}")
-            echo(json_module.dumps(answer.to_dict(), indent=2, allow_nan=False))
-        else:
-            print_shown(show(), output, answer.warnings)
+    def said() -> Report:
+        return report(answer)
 
-    deliver([{html: page}], shown, partial=partial)
+    page = page_of(said, command)
+    deliver([{html: page}], lambda: print_answer(answer, said, output), partial=partial)
     if tell_breaches(answer.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 

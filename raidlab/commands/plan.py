@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Draws,
@@ -22,7 +21,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -47,27 +46,12 @@ def plan(
     from raidlab.scenarios.capacity.plan import plan as answer_it
     from raidlab.scenarios.capacity.question import load_question
     from raidlab.scenarios.report.planner import report
-    from raidlab.scenarios.report.studies.present import hours_table
     from raidlab.scenarios.studies.running import Running
 
     asked = load_question(question)
     with resumable(f"{question.stem}: plan", store) as (tell, opened):
         found = answer_it(asked, seed=seed, draws=draws, running=Running(workers, tell, opened))
 
-    def page() -> str:
-        return report.plan_report(found, again("plan"))
-
-    def show() -> Shown:
-        tables = [
-            *([hours_table(found.present)] if found.present is not None else []),
-            report.table(found),
-            report.changes(found),
-            report.doubts(found),
-            report.others(found),
-        ]
-        shown = [each for each in tables if each.rows]
-        return Shown(asked.title, report.answer(found), shown, found.assumptions)
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "plan", Output.of(json=json, wide=wide), html)
     if found.recommended is None:
         raise typer.Exit(DOES_NOT_HOLD)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     INTERRUPTED,
     Html,
@@ -22,7 +21,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -56,15 +55,8 @@ def rebuild(
     with resumable("rebuilds") as (tell, store):
         found = rebuilds(scenario, wanted, workers=workers, seed=seed, progress=tell, store=store)
 
-    def page() -> str:
-        line = again("rebuild")
-        return report.rebuild_report(found, line)
-
-    def show() -> Shown:
-        return Shown(found.title, report.answer(found), [report.table(found)])
-
     output = Output.of(json=json, wide=wide)
-    give(found, output, html, show, page, partial=found.interrupted)
+    give(found, report.report, "rebuild", output, html, partial=found.interrupted)
     if found.interrupted:
         say(f"interrupted after {report.progress(found)}: the same command goes on from here")
         raise typer.Exit(INTERRUPTED)

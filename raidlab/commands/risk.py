@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -18,7 +17,7 @@ from raidlab.commands.common import (
     resumable,
 )
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -110,14 +109,7 @@ def risk(
     with resumable(f"{scenario.stem}: rebuild") as (tell, store):
         found = assess(tree, scenario, question, seed=seed, running=Running(workers, tell, store))
 
-    def page() -> str:
-        line = again("risk")
-        return report.risk_report(found, line)
-
-    def show() -> Shown:
-        return Shown(found.title, report.answer(found), report.tables(found), report.notes(found))
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "risk", Output.of(json=json, wide=wide), html)
 
 
 def _percent(option: str, text: str) -> float:

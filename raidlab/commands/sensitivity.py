@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -18,7 +17,7 @@ from raidlab.commands.common import (
     resumable,
 )
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 from raidlab.scenarios.studies.sensitivity import Method
 
 
@@ -71,11 +70,4 @@ def sensitivity(
             checked, asked, axes=axes, method=method, samples=samples, seed=seed, running=running
         )
 
-    def page() -> str:
-        line = again("sensitivity")
-        return report.sensitivity_report(found, line)
-
-    def show() -> Shown:
-        return Shown(found.title, report.answer(found), [report.table(found)], report.notes(found))
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "sensitivity", Output.of(json=json, wide=wide), html)

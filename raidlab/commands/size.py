@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -20,7 +19,7 @@ from raidlab.commands.common import (
     say,
 )
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 from raidlab.scenarios.studies.size import Find
 
 Goals = Annotated[
@@ -63,7 +62,6 @@ def size(
     from dataclasses import replace
 
     from raidlab.scenarios.report.studies import size as report
-    from raidlab.scenarios.report.studies.present import hours_table
     from raidlab.scenarios.results.goals import goals_of, without_effect
     from raidlab.scenarios.spec.written import scenario_tree
     from raidlab.scenarios.studies.openness import doubt
@@ -86,15 +84,6 @@ def size(
             found, present=present, warnings=(*((said,) if said else ()), *found.warnings)
         )
 
-    def page() -> str:
-        line = again("size")
-        return report.size_report(found, line)
-
-    def show() -> Shown:
-        before = [hours_table(present)] if present is not None else []
-        shown = [*before, report.table(found)]
-        return Shown(found.title, report.answer(found), shown, report.notes(found))
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "size", Output.of(json=json, wide=wide), html)
     if found.answer is None:
         raise typer.Exit(DOES_NOT_HOLD)

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -19,7 +18,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -51,11 +50,4 @@ def ssd_cache(
     with resumable("hot spots") as (tell, store):
         found = warmings(scenario, sizes, workers=workers, seed=seed, progress=tell, store=store)
 
-    def page() -> str:
-        line = again("ssd-cache")
-        return report.hot_spots_report(found, line)
-
-    def show() -> Shown:
-        return Shown(found.title, report.answer(found), [report.table(found)])
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "ssd-cache", Output.of(json=json, wide=wide), html)

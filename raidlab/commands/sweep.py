@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     INTERRUPTED,
@@ -29,10 +28,11 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import STANDARD_OUTPUT, Writes
-from raidlab.commands.outputs import Texts, deliver
-from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.commands.outputs import Texts, deliver, page_of, print_answer
+from raidlab.commands.tables import Output, Wide
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.studies.vary import Design
 
 if TYPE_CHECKING:
@@ -108,22 +108,19 @@ def sweep(
     ):
         found = run_all(experiment, workers=workers, executor=executor, progress=tell, store=opened)
 
-    line = again("sweep")
+    def said() -> Report:
+        return report.report(found)
 
     def show() -> None:
         if csv == STANDARD_OUTPUT:
             echo(found.table().write_csv().rstrip("\n"))
-        elif json:
-            _print_json(found)
         else:
-            tables, notes = [report.table(found)], report.notes(found)
-            shown = Shown(found.title, report.answer(found), tables, notes)
-            print_shown(shown, Output.of(json=json, wide=wide), found.warnings)
+            print_answer(found, said, Output.of(json=json, wide=wide))
 
     files: Texts = {
         None if csv == STANDARD_OUTPUT else csv: lambda: found.table().write_csv(),
         parquet: lambda: _parquet(found),
-        html: lambda: report.sweep_report(found, line),
+        html: page_of(said, "sweep"),
     }
     deliver([files], show, partial=found.interrupted)
     if found.interrupted:
@@ -131,14 +128,6 @@ def sweep(
         raise typer.Exit(INTERRUPTED)
     if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _print_json(found: Sweep) -> None:
-    import json as json_module
-
-    for warning in found.warnings:
-        say(f"warning: {warning}")
-    echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
 
 
 def _parquet(found: Sweep) -> bytes:

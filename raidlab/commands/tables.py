@@ -6,7 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from typing import Annotated
 
@@ -14,6 +14,7 @@ import typer
 
 from raidlab.devices.printable import printable
 from raidlab.output import echo, echo_styled, say
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table, cells
 from raidlab.scenarios.results.number_text import joined
 
@@ -42,16 +43,6 @@ class Output(Enum):
         return cls.JSON if json else cls.ALL if wide else cls.FIT
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a terminal shows: title, answer, tables, and sentences below them."""
-
-    title: str
-    answer: str
-    tables: Sequence[Table]
-    notes: Sequence[str] = ()
-
-
 Wide = Annotated[
     bool, typer.Option("--wide", help="Every column and row of the tables, however long.")
 ]
@@ -74,12 +65,12 @@ def paragraph(text: str) -> None:
         echo("\n".join(lines).replace("\u00a0", " "))
 
 
-def print_shown(shown: Shown, output: Output, warnings: Iterable[str] = ()) -> None:
+def print_report(report: Report, output: Output, warnings: Iterable[str] = ()) -> None:
     """Title, answer, warnings, tables, sentences."""
-    opening(shown.title, shown.answer, warnings)
-    for table in shown.tables:
+    opening(report.title, report.answer, warnings)
+    for table in report.tables:
         print_table(table, output)
-    print_notes(shown.notes)
+    print_notes(report.notes)
 
 
 def print_notes(notes: Sequence[str]) -> None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -18,12 +16,11 @@ from raidlab.commands.common import (
     command,
     path,
     progress,
-    say,
 )
 from raidlab.commands.files_written import Reads
-from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Wide, opening, print_table
-from raidlab.output import echo
+from raidlab.commands.outputs import deliver, page_of, print_answer
+from raidlab.commands.tables import Output, Wide
+from raidlab.scenarios.report.report import Report
 
 
 @command
@@ -43,18 +40,9 @@ def describe(
 
     with progress(trace.name) as tell:
         found = read(TraceFile(trace, format, columns, unit), progress=tell)
-    line = again("trace describe")
     output = Output.of(json=json, wide=wide)
 
-    def show() -> None:
-        if output is Output.JSON:
-            for warning in found.warnings:
-                say(f"warning: {warning}")
-            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
-            return
-        form = f"{found.form} ({found.columns})" if found.columns else found.form
-        opening(f"{found.name}: {form}", found.answer(), list(found.warnings))
-        for table in report.tables(found):
-            print_table(table, output)
+    def said() -> Report:
+        return report.report(found)
 
-    deliver([{html: lambda: report.page(found, line)}], show)
+    deliver([{html: page_of(said, "trace describe")}], lambda: print_answer(found, said, output))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json as json_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -24,9 +22,9 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
-from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Wide, opening, print_table
-from raidlab.output import echo
+from raidlab.commands.outputs import deliver, page_of, print_answer
+from raidlab.commands.tables import Output, Wide
+from raidlab.scenarios.report.report import Report
 
 
 @command
@@ -56,19 +54,11 @@ def synthesize(
     with progress(trace.name) as tell:
         found = make(TraceFile(trace, format, columns, unit), out, seed, tell)
     say(f"wrote {out}")
-    line = again("trace synthesize")
     output = Output.of(json=json, wide=wide)
 
-    def show() -> None:
-        if output is Output.JSON:
-            for warning in found.original.warnings:
-                say(f"warning: {warning}")
-            echo(json_module.dumps(found.to_dict(), indent=2, allow_nan=False))
-            return
-        title = f"{found.out.name}: like {found.original.name}"
-        opening(title, report.answer(found), list(found.original.warnings))
-        print_table(report.table(found), output)
+    def said() -> Report:
+        return report.report(found)
 
-    deliver([{html: lambda: report.page(found, line)}], show)
+    deliver([{html: page_of(said, "trace synthesize")}], lambda: print_answer(found, said, output))
     if not all(each.holds for each in found.statistics):
         raise typer.Exit(DOES_NOT_HOLD)

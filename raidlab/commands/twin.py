@@ -15,10 +15,11 @@ from raidlab.commands.common import Json, Seed, Workers, command, path, say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import Texts, deliver
-from raidlab.commands.tables import Output, Shown, Wide, print_notes, print_shown
+from raidlab.commands.tables import Output, Wide, print_notes, print_report
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.twin.loop import Twin
@@ -185,5 +186,5 @@ def _show(found: Twin, output: Output) -> None:
     result = found.result
     tables = [report.parameters_table(result.fit.estimates)] if result.fit.estimates else []
     tables.append(report.parts_table(result))
-    print_shown(Shown(str(result.tree["title"]), judgement(found), tables), output)
+    print_report(Report(str(result.tree["title"]), judgement(found), tables), output)
     print_notes(["Do not ask it about: " + "; ".join(limits(found)) + ".", *warnings(found)])

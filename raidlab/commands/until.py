@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -21,7 +20,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -51,11 +50,6 @@ def until(
     with resumable(f"{question.stem}: until", store) as (tell, opened):
         found = answer_it(asked, seed=seed, running=Running(workers, tell, opened))
 
-    def show() -> Shown:
-        tables = [each for each in (report.table(found), report.others(found)) if each.rows]
-        return Shown(asked.title, report.answer(found), tables, report.notes(found))
-
-    output = Output.of(json=json, wide=wide)
-    give(found, output, html, show, lambda: report.until_report(found, again("until")))
+    give(found, report.report, "until", Output.of(json=json, wide=wide), html)
     if all(each.months <= 0 for each in found.candidates):
         raise typer.Exit(DOES_NOT_HOLD)

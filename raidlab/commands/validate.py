@@ -35,9 +35,10 @@ from raidlab.commands.common import (
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
 from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Shown, Wide, print_shown
+from raidlab.commands.tables import Output, Wide, print_report
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
+from raidlab.scenarios.report.report import Report
 
 _SHOWN = 30
 """Figures that a terminal shows unless it is asked for all."""
@@ -138,11 +139,11 @@ def _show(validation: Validation, output: Output, *, claims: bool) -> None:
     if claims:
         shown = [replace(table(validation.rows), most=_SHOWN)]
         title = f"{len(validation.rows)} claims of the reports beside simulated ones"
-        print_shown(Shown(title, claims_answer(validation), shown), output)
+        print_report(Report(title, claims_answer(validation), shown), output)
         return
     rows = report.by_use(validation.rows)
     outside = [row for row in rows if not row.held]
     figures = replace(report.table([*outside, *(row for row in rows if row.held)]), most=_SHOWN)
     tables = [report.uses_table(rows), figures]
     title = f"{len(rows)} published figures beside simulated ones"
-    print_shown(Shown(title, report.answer(validation), tables), output)
+    print_report(Report(title, report.answer(validation), tables), output)

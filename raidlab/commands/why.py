@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -21,7 +20,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.files_written import Reads
 from raidlab.commands.outputs import give
-from raidlab.commands.tables import Output, Shown, Wide
+from raidlab.commands.tables import Output, Wide
 
 
 @command
@@ -61,12 +60,4 @@ def why(
             checked, measured=means, seed=seed, workers=workers, progress=tell, store=opened
         )
 
-    def page() -> str:
-        return report.why_report(found, again("why"))
-
-    def show() -> Shown:
-        beside = report.beside_measurement(found)
-        tables = [*([beside] if beside else []), *([report.table(found)] if found.causes else [])]
-        return Shown(found.title, found.sentence, tables, report.notes(found))
-
-    give(found, Output.of(json=json, wide=wide), html, show, page)
+    give(found, report.report, "why", Output.of(json=json, wide=wide), html)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.page import Box, Page, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.risk.assess import Risk
@@ -94,6 +97,13 @@ def notes(found: Risk) -> list[str]:
         "The Markov chain has failures of drives alone; by drives is the part of the histories that"
         " no unreadable sector came before."
     ]
+
+
+def report(found: Risk) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(
+        found.title, answer(found), tables(found), notes(found), partial(risk_report, found)
+    )
 
 
 def risk_report(found: Risk, command: str = "") -> str:

@@ -25,18 +25,37 @@ TREE = {
 }
 
 
+def made_by(*called: str, of: str) -> str:
+    """What a Python program makes of a text."""
+    run = subprocess.run(
+        [sys.executable, *called], input=of, cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    return run.stdout
+
+
 def test_the_types_are_those_that_make_schema_makes():
     pytest.importorskip("datamodel_code_generator")
     called = ["-m", "datamodel_code_generator", *(f"--{option}" for option in NAMED)]
-    made = subprocess.run(
-        [sys.executable, *called, "--custom-file-header", HEADER],
-        input=_engine.plan_schema(),
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert made.stdout == MADE.read_text(), "the types are stale: make schema"
+    schema = made_by("tools/plan_bounds.py", "--types", of=_engine.plan_schema())
+    made = made_by(*called, "--custom-file-header", HEADER, of=schema)
+    assert made == MADE.read_text(), "the types are stale: make schema"
+
+
+def test_the_bounds_are_those_that_make_schema_makes():
+    made = made_by("tools/plan_bounds.py", of=_engine.plan_schema())
+    bounds = (ROOT / "devices" / "plan_bounds.py").read_text()
+    assert made == bounds, "the bounds are stale: make schema"
+
+
+def test_a_plan_beyond_the_bounds_of_the_engine_is_none():
+    jsonschema = pytest.importorskip("jsonschema")
+    of_buffer = {"$defs": SCHEMA["$defs"], "$ref": "#/$defs/BufferParams"}
+    validator = jsonschema.Draft202012Validator(of_buffer)
+    buffer = {"segments": 4096, "segment_sectors": 1024, "read_ahead": {"policy": "none"}}
+    validator.validate(buffer)
+    for segments in (0, 4097):
+        with pytest.raises(jsonschema.ValidationError):
+            validator.validate({**buffer, "segments": segments})
 
 
 def test_variants_of_an_enum_are_named_by_their_tag():

@@ -28,6 +28,13 @@ _NO_DRIVE = re.compile(r"^(loop|zram|ram|sr|fd|bcache|nbd|drbd|rbd|md|dm-)")
 _MD = re.compile(r"^(raid\d+|linear|md)$")
 
 
+_PAIRS = re.compile(
+    r'^(?=.*\bK?NAME=")[A-Z][A-Z:_-]*="[^"]*" .*\b(TYPE|SIZE|ROTA|MODEL)="', re.MULTILINE
+)
+"""A line of `-P`: columns come in any order."""
+_COLUMNS = re.compile(r"\b(TYPE|ROTA|SIZE|FSTYPE|MODEL|SERIAL|TRAN|SCHED)\b")
+
+
 @dataclass
 class _Node:
     """A line of lsblk."""
@@ -57,9 +64,9 @@ def claims(capture: Capture) -> bool:
     text = capture.text
     return bool(
         '"blockdevices"' in capture.head
-        or re.search(r'^NAME="[^"]*".*\b(TYPE|SIZE|ROTA)="', text, re.MULTILINE)
+        or _PAIRS.search(text)
         or any(
-            re.search(r"\b(TYPE|ROTA|SIZE|FSTYPE)\b", line) and not re.search(r"\bALLOC\b", line)
+            _COLUMNS.search(line) and not re.search(r"\bALLOC\b", line)
             for line in re.findall(r"^NAME\s.*$", text, re.MULTILINE)
         )
     )
@@ -102,7 +109,7 @@ def _nodes(capture: Capture, facts: Facts) -> Iterator[_Node]:
             devices = value.get("blockdevices", []) if isinstance(value, dict) else []
             for device in devices:
                 yield from _tree(device, None)
-    elif re.search(r'^NAME="', capture.text, re.MULTILINE):
+    elif _PAIRS.search(capture.text):
         yield from _pairs(capture)
     else:
         yield from _drawn(capture)
@@ -123,7 +130,7 @@ def _tree(device: Mapping[str, object], parent: _Node | None) -> Iterator[_Node]
 def _pairs(capture: Capture) -> Iterator[_Node]:
     found: dict[str, _Node] = {}
     for line in capture.lines:
-        if not line.startswith("NAME="):
+        if 'NAME="' not in line:
             continue
         try:
             words = shlex.split(line)
@@ -135,7 +142,7 @@ def _pairs(capture: Capture) -> Iterator[_Node]:
         if parent is not None:
             node.parents.append(parent)
             parent.children.append(node)
-        found.setdefault(str(values.get("kname") or values["name"]), node)
+        found.setdefault(str(values.get("kname") or values.get("name")), node)
         yield node
 
 

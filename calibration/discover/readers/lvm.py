@@ -13,13 +13,17 @@ from raidlab.calibration.discover.facts import Facts, Volume, VolumeCache
 from raidlab.calibration.discover.quantities import binary_size, raid_level, size, whole
 
 _PARITIES = {"raid4": 1, "raid5": 1, "raid6": 2}
+_PREFIXED = re.compile(r"LVM2_(\w+)='([^']*)'")
+"""A cell of `lvs --nameprefixes`."""
 Row = Mapping[str, str]
 
 
 def claims(capture: Capture) -> bool:
     """True for reports of logical volumes."""
     text = capture.text
-    return '"lv_name"' in text or bool(re.search(r"^\s*LV\s+VG\s+Attr\b", text, re.MULTILINE))
+    return '"lv_name"' in text or bool(
+        re.search(r"^\s*LV\s+VG\s+Attr\b", text, re.MULTILINE) or _PREFIXED.search(text)
+    )
 
 
 def read(capture: Capture) -> Facts:
@@ -30,9 +34,11 @@ def read(capture: Capture) -> Facts:
     every = {_bare(row.get("lvname", "")): row for row in rows}
     seen: dict[str, Volume] = {}
     for row in rows:
-        if _is_hidden(row):
+        if _is_hidden(row) or not row.get("lvname"):
+            # Segments of a full report name no volume.
             continue
         name = f"{row.get('vgname', '')}/{row.get('lvname', '')}".strip("/")
+        name = row.get("lvfullname", name) if "vgname" not in row else name
         # A line for each segment: what they lie on adds up.
         if name in seen:
             seen[name].on = sorted({*(seen[name].on or []), *_below(row)}) or None
@@ -54,6 +60,12 @@ def _rows(capture: Capture, facts: Facts) -> Iterator[Row]:
                     yield {plain_key(key): _text(each) for key, each in row.items()}
         return
     lines = [line for line in capture.lines if line.strip() and "WARNING" not in line]
+    if _PREFIXED.search(capture.text):
+        for line in lines:
+            cells = {plain_key(key): value.strip() for key, value in _PREFIXED.findall(line)}
+            if "lvname" in cells:
+                yield cells
+        return
     start = next((i for i, line in enumerate(lines) if re.match(r"\s*LV\s+VG\s+Attr", line)), None)
     short = {"lv": "lvname", "vg": "vgname", "attr": "lvattr", "lsize": "lvsize",
              "type": "segtype", "str": "stripes", "stripe": "stripesize", "pool": "poollv",

@@ -22,7 +22,7 @@ _PATH = re.compile(
 def claims(capture: Capture) -> bool:
     """True for maps of multipath."""
     text = capture.text
-    return bool(re.search(r"^.*\bdm-\d+\s+\S+,", text, re.MULTILINE)) and "size=" in text
+    return bool(re.search(r"(?<![/\w])dm-\d+\s+\S+,", text)) and "size=" in text
 
 
 def read(capture: Capture) -> Facts:

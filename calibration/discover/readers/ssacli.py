@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from raidlab.calibration.discover.captures import Capture, Pairs, pair
 from raidlab.calibration.discover.facts import Array, CacheRatio, Controller, Drive, Facts, Link
+from raidlab.calibration.discover.part_numbers import stated_kind
 from raidlab.calibration.discover.quantities import (
     binary,
     binary_size,
@@ -145,7 +146,7 @@ def _controller(found: _Controller) -> Controller:
         model=known_text(re.sub(r"\s*\(.*?mode\)", "", found.model, flags=re.IGNORECASE)),
         driver=known_text(have.find("Driver Name")),
         firmware=known_text(have.find("Firmware Version")),
-        cache=_gib(have.find("Total Cache Size", "Cache Size")),
+        cache=_module(have.find("Total Cache Size", "Cache Size")),
         cache_free=_gib(have.find("Total Cache Memory Available")),
         cache_ratio=_ratio(have.find("Cache Ratio", "Accelerator Ratio")),
         write_back_without_battery=flag(have.find("No-Battery Write Cache")),
@@ -166,6 +167,19 @@ def _controller(found: _Controller) -> Controller:
     hba = re.search(r"\bhba\b", found.model, re.IGNORECASE) or mode == "hba"
     controller.role = "hba" if hba else "raid"
     return controller
+
+
+def _module(text: str | None) -> str | None:
+    """The size of a memory module; with one digit of a GiB it is the power of two that it cuts.
+
+    `0.2` is 256 MiB: no other power of two begins so.
+    """
+    found = re.fullmatch(r"(\d)\.(\d)", text or "")
+    if found is None:
+        return _gib(text)
+    tenths = int(found[1]) * 10 + int(found[2])
+    sizes = [each for each in (1 << n for n in range(4, 15)) if each * 10 // 1024 == tenths]
+    return binary(sizes[0] << 20) if len(sizes) == 1 else _gib(text)
 
 
 def _gib(text: str | None) -> str | None:
@@ -299,6 +313,9 @@ def _drive(found: _Drive) -> Drive:
         drive.sector, drive.physical_sector = int(logical[1]), int(logical[2])
     text = f"{kind_text} {words}".lower()
     if "solid state" in text or "ssd" in text or family == "nvme":
+        drive.kind, drive.rpm = "ssd", 0
+    elif not drive.rpm and stated_kind(model or "") == "ssd":
+        # Firmware older than SSDs calls each SATA drive a disk, and gives no speed.
         drive.kind, drive.rpm = "ssd", 0
     elif "hdd" in text or drive.rpm:
         drive.kind = "hdd"

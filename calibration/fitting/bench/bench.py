@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, TypedDict
 
 from raidlab.calibration.fitting.bench import ssd_state
 from raidlab.calibration.measurements.campaign import mapped_before
@@ -19,7 +19,7 @@ from raidlab.calibration.measurements.measurement import Latency, Point
 from raidlab.devices.catalogue import Device
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import HostSpec
-from raidlab.devices.plan_types import DeviceParams, Plan, WorkloadPlan
+from raidlab.devices.plan_types import Balance, DeviceParams, Plan, WorkloadPlan
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.host_warnings import fitted_elsewhere
@@ -46,30 +46,21 @@ class Effort:
     programs: float = 10.0
     """Programs of every die that the recorded writes take at least: those of all dies end nearly
     together, and with them the writes that wait for the buffer."""
-    slices_s: float = 0.0
-    """Seconds recorded at least where jobs share time at the drive or at a core, and a sixteenth
-    more for each job; no more than `most` I/Os."""
-    most: int = 250_000
     balance: float = 0.0
     """Share by which the I/Os in flight may differ from rate times mean latency; a run that is
-    further off is made longer, up to `LONGEST_RUN` times. 0: nobody looks."""
+    further off goes on, up to `MOST_IOS`. 0: nobody looks."""
     seed: int = 1
 
-    def ios_for(self, point: Point, *, shared: bool = False) -> int:
-        """I/Os to record for a point; `shared` if its jobs share time."""
+    def ios_for(self, point: Point) -> int:
+        """I/Os to record for a point."""
         base = self.ios_of_slow if point.iops < self.slow_iops else self.ios
-        if shared:
-            long = self.slices_s * (1 + point.numjobs / 16) * point.iops
-            base = int(max(base, min(long, self.most)))
         return int(max(base, self.rounds * point.outstanding))
 
 
-FINAL: Final = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, slices_s=1.5)
-"""Of the comparison that ends a fit."""
-CHECKED: Final = replace(FINAL, balance=0.03)
-"""Of a comparison by itself."""
-LONGEST_RUN: Final = 4
-"""Times that a run out of balance is as long, at the most."""
+FINAL: Final = Effort(ios=8000, ios_of_slow=4000, rounds=20.0, programs=100.0, balance=0.03)
+"""Of a comparison."""
+MOST_IOS: Final = 500_000
+"""Recorded I/Os of a run that stays out of balance."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +79,8 @@ class Simulated:
     """The component that worked most, with its share of the time."""
     busy: float = 0.0
     """That share."""
+    link: str = ""
+    """Name of that component where it is a link."""
     rates: tuple[float, ...] = ()
     """I/Os a second in each step of the recorded time, where it was simulated over time."""
     cores: int = 1
@@ -161,20 +154,20 @@ class Bench:
         if area < point.bs * point.numjobs:
             allowed = f"at least {point.numjobs} blocks; the drive offers {self.capacity} B"
             raise SpecError([Fault("area_bytes", point.area_bytes, allowed, (), point.file)])
-        ios = max(
-            effort.ios_for(point, shared=self.shares_time(point)),
-            round(effort.programs * ssd_state.ios_of_programs(self.device, point)),
-        )
+        programs = ssd_state.ios_of_programs(self.device, point)
+        ios = max(effort.ios_for(point), round(effort.programs * programs))
         mapped = mapped_before(point, self.mapped, self.capacity)
-        device, share = ssd_state.prepared(self.device, point, mapped, ios)
+        length = length_of(point, ios, effort)
+        most = ios if length["balance"] is None else length["balance"]["most_ios"]
+        device, share = ssd_state.prepared(self.device, point, mapped, most)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
         topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
-        expected_ns = ios / point.iops * 1e9
         return {
             "seed": effort.seed,
             "warm_up_ns": warm_up_ns(point, ios, [device]),
-            "duration_ns": int(3 * expected_ns) + 1,
+            "duration_ns": length["duration_ns"],
             "max_ios": ios,
+            "balance": length["balance"],
             "host": self.host.to_plan(),
             "links": topology.links,
             "controllers": [],
@@ -214,11 +207,6 @@ class Bench:
         """What a user should know of the bench beside these points."""
         return list(fitted_elsewhere(self.drive, self.host))
 
-    def shares_time(self, point: Point) -> bool:
-        """True if the point's jobs wait for each other for far longer than an I/O takes."""
-        few = bool(self.host.scheduler_latency) and point.numjobs > self.host.threads
-        return point.numjobs > 1 and (few or self.host.block_layer.scheduler == "fair")
-
     def run(self, point: Point, effort: Effort) -> Simulated:
         """Simulates a point.
 
@@ -226,17 +214,6 @@ class Bench:
             SpecError: The drive's numbers do not fit together.
         """
         plan = self.plan(point, effort)
-        found = self._run(plan)
-        if not effort.balance or plan.get("timeline_step_ns"):
-            return found
-        most = LONGEST_RUN * plan["max_ios"]
-        while abs(found.imbalance(point.outstanding)) > effort.balance and plan["max_ios"] < most:
-            ios = min(2 * plan["max_ios"], most)
-            plan = self.plan(point, replace(effort, ios=ios, ios_of_slow=ios, slices_s=0.0))
-            found = self._run(plan)
-        return found
-
-    def _run(self, plan: Plan) -> Simulated:
         try:
             text = run_stored(json.dumps(plan), self.store)
         except _engine.PlanError as error:
@@ -253,6 +230,28 @@ class Bench:
         """Simulates points, several at once if there are `workers`."""
         tasks = [partial(self.run, point, effort) for point in points]
         return run_tasks(tasks, workers, progress)
+
+
+class Length(TypedDict):
+    """How long a plan records."""
+
+    duration_ns: int
+    max_ios: int
+    balance: Balance | None
+
+
+def length_of(point: Point, ios: int, effort: Effort) -> Length:
+    """The length of a recording of `ios` I/Os, which goes on where it must be in balance.
+
+    A simulated drive may be a third as fast as the measured one before time ends the recording.
+    """
+    balance: Balance | None = None
+    most = ios
+    if effort.balance:
+        most = max(ios, MOST_IOS)
+        balance = {"share": effort.balance, "most_ios": most}
+    duration = int(3 * most / point.iops * 1e9) + 1
+    return {"duration_ns": duration, "max_ios": ios, "balance": balance}
 
 
 def warm_up_ns(point: Point, ios: int, devices: Iterable[DeviceParams]) -> int:
@@ -330,6 +329,7 @@ def _simulated(result: RunResult, plan: Plan) -> Simulated:
         cpu_us=_cpu_us(result["components"], workload["iops"]),
         busiest=f"{busiest['name']} {percent(busiest['utilization'])}" if busiest else "",
         busy=busiest["utilization"] if busiest else 0.0,
+        link=busiest["name"] if busiest and busiest["kind"] == "link" else "",
         # The step that ends when recording begins belongs to the warm-up.
         rates=tuple(rate for t, rate in steps if t > begins_s + 1e-6),
         cores=plan["host"].get("cores", 1),

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, NotRequired
 
 from raidlab.calibration.fitting.bench import ssd_state
 from raidlab.calibration.fitting.bench.bench import (
     Bench,
     Effort,
+    Length,
     Simulated,
     area_start,
+    length_of,
     warm_up_ns,
     workload_of,
 )
@@ -29,13 +31,11 @@ _MOST_IOS_RATIO: Final = 3.0
 """I/Os of a run over time, as a multiple of the measured ones: beyond it a model is wrong."""
 
 
-class _Length(TypedDict):
+class _Length(Length):
     """How long a plan's run is."""
 
     warm_up_ns: int
     warm_up_most_ns: int
-    duration_ns: int
-    max_ios: int
     timeline_step_ns: int
     precision: NotRequired[float]
 
@@ -88,17 +88,18 @@ class ScenarioBench(Bench):
         """
         devices = [plan["devices"][device] for device in _ssds(plan)]
         programs = sum(ssd_state.ios_of_programs(device, point) for device in devices)
-        ios = effort.ios_for(point, shared=self.shares_time(point))
-        ios = max(ios, round(effort.programs * programs))
+        ios = max(effort.ios_for(point), round(effort.programs * programs))
         warm_up = warm_up_ns(point, ios, devices)
         cache = plan["arrays"][plan["workloads"][0]["array"]].get("cache")
         if self._names_warm_up or (cache is not None and cache["write"] != "write_through"):
             warm_up = max(warm_up, plan["warm_up_ns"])
+        length = length_of(point, ios, effort)
         return {
             "warm_up_ns": warm_up,
             "warm_up_most_ns": 0,
-            "duration_ns": int(3 * ios / point.iops * 1e9) + 1,
+            "duration_ns": length["duration_ns"],
             "max_ios": ios,
+            "balance": length["balance"],
             "timeline_step_ns": 0,
         }
 
@@ -162,6 +163,7 @@ class ScenarioBench(Bench):
             "warm_up_most_ns": 0,
             "duration_ns": WINDOWS * step,
             "max_ios": round(_MOST_IOS_RATIO * measured),
+            "balance": None,
             "precision": 0.0,
             "timeline_step_ns": step,
         }

@@ -109,7 +109,7 @@ def _slice(device: SsdDeviceParams, written: int) -> tuple[SsdDeviceParams, floa
     least = int(_SLICE_SPARE / max(1e-3, 1.0 - data - reserved)) + 1
     if written:
         least = max(least, _SLICE_BLOCKS, int(written / block / _SLICE_WRITTEN) + 1)
-    nand["blocks_per_plane"] = min(nand["blocks_per_plane"], least)
+    nand["blocks_per_plane"] = min(whole // nand["pages_per_block"], least)
     share = nand["blocks_per_plane"] * nand["pages_per_block"] / whole
     unit = device["unit_bytes"]
     cut: SsdDeviceParams = {

@@ -12,6 +12,7 @@ carries 7.1.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from typing import Final
 
 import numpy as np
@@ -24,6 +25,8 @@ from raidlab.devices.trees import Tree, Value
 
 _BUSY: Final = 0.9
 """Share of the time from which on a simulated thread is busy throughout."""
+_SURPASSED: Final = 1.05
+"""Measured over simulated rate, from which on what bounds the latter cannot be right."""
 _LEAST_SLOPE_SHARE: Final = 0.7
 """Share of a CPU that a thread which is busy throughout has used at least, as fio counts it."""
 _MOVED: Final = 1e-6
@@ -104,6 +107,36 @@ def unused_threads(rows: Sequence[Compared]) -> Iterator[str]:
             f" points, of which fio counted less (a share of {worst.point.cpu_share:.2f} at"
             f" {worst.point.label()}): something else limits there"
         )
+
+
+def slow_links(rows: Sequence[Compared], own: Interface | None) -> Iterator[str]:
+    """That a link bounds simulated rates which the measurement surpasses, or hides the drive.
+
+    **Example.** SATA 3G carries 0.26 GB/s: 64,000 reads of 4 KiB a second. A drive that was
+    measured at 92,000 is 44 % above it. At 63,000 the link bounds both, and a drive of SATA 6G may
+    be faster than its measurement shows.
+
+    Args:
+        rows: Measured and simulated.
+        own: The drive's own interface, if it has one.
+    """
+    bound: dict[str, list[Compared]] = {}
+    for row in rows:
+        if row.simulated.link and row.simulated.busy >= _BUSY:
+            bound.setdefault(row.simulated.link, []).append(row)
+    for name, bounded in bound.items():
+        beyond = median(row.point.iops / row.simulated.iops for row in bounded)
+        what = f"{name} is busy throughout at {len(bounded)} of {len(rows)} points"
+        if beyond > _SURPASSED:
+            yield (
+                f"{what}, whose measured rates are {100 * (beyond - 1):.0f} % higher in the median:"
+                " the link was faster (interface of the drive; sata, sas or slot of the host)"
+            )
+        elif own is not None and own.title not in name and beyond > 1 / _SURPASSED:
+            yield (
+                f"{what}, and the drive has {own.title}: there the points show the link and not"
+                " the drive, which may be faster behind another port"
+            )
 
 
 def left_at_start(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, TypedDict
 
-from raidlab.calibration.fitting.bench.bench import CHECKED, Bench, Effort, Simulated
+from raidlab.calibration.fitting.bench.bench import FINAL, Bench, Effort, Simulated
 from raidlab.calibration.fitting.search.loss import measured_cpu_us, total_percentile
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Point, Side
@@ -137,7 +137,7 @@ def out_of_balance(rows: Sequence[Compared]) -> list[str]:
         for row in rows
         if not row.simulated.rates
     ]
-    off = [each for each in off if abs(each[0]) > CHECKED.balance]
+    off = [each for each in off if abs(each[0]) > FINAL.balance]
     if not off:
         return []
     worst, point = max(off, key=lambda each: abs(each[0]))

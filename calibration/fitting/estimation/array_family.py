@@ -59,7 +59,7 @@ class Candidate:
 
     def to_dict(self) -> Document:
         """Plain data."""
-        return {"level": self.level, "disks": self.disks, "rpm": self.rpm}
+        return dict(vars(self))
 
     @cached_property
     def bench(self) -> Bench:

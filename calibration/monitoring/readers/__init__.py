@@ -13,6 +13,7 @@ from raidlab.calibration.monitoring.readers import (
     exposition,
     gcp,
     grafana_json,
+    iostat_bsd,
     iostat_json,
     iostat_text,
     nmon,
@@ -28,6 +29,7 @@ from raidlab.calibration.monitoring.readers.reader import Reader
 
 READERS: tuple[Reader, ...] = (
     iostat_json.READER,
+    iostat_bsd.READER,
     iostat_text.READER,
     sadf.READER,
     sar_text.READER,

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from raidlab.calibration.monitoring import clock, json_text
+from raidlab.calibration.monitoring import clock
 from raidlab.calibration.monitoring.readers.periods import Amount, Periods
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.trees import trees_of
 from raidlab.calibration.monitoring.samples import Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
 from raidlab.devices.trees import tables_of
@@ -64,14 +65,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     period = options.interval_s
     unknown: list[str] = []
     for source in sources:
-        repairs = json_text.Repairs()
-        try:
-            trees = json_text.documents(source.text(), repairs)
-        except ValueError as error:
-            raise RefusedError(str(error), source="azure") from None
-        for text in repairs.texts:
-            capture.note("repaired", "", text)
-        capture.repaired |= bool(repairs.texts)
+        trees = trees_of(source, capture)
         for tree in trees:
             if isinstance(tree, dict) and isinstance(tree.get("interval"), str) and period is None:
                 period = clock.duration_iso(tree["interval"])

@@ -13,10 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from raidlab.calibration.monitoring import clock, json_text
+from raidlab.calibration.monitoring import clock
 from raidlab.calibration.monitoring.readers.delimited import rows_of
 from raidlab.calibration.monitoring.readers.periods import Amount, Periods
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.trees import trees_of
 from raidlab.calibration.monitoring.samples import Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
 from raidlab.devices.trees import tables_of
@@ -169,14 +170,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
         if _csv_like(source.head):
             _csv(source, state)
             continue
-        repairs = json_text.Repairs()
-        try:
-            trees = json_text.documents(source.text(), repairs)
-        except ValueError as error:
-            raise RefusedError(str(error), source="cloudwatch") from None
-        for text in repairs.texts:
-            capture.note("repaired", "", text)
-        capture.repaired |= bool(repairs.texts)
+        trees = trees_of(source, capture)
         for tree in trees:
             for each in _objects(tree):
                 _object(each, state, _device(source.path.name))

@@ -26,7 +26,7 @@ _TIME_NAMES = {"time", "timestamp", "clock", "date", "datetime", "zeit", "_time"
                "@timestamp", "date time", "time stamp"}  # fmt: skip
 _VALUE_NAMES = {"value", "_value", "val", "wert", "value_avg"}
 _NAME_NAMES = {"series", "metric", "__name__", "key", "key_", "name", "item", "measurement",
-               "legend", "_measurement", "item name", "_field", "field"}  # fmt: skip
+               "legend", "_measurement", "item name", "_field", "field", "path"}  # fmt: skip
 _HOST_NAMES = {"host", "instance", "hostname", "node", "server"}
 _DEVICE_NAMES = {"device", "disk", "dev"}
 KEYS = {
@@ -93,6 +93,7 @@ class _State:
             return None
         self.kinds.add(
             "zabbix" if legends.is_zabbix(text)
+            else "perfmon" if legends.of_path(text)
             else "pcp" if legends.of_pcp(text)
             else "prometheus" if legends.of_expression(text)
             else "grafana"
@@ -116,15 +117,19 @@ class _State:
 def _wide(rows: Sequence[Sequence[str]], state: _State) -> None:
     names = list(rows[0])
     time = _column(names, _TIME_NAMES) or 0
+    device_at = _texts(rows, _column(names, _DEVICE_NAMES | {"name", "disk name", "device name"}))
+    host_at = _texts(rows, _column(names, _HOST_NAMES))
     units = [_unit_of(rows[1:40], at) for at in range(len(names))]
     columns: list[tuple[int, Named]] = []
     for at, name in enumerate(names):
-        if at != time and name.strip():
+        if at not in (time, device_at, host_at) and name.strip():
             named = state.named(name.strip(), units[at])
             if named is not None:
                 columns.append((at, named))
     whole = {named.device for _, named in columns if named.device}
     several = {named.host for _, named in columns if named.host}
+    hosts = {row[host_at] for row in rows[1:] if host_at is not None and len(row) > host_at}
+    state.hosts |= hosts
     for row in rows[1:]:
         at_s = state.time(row[time].strip()) if len(row) > time else math.nan
         if math.isnan(at_s):
@@ -132,10 +137,21 @@ def _wide(rows: Sequence[Sequence[str]], state: _State) -> None:
         state.capture.saw([at_s])
         for at, named in columns:
             device = named.device or (next(iter(whole)) if len(whole) == 1 else "all")
+            if device_at is not None and device_at < len(row):
+                device = row[device_at].strip().removeprefix("/dev/") or device
+            if host_at is not None and len(hosts) > 1:
+                device = f"{row[host_at].strip()}/{device}"
             if named.host and len(several) > 1:
                 device = f"{named.host}/{device}"
             value = _cell(row[at] if at < len(row) else "")
             state.add(named, device, at_s, value)
+
+
+def _texts(rows: Sequence[Sequence[str]], at: int | None) -> int | None:
+    """A column that names what its rows are of: None if it has numbers."""
+    cells = [row[at] for row in rows[1:] if at is not None and at < len(row) and row[at].strip()]
+    named = bool(cells) and all(re.search(r"[A-Za-z]", cell) for cell in cells)
+    return at if named else None
 
 
 def _unit_of(rows: Sequence[Sequence[str]], at: int) -> str:
@@ -243,7 +259,7 @@ def finish(
     Raises:
         RefusedError: No series is known.
     """
-    order = ("zabbix", "pcp", "prometheus", "grafana")
+    order = ("zabbix", "perfmon", "pcp", "prometheus", "grafana")
     capture.source = next((name for name in order if name in kinds), capture.source)
     if len(hosts) == 1:
         capture.host = next(iter(hosts))

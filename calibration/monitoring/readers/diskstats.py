@@ -1,4 +1,4 @@
-"""Snapshots of /proc/diskstats or /sys/block/*/stat, with times in between.
+"""Snapshots of /proc/diskstats, /sys/block/*/stat or `vmstat -d`, with times in between.
 
 Fields behind the name (kernel, Documentation/admin-guide/iostats.rst): reads, merged, sectors,
 ms; writes, merged, sectors, ms; in flight, ms busy, weighted ms; from 4.18 on discards, merged,
@@ -31,6 +31,9 @@ _ROW = re.compile(
 )
 _OLD_ROW = re.compile(r"^(?P<before>.*?)(?<!\S)\d{1,4}\s+\d{1,7}\s+[A-Za-z]\S*(?:\s+\d+){4}\s*$")
 _STAT = re.compile(r"^(?:(?P<path>\S*?)[:\s])?(?P<numbers>(?:\s*\d+){11,17})\s*$")
+_VMSTAT = re.compile(r"^disk-+ -+reads-+ -+writes-+ -+IO-+", re.MULTILINE)
+_VMSTAT_ROW = re.compile(r"^(?P<name>[A-Za-z]\S*)(?P<numbers>(?:\s+\d+){10})(?P<at>\s+\S.*)?$")
+_VMSTAT_FIELDS = (*FIELDS[:8], None, C.BUSY_MS)
 _PATH = re.compile(r"/(?:sys/)?block/(?P<name>[^/\s]+)/(?:(?P<part>[^/\s]+)/)?stat")
 
 
@@ -45,9 +48,14 @@ class _State:
     untimed: int = 0
     seen: set[str] = field(default_factory=set)
     step_s: float | None = None
+    vmstat: bool = False
+    """True if `vmstat -d` printed it, which counts busy time in seconds."""
 
     def line(self, line: str) -> None:
         """One line."""
+        if self.vmstat:
+            self._of_vmstat(line)
+            return
         row = _ROW.match(line)
         if row:
             before = row["before"].strip()
@@ -70,6 +78,13 @@ class _State:
         if line.strip():
             self._time(line.strip())
 
+    def _of_vmstat(self, line: str) -> None:
+        row = _VMSTAT_ROW.match(line)
+        if row is not None:
+            if row["at"]:
+                self._time(row["at"].strip())
+            self._add(row["name"], row["numbers"])
+
     def _time(self, text: str) -> None:
         found = time_in(text, self.order)
         if found is None:
@@ -84,9 +99,11 @@ class _State:
             self._untimed(name)
         self.seen.add(name)
         counts: dict[Counter, float] = {}
-        for counter, word in zip(FIELDS, numbers.split(), strict=False):
+        fields = _VMSTAT_FIELDS if self.vmstat else FIELDS
+        for counter, word in zip(fields, numbers.split(), strict=False):
             if counter is not None:
-                counts[counter] = float(word) * UNITS.get(counter, 1.0)
+                scale = 1e3 if self.vmstat and counter is C.BUSY_MS else 1.0
+                counts[counter] = float(word) * UNITS.get(counter, scale)
         self.snapshots.setdefault(name, []).append(Snapshot(self.at, counts, UNITS))
         self.capture.saw([self.at])
 
@@ -120,7 +137,7 @@ def _recognises(head: str) -> float:
     for line in head.splitlines()[:400]:
         if _ROW.match(line) or _PATH.search(line):
             rows += 1
-    return 0.85 if rows else 0.0
+    return 0.85 if rows or _VMSTAT.search(head) else 0.0
 
 
 def _read(sources: Sequence[Source], options: Options) -> Capture:
@@ -131,6 +148,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     )
     for source in sources:
         state.seen = set()
+        state.vmstat = _VMSTAT.search(source.head) is not None
         if len(sources) > 1 and options.interval_s is None:
             state.at = math.nan
         for line in source.lines():
@@ -171,4 +189,4 @@ def finish(capture: Capture, snapshots: dict[str, list[Snapshot]]) -> Capture:
     return capture
 
 
-READER = Reader("diskstats", "snapshots of /proc/diskstats", _recognises, _read)
+READER = Reader("diskstats", "snapshots of /proc/diskstats or vmstat -d", _recognises, _read)

@@ -9,6 +9,7 @@ import csv
 import math
 import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -71,7 +72,7 @@ def _file(
     columns: list[tuple[int, str, Quantity]] = []
     rows: list[tuple[float, list[str]]] = []
     time_at: int | None = None
-    step, interval = 0, options.interval_s
+    started, interval = 0.0, options.interval_s
     reader = csv.reader(line.lstrip("\ufeff") for line in source.lines())
     for row in reader:
         if not any(row):
@@ -79,14 +80,16 @@ def _file(
         if row[0] == "Host:":
             capture.host = row[1]
         if row[0] == "Cmdline:":
+            date = clock.parse(row[row.index("Date:") + 1]) if "Date:" in row[:-1] else None
+            if date is not None and date.dated:
+                started = date.seconds
             words = row[1].split()
             number = next((word for word in words[1:] if word.isdigit()), None)
             interval = interval or (float(number) if number else None)
-        if any(cell.startswith(("dsk/", "io/")) for cell in row):
-            groups = _filled(row)
-            continue
-        if groups and any(cell in ("read", "writ", "write") for cell in row):
-            names = list(row)
+        # Of several disks the second heading has both parts: dsk/sda:read.
+        below = [cell.rpartition(":")[2] for cell in row]
+        if groups and any(cell in ("read", "writ", "write") for cell in below):
+            names = below
             columns = [
                 (at, group.partition("/")[2], _SENSES[key])
                 for at, (group, name) in enumerate(zip(groups, names, strict=False))
@@ -94,10 +97,14 @@ def _file(
             ]
             time_at = next((at for at, name in enumerate(names) if name in _TIMES), None)
             continue
+        if any(cell.startswith(("dsk/", "io/")) for cell in row):
+            groups = _filled(row)
+            continue
         if columns and len(row) >= len(names) - 1:
-            at = _time(row[time_at]) if time_at is not None and time_at < len(row) else math.nan
+            at = math.nan
+            if time_at is not None and time_at < len(row):
+                at = _time(row[time_at], started)
             rows.append((at, row))
-            step += 1
     _rows(rows, columns, recorder, firsts, interval)
 
 
@@ -149,18 +156,22 @@ def _filled(row: Sequence[str]) -> list[str]:
     return found
 
 
-def _time(text: str) -> float:
+def _time(text: str, started: float = 0.0) -> float:
+    """Seconds; dstat prints day and month and no year, which is that of its start or the next."""
     seconds = clock.epoch(text)
     if seconds is not None:
         return seconds
-    # dstat prints day and month, and no year.
     day, _, of_day = text.strip().partition(" ")
     parts = day.split("-")
     if len(parts) == 2 and of_day:
         # dool prints the month first, by name.
         of_month, month = parts if parts[0].isdigit() else parts[::-1]
         number = int(month) if month.isdigit() else clock.month_of(month) or 1
-        text = f"1970-{number:02d}-{int(of_month):02d} {of_day}"
+        year = datetime.fromtimestamp(started, UTC).year
+        stamps = [clock.parse(f"{each}-{number:02d}-{int(of_month):02d} {of_day}")
+                  for each in (year, year + 1)]  # fmt: skip
+        found = [each.seconds for each in stamps if each is not None]
+        return next((each for each in found if each > started - clock.DAY), math.nan)
     stamp = clock.parse(text)
     return math.nan if stamp is None else stamp.seconds
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from raidlab.calibration.monitoring import clock, json_text
+from raidlab.calibration.monitoring import clock
 from raidlab.calibration.monitoring.readers.periods import Amount, Periods
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.trees import trees_of
 from raidlab.calibration.monitoring.samples import Capture, Quantity, RefusedError
 from raidlab.calibration.monitoring.source import Source
 from raidlab.devices.trees import table_of, tables_of
@@ -55,14 +56,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     periods = Periods()
     period = options.interval_s
     for source in sources:
-        repairs = json_text.Repairs()
-        try:
-            trees = json_text.documents(source.text(), repairs)
-        except ValueError as error:
-            raise RefusedError(str(error), source="gcp") from None
-        for text in repairs.texts:
-            capture.note("repaired", "", text)
-        capture.repaired |= bool(repairs.texts)
+        trees = trees_of(source, capture)
         for each in _series(trees):
             metric = table_of(each["metric"])
             kind = str(metric.get("type", "")).rpartition("/")[2]

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from raidlab.calibration.monitoring import json_text, legends
+from raidlab.calibration.monitoring import legends
 from raidlab.calibration.monitoring.counters import Counter, rates
 from raidlab.calibration.monitoring.legends import Named
 from raidlab.calibration.monitoring.points import Points
 from raidlab.calibration.monitoring.readers.delimited import KEYS, finish
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
-from raidlab.calibration.monitoring.samples import Capture, RefusedError
+from raidlab.calibration.monitoring.readers.trees import trees_of
+from raidlab.calibration.monitoring.samples import Capture
 from raidlab.calibration.monitoring.source import Source
 from raidlab.devices.trees import table_of
 
@@ -105,14 +106,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     capture = Capture("grafana", zone="Z")
     points, unknown = Points(), list[str]()
     for source in sources:
-        repairs = json_text.Repairs()
-        try:
-            trees = json_text.documents(source.text(), repairs)
-        except ValueError as error:
-            raise RefusedError(str(error), source="grafana") from None
-        for text in repairs.texts:
-            capture.note("repaired", "", text)
-        capture.repaired |= bool(repairs.texts)
+        trees = trees_of(source, capture)
         for fields in (frame for tree in trees for frame in _frames(tree)):
             times = next((each.values for each in fields if each.is_time), [])
             for field in fields:

@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 import numpy as np
 
@@ -24,7 +25,9 @@ from raidlab.calibration.monitoring.samples import Array, Boot, Capture, Quantit
 from raidlab.calibration.monitoring.source import Source
 
 Q = Quantity
+_LEAST_COMMAS: Final = 4
 _DIGITS = str.maketrans("123456789", "0" * 9)
+_GSTAT = re.compile(r"dT:\s*([\d.]+)s\s+w:")
 _BANNER = re.compile(r"^(Linux|SunOS|FreeBSD|AIX|HP-UX)\s+(\S+)\s+\(?([^\s()]+)\)?")
 
 
@@ -70,6 +73,8 @@ class IostatText:
     cut: bool = False
     whole: bool = False
     """True if a blank line ended the last table."""
+    gstat: bool = False
+    """True if gstat printed it: that has no report since boot."""
     simulated: bool = False
     """True if `raidlab run --iostat` printed it: that has no report since boot."""
     step_known: set[tuple[Layout, str]] = field(default_factory=set)
@@ -92,6 +97,8 @@ class IostatText:
 
     def line(self, line: str) -> None:
         """One line."""
+        if line.startswith("dT:") and self._gstat(line):
+            return
         if self.batch is not None and self.header is not None:
             if line and not line.isspace():
                 if self._row(line):
@@ -105,6 +112,18 @@ class IostatText:
         if not text:
             return
         self._other(text)
+
+    def _gstat(self, text: str) -> bool:
+        """True for the line that begins a report of gstat, with the seconds that it covers."""
+        found = _GSTAT.match(text)
+        if found is None:
+            return False
+        self.header = self.batch = None
+        self._begin(None)
+        self.reports.elapsed[self.reports.at] = float(found[1])
+        self.seen = set()
+        self.gstat = True
+        return True
 
     def _row(self, line: str) -> bool:
         layout, batch = self.header, self.batch
@@ -121,7 +140,8 @@ class IostatText:
                 self.count += 1
                 return True
         if layout.device_last:
-            rest, _, name = line.rstrip().rpartition(" ")
+            # gstat has a bar before the name.
+            rest, _, name = line.replace("| ", " ").rstrip().rpartition(" ")
         else:
             parts = line.split(None, 1)
             name, rest = parts[0], parts[1] if len(parts) > 1 else ""
@@ -271,7 +291,7 @@ class IostatText:
             raise RefusedError("no device has a row in it", source=self.capture.source)
         self._leave_out_cut()
         self.reports.finish(self.capture)
-        if self.simulated:
+        if self.simulated or self.gstat:
             self.capture.boot = Boot.NEVER
         return self.capture
 
@@ -324,7 +344,7 @@ def _recognises(head: str) -> float:
             if first == "DEV" or clock.parse(first) is not None:
                 return 0.0
             return 0.2 if first.startswith("#") else 0.8
-    return 0.0
+    return 0.8 if _by_commas(head) else 0.0
 
 
 def _read(sources: Sequence[Source], options: Options) -> Capture:
@@ -336,6 +356,9 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
             timed = any(_stamp_line(line.strip()) is not None for line in bare)
             for line in unstamped(source.lines(), _is_heading, timed=timed):
                 reader.line(line)
+        elif _by_commas(source.head):
+            for line in source.lines():
+                reader.line(line.replace(",", " "))
         elif blocks is not None:
             for block in blocks:
                 read_block(reader, block)
@@ -346,6 +369,16 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     columns = {name for layout in reader.layouts.values() for name in layout.columns}
     capture.version = version_of(columns)
     return capture
+
+
+def _by_commas(head: str) -> bool:
+    """True if commas part the columns, as with `iostat -r` of Solaris."""
+    lines = [
+        line.replace(",", " ").strip()
+        for line in head.splitlines()
+        if line.count(",") > _LEAST_COMMAS
+    ]
+    return any(header_of(line) for line in lines)
 
 
 def _is_heading(line: str) -> bool:

@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from raidlab.calibration.monitoring import json_text, legends
+from raidlab.calibration.monitoring import legends
 from raidlab.calibration.monitoring.counters import Counter, rates
 from raidlab.calibration.monitoring.legends import Named
 from raidlab.calibration.monitoring.points import Points
 from raidlab.calibration.monitoring.readers.delimited import KEYS
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.trees import trees_of
 from raidlab.calibration.monitoring.samples import Capture, RefusedError, Unnamed
 from raidlab.calibration.monitoring.source import Source
 
@@ -115,14 +116,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
         if _is_promtool(source.head.lstrip("\ufeff")):
             results += _promtool(source)
             continue
-        repairs = json_text.Repairs()
-        try:
-            trees = json_text.documents(source.text(), repairs)
-        except ValueError as error:
-            raise RefusedError(str(error), source="prometheus") from None
-        for text in repairs.texts:
-            capture.note("repaired", "", text)
-        capture.repaired |= bool(repairs.texts)
+        trees = trees_of(source, capture)
         errors = [
             t.get("error") for t in trees if isinstance(t, dict) and t.get("status") == "error"
         ]

@@ -44,5 +44,7 @@ def unstamped(lines: Iterable[str], begins: Callable[[str], bool], *, timed: boo
         found = _STAMP.match(line)
         text = line if found is None else line[found.end() :]
         if found is not None and not timed and begins(text):
+            # A blank line ends the table before, where a filter has taken it away.
+            yield ""
             yield found[1]
         yield text

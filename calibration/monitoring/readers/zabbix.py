@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from raidlab.calibration.monitoring import json_text, legends
+from raidlab.calibration.monitoring import legends
 from raidlab.calibration.monitoring.counters import Counter
 from raidlab.calibration.monitoring.points import Points
 from raidlab.calibration.monitoring.readers.delimited import finish
 from raidlab.calibration.monitoring.readers.reader import Options, Reader
+from raidlab.calibration.monitoring.readers.trees import trees_of
 from raidlab.calibration.monitoring.samples import Capture, RefusedError
 from raidlab.calibration.monitoring.source import Source
 
@@ -35,14 +36,7 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     capture = Capture("zabbix", zone="Z")
     objects: list[Mapping[str, object]] = []
     for source in sources:
-        repairs = json_text.Repairs()
-        try:
-            trees = json_text.documents(source.text(), repairs)
-        except ValueError as error:
-            raise RefusedError(str(error), source="zabbix") from None
-        for text in repairs.texts:
-            capture.note("repaired", "", text)
-        capture.repaired |= bool(repairs.texts)
+        trees = trees_of(source, capture)
         objects += [each for tree in trees for each in _objects(tree)]
     keys = {
         str(each["itemid"]): str(each.get("key_") or each.get("key"))

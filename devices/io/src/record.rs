@@ -282,6 +282,12 @@ impl Io {
         ByteRange::new(self.offset, self.bytes)
     }
 
+    /// Keeps it waiting while its children are being sent.
+    #[inline]
+    pub fn hold(&mut self) {
+        self.pending += 1;
+    }
+
     /// Accounts the time from `mark` to `until` to `part`; nothing if `until` is not later.
     #[inline]
     pub fn charge(&mut self, part: Part, until: Time) {

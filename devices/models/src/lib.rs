@@ -5,6 +5,7 @@
 
 #![cfg_attr(not(test), warn(clippy::cognitive_complexity, clippy::too_many_lines))]
 
+mod bounds;
 mod c_states;
 mod controller;
 mod device;
@@ -29,6 +30,7 @@ mod volume;
 mod xpoint;
 
 pub use crate::stripe_thread::{PageTimes, STRIPE_PAGE, StripeThread};
+pub use bounds::Bounds;
 pub use c_states::CStateParams;
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,

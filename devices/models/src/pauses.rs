@@ -7,6 +7,7 @@
 //! exponentials to long-tail distributions", Performance Evaluation 31, 1998). Commands in the
 //! device go on. docs/explanation/pauses.md has the equations.
 
+use crate::bounds::AtLeast;
 use crate::fault::Fault;
 use raidlab_kernel::{Nanos, Stream, Time};
 use schemars::JsonSchema;
@@ -17,21 +18,30 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct PauseParams {
     /// Mean time from the end of a pause to the next.
+    #[schemars(transform = Self::EVERY_NS.said())]
     pub every_ns: Nanos,
     /// Mean length.
+    #[schemars(transform = Self::LENGTH_NS.said())]
     pub length_ns: Nanos,
+}
+
+impl PauseParams {
+    /// Nanoseconds from one pause to the next.
+    pub(crate) const EVERY_NS: AtLeast<u64> = AtLeast(1_000);
+    /// Nanoseconds of a pause.
+    pub(crate) const LENGTH_NS: AtLeast<u64> = AtLeast(1);
 }
 
 impl PauseParams {
     /// What is out of its range.
     pub fn faults(&self) -> Vec<Fault> {
         [
-            ("every_ns", self.every_ns, 1_000),
-            ("length_ns", self.length_ns, 1),
+            ("every_ns", self.every_ns, Self::EVERY_NS),
+            ("length_ns", self.length_ns, Self::LENGTH_NS),
         ]
         .into_iter()
-        .filter(|&(_, time, least)| time.0 < least)
-        .map(|(key, time, least)| Fault::new(key, time.0, format!("{least} or more")))
+        .filter(|&(_, time, least)| !least.holds(time.0))
+        .map(|(key, time, least)| Fault::new(key, time.0, least.to_string()))
         .collect()
     }
 }

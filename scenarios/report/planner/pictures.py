@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from raidlab.scenarios.capacity.answer import Answer, fits, price
 from raidlab.scenarios.capacity.candidates import Candidate
-from raidlab.scenarios.report.look import BLUE, GREY, VERMILLION, dress, line, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import BLUE, GREY, VERMILLION, log_axis
 from raidlab.scenarios.report.page import Picture
 from raidlab.scenarios.results.number_text import figure, part_name
 from raidlab.scenarios.results.row import Row, measured
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 
 _LOADS = 3
 """Loads whose time is drawn: the slowest ones."""
@@ -42,27 +38,23 @@ def pictures(found: Answer, why: Callable[[Candidate], str]) -> list[Picture]:
     return made + [_time(row, several=len(found.rows) > 1) for row in slowest[:_LOADS]]
 
 
-def _costs(found: Answer, drawn: Sequence[Candidate], why: Callable[[Candidate], str]) -> go.Figure:
-    import plotly.graph_objects as go
-
-    picture = go.Figure()
+def _costs(found: Answer, drawn: Sequence[Candidate], why: Callable[[Candidate], str]) -> Figure:
+    picture = chart(height=320)
     groups = (
         ("does not fit", GREY, "x", [each for each in drawn if not fits(each)]),
         ("fits", BLUE, "circle", [each for each in drawn if fits(each)]),
         ("recommended", VERMILLION, "star", [each for each in drawn if each is found.recommended]),
     )
     for name, colour, mark, own in groups:
-        picture.add_trace(
-            go.Scatter(
-                x=[price(each)[0] for each in own],
-                y=[(each.p99_us or 0.0) / 1e3 for each in own],
-                name=name,
-                mode="markers",
-                marker={"color": colour, "symbol": mark, "size": 16 if mark == "star" else 9},
-                hovertext=[f"{each.name}: {why(each) if each.out else 'fits'}" for each in own],
-            )
+        draw_curve(
+            picture,
+            name,
+            [price(each)[0] for each in own],
+            [(each.p99_us or 0.0) / 1e3 for each in own],
+            mode="markers",
+            marker={"color": colour, "symbol": mark, "size": 16 if mark == "star" else 9},
+            hovertext=[f"{each.name}: {why(each) if each.out else 'fits'}" for each in own],
         )
-    dress(picture, height=320)
     picture.update_layout(showlegend=True)
     picture.update_yaxes(**log_axis([(each.p99_us or 0.0) / 1e3 for each in drawn], "p99, ms"))
     unit = found.question.table.currency
@@ -75,23 +67,18 @@ def _costs(found: Answer, drawn: Sequence[Candidate], why: Callable[[Candidate],
 
 def _load(found: Answer) -> Picture:
     """p99 of the recommended candidate over the rate, with the load that it was chosen for."""
-    import plotly.graph_objects as go
-
     headroom, growth = found.headroom, found.question.growth
     assert headroom is not None
     served = [each for each in headroom.curve if each.served and each.p99_us]
-    picture = go.Figure()
-    picture.add_trace(
-        go.Scatter(
-            x=[each.iops for each in served],
-            y=[(each.p99_us or 0.0) / 1e3 for each in served],
-            name="p99",
-            mode="lines+markers",
-            hovertemplate="%{x:,.0f} IO/s: %{y:.3g} ms<extra></extra>",
-            **line(0),
-        )
+    picture = chart()
+    draw_curve(
+        picture,
+        "p99",
+        [each.iops for each in served],
+        [(each.p99_us or 0.0) / 1e3 for each in served],
+        at=0,
+        hover="%{x:,.0f} IO/s: %{y:.3g} ms<extra></extra>",
     )
-    dress(picture)
     own = min(headroom.curve, key=lambda each: abs(each.factor - growth))
     most = own.iops * headroom.factor / growth
     marks = [(own.iops, "the load")]

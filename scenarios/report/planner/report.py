@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
@@ -14,6 +16,7 @@ from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Text
 from raidlab.scenarios.report.planner.alternatives import fitting_table, reasons_table
 from raidlab.scenarios.report.planner.migration import copies, moving
 from raidlab.scenarios.report.planner.pictures import pictures
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.present import hours_table, picture, sentence
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import NO_WEAR, Judged, Source
@@ -305,6 +308,18 @@ def risks(found: Answer, best: Candidate) -> list[str]:
             text += ": less room than the error of the models"
         said.append(text + ".")
     return said
+
+
+def report(found: Answer) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [
+        *([hours_table(found.present)] if found.present is not None else []),
+        table(found), changes(found), doubts(found), others(found),
+    ]  # fmt: skip
+    shown = [each for each in tables if each.rows]
+    return Report(
+        found.question.title, answer(found), shown, found.assumptions, partial(plan_report, found)
+    )
 
 
 def plan_report(found: Answer, command: str = "") -> str:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.capacity.load import load_of
 from raidlab.scenarios.capacity.until import MODEL_ERROR, MONTHS, Lasting, Miss, Until, curves
-from raidlab.scenarios.report.look import GREY, dress, line, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import GREY, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _LINES = 4
 """Candidates that are drawn: those that last longest."""
@@ -105,6 +104,14 @@ def others(found: Until) -> Table:
     return Table("Other goals", columns, rows)
 
 
+def report(found: Until) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [each for each in (table(found), others(found)) if each.rows]
+    return Report(
+        found.question.title, answer(found), tables, notes(found), partial(until_report, found)
+    )
+
+
 def until_report(found: Until, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = []
@@ -158,24 +165,23 @@ def _pictures(found: Until) -> list[Picture]:
     return [Picture(said, f"{under}.", _over_time(drawn, bounds), wide=True)]
 
 
-def _over_time(drawn: Sequence[Lasting], bounds: Sequence[float]) -> go.Figure:
-    import plotly.graph_objects as go
-
-    picture = go.Figure()
+def _over_time(drawn: Sequence[Lasting], bounds: Sequence[float]) -> Figure:
+    picture = chart(height=380)
     values = list(bounds)
     for at, each in enumerate(drawn):
         points = [one for one in each.curve if one.p99_us]
         own = [(one.p99_us or math.nan) / 1e3 for one in points]
         values += own
-        picture.add_trace(
-            go.Scatter(
-                x=[one.month for one in points], y=own, name=each.name, mode="lines+markers",
-                hovertemplate="month %{x}: %{y:.3g} ms<extra></extra>", **line(at),
-            )
-        )  # fmt: skip
+        draw_curve(
+            picture,
+            each.name,
+            [one.month for one in points],
+            own,
+            at=at,
+            hover="month %{x}: %{y:.3g} ms<extra></extra>",
+        )
     for bound in bounds:
         picture.add_hline(y=bound, line={"color": GREY, "dash": "dash", "width": 2})
-    dress(picture, height=380)
     picture.update_layout(showlegend=True)
     picture.update_yaxes(**log_axis(values, "p99, ms"))
     picture.update_xaxes(title_text="months from now", rangemode="tozero")

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
 from raidlab.devices.printable import label
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, panels, write_note
 from raidlab.scenarios.report.look import (
     BLUE,
     GREY,
@@ -16,9 +15,7 @@ from raidlab.scenarios.report.look import (
     Axis,
     apart,
     depth_axis,
-    dress,
     end_label,
-    line,
     log_axis,
     part_marker,
 )
@@ -40,20 +37,15 @@ _BELOW_TITLE = 0.95
 """Where a legend hangs in a picture that has its title inside, as a share of its height."""
 
 
-def curves(summary: Sequence[Row], title: str) -> go.Figure:
+def curves(summary: Sequence[Row], title: str) -> Figure:
     """Rate over outstanding I/Os, and mean and 99th percentile of the latency below it."""
-    from plotly.subplots import make_subplots
-
-    both = make_subplots(
-        rows=2, cols=1, shared_xaxes=True, subplot_titles=("Rate", "Latency"), vertical_spacing=0.1
-    )
+    both = panels(2, height=720, apart=0.1, titles=("Rate", "Latency"))
     latencies = [latency(summary, name, ("mean", "p99")) for name, _ in _by_workload(summary)]
     for sources, row in (([rate(summary)], 1), (latencies, 2)):
         for source in sources:
             for trace in source.data:
                 trace.showlegend = row == 1
                 both.add_trace(trace, row=row, col=1)
-    dress(both, height=720)
     values = [value for each in latencies for trace in each.data for value in trace.y]
     both.update_yaxes(title_text="IO/s", rangemode="tozero", row=1, col=1)
     both.update_yaxes(_latency_axis(values), row=2, col=1)
@@ -65,10 +57,10 @@ def curves(summary: Sequence[Row], title: str) -> go.Figure:
     return both
 
 
-def rate(summary: Sequence[Row], knee: Row | None = None) -> go.Figure:
+def rate(summary: Sequence[Row], knee: Row | None = None) -> Figure:
     """IO/s over outstanding I/Os, with the 95 % interval."""
-    drawn, axis = go.Figure(), _Axis(summary)
-    groups = _by_workload(summary)
+    axis, groups = _Axis(summary), _by_workload(summary)
+    drawn = chart(labels=96 if len(groups) > 1 else 24)
     for at, (name, rows) in enumerate(groups):
         low, high = (
             [
@@ -77,19 +69,15 @@ def rate(summary: Sequence[Row], knee: Row | None = None) -> go.Figure:
             ]
             for end in (0, 1)
         )
-        drawn.add_trace(
-            go.Scatter(
-                x=axis.of(rows),
-                y=[row["iops"] for row in rows],
-                error_y={"type": "data", "array": high, "arrayminus": low, "thickness": 1},
-                name=name if len(groups) > 1 else "IO/s",
-                text=[_hover(row) for row in rows],
-                hovertemplate="%{text}<extra></extra>",
-                mode="lines+markers",
-                **line(at),
-            )
+        draw_curve(
+            drawn,
+            name if len(groups) > 1 else "IO/s",
+            axis.of(rows),
+            [row["iops"] for row in rows],
+            at=at,
+            texts=[_hover(row) for row in rows],
+            error_y={"type": "data", "array": high, "arrayminus": low, "thickness": 1},
         )
-    dress(drawn, labels=96 if len(groups) > 1 else 24)
     drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r")
     axis.lay(drawn)
     _name_lines(drawn, [(name, _place(axis, rows), rows[-1]["iops"]) for name, rows in groups])
@@ -102,26 +90,22 @@ def latency(
     workload: str,
     shown: Sequence[str] = tuple(_PERCENTILES),
     knee: Row | None = None,
-) -> go.Figure:
+) -> Figure:
     """Latency of one workload over outstanding I/Os, logarithmic unless one is 0."""
-    drawn, axis = go.Figure(), _Axis(summary)
+    drawn, axis = chart(labels=64), _Axis(summary)
     known = [row for row in summary if row["workload"] == workload and row["latency_us"]]
     values: list[float] = []
     for at, key in enumerate(shown):
         y = [figures_of(measured(row))[key] / 1e3 for row in known]
         values += y
-        drawn.add_trace(
-            go.Scatter(
-                x=axis.of(known),
-                y=y,
-                name=_PERCENTILES.get(key, key),
-                text=[_hover(row) for row in known],
-                hovertemplate="%{text}<extra></extra>",
-                mode="lines+markers",
-                **line(at),
-            )
+        draw_curve(
+            drawn,
+            _PERCENTILES.get(key, key),
+            axis.of(known),
+            y,
+            at=at,
+            texts=[_hover(row) for row in known],
         )
-    dress(drawn, labels=64)
     drawn.update_yaxes(_latency_axis(values))
     axis.lay(drawn)
     if known:
@@ -142,7 +126,7 @@ def _place(axis: _Axis, rows: Sequence[Row]) -> float:
     return math.log10(axis.of(rows)[-1])
 
 
-def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> None:
+def _name_lines(drawn: Figure, ends: Sequence[tuple[str, float, float]]) -> None:
     """Names at the ends of up to four lines, else a legend."""
     if len(ends) < 2:
         return
@@ -159,16 +143,22 @@ def _name_lines(drawn: go.Figure, ends: Sequence[tuple[str, float, float]]) -> N
         end_label(drawn, (place, height), name)
 
 
-def _mark(drawn: go.Figure, axis: _Axis, knee: Row | None) -> None:
+def _mark(drawn: Figure, axis: _Axis, knee: Row | None) -> None:
     """A dotted line where more outstanding I/Os only wait."""
     if knee is None or not asked(knee):
         return
     (at,) = axis.of([knee])
     drawn.add_vline(x=at, line={"color": GREY, "dash": "dot", "width": 1.5})
-    drawn.add_annotation(
-        x=math.log10(at), y=1, yref="paper", yanchor="top", xanchor="right", xshift=-4,
-        text=f"knee {at:.15g}", showarrow=False, font={"size": 13},
-    )  # fmt: skip
+    write_note(
+        drawn,
+        math.log10(at),
+        1,
+        f"knee {at:.15g}",
+        yref="paper",
+        yanchor="top",
+        xanchor="right",
+        xshift=-4,
+    )
 
 
 def _latency_axis(values: Sequence[float]) -> Mapping[str, object]:
@@ -192,37 +182,37 @@ def parts_of(rows: Sequence[Row]) -> tuple[list[str], list[str]]:
     return large or named, [part for part in named if large and 0 < shares[part] < _LITTLE_SHARE]
 
 
-def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
+def breakdown(summary: Sequence[Row], workload: str) -> Figure:
     """Shares of the mean latency by part, a bar a queue depth with its milliseconds above.
 
     One point is one bar that lies, with names beside its parts.
     """
     rows = [row for row in summary if row["workload"] == workload]
     large, small = parts_of(rows)
-    drawn, axis = go.Figure(), _Axis(summary)
-    flat = len(rows) == 1
+    axis, flat = _Axis(summary), len(rows) == 1
     groups = [(part, [part]) for part in large] + ([("other", small)] if small else [])
+    drawn = chart(height=max(160, 60 + 34 * len(groups)) if flat else 340)
     for part, members in groups:
         values = [
             100 * sum(row["breakdown_us"].get(each, 0.0) for each in members) / (_total(row) or 1.0)
             for row in rows
         ]
-        drawn.add_trace(
-            go.Bar(
-                x=values if flat else axis.words(rows),
-                y=[part_name(part)] if flat else values,
-                orientation="h" if flat else "v",
-                name=part_name(part),
-                marker=part_marker(part, outline=0.75),
-                text=[f"{value:.0f} %" for value in values] if flat else None,
-                textposition="outside" if flat else "none",
-                cliponaxis=False,
-                hovertemplate="%{y}: %{x:.1f} %<extra></extra>"
+        draw_bars(
+            drawn,
+            part_name(part),
+            values if flat else axis.words(rows),
+            [part_name(part)] if flat else values,
+            hover=(
+                "%{y}: %{x:.1f} %<extra></extra>"
                 if flat
-                else "%{x} " + axis.unit + ", " + part_name(part) + ": %{y:.1f} %<extra></extra>",
-            )
+                else "%{x} " + axis.unit + ", " + part_name(part) + ": %{y:.1f} %<extra></extra>"
+            ),
+            orientation="h" if flat else "v",
+            marker=part_marker(part, outline=0.75),
+            text=[f"{value:.0f} %" for value in values] if flat else None,
+            textposition="outside" if flat else "none",
+            cliponaxis=False,
         )
-    dress(drawn, height=max(160, 60 + 34 * len(drawn.data)) if flat else 340)
     if flat:
         drawn.update_xaxes(title_text="share of the mean latency, %", range=[0, 112])
         drawn.update_yaxes(type="category", autorange="reversed", showgrid=False)
@@ -231,12 +221,9 @@ def breakdown(summary: Sequence[Row], workload: str) -> go.Figure:
     return drawn
 
 
-def _stack(drawn: go.Figure, rows: Sequence[Row], axis: _Axis) -> None:
+def _stack(drawn: Figure, rows: Sequence[Row], axis: _Axis) -> None:
     for at, row in enumerate(rows):
-        drawn.add_annotation(
-            x=at, y=100, yanchor="bottom", text=digits(_total(row) / 1e3), showarrow=False,
-            font={"size": 12},
-        )  # fmt: skip
+        write_note(drawn, at, 100, digits(_total(row) / 1e3), size=12, yanchor="bottom")
     drawn.update_layout(barmode="stack", showlegend=True, margin_t=84)
     drawn.update_xaxes(title_text=axis.title or None, type="category", tickangle=0)
     drawn.update_yaxes(title_text="share of the mean latency, %", range=[0, 108], minallowed=0)
@@ -250,7 +237,7 @@ _BEYOND = 3
 """Times the highest recorded rate: a warm-up that is faster is cut off."""
 
 
-def timeline(row: Row) -> go.Figure:
+def timeline(row: Row) -> Figure:
     """Rate over simulated time of one run."""
     drawn_line = row["timeline"]
     longest = max(drawn_line["t_s"], default=0.0)
@@ -258,17 +245,16 @@ def timeline(row: Row) -> go.Figure:
         (each for each in ((3600.0, "hours"), (60.0, "minutes")) if longest >= 3 * each[0]),
         (1.0, "seconds"),
     )
-    drawn = go.Figure(
-        go.Scatter(
-            x=[t / scale for t in drawn_line["t_s"]],
-            y=drawn_line["iops"],
-            mode="lines",
-            name="IO/s",
-            line={"color": BLUE, "width": 2},
-            hovertemplate="%{x:.3g} " + unit + ": %{y:,.0f} IO/s<extra></extra>",
-        )
+    drawn = chart()
+    draw_curve(
+        drawn,
+        "IO/s",
+        [t / scale for t in drawn_line["t_s"]],
+        drawn_line["iops"],
+        hover="%{x:.3g} " + unit + ": %{y:,.0f} IO/s<extra></extra>",
+        mode="lines",
+        line={"color": BLUE, "width": 2},
     )
-    dress(drawn)
     drawn.update_xaxes(title_text=f"simulated time, {unit}")
     drawn.update_yaxes(title_text="IO/s", rangemode="tozero", tickformat=",~r")
     warm_up = row["warm_up_s"] / scale
@@ -281,9 +267,7 @@ def timeline(row: Row) -> go.Figure:
         drawn.add_vrect(
             x0=0, x1=warm_up, fillcolor=GREY, opacity=0.2, line_width=0, layer="below",
         )  # fmt: skip
-        drawn.add_annotation(
-            x=0, y=1, yref="paper", yanchor="top", xanchor="left", text="warm-up", showarrow=False
-        )
+        write_note(drawn, 0, 1, "warm-up", size=None, yref="paper", yanchor="top", xanchor="left")
         # A cache that fills may be a hundred times as fast: it runs out of the picture.
         if recorded and max(drawn_line["iops"]) > _BEYOND * max(recorded) > 0:
             drawn.update_yaxes(range=[0, 1.3 * max(recorded)])
@@ -393,6 +377,6 @@ class _Axis:
         found["title_text"] = self.title or None
         return found
 
-    def lay(self, drawn: go.Figure) -> None:
+    def lay(self, drawn: Figure) -> None:
         """Puts a logarithmic axis under the picture."""
         drawn.update_xaxes(self.layout())

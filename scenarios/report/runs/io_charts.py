@@ -6,10 +6,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import plotly.graph_objects as go
-
 from raidlab.devices.printable import label, printable
-from raidlab.scenarios.report.look import PARTS, dress, part_marker
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars
+from raidlab.scenarios.report.look import PARTS, part_marker
 from raidlab.scenarios.report.runs.io_lanes import WAITS, in_path_order
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import part_name
@@ -124,7 +123,7 @@ def short_names(ios: Sequence[IoRow]) -> dict[str, str]:
     return {name: printable(short(name)) for name in names}
 
 
-def lives(ios: Sequence[IoRow]) -> go.Figure:
+def lives(ios: Sequence[IoRow]) -> Figure:
     """A row for each I/O: the stages of its critical path over time."""
     short = short_names(ios)
     bars = [
@@ -142,7 +141,7 @@ def lives(ios: Sequence[IoRow]) -> go.Figure:
     return figure
 
 
-def work(ios: Sequence[IoRow]) -> go.Figure:
+def work(ios: Sequence[IoRow]) -> Figure:
     """A row for each component: what it worked on, and for which I/O."""
     short = short_names(ios)
     bars = [
@@ -174,32 +173,37 @@ def work(ios: Sequence[IoRow]) -> go.Figure:
 
 def _gantt(
     ios: Sequence[IoRow], bars: Sequence[tuple[str, Stage, Any, str | int]], subject: str
-) -> go.Figure:
+) -> Figure:
     """Bars over time by part: part, stage, row, and what else is said of it."""
     begin = min(io["issued_ns"] for io in ios)
     end = max(io["issued_ns"] + io["latency_ns"] for io in ios)
     scale, unit = (1e6, "ms") if end - begin >= 2_000_000 else (1e3, "us")
-    figure = go.Figure()
+    figure = chart()
     for part in PARTS:
         own = [bar for bar in bars if bar[0] == part]
         if not own:
             continue
-        figure.add_trace(
-            go.Bar(
-                orientation="h",
-                base=[(stage["begin_ns"] - begin) / scale for _, stage, _, _ in own],
-                x=[(stage["end_ns"] - stage["begin_ns"]) / scale for _, stage, _, _ in own],
-                y=[row for _, _, row, _ in own],
-                text=[more if isinstance(more, int) else label(more) for *_, more in own],
-                textposition="none",
-                name=part_name(part),
-                width=0.8,
-                marker=part_marker(part),
-                hovertemplate=subject + part_name(part) + ": %{x:.4~g} " + unit
-                + " from %{base:.6~g} " + unit + "<extra></extra>",
-            )
-        )  # fmt: skip
-    dress(figure)
+        draw_bars(
+            figure,
+            part_name(part),
+            [(stage["end_ns"] - stage["begin_ns"]) / scale for _, stage, _, _ in own],
+            [row for _, _, row, _ in own],
+            hover=(
+                subject
+                + part_name(part)
+                + ": %{x:.4~g} "
+                + unit
+                + " from %{base:.6~g} "
+                + unit
+                + "<extra></extra>"
+            ),
+            orientation="h",
+            base=[(stage["begin_ns"] - begin) / scale for _, stage, _, _ in own],
+            text=[more if isinstance(more, int) else label(more) for *_, more in own],
+            textposition="none",
+            width=0.8,
+            marker=part_marker(part),
+        )
     figure.update_layout(
         barmode="overlay", showlegend=True, margin_t=84, meta={"zoom": True},
         dragmode="zoom",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-import plotly.graph_objects as go
-
-from raidlab.scenarios.report.look import ORANGE, VERMILLION, dress, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve
+from raidlab.scenarios.report.look import ORANGE, VERMILLION, log_axis
 from raidlab.scenarios.report.tables import Column, Table
 from raidlab.scenarios.results.latency_map import (
     bin_end,
@@ -31,7 +30,7 @@ _COLUMNS = 40
 """Columns that a picture has at most."""
 
 
-def figure(over_time: MapReport, begin_s: float) -> go.Figure:
+def figure(over_time: MapReport, begin_s: float) -> Figure:
     """A field for each column of time and each quarter of a power of two of the latency.
 
     Args:
@@ -56,22 +55,20 @@ def figure(over_time: MapReport, begin_s: float) -> go.Figure:
             if inside:
                 name = next(name for least, name, _ in _SHADES if inside / count >= least)
                 fields[name].append(((begin + end) / 2 * scale, low / 1e3, (high - low) / 1e3))
-    drawn = go.Figure()
+    drawn = chart(height=360)
     for _, name, strength in _SHADES:
         own = fields[name]
-        drawn.add_trace(
-            go.Bar(
-                x=[middle for middle, _, _ in own],
-                width=scale * (ends[0] - begin_s),
-                base=[low for _, low, _ in own],
-                y=[height for *_, height in own],
-                name=name,
-                marker={"color": f"rgba({_COLOUR}, {strength})", "line": {"width": 0}},
-                hovertemplate="%{base:.3~g} ms and more: " + name + "<extra></extra>",
-            )
+        draw_bars(
+            drawn,
+            name,
+            [middle for middle, _, _ in own],
+            [height for *_, height in own],
+            hover="%{base:.3~g} ms and more: " + name + "<extra></extra>",
+            width=scale * (ends[0] - begin_s),
+            base=[low for _, low, _ in own],
+            marker={"color": f"rgba({_COLOUR}, {strength})", "line": {"width": 0}},
         )
     _lines(drawn, begins, ends, columns, scale)
-    dress(drawn, height=360)
     drawn.update_layout(barmode="overlay", showlegend=True, margin_t=64)
     drawn.update_xaxes(
         title_text=f"simulated time, {unit}", range=[begins[0] * scale, ends[-1] * scale]
@@ -81,7 +78,7 @@ def figure(over_time: MapReport, begin_s: float) -> go.Figure:
 
 
 def _lines(
-    drawn: go.Figure,
+    drawn: Figure,
     begins: Sequence[float],
     ends: Sequence[float],
     columns: Sequence[Sequence[Sequence[int]]],
@@ -97,15 +94,14 @@ def _lines(
         ]
         if not any(values):
             continue
-        drawn.add_trace(
-            go.Scatter(
-                x=[scale * (a + b) / 2 for a, b in zip(begins, ends, strict=True)],
-                y=[None if value is None else value / 1e3 for value in values],
-                mode="lines",
-                name=name,
-                line={"color": colour, "width": 2},
-                hovertemplate=f"{name} " + "%{y:.3~g} ms<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            name,
+            [scale * (a + b) / 2 for a, b in zip(begins, ends, strict=True)],
+            [None if value is None else value / 1e3 for value in values],
+            hover=f"{name} " + "%{y:.3~g} ms<extra></extra>",
+            mode="lines",
+            line={"color": colour, "width": 2},
         )
 
 

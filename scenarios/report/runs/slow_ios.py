@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from raidlab.devices.printable import label
-from raidlab.scenarios.report.look import PARTS, dress, part_marker
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars
+from raidlab.scenarios.report.look import PARTS, part_marker
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import part_name
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.results.slow_cause import CAUSES, cause
 from raidlab.scenarios.spec.run_result import SlowIo
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 DRAWN = 100
 """Bars that a picture has at most."""
@@ -45,31 +42,26 @@ def table(rows: Sequence[Row], most: int) -> Table | None:
     return Table("The slowest I/Os", columns, lines)
 
 
-def figure(row: Row) -> go.Figure:
+def figure(row: Row) -> Figure:
     """A bar for each of a row's slowest I/Os, of its parts; small ones of all bars are one."""
-    import plotly.graph_objects as go
-
     slowest = row["slowest"][:DRAWN]
     ranks = list(range(1, len(slowest) + 1))
     causes = [label(cause(slow)) for slow in slowest]
-    drawn = go.Figure()
+    drawn = chart(height=360)
     for name, parts in _groups(slowest):
         values = [
             sum(slow["breakdown_us"].get(part, 0.0) for part in parts) / 1e3 for slow in slowest
         ]
-        drawn.add_trace(
-            go.Bar(
-                x=ranks,
-                y=values,
-                name=part_name(name),
-                text=causes,
-                textposition="none",
-                marker=part_marker(name),
-                hovertemplate="number %{x}: %{text}<br>" + part_name(name)
-                + " %{y:.3~g} ms<extra></extra>",
-            )
-        )  # fmt: skip
-    dress(drawn, height=360)
+        draw_bars(
+            drawn,
+            part_name(name),
+            ranks,
+            values,
+            hover=("number %{x}: %{text}<br>" + part_name(name) + " %{y:.3~g} ms<extra></extra>"),
+            text=causes,
+            textposition="none",
+            marker=part_marker(name),
+        )
     drawn.update_layout(barmode="stack", showlegend=True, margin_t=84, bargap=0.1)
     drawn.update_xaxes(title_text="rank, the slowest first", range=[0.4, len(slowest) + 0.6])
     drawn.update_yaxes(title_text="latency, ms", rangemode="tozero")

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import log10
-from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import GREY, dress, line, tick
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
+from raidlab.scenarios.report.look import GREY, tick
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.bottleneck import PLURALS
 from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.studies.compression import Compression, Point
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
 _HALF = 0.5
 MIB = 1 << 20
 _LITTLE_GAIN = 0.05
 """Gain that is none."""
+
+
+def report(found: Compression) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(
+        found.title, answer(found), [table(found)], page=partial(compression_report, found)
+    )
 
 
 def compression_report(found: Compression, command: str = "") -> str:
@@ -151,29 +157,23 @@ def table(found: Compression) -> Table:
     return Table("By load and the share that compression saves", columns, rows)
 
 
-def picture(points: Sequence[Point], top: float) -> go.Figure:
+def picture(points: Sequence[Point], top: float) -> Figure:
     """The gain of one load over incompressible data, with the limits along its line."""
-    import plotly.graph_objects as go
-
     found = gains(points)
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=[100 * point.compressible for point, _ in found],
-            y=[times for _, times in found],
-            name="times as fast",
-            mode="lines+markers",
-            text=[
-                f"{100 * point.compressible:.0f} %: {figure(point.iops, 'IO/s')},"
-                f" {figure(point.mib_per_s * MIB / 1e6, 'MB/s')},"
-                f" {' '.join(_limit(point))}"
-                for point, _ in found
-            ],
-            hovertemplate="%{text}<extra></extra>",
-            **line(0),
-        )
+    drawn = chart(labels=32)
+    draw_curve(
+        drawn,
+        "times as fast",
+        [100 * point.compressible for point, _ in found],
+        [times for _, times in found],
+        at=0,
+        texts=[
+            f"{100 * point.compressible:.0f} %: {figure(point.iops, 'IO/s')},"
+            f" {figure(point.mib_per_s * MIB / 1e6, 'MB/s')},"
+            f" {' '.join(_limit(point))}"
+            for point, _ in found
+        ],
     )
-    dress(drawn, labels=32)
     ticks = [each for each in (0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100) if each <= 1.3 * top]
     drawn.update_yaxes(
         title_text="times the rate", type="log", tickvals=ticks,
@@ -187,10 +187,14 @@ def picture(points: Sequence[Point], top: float) -> go.Figure:
     for point, times in found:
         name, _ = _limit(point)
         if name and name != before:
-            drawn.add_annotation(
-                x=100 * point.compressible, y=log10(times), yshift=10, yanchor="bottom",
-                text=name, showarrow=False, xanchor="left" if times < 0.8 * top else "right",
-                font={"size": 13},
-            )  # fmt: skip
+            write_note(
+                drawn,
+                100 * point.compressible,
+                log10(times),
+                name,
+                yshift=10,
+                yanchor="bottom",
+                xanchor="left" if times < 0.8 * top else "right",
+            )
         before = name
     return drawn

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
 from raidlab.scenarios.report.look import (
     GREY,
     LINES,
@@ -20,14 +21,12 @@ from raidlab.scenarios.report.look import (
     log_axis,
 )
 from raidlab.scenarios.report.page import Box, Evidence, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits, figure
 from raidlab.scenarios.spec.loads import PROFILES, Profile
 from raidlab.scenarios.studies.controllers import AREA, Comparison, Curve
 from raidlab.scenarios.studies.levels import IOS_PER_WRITE, SmallWrites
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _ALIKE_SHARE = 0.02
 """Controllers whose rates differ by no more than this at every depth share a line."""
@@ -47,6 +46,14 @@ class Line:
 
     names: tuple[str, ...]
     curve: Curve
+
+
+def report(found: Comparison) -> Report:
+    """What a terminal shows, and the page."""
+    title = f"Controllers with up to {found.drives} drives, RAID 0"
+    return Report(
+        title, answer(found), terminal_tables(found), page=partial(controllers_report, found)
+    )
 
 
 def controllers_report(found: Comparison, command: str = "") -> str:
@@ -315,37 +322,33 @@ def _alike(one: Curve, other: Curve) -> bool:
     return same_system and all(abs(a - b) <= _ALIKE_SHARE * max(a, b) for a, b in pairs)
 
 
-def picture(found: Comparison, kind: str, profile: str) -> go.Figure:
+def picture(found: Comparison, kind: str, profile: str) -> Figure:
     """Rates over what is outstanding, and what the drives would give without a controller."""
-    import plotly.graph_objects as go
-
     curves = [c for c in found.curves if (c.kind, c.profile) == (kind, profile)]
     # A controller looks the same in every picture.
     places = {name: at for at, name in enumerate(dict.fromkeys(c.controller for c in found.curves))}
-    drawn, groups = go.Figure(), lines(curves)
+    groups = lines(curves)
+    direct = len(groups) <= _DIRECT_LABELS
+    drawn = chart(
+        height=340 if direct else 380 + 22 * -(-len(groups) // 2), labels=150 if direct else 24
+    )
     for each in groups:
         curve, at = each.curve, places[each.names[0]]
         colour = _colour(at)
-        drawn.add_trace(
-            go.Scatter(
-                x=curve.outstanding,
-                y=rates(curve),
-                name=f"{', '.join(each.names)}: {_limit(curve)}",
-                mode="lines+markers",
-                line={"color": colour, "dash": _DASHES[at // len(LINES) % 3], "width": 2.5},
-                marker={"size": 8, "symbol": MARKS[at % len(MARKS)], "color": colour},
-                customdata=[_limit(curve, point) for point in range(len(curve.outstanding))],
-                hovertemplate="%{x} outstanding: %{y:,.0f} "
+        draw_curve(
+            drawn,
+            f"{', '.join(each.names)}: {_limit(curve)}",
+            curve.outstanding,
+            rates(curve),
+            hover=(
+                "%{x} outstanding: %{y:,.0f} "
                 + _unit(profile)
-                + f"<br>busiest: %{{customdata}}<extra>{each.names[0]}</extra>",
-            )
+                + f"<br>busiest: %{{customdata}}<extra>{each.names[0]}</extra>"
+            ),
+            line={"color": colour, "dash": _DASHES[at // len(LINES) % 3], "width": 2.5},
+            marker={"size": 8, "symbol": MARKS[at % len(MARKS)], "color": colour},
+            customdata=[_limit(curve, point) for point in range(len(curve.outstanding))],
         )
-    direct = len(groups) <= _DIRECT_LABELS
-    dress(
-        drawn,
-        height=340 if direct else 380 + 22 * -(-len(groups) // 2),
-        labels=150 if direct else 24,
-    )
     drawn.update_xaxes(depth_axis(curves[0].outstanding))
     values = [rate for curve in curves for rate in rates(curve)]
     wide = max(values) > _DECADE * min(values)
@@ -370,7 +373,7 @@ def _colour(at: int) -> str:
 
 
 def _alone(
-    drawn: go.Figure,
+    drawn: Figure,
     found: Comparison,
     curves: Sequence[Curve],
     place: Callable[[float], float],
@@ -383,14 +386,20 @@ def _alone(
         rate = count * rates(alone)[alone.best]
         highest = max(highest, rate)
         drawn.add_hline(y=rate, line={"color": GREY, "dash": "dash", "width": 1.5})
-        drawn.add_annotation(
-            text=f"{count} single {drive}, depth {alone.flat_from} each", x=0, xref="paper",
-            xanchor="left", y=place(rate), yanchor="bottom", showarrow=False, font={"size": 12},
-        )  # fmt: skip
+        write_note(
+            drawn,
+            0,
+            place(rate),
+            f"{count} single {drive}, depth {alone.flat_from} each",
+            size=12,
+            xref="paper",
+            xanchor="left",
+            yanchor="bottom",
+        )
     return highest
 
 
-def _mark_drops(drawn: go.Figure, groups: Sequence[Line], place: Callable[[float], float]) -> None:
+def _mark_drops(drawn: Figure, groups: Sequence[Line], place: Callable[[float], float]) -> None:
     """What is busiest where a rate falls below what a smaller depth gave."""
     named = set()
     for each in groups:
@@ -408,7 +417,7 @@ def _mark_drops(drawn: go.Figure, groups: Sequence[Line], place: Callable[[float
 
 
 def _name_ends(
-    drawn: go.Figure,
+    drawn: Figure,
     groups: Sequence[Line],
     found_at: Mapping[str, int],
     place: Callable[[float], float],
@@ -425,19 +434,20 @@ def _name_ends(
         end_label(drawn, (math.log10(each.curve.outstanding[-1]), height), text)
 
 
-def levels_picture(found: Sequence[SmallWrites]) -> go.Figure:
+def levels_picture(found: Sequence[SmallWrites]) -> Figure:
     """What a small write costs on each level, beside what the level takes without a cache."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart()
     levels = list(IOS_PER_WRITE)
     titles = [level.upper().replace("RAID", "RAID ") for level in levels]
-    drawn.add_trace(
-        go.Bar(
-            x=titles, y=list(IOS_PER_WRITE.values()), name="by the level's rule",
-            marker={"color": GREY}, text=list(IOS_PER_WRITE.values()), textposition="outside",
-        )
-    )  # fmt: skip
+    draw_bars(
+        drawn,
+        "by the level's rule",
+        titles,
+        list(IOS_PER_WRITE.values()),
+        marker={"color": GREY},
+        text=list(IOS_PER_WRITE.values()),
+        textposition="outside",
+    )
     for cached, colour, how in (
         (False, LINES[0], "write-through"),
         (True, SKY, "write-back cache"),
@@ -445,17 +455,20 @@ def levels_picture(found: Sequence[SmallWrites]) -> go.Figure:
         own = {(e.controller, e.level): e.ios_per_write for e in found if e.cached == cached}
         for shade, group in enumerate(_same_costs(own, levels)):
             values = [own[group[0], level] for level in levels]
-            drawn.add_trace(
-                go.Bar(
-                    x=titles, y=values, name=f"{how}: {', '.join(group)}",
-                    text=[f"{value:.2g}" for value in values], textposition="outside",
-                    marker={
-                        "color": colour, "line": {"width": 0.75, "color": "#3A4653"},
-                        "pattern": {"shape": ("", "/", "x", ".")[shade % 4], "solidity": 0.3},
-                    },
-                    hovertemplate="%{x}: %{y:.2f} drive I/Os a write<extra></extra>",
-                )
-            )  # fmt: skip
+            draw_bars(
+                drawn,
+                f"{how}: {', '.join(group)}",
+                titles,
+                values,
+                hover="%{x}: %{y:.2f} drive I/Os a write<extra></extra>",
+                text=[f"{value:.2g}" for value in values],
+                textposition="outside",
+                marker={
+                    "color": colour,
+                    "line": {"width": 0.75, "color": "#3A4653"},
+                    "pattern": {"shape": ("", "/", "x", ".")[shade % 4], "solidity": 0.3},
+                },
+            )
     dress(drawn, height=380 + 20 * len(drawn.data))
     drawn.update_layout(showlegend=True, margin_t=16 + 24 * len(drawn.data), barmode="group")
     drawn.update_xaxes(type="category")

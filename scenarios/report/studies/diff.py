@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
-from raidlab.scenarios.report.look import dress, part_marker
+from raidlab.scenarios.report.chart import chart, draw_bars, draw_curve
+from raidlab.scenarios.report.look import part_marker
 from raidlab.scenarios.report.page import Box, Page, Picture
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, part_name, percent
 from raidlab.scenarios.studies.diff import Diff, Figure, Pair, provenance
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _DRAWN = 3
 """Pairs of rows whose time is drawn: those whose mean latencies differ most."""
@@ -144,6 +144,17 @@ def notes(found: Diff) -> list[str]:
     return [*said, "A difference is clear where both 95 % intervals do not meet."]
 
 
+def _tables(found: Diff) -> list[Table]:
+    tables = (figures_table(found), files_table(found), times_table(found))
+    return [each for each in tables if each.rows]
+
+
+def report(found: Diff) -> Report:
+    """What a terminal shows, and the page."""
+    title = f"A: {found.a.title}; B: {found.b.title}"
+    return Report(title, answer(found), _tables(found), notes(found), partial(diff_report, found))
+
+
 def diff_report(found: Diff, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = []
@@ -153,7 +164,6 @@ def diff_report(found: Diff, command: str = "") -> str:
                 sign = "+" if each.change_pct > 0 else "-" if each.change_pct < 0 else ""
                 boxes.append(Box(f"{sign}{percent(abs(each.change_pct) / 100)}", each.name))
     drawn = sorted(found.pairs, key=_apart)[:_DRAWN]
-    tables = (figures_table(found), files_table(found), times_table(found))
     return Page(
         kind="diff",
         question=f"{found.a.title} (A) and {found.b.title} (B)",
@@ -163,7 +173,7 @@ def diff_report(found: Diff, command: str = "") -> str:
         beside=found.warnings,
         breaches=found.breaches,
         pictures=[*_rates(found), *(_time(pair) for pair in drawn if pair.breakdown_us)],
-        evidence=[each for each in tables if each.rows],
+        evidence=_tables(found),
         provenance=provenance(found),
         command=command,
     ).html()
@@ -176,26 +186,21 @@ def _apart(pair: Pair) -> float:
 
 def _rates(found: Diff) -> list[Picture]:
     """Rate and p99 of all points, both laid over each other; nothing for a single point."""
-    import plotly.graph_objects as go
-
-    from raidlab.scenarios.report.look import line
-
     if len(found.pairs) < 2:
         return []
     pictures = []
     for at, (name, unit, scale) in enumerate((("rate", "IO/s", 1.0), ("p99", "ms", 1e-3))):
         which = 0 if name == "rate" else 3
-        drawn = go.Figure()
+        drawn = chart()
         for side in ("a", "b"):
             values = [getattr(pair.figures[which], side) for pair in found.pairs]
-            drawn.add_trace(
-                go.Scatter(
-                    x=[f"{pair.workload}, {pair.point}" for pair in found.pairs],
-                    y=[None if each is None else each * scale for each in values],
-                    name=side.upper(), mode="lines+markers", **line(0 if side == "a" else 1),
-                )
-            )  # fmt: skip
-        dress(drawn)
+            draw_curve(
+                drawn,
+                side.upper(),
+                [f"{pair.workload}, {pair.point}" for pair in found.pairs],
+                [None if each is None else each * scale for each in values],
+                at=0 if side == "a" else 1,
+            )
         drawn.update_layout(showlegend=True)
         drawn.update_yaxes(title_text=f"{name}, {unit}", rangemode="tozero")
         pictures.append(Picture(("Rates", "Latencies")[at], f"{name} at each point.", drawn))
@@ -204,20 +209,19 @@ def _rates(found: Diff) -> list[Picture]:
 
 def _time(pair: Pair) -> Picture:
     """Where the mean time goes: a bar for each."""
-    import plotly.graph_objects as go
-
-    drawn: go.Figure = go.Figure()
+    drawn = chart(height=240)
     for part, (a, b) in pair.breakdown_us.items():
         if max(a, b) <= 0:
             continue
-        drawn.add_trace(
-            go.Bar(
-                x=[a, b], y=["A", "B"], orientation="h", name=part_name(part),
-                marker=part_marker(part, outline=0.75),
-                hovertemplate="%{y}, " + part_name(part) + ": %{x:,.4g} us<extra></extra>",
-            )
-        )  # fmt: skip
-    dress(drawn, height=240)
+        draw_bars(
+            drawn,
+            part_name(part),
+            [a, b],
+            ["A", "B"],
+            hover="%{y}, " + part_name(part) + ": %{x:,.4g} us<extra></extra>",
+            orientation="h",
+            marker=part_marker(part, outline=0.75),
+        )
     drawn.update_layout(barmode="stack", showlegend=True)
     drawn.update_xaxes(title_text="mean latency, us", rangemode="tozero")
     drawn.update_yaxes(autorange="reversed")

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from raidlab.devices.classes import class_of, year_of
 from raidlab.devices.hdd import HddSpec
 from raidlab.scenarios import _engine
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
 from raidlab.scenarios.report.look import (
     BLACK,
     GREY,
     apart,
     depth_axis,
-    dress,
     end_label,
     line,
     log_axis,
@@ -34,9 +33,6 @@ from raidlab.scenarios.studies.drive import (
     Point,
     Stated,
 )
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _WITHIN_PCT = 5.0
 _TAIL = 1e-4
@@ -241,9 +237,7 @@ _LONG_US = 2e4
 
 
 def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart(height=340)
     values: list[float] = []
     curves: dict[str, list[tuple[float, float]]] = {}
     for name, (point,) in drive.of("latency").items():
@@ -252,18 +246,15 @@ def _latencies(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
         curves[name] = curve
     unit, scale = ("us", 1.0) if max(values) < _LONG_US else ("ms", 1e3)
     for at, (name, curve) in enumerate(curves.items()):
-        drawn.add_trace(
-            go.Scatter(
-                x=[value / scale for value, _ in curve],
-                y=[share for _, share in curve],
-                name=name,
-                mode="lines",
-                line=line(at)["line"],
-                hovertemplate=f"{name}: %{{y:.2%}} take longer than %{{x:,.4~r}} {unit}"
-                "<extra></extra>",
-            )
+        draw_curve(
+            drawn,
+            name,
+            [value / scale for value, _ in curve],
+            [share for _, share in curve],
+            hover=(f"{name}: %{{y:.2%}} take longer than %{{x:,.4~r}} {unit}<extra></extra>"),
+            mode="lines",
+            line=line(at)["line"],
         )
-    dress(drawn, height=340)
     for key in ("read_latency", "write_latency"):
         each = stated.get(key)
         if each is not None:
@@ -322,10 +313,15 @@ def _over_time(drive: Drive, stated: Mapping[str, Stated]) -> Picture:
     steady = drive.at("depth", "random writes", drive.depth)
     level = points[-1].iops if steady is None else steady.iops
     drawn.add_hline(y=level, line={"color": GREY, "dash": "dot", "width": 1.5})
-    drawn.add_annotation(
-        xref="paper", x=0, y=level, text=f"steady state {digits(level)}", showarrow=False,
-        xanchor="left", yanchor="bottom", font={"size": 13},
-    )  # fmt: skip
+    write_note(
+        drawn,
+        0,
+        level,
+        f"steady state {digits(level)}",
+        xref="paper",
+        xanchor="left",
+        yanchor="bottom",
+    )
     each = stated.get("random_write")
     if each is not None and not each.burst:
         _mark(drawn, each, points[-1].x, 1.0, "left")
@@ -407,25 +403,19 @@ def _hover(point: Point) -> str:
 
 def _lines(
     curves: Mapping[str, Sequence[tuple[float, float, str]]], axis: Mapping[str, object], unit: str
-) -> go.Figure:
+) -> Figure:
     """Named lines on linear rates."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
-    for at, (name, points) in enumerate(curves.items()):
-        drawn.add_trace(
-            go.Scatter(
-                x=[x for x, _, _ in points],
-                y=[y for _, y, _ in points],
-                name=name,
-                text=[text for _, _, text in points],
-                hovertemplate="%{text}<extra></extra>",
-                mode="lines+markers",
-                **line(at),
-            )
-        )
     several = len(curves) > 1
-    dress(drawn, labels=128 if several else 24)
+    drawn = chart(labels=128 if several else 24)
+    for at, (name, points) in enumerate(curves.items()):
+        draw_curve(
+            drawn,
+            name,
+            [x for x, _, _ in points],
+            [y for _, y, _ in points],
+            at=at,
+            texts=[text for _, _, text in points],
+        )
     drawn.update_xaxes(axis)
     top = max(y for points in curves.values() for _, y, _ in points)
     drawn.update_yaxes(title_text=unit, rangemode="tozero", tickformat=",~r")
@@ -438,9 +428,7 @@ def _lines(
     return drawn
 
 
-def _mark(
-    drawn: go.Figure, each: Stated | None, x: float, scale: float, side: str = "center"
-) -> None:
+def _mark(drawn: Figure, each: Stated | None, x: float, scale: float, side: str = "center") -> None:
     """A stated figure as a diamond; `scale` takes its base unit to the axis's."""
     if each is not None:
         # Names of writes stand below, so that those of reads near them can be read.
@@ -448,22 +436,19 @@ def _mark(
         _diamond(drawn, each, (x, each.stated / scale), f"{height} {side}")
 
 
-def _diamond(drawn: go.Figure, each: Stated, at: tuple[float, float], side: str) -> None:
-    import plotly.graph_objects as go
-
+def _diamond(drawn: Figure, each: Stated, at: tuple[float, float], side: str) -> None:
     name = f"{each.quantity}{', burst' if each.burst else ''}"
-    drawn.add_trace(
-        go.Scatter(
-            x=[at[0]],
-            y=[at[1]],
-            name=f"{each.quantity}, stated",
-            text=[name],
-            textposition=side,
-            textfont={"size": 12},
-            hovertemplate=f"{name}: {_shown(each, each.stated)} stated<extra></extra>",
-            mode="markers+text",
-            showlegend=False,
-            cliponaxis=False,
-            marker={"symbol": "diamond", "size": 11, "color": BLACK},
-        )
+    draw_curve(
+        drawn,
+        f"{each.quantity}, stated",
+        [at[0]],
+        [at[1]],
+        texts=[name],
+        hover=f"{name}: {_shown(each, each.stated)} stated<extra></extra>",
+        textposition=side,
+        textfont={"size": 12},
+        mode="markers+text",
+        showlegend=False,
+        cliponaxis=False,
+        marker={"symbol": "diamond", "size": 11, "color": BLACK},
     )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import GREY, apart, dress, end_label, line
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
+from raidlab.scenarios.report.look import GREY, apart, end_label, line
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Table
 from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.studies.hot_spots import Warming, Warmings
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 PAYS = 0.2
 """Share above the disks' rate from which on the cache pays."""
@@ -22,6 +21,11 @@ _STEPS_IN_A_ROW = 3
 
 _BURST = 1.1
 """Times the SSDs' rate above which writes go into the controller's memory, until it is full."""
+
+
+def report(found: Warmings) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(found.title, answer(found), [table(found)], page=partial(hot_spots_report, found))
 
 
 def hot_spots_report(found: Warmings, command: str = "") -> str:
@@ -159,37 +163,39 @@ def _notes(found: Warmings) -> list[str]:
     return lines
 
 
-def picture(found: Warmings) -> go.Figure:
+def picture(found: Warmings) -> Figure:
     """The share of the way from disks to SSDs over time, a line for each hot spot."""
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart(height=380, labels=96)
     ends = []
     for at, each in enumerate(found.warmings):
         minutes = [t / 60 for t in each.t_s]
         shares = [_way(each, rate) for rate in each.iops]
         look = line(at)
-        drawn.add_trace(
-            go.Scatter(
-                x=minutes, y=shares, name=_gb(each), mode="lines", line=look["line"],
-                customdata=each.iops,
-                hovertemplate="minute %{x:.0f}: %{customdata:,.0f} IO/s<extra>" + _gb(each)
-                + "</extra>",
-            )
-        )  # fmt: skip
+        draw_curve(
+            drawn,
+            _gb(each),
+            minutes,
+            shares,
+            hover=("minute %{x:.0f}: %{customdata:,.0f} IO/s<extra>" + _gb(each) + "</extra>"),
+            mode="lines",
+            line=look["line"],
+            customdata=each.iops,
+        )
         half = (each.disks_iops + each.ssds_iops) / 2
         times = [seconds for seconds in (pays(each), reaches(each, half)) if seconds is not None]
         passed = [
             (seconds / 60, _way(each, each.iops[each.t_s.index(seconds)])) for seconds in times
         ]
-        drawn.add_trace(
-            go.Scatter(
-                x=[minute for minute, _ in passed], y=[share for _, share in passed],
-                mode="markers", marker=look["marker"] | {"size": 10}, hoverinfo="skip",
-            )
-        )  # fmt: skip
+        draw_curve(
+            drawn,
+            None,
+            [minute for minute, _ in passed],
+            [share for _, share in passed],
+            mode="markers",
+            marker=look["marker"] | {"size": 10},
+            hoverinfo="skip",
+        )
         ends.append((minutes[-1] if minutes else 0.0, _way(each, settled(each))))
-    dress(drawn, height=380, labels=96)
     highest = (105 * max(each.iops, default=0.0) / each.ssds_iops for each in found.warmings)
     top = min(160.0, max([115.0, *highest]))
     drawn.update_yaxes(title_text="from disks to SSDs, %", range=[-8, top], ticksuffix=" %")
@@ -202,11 +208,15 @@ def picture(found: Warmings) -> go.Figure:
     bursts = any(max(one.iops, default=0) > _BURST * one.ssds_iops for one in found.warmings)
     if found.time_lapse > 1 and bursts:
         drawn.add_hrect(y0=104, y1=top, fillcolor=GREY, opacity=0.2, line_width=0, layer="below")
-        drawn.add_annotation(
-            x=1, xref="paper", y=top, yanchor="top", xanchor="right", showarrow=False,
-            text="bursts into controller memory",
-            font={"size": 13},
-        )  # fmt: skip
+        write_note(
+            drawn,
+            1,
+            top,
+            "bursts into controller memory",
+            xref="paper",
+            yanchor="top",
+            xanchor="right",
+        )
     return drawn
 
 
@@ -218,7 +228,7 @@ def _way(each: Warming, rate: float) -> float:
     return 100 * (rate - each.disks_iops) / _span(each)
 
 
-def _references(drawn: go.Figure, each: Sequence[Warming]) -> None:
+def _references(drawn: Figure, each: Sequence[Warming]) -> None:
     """The two rates that the cache lies between."""
     for height, name, rates in (
         (0, "disks alone", [one.disks_iops for one in each]),
@@ -227,7 +237,6 @@ def _references(drawn: go.Figure, each: Sequence[Warming]) -> None:
         low, high = min(rates), max(rates)
         text = f"{low:,.0f}" if high < 1.02 * low else f"{low:,.0f} to {high:,.0f}"
         drawn.add_hline(y=height, line={"color": GREY, "dash": "dash", "width": 1.5})
-        drawn.add_annotation(
-            x=0, xref="paper", y=height, yanchor="bottom", xanchor="left", showarrow=False,
-            text=f"{name}: {text} IO/s", font={"size": 13},
-        )  # fmt: skip
+        write_note(
+            drawn, 0, height, f"{name}: {text} IO/s", xref="paper", yanchor="bottom", xanchor="left"
+        )

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import VERMILLION, dress, line
+from raidlab.scenarios.report.chart import chart, draw_curve
+from raidlab.scenarios.report.look import VERMILLION
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
 from raidlab.scenarios.spec.monitored import Fit, Openness
 from raidlab.scenarios.studies.openness import Fitted, off
 from raidlab.scenarios.studies.present import Present
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _GIB = 1 << 30
 _HOURS_FROM_S, _MINUTES_FROM_S = 7200.0, 120.0
@@ -164,24 +163,18 @@ def open_hours_table(found: Fitted) -> Table:
 
 def picture(found: Present) -> Picture:
     """Mean waits over time, monitored and simulated."""
-    import plotly.graph_objects as go
-
-    drawn: go.Figure = go.Figure()
+    drawn = chart()
     _, unit, unit_s = clock_of([each.at_s for each in found.hours])
     hours = [(each.at_s + each.seconds / 2) / unit_s for each in found.hours]
-    drawn.add_trace(
-        go.Scatter(
-            x=hours, y=[each.monitored.mean_ms for each in found.hours], name="monitored",
-            mode="markers", marker={"color": VERMILLION, "size": 9, "symbol": "diamond"},
-        )
-    )  # fmt: skip
-    drawn.add_trace(
-        go.Scatter(
-            x=hours, y=[each.simulated.mean_ms for each in found.hours], name="simulated",
-            mode="lines+markers", **line(0),
-        )
-    )  # fmt: skip
-    dress(drawn)
+    draw_curve(
+        drawn,
+        "monitored",
+        hours,
+        [each.monitored.mean_ms for each in found.hours],
+        mode="markers",
+        marker={"color": VERMILLION, "size": 9, "symbol": "diamond"},
+    )
+    draw_curve(drawn, "simulated", hours, [each.simulated.mean_ms for each in found.hours], at=0)
     drawn.update_layout(showlegend=True)
     drawn.update_xaxes(title_text=f"{unit} since the first sample")
     drawn.update_yaxes(title_text="mean wait, ms", rangemode="tozero")
@@ -200,6 +193,12 @@ def boxes(found: Fitted) -> Sequence[Box]:
         Box(str(len(found.fit.members)), "choices that give the waits"),
         Box(percent(found.fit.tolerance_pct / 100), "tolerance"),
     ]
+
+
+def report(found: Fitted) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [open_table(found.fit), hours_table(found.present), open_hours_table(found)]
+    return Report(found.present.system, answer(found), tables, page=partial(page, found))
 
 
 def page(found: Fitted, command: str) -> str:

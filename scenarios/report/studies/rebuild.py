@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import GREY, VERMILLION, apart, dress, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve, write_note
+from raidlab.scenarios.report.look import GREY, VERMILLION, apart, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import between, digits, figure
 from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _TWICE = 2.0
 """Times by which the users' p99 may grow at the rate that the answer names."""
@@ -27,6 +26,11 @@ _ABOVE = 1.2
 """Ratio of hours below which one point stands above the other in the picture."""
 _CLIFF = 1.5
 """Ratio of p99 from one rate to the next that is named."""
+
+
+def report(found: Rebuilds) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(found.title, answer(found), [table(found)], page=partial(rebuild_report, found))
 
 
 def rebuild_report(found: Rebuilds, command: str = "") -> str:
@@ -325,10 +329,8 @@ def _notes(found: Rebuilds) -> list[str]:
     return lines
 
 
-def picture(found: Rebuilds) -> go.Figure:
+def picture(found: Rebuilds) -> Figure:
     """Hours without redundancy against the users' p99 meanwhile, a point for each rate."""
-    import plotly.graph_objects as go
-
     points = [
         (hours, p99, rebuild)
         for hours, rebuild in _hours(found)
@@ -340,30 +342,31 @@ def picture(found: Rebuilds) -> go.Figure:
         for phase in ("before", "after")
         if (p99 := _p99(rebuild, phase)) is not None
     ]
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=[hours for hours, _, _ in points],
-            y=[p99 for _, p99, _ in points],
-            name="p99 during, ms",
-            mode="lines+markers",
-            line={"color": VERMILLION, "width": 2.5},
-            marker={"size": 9},
-            text=[_rate(rebuild) for _, _, rebuild in points],
-            hovertemplate="%{text}: %{x:.3g} h, p99 %{y:.3g} ms<extra></extra>",
-        )
+    drawn = chart(height=340, labels=32)
+    draw_curve(
+        drawn,
+        "p99 during, ms",
+        [hours for hours, _, _ in points],
+        [p99 for _, p99, _ in points],
+        texts=[_rate(rebuild) for _, _, rebuild in points],
+        hover="%{text}: %{x:.3g} h, p99 %{y:.3g} ms<extra></extra>",
+        line={"color": VERMILLION, "width": 2.5},
+        marker={"size": 9},
     )
-    dress(drawn, height=340, labels=32)
     if around:
         low, high = min(around), max(around)
         drawn.add_hrect(
             y0=low, y1=high, fillcolor=GREY, opacity=0.35, line_width=1, line_color=GREY
         )
-        drawn.add_annotation(
-            x=1, xref="paper", y=math.log10(low),
-            text=f"before and after: {between(low, high, 'ms')}",
-            showarrow=False, xanchor="right", yanchor="bottom", font={"size": 13},
-        )  # fmt: skip
+        write_note(
+            drawn,
+            1,
+            math.log10(low),
+            f"before and after: {between(low, high, 'ms')}",
+            xref="paper",
+            xanchor="right",
+            yanchor="bottom",
+        )
     axis = log_axis([hours for hours, _, _ in points], "hours without redundancy")
     drawn.update_xaxes(axis)
     p99s = log_axis([p99 for _, p99, _ in points] + around, "users' p99 during the rebuild, ms")
@@ -374,7 +377,7 @@ def picture(found: Rebuilds) -> go.Figure:
 
 
 def _name_points(
-    drawn: go.Figure, points: Sequence[tuple[float, float, Rebuild]], height: float
+    drawn: Figure, points: Sequence[tuple[float, float, Rebuild]], height: float
 ) -> None:
     """The rate beside each point; labels of points above each other have a line each."""
     columns: list[list[tuple[float, float, Rebuild]]] = []
@@ -386,7 +389,6 @@ def _name_points(
     for column in columns:
         places = apart([math.log10(p99) for _, p99, _ in column], height)
         for (hours, _, rebuild), place in zip(column, places, strict=True):
-            drawn.add_annotation(
-                x=math.log10(hours), y=place, xshift=9, yshift=9, text=_rate(rebuild),
-                showarrow=False, xanchor="left", font={"size": 13},
-            )  # fmt: skip
+            write_note(
+                drawn, math.log10(hours), place, _rate(rebuild), xshift=9, yshift=9, xanchor="left"
+            )

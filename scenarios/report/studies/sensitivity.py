@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import BLUE, dress
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars
+from raidlab.scenarios.report.look import BLUE
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.sweep_picture import short
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import percent
 from raidlab.scenarios.studies.sensitivity import Effect, Method, Sensitivity
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _DRAWN = 20
 """Numbers of which the picture has a bar."""
@@ -99,6 +98,13 @@ def table(found: Sensitivity) -> Table:
     return Table(f"{what} of {found.of.name} by each number", columns, rows, most=_DRAWN)
 
 
+def report(found: Sensitivity) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(
+        found.title, answer(found), [table(found)], notes(found), partial(sensitivity_report, found)
+    )
+
+
 def sensitivity_report(found: Sensitivity, command: str = "") -> str:
     """The page; `command` makes it again."""
     first, device = found.effects[0], _one_device(found)
@@ -130,21 +136,19 @@ def sensitivity_report(found: Sensitivity, command: str = "") -> str:
     ).html()
 
 
-def _picture(found: Sensitivity) -> go.Figure:
-    import plotly.graph_objects as go
-
+def _picture(found: Sensitivity) -> Figure:
     drawn = found.effects[:_DRAWN][::-1]
     whole = 1.0 if found.method is Method.SOBOL else found.best or 1.0
-    picture = go.Figure(
-        go.Bar(
-            y=[each.factor.key if _one_device(found) else each.factor.name for each in drawn],
-            x=[100 * each.effect / whole for each in drawn],
-            error_x={"array": [100 * each.ci95 / whole for each in drawn]},
-            orientation="h",
-            marker_color=BLUE,
-        )
+    picture = chart(height=120 + 26 * len(drawn))
+    draw_bars(
+        picture,
+        None,
+        [100 * each.effect / whole for each in drawn],
+        [each.factor.key if _one_device(found) else each.factor.name for each in drawn],
+        error_x={"array": [100 * each.ci95 / whole for each in drawn]},
+        orientation="h",
+        marker_color=BLUE,
     )
-    dress(picture, height=120 + 26 * len(drawn))
     of = "variance" if found.method is Method.SOBOL else found.of.name
     picture.update_xaxes(title_text=f"effect, % of {of}", rangemode="tozero")
     picture.update_yaxes(automargin=True)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import GREY, VERMILLION, dress, line, log_axis
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import GREY, VERMILLION, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.present import hours_table, picture, sentence
 from raidlab.scenarios.report.studies.sweep_picture import number_of, short
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import UNWORN_YEARS, Judged
 from raidlab.scenarios.results.number_text import percent, with_spread
 from raidlab.scenarios.studies.size import Find, Sized, Tried
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _LISTED = 4
 """Values that are named where many have the same reason."""
@@ -172,6 +171,17 @@ def _scale(unit: str) -> float:
     return {"us": 1e-3, "B": 1e-12, "B/s": 1e-6}.get(unit, 1.0)
 
 
+def _before(found: Sized) -> list[Table]:
+    """The present system, where one was monitored."""
+    return [] if found.present is None else [hours_table(found.present)]
+
+
+def report(found: Sized) -> Report:
+    """What a terminal shows, and the page."""
+    tables = [*_before(found), table(found)]
+    return Report(found.title, answer(found), tables, notes(found), partial(size_report, found))
+
+
 def size_report(found: Sized, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = []
@@ -180,7 +190,6 @@ def size_report(found: Sized, command: str = "") -> str:
             Box(_words(found, found.answer), short(found.path)),
             Box(percent(found.confidence), "confidence"),
         ]
-    before = [] if found.present is None else [hours_table(found.present)]
     pictures = [
         *([picture(found.present)] if found.present is not None else []),
         *_goal_pictures(found),
@@ -193,7 +202,7 @@ def size_report(found: Sized, command: str = "") -> str:
         beside=warnings(found),
         breaches=found.breaches,
         pictures=pictures,
-        evidence=[*before, table(found), Text("", notes(found))],
+        evidence=[*_before(found), table(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
         command=command,
     ).html()
@@ -211,9 +220,7 @@ def _goal_pictures(found: Sized) -> list[Picture]:
     ]
 
 
-def _picture(found: Sized, which: int) -> go.Figure:
-    import plotly.graph_objects as go
-
+def _picture(found: Sized, which: int) -> Figure:
     goal = found.goals[which]
     scale = _scale(goal.unit)
     known = [each for each in found.tried if _cell(each.judged[which]) is not None]
@@ -225,21 +232,18 @@ def _picture(found: Sized, which: int) -> go.Figure:
         return 0.0 if end is None or measured.value is None else abs(end - measured.value) * scale
 
     across = [number_of(each.value) for each in known]
-    drawn = go.Figure()
-    drawn.add_trace(
-        go.Scatter(
-            x=across,
-            y=values,
-            name=goal.name,
-            mode="lines+markers",
-            error_y={
-                "array": [half(each, high=True) for each in known],
-                "arrayminus": [half(each, high=False) for each in known],
-            },
-            **line(0),
-        )
+    drawn = chart()
+    draw_curve(
+        drawn,
+        goal.name,
+        across,
+        values,
+        at=0,
+        error_y={
+            "array": [half(each, high=True) for each in known],
+            "arrayminus": [half(each, high=False) for each in known],
+        },
     )
-    dress(drawn)
     drawn.add_hline(y=goal.bound * scale, line={"color": GREY, "dash": "dash", "width": 2})
     if found.answer is not None:
         drawn.add_vline(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.sweep_picture import heads, picture, place, ran
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
@@ -123,6 +125,13 @@ def notes(found: Sweep) -> list[str]:
 
 def _ms(value: float | None) -> float | None:
     return None if value is None else value / 1e3
+
+
+def report(found: Sweep) -> Report:
+    """What a terminal shows, and the page."""
+    return Report(
+        found.title, answer(found), [table(found)], notes(found), partial(sweep_report, found)
+    )
 
 
 def sweep_report(found: Sweep, command: str = "") -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from raidlab.scenarios.report.look import apart, depth_axis, dress, end_label, line
+from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.look import apart, depth_axis, end_label, line
 from raidlab.scenarios.studies.vary import Line
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 _LINES = 5
 _LABEL_DISTANCE = 0.08
@@ -40,7 +37,7 @@ def heads(vary: Sequence[str]) -> dict[str, str]:
     return dict(zip(vary, last if one else map(short, vary), strict=True))
 
 
-def picture(rows: Sequence[Line], vary: Sequence[str], what: str, *, grid: bool) -> go.Figure:
+def picture(rows: Sequence[Line], vary: Sequence[str], what: str, *, grid: bool) -> Figure:
     """A column of the rows over what varies first: a line for each value of the rest.
 
     Args:
@@ -49,9 +46,7 @@ def picture(rows: Sequence[Line], vary: Sequence[str], what: str, *, grid: bool)
         what: The column.
         grid: False for points that are drawn at random: they are on no line.
     """
-    import plotly.graph_objects as go
-
-    drawn = go.Figure()
+    drawn = chart(labels=96)
     across, *others = vary
     rows = [row for row in ran(rows) if row[what] is not None]
     scale = 1e-3 if what.endswith("_us") else 1.0
@@ -69,19 +64,17 @@ def picture(rows: Sequence[Line], vary: Sequence[str], what: str, *, grid: bool)
         own = [row for row in rows if not few or group(row) == each]
         look = line(at)
         name = ", ".join(word for word in each[: len(others)]) or "points"
-        drawn.add_trace(
-            go.Scatter(
-                x=[number_of(row[across]) for row in own],
-                y=[row[what] * scale for row in own],
-                name=name,
-                mode="lines+markers" if few else "markers",
-                hovertext=[place(vary, row) for row in own],
-                **look,
-            )
+        draw_curve(
+            drawn,
+            name,
+            [number_of(row[across]) for row in own],
+            [row[what] * scale for row in own],
+            mode="lines+markers" if few else "markers",
+            hovertext=[place(vary, row) for row in own],
+            **look,
         )
         if few and own and len(groups) > 1:
             ends.append((name, _last(own, across), own[-1][what] * scale))
-    dress(drawn, labels=96)
     top = max((row[what] * scale for row in rows), default=0.0)
     heights = apart([end for _, _, end in ends], _LABEL_DISTANCE * top, top)
     for (name, last, _), height in zip(ends, heights, strict=True):

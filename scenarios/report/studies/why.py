@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
 
 from raidlab.scenarios import _engine
-from raidlab.scenarios.report.look import BLUE, dress
+from raidlab.scenarios.report.chart import Figure, chart, draw_bars
+from raidlab.scenarios.report.look import BLUE
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.studies.why import Diagnosis
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 
 def table(found: Diagnosis) -> Table:
@@ -68,6 +67,13 @@ def notes(found: Diagnosis) -> list[str]:
     return said + [f"Not tried: {each}" for each in found.set_aside]
 
 
+def report(found: Diagnosis) -> Report:
+    """What a terminal shows, and the page."""
+    beside = beside_measurement(found)
+    tables = [*([beside] if beside else []), *([table(found)] if found.causes else [])]
+    return Report(found.title, found.sentence, tables, notes(found), partial(why_report, found))
+
+
 def why_report(found: Diagnosis, command: str = "") -> str:
     """The page; `command` makes it again."""
     boxes = [Box(f"{each.gain_pct:+.0f} %", f"without {each.code}") for each in found.causes[:3]]
@@ -98,23 +104,21 @@ def why_report(found: Diagnosis, command: str = "") -> str:
     ).html()
 
 
-def _picture(found: Diagnosis) -> go.Figure:
-    import plotly.graph_objects as go
-
+def _picture(found: Diagnosis) -> Figure:
     drawn = found.causes[::-1]
-    picture = go.Figure(
-        go.Bar(
-            y=[each.code for each in drawn],
-            x=[each.gain_pct for each in drawn],
-            error_x={
-                "array": [each.gain_pct_ci95[1] - each.gain_pct for each in drawn],
-                "arrayminus": [each.gain_pct - each.gain_pct_ci95[0] for each in drawn],
-            },
-            orientation="h",
-            marker_color=BLUE,
-        )
+    picture = chart(height=120 + 26 * len(drawn))
+    draw_bars(
+        picture,
+        None,
+        [each.gain_pct for each in drawn],
+        [each.code for each in drawn],
+        error_x={
+            "array": [each.gain_pct_ci95[1] - each.gain_pct for each in drawn],
+            "arrayminus": [each.gain_pct - each.gain_pct_ci95[0] for each in drawn],
+        },
+        orientation="h",
+        marker_color=BLUE,
     )
-    dress(picture, height=120 + 26 * len(drawn))
     picture.update_xaxes(title_text="gain without it, %", rangemode="tozero")
     picture.update_yaxes(automargin=True)
     return picture

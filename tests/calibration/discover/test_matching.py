@@ -15,7 +15,12 @@ from raidlab.calibration.discover.matching import (
     match_facts,
     match_stated,
 )
-from raidlab.calibration.discover.part_numbers import stated_capacity, without_vendor
+from raidlab.calibration.discover.part_numbers import (
+    stated_capacity,
+    stated_kind,
+    stated_speed,
+    without_vendor,
+)
 from raidlab.calibration.discover.reading import read_text
 
 GIVEN = Path(os.environ.get("RAIDLAB_MACHINES", "")) / "A"
@@ -159,3 +164,64 @@ def test_a_drive_that_does_not_answer_is_as_others_of_its_model() -> None:
 def test_a_speed_in_the_part_number_makes_it_a_disk() -> None:
     match = match_drive(Drive(name="sdb", model="ST1200MM0088"))
     assert (match.quality, match.stand_in) == ("class", "generic-sas-10k")
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "rpm", "terabytes"),
+    [
+        ("ST3600057SS", "hdd", 15_000, 0.6),
+        ("ST9600205SS", "hdd", 10_000, 0.6),
+        ("ST33000650SS", "hdd", 7200, 3.0),
+        ("ST800FM0173", "ssd", None, 0.8),
+        ("HUH721212AL5200", "hdd", 7200, 12.0),
+        ("HUH728080ALE600", "hdd", 7200, 8.0),
+        ("HUS726060AL5210", "hdd", 7200, 6.0),
+        ("HUSMM1640ASS204", "ssd", None, None),
+        ("WDC WD102KRYZ-01A5AB0", "hdd", 7200, 10.0),
+        ("WDC WD1003FBYX-01Y7B0", "hdd", 7200, 1.0),
+        ("WDC WD5003ABYX-01WERA1", "hdd", 7200, 0.5),
+        ("WDC WDS100T1R0A-68A4W0", "ssd", None, 1.0),
+        ("TOSHIBA MG04ACA400E", "hdd", 7200, 4.0),
+        ("MK1001TRKB", "hdd", 7200, 1.0),
+        ("MBA3300RC", "hdd", 15_000, 0.3),
+        ("SAMSUNG MZ7L31T9HBLT-00A07", "ssd", None, 1.9),
+        ("MZWLJ15THALA-00007", "ssd", None, 15.0),
+        ("Micron_5300_MTFDDAK960TDS", "ssd", None, 0.96),
+        ("KINGSTON SA400S37240G", "ssd", None, 0.24),
+        ("EG001200JWJNK", "hdd", 10_000, 1.2),
+        ("MB012000JWDFD", "hdd", 7200, 12.0),
+        ("MK000960GWEZK", "ssd", None, 0.96),
+        ("X423_SLTNG900A10", "hdd", 10_000, 0.9),
+        ("LENOVO-X ST1200MM0009", "hdd", 10_000, 1.2),
+    ],
+)
+def test_a_makers_scheme_says_kind_speed_and_size(
+    model: str, kind: str, rpm: int | None, terabytes: float | None
+) -> None:
+    assert (stated_kind(model), stated_speed(model)) == (kind, rpm)
+    size = stated_capacity(model)
+    assert size == (None if terabytes is None else pytest.approx(terabytes * 1e12, rel=0.03))
+
+
+@pytest.mark.parametrize(
+    ("model", "size", "device", "quality"),
+    [
+        # Another form, and another line whose name begins alike.
+        ("SAMSUNG MZQL23T8HCLS-00A07", 3840, "pm9a3-u2-7680", "family"),
+        ("SAMSUNG MZ1L23T8HBLA-00A07", 3840, "pm9a3-m2-3840", "exact"),
+        ("Micron_7400_MTFDKCB3T8TDZ", 3840, "micron-7400-7680", "family"),
+        ("Micron_7400_MTFDKCB3T2TFC", 3200, "micron-7400-7680", "near"),
+        ("Samsung SSD 970 EVO 500GB", 500, "970-evo-plus-500", "near"),
+        ("Samsung SSD 970 EVO Plus 500GB", 500, "970-evo-plus-500", "exact"),
+    ],
+)
+def test_form_and_line_are_those_of_the_part_number(
+    model: str, size: int, device: str, quality: str
+) -> None:
+    match = match_drive(Drive(model=model, interface="nvme", bytes=size * 10**9))
+    assert (match.device, match.quality) == (device, quality)
+
+
+def test_a_disk_of_which_no_tool_says_the_kind_is_known_by_its_maker() -> None:
+    match = match_drive(Drive(model="ST3600057SS", interface="sas-6g", bytes=600 * 10**9))
+    assert (match.quality, match.stand_in) == ("class", "generic-15000rpm")

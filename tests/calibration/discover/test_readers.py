@@ -114,6 +114,7 @@ def test_each_command_of_a_supportconfig_is_read_by_itself() -> None:
     ("name", "text"),
     [
         ("zpool-list", "NAME  SIZE  ALLOC  FREE  HEALTH\ntank  21G  9G  12G  ONLINE\n"),
+        ("mountinfo", "3 1 8:1 / / rw - ext4 /dev/dm-0 rw,errors=x\n5 1 0:2 / /run rw,size=5k\n"),
         ("info", "SG driver version 3.5.36.\nCLI Version: 4.1.13.31   RaidAPI Version: 5.0\n"),
     ],
 )  # fmt: skip

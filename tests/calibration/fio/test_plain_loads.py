@@ -194,6 +194,28 @@ def test_flushes_that_never_came_or_took_no_time_leave_it_plain(tmp_path: Path) 
     assert len(one(tmp_path, rare).points) == 1
 
 
+def test_flushes_that_nobody_can_count_are_named(tmp_path: Path) -> None:
+    entry = written() | {"job options": WRITES | {"fsync": "8"}}
+    side = entry["write"]
+    for key in ("total_ios", "io_bytes", "io_kbytes", "clat_ns", "lat_ns"):
+        side.pop(key, None)
+    assert "fsync = 8: it does not say how many" in refused(tmp_path, entry)
+    # A latency's count, 60,000, says it as well.
+    side["clat_ns"] = {"mean": 500_000.0, "N": 60_000}
+    assert "fsync = 8: 60000 flushes" not in refused(tmp_path, entry)
+    assert "fsync = 8: 7500 flushes" in refused(tmp_path, entry)
+
+
+def test_latencies_that_rates_deny_are_refused_of_clones_too(tmp_path: Path) -> None:
+    """Four clones of depth 8: 1,000 a second of 8 ms are 8 each, of 10.4 ms 10.4."""
+    clone = PLAIN | {"numjobs": "1", "iodepth": "8"}
+    right = [job(direction(1000.0, 60_000, 8000.0), clone) for _ in range(4)]
+    assert one(tmp_path, *right).points[0].outstanding == 32
+    wrong = [job(direction(1000.0, 60_000, 10_400.0), clone) for _ in range(4)]
+    said = refused(tmp_path, *wrong)
+    assert "41.6 I/Os were in flight" in said and "Little's law" in said
+
+
 LATENCY_TARGET = PLAIN | {
     **{"iodepth": "64", "numjobs": "1"},
     **{"latency_target": "200", "latency_window": "100ms", "latency_percentile": "99"},

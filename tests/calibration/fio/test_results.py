@@ -133,6 +133,8 @@ def test_an_old_result_without_options_is_known_by_its_name(tmp_path: Path) -> N
             "different loads",
         ),
         ("nothing of the kind", "no JSON output of fio"),
+        ("3;fio-2.1.10;randrw;0;0;22214848;370228;5784;60003;4;82\n", "its terse one"),
+        ("  read: IOPS=3201, BW=12.5MiB/s (13.1MB/s)(125MiB/10002msec)\n", "its usual one"),
         ('{"jobs": []}', '"jobs" is empty'),
         ('{"jobs": {}}', '"jobs" is no list'),
         (document({"jobname": "x", "read": [], "job options": OPTIONS}), "not in fio's form"),

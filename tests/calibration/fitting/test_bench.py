@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from raidlab.calibration.fitting.bench import ssd_state
-from raidlab.calibration.fitting.bench.bench import CHECKED, Bench, Effort
+from raidlab.calibration.fitting.bench.bench import FINAL, Bench, Effort
 from raidlab.calibration.fitting.bench.scenario_bench import bench_of
 from raidlab.calibration.fitting.comparison.compare import Compared, out_of_balance
 from raidlab.calibration.fitting.parameters.kinds import TEMPLATES
@@ -17,7 +17,9 @@ from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.cli import app
 from raidlab.devices.catalogue import find_for, load_device
 from raidlab.devices.faults import SpecError
+from raidlab.devices.schema import DriveOptions
 from raidlab.devices.spec_writer import device_toml
+from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.running.simulate import simulate
 
@@ -177,10 +179,50 @@ def test_ios_in_flight_of_starving_jobs_are_rate_times_mean_latency():
     bench, point = on_bench(TEMPLATES / "ssd.toml", "sas2008"), deep(60_000.0)
     short = bench.run(point, EFFORT)
     assert abs(short.imbalance(point.outstanding)) > 0.1
-    for effort in (CHECKED, replace(EFFORT, balance=0.03, ios=60_000)):
+    for effort in (FINAL, replace(EFFORT, balance=0.03, ios=60_000)):
         found = bench.run(point, effort)
         assert found.iops * found.latency_mean_us / 1e6 == pytest.approx(128, rel=0.03)
     assert found.latency_mean_us > 1.1 * short.latency_mean_us
+
+
+def recorded(bench, point, effort):
+    workload = json.loads(_engine.run(json.dumps(bench.plan(point, effort))))["workloads"][0]
+    return workload["read"]["ios"] + workload["write"]["ios"]
+
+
+def test_only_a_run_in_which_jobs_starve_goes_on():
+    bench = on_bench(TEMPLATES / "ssd.toml", "sas2008")
+    # One job waits for nobody: those of a slow drive are enough.
+    assert recorded(bench, load("randread", 8), FINAL) == 4000
+    starving = recorded(bench, deep(60_000.0), FINAL)
+    # Four jobs have slices of 75 ms, 4,500 reads each: a run takes some rounds of these.
+    assert 4 * 4500 < starving < 250_000
+    plan = bench.plan(deep(60_000.0), replace(FINAL, balance=1e-9))
+    plan["balance"]["most_ios"] = 20_000
+    workload = json.loads(_engine.run(json.dumps(plan)))["workloads"][0]
+    assert 20_000 <= workload["read"]["ios"] < 25_000
+
+
+def test_balance_is_of_closed_loads_alone():
+    plan = on_bench(TEMPLATES / "ssd.toml").plan(load("randread", 8), FINAL)
+    plan["workloads"][0]["arrival"]["think_ns"] = 1000
+    plan["balance"]["share"] = 0.0
+    with pytest.raises(_engine.PlanError) as refused:
+        _engine.run(json.dumps(plan))
+    assert "closed without think time" in str(refused.value)
+    assert "balance.share" in str(refused.value)
+
+
+def test_a_long_run_of_writes_sets_off_no_collection():
+    # A part had as many blocks of 64 pages as the drive has of 2,304: 17 of 610 GB. A million
+    # writes of 4 KiB wrote more than a tenth of that, and rates fell by a third.
+    device = find_for("--device", "s4610-480").spec
+    plan = device.to_plan(DriveOptions())
+    cut, share = ssd_state.prepared(plan, writes(32), 1.0, 1_000_000)
+    pages = cut["nand"]["blocks_per_plane"] * cut["nand"]["pages_per_block"]
+    programs = ssd_state.ios_of_programs(plan, writes(32))
+    assert pages * programs >= 10 * 1_000_000
+    assert share == pytest.approx(cut["capacity_bytes"] / plan["capacity_bytes"])
 
 
 def test_a_run_that_stays_out_of_balance_is_named():

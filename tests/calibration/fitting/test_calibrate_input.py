@@ -85,6 +85,14 @@ def test_units_that_contradict_each_other_are_refused_with_what_they_would_mean(
     )
     kept, notes = possible(one)
     assert len(kept) == 2 and "left out" in notes[0]
+    # What is outstanding and 30 % more: no other unit, and no rounding.
+    full = 1.3 * good.points[0].outstanding * 1e6
+    full /= good.points[0].iops * good.points[0].latency_mean_us
+    long = good.model_copy(
+        update={"points": (with_latency(good.points[0], full), *good.points[1:])}
+    )
+    assert "1 point has latencies beyond" in possible(long)[1][0]
+    assert "30 % beyond" in possible(long)[1][0]
     slow = good.model_copy(
         update={"points": tuple(with_latency(point, 0.01) for point in good.points)}
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from raidlab.calibration.fitting.bench.bench import Simulated
@@ -9,6 +11,7 @@ from raidlab.calibration.fitting.certainty.contradictions import (
     left_at_start,
     moved_bytes,
     other_cpus,
+    slow_links,
     unused_threads,
     with_fast_link,
 )
@@ -69,6 +72,20 @@ def test_a_busy_thread_that_fio_saw_idle_is_no_bottleneck() -> None:
     assert "1 of 1 points" in said and "0.43" in said
     assert not list(unused_threads([Compared(reads(1e5, 4096, 0.95), busy("host"), "train")]))
     assert not list(unused_threads([Compared(reads(1e5, 4096, 0.43), busy("drive"), "train")]))
+
+
+def test_a_link_that_the_measurement_surpasses_or_that_hides_the_drive_is_named() -> None:
+    """SATA 3G carries 64,000 reads of 4 KiB a second."""
+    own = Interface.parse("sata-6g")
+    ends = replace(busy("drive SATA 3G"), iops=64_000.0, link="drive SATA 3G")
+    fast = [Compared(reads(92_160.0, 4096), ends)]
+    (said,) = slow_links(fast, own)
+    assert "1 of 1 points" in said and "44 % higher" in said
+    (said,) = slow_links([Compared(reads(63_000.0, 4096), ends)], own)
+    assert "the drive has SATA 6G" in said
+    # The drive's own link at its end is what it is, and so is one that has time left.
+    assert not list(slow_links([Compared(reads(63_000.0, 4096), ends)], Interface.parse("sata-3g")))
+    assert not list(slow_links([Compared(reads(92_160.0, 4096), replace(ends, busy=0.5))], own))
 
 
 def test_parameters_that_were_not_moved_are_named() -> None:

@@ -93,12 +93,7 @@ impl Geometry {
     /// The geometry, or nothing if `check` now holds faults that make it impossible.
     pub(super) fn new(params: &GeometryParams, check: &mut Check) -> Option<Geometry> {
         let faults = check.0.len();
-        check.that(
-            (1..=255).contains(&params.heads),
-            "geometry.heads",
-            params.heads,
-            "1 to 255",
-        );
+        check.within(GeometryParams::HEADS, "geometry.heads", params.heads);
         check.that(
             !params.zones.is_empty(),
             "geometry.zones",
@@ -214,16 +209,16 @@ impl Zone {
     ) -> Option<Zone> {
         let faults = check.0.len();
         check.that(
-            zone.last_cylinder >= zone.first_cylinder && zone.last_cylinder < 1 << 24,
+            zone.last_cylinder >= zone.first_cylinder
+                && ZoneParams::CYLINDERS.hold(zone.last_cylinder),
             &format!("{key}.last_cylinder"),
             zone.last_cylinder,
             "first_cylinder or more, below 16777216",
         );
-        check.that(
-            (1..=65_535).contains(&zone.sectors_per_track),
+        check.within(
+            ZoneParams::SECTORS_PER_TRACK,
             &format!("{key}.sectors_per_track"),
             zone.sectors_per_track,
-            "1 to 65535",
         );
         if check.0.len() > faults {
             return None;

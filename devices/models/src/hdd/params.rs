@@ -1,6 +1,8 @@
 //! The parameters of a hard disk in the plan: plain numbers in base units.
 
 use crate::ArmPowerParams;
+use crate::bounds::Bounds;
+use crate::hdd::check::TIME;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -18,10 +20,12 @@ pub struct HddParams {
     #[serde(default)]
     pub capacity_bytes: u64,
     /// Revolutions a minute.
+    #[schemars(transform = Self::RPM.said())]
     pub rpm: f64,
     /// Most by which a drive's speed differs from that, as part of it: each drive's own deviation
     /// is drawn uniformly.
     #[serde(default)]
+    #[schemars(transform = Self::SPEED_TOLERANCE.said())]
     pub speed_tolerance: f64,
     /// Part of a revolution that has passed the head at time zero. Random if absent: the
     /// spindles of a system are not synchronised.
@@ -57,18 +61,34 @@ pub struct HddParams {
     pub shingled: Option<ShingledParams>,
 }
 
+impl HddParams {
+    /// Revolutions a minute.
+    pub(crate) const RPM: Bounds<f64> = Bounds::new(300.0, 100_000.0);
+    /// How far a drive's speed may be from that, as part of it.
+    pub(crate) const SPEED_TOLERANCE: Bounds<f64> = Bounds::new(0.0, 0.05);
+}
+
 /// A drive-managed shingled disk.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShingledParams {
     /// Bytes of a band, which is written in order only.
+    #[schemars(transform = Self::BAND_BYTES.said())]
     pub band_bytes: u64,
     /// Bytes of the log for writes that are no stream, on the outermost tracks.
     pub media_cache_bytes: u64,
     /// Records that the log's map has room for.
+    #[schemars(transform = Self::RECORDS.said())]
     pub records: u32,
     /// Without commands for this long the drive merges bands.
     pub merge_after_idle_ns: Nanos,
+}
+
+impl ShingledParams {
+    /// Bytes of a band.
+    pub(crate) const BAND_BYTES: Bounds<u64> = Bounds::new(1 << 20, 1 << 30);
+    /// Records of the media cache.
+    pub(crate) const RECORDS: Bounds<u32> = Bounds::new(1, 1 << 24);
 }
 
 impl ShingledParams {
@@ -116,6 +136,7 @@ pub enum Sparing {
 #[serde(deny_unknown_fields)]
 pub struct GeometryParams {
     /// Data surfaces, a head each.
+    #[schemars(transform = Self::HEADS.said())]
     pub heads: u32,
     /// Order of the heads.
     #[serde(default)]
@@ -130,6 +151,11 @@ pub struct GeometryParams {
     pub zones: Vec<ZoneParams>,
 }
 
+impl GeometryParams {
+    /// Heads.
+    pub(crate) const HEADS: Bounds<u32> = Bounds::new(1, 255);
+}
+
 /// Cylinders with equally many sectors on each track.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -137,8 +163,10 @@ pub struct ZoneParams {
     /// First cylinder.
     pub first_cylinder: u32,
     /// Last cylinder, which belongs to the zone.
+    #[schemars(transform = Self::CYLINDERS.said())]
     pub last_cylinder: u32,
     /// Sectors on each track.
+    #[schemars(transform = Self::SECTORS_PER_TRACK.said())]
     pub sectors_per_track: u32,
     /// Angle of the zone's first sector, in sectors.
     #[serde(default)]
@@ -161,6 +189,13 @@ pub struct ZoneParams {
     /// Remapped sectors, (bad, replacement), from the zone's first one on.
     #[serde(default)]
     pub defects: Vec<(u64, u64)>,
+}
+
+impl ZoneParams {
+    /// Numbers of cylinders.
+    pub(crate) const CYLINDERS: Bounds<u32> = Bounds::new(0, (1 << 24) - 1);
+    /// Sectors of a track.
+    pub(crate) const SECTORS_PER_TRACK: Bounds<u32> = Bounds::new(1, 65_535);
 }
 
 /// Seek time as a function of distance.
@@ -211,10 +246,19 @@ pub struct SeekParams {
     #[serde(default)]
     pub write_settle_ns: i64,
     /// To another head of the same cylinder, before a read.
+    #[schemars(transform = Self::SWITCH_NS.said())]
     pub head_switch_ns: Nanos,
     /// A movement takes up to this much longer, uniformly: the arm settles at different times.
     #[serde(default)]
+    #[schemars(transform = Self::SPREAD_NS.said())]
     pub spread_ns: Nanos,
+}
+
+impl SeekParams {
+    /// Nanoseconds of a head switch.
+    pub(crate) const SWITCH_NS: Bounds<u64> = Bounds::new(0, 1_000_000_000);
+    /// Nanoseconds by which movements differ.
+    pub(crate) const SPREAD_NS: Bounds<u64> = Bounds::new(0, 1_000_000_000);
 }
 
 /// How far the head reads on after a read.
@@ -243,8 +287,10 @@ pub enum ReadAhead {
 #[serde(deny_unknown_fields)]
 pub struct BufferParams {
     /// Segments, each holding one run of sectors.
+    #[schemars(transform = Self::SEGMENTS.said())]
     pub segments: u32,
     /// Sectors that a segment holds.
+    #[schemars(transform = Self::SEGMENT_SECTORS.said())]
     pub segment_sectors: u32,
     /// How far the head reads on.
     pub read_ahead: ReadAhead,
@@ -271,6 +317,13 @@ pub struct BufferParams {
     pub read_while_waiting: bool,
 }
 
+impl BufferParams {
+    /// Segments.
+    pub(crate) const SEGMENTS: Bounds<u32> = Bounds::new(1, 4096);
+    /// Sectors of a segment.
+    pub(crate) const SEGMENT_SECTORS: Bounds<u32> = Bounds::new(1, 1 << 24);
+}
+
 fn never() -> Nanos {
     Nanos(u64::MAX)
 }
@@ -288,14 +341,19 @@ fn yes() -> bool {
 #[serde(deny_unknown_fields)]
 pub struct WriteCacheParams {
     /// Sectors that it holds.
+    #[schemars(transform = Self::SECTORS.said())]
     pub sectors: u64,
     /// Separate runs of sectors that it can keep track of.
+    #[schemars(transform = Self::EXTENTS.said())]
     pub extents: u32,
     /// Longest run that neighbouring writes grow into, in sectors.
+    #[schemars(transform = Self::EXTENT_SECTORS.said())]
     pub extent_sectors: u32,
     /// Share of either limit beyond which writing out competes with commands.
+    #[schemars(transform = Self::FLUSH_ABOVE.said())]
     pub flush_above: f64,
     /// Without commands for this long it writes out what it has.
+    #[schemars(transform = TIME.said())]
     pub flush_after_idle_ns: Nanos,
     /// Its content survives a loss of power: a flush need not wait.
     #[serde(default)]
@@ -303,6 +361,17 @@ pub struct WriteCacheParams {
     /// In which order it writes out.
     #[serde(default)]
     pub order: WriteOrder,
+}
+
+impl WriteCacheParams {
+    /// Sectors in all.
+    pub(crate) const SECTORS: Bounds<u64> = Bounds::new(1, 1 << 32);
+    /// Extents.
+    pub(crate) const EXTENTS: Bounds<u32> = Bounds::new(1, 32_768);
+    /// Sectors of an extent.
+    pub(crate) const EXTENT_SECTORS: Bounds<u32> = Bounds::new(1, 1 << 20);
+    /// Shares of the cache.
+    pub(crate) const FLUSH_ABOVE: Bounds<f64> = Bounds::new(0.0, 1.0);
 }
 
 /// Which run of the write cache is written out next.
@@ -354,11 +423,19 @@ pub enum InterfaceParams {
 #[serde(deny_unknown_fields)]
 pub struct LinkFrontParams {
     /// Firmware time of a read.
+    #[schemars(transform = TIME.said())]
     pub read_overhead_ns: Nanos,
     /// Firmware time of a write.
+    #[schemars(transform = TIME.said())]
     pub write_overhead_ns: Nanos,
     /// Room in the queue.
+    #[schemars(transform = Self::QUEUE_DEPTH.said())]
     pub queue_depth: u32,
+}
+
+impl LinkFrontParams {
+    /// Commands in the queue of a disk, of either interface.
+    pub(crate) const QUEUE_DEPTH: Bounds<u32> = Bounds::new(1, 4096);
 }
 
 /// A value that depends on what the drive did last.
@@ -366,8 +443,10 @@ pub struct LinkFrontParams {
 #[serde(deny_unknown_fields)]
 pub struct AfterParams {
     /// After a read.
+    #[schemars(transform = TIME.said())]
     pub after_read_ns: Nanos,
     /// After a write.
+    #[schemars(transform = TIME.said())]
     pub after_write_ns: Nanos,
 }
 
@@ -376,14 +455,19 @@ pub struct AfterParams {
 #[serde(deny_unknown_fields)]
 pub struct ExtraDisconnectParams {
     /// Command phase.
+    #[schemars(transform = TIME.said())]
     pub command_ns: Nanos,
     /// Leaving the bus before the data.
+    #[schemars(transform = TIME.said())]
     pub disconnect_ns: Nanos,
     /// Staying off it.
+    #[schemars(transform = TIME.said())]
     pub between_ns: Nanos,
     /// Leaving it after the data.
+    #[schemars(transform = TIME.said())]
     pub second_disconnect_ns: Nanos,
     /// From the command phase to the start of the seek.
+    #[schemars(transform = TIME.said())]
     pub seek_delta_ns: Nanos,
 }
 
@@ -392,10 +476,13 @@ pub struct ExtraDisconnectParams {
 #[serde(deny_unknown_fields)]
 pub struct ScsiBusParams {
     /// Room in the queue.
+    #[schemars(transform = LinkFrontParams::QUEUE_DEPTH.said())]
     pub queue_depth: u32,
     /// A sector on the bus, reading.
+    #[schemars(transform = TIME.said())]
     pub read_sector_ns: Nanos,
     /// A sector on the bus, writing.
+    #[schemars(transform = TIME.said())]
     pub write_sector_ns: Nanos,
     /// Before the data of a read hit.
     pub read_hit: AfterParams,
@@ -405,30 +492,37 @@ pub struct ScsiBusParams {
     pub write: AfterParams,
     /// At the end of a read.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub read_completion_ns: Nanos,
     /// At the end of a write.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub write_completion_ns: Nanos,
     /// Before each data phase.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub data_preparation_ns: Nanos,
     /// Coming back to the bus.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub first_reselect_ns: Nanos,
     /// Coming back to it for the status of a write with an extra disconnect.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub other_reselect_ns: Nanos,
     /// Leaving the bus after a read's command.
     #[serde(default)]
     pub read_disconnect: AfterParams,
     /// Leaving the bus after a write's data.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub write_disconnect_ns: Nanos,
     /// A write that follows another write leaves the bus once more.
     #[serde(default)]
     pub extra_disconnect: Option<ExtraDisconnectParams>,
     /// Least time of an arm movement before a write.
     #[serde(default)]
+    #[schemars(transform = TIME.said())]
     pub minimum_seek_ns: Nanos,
     /// Share of a read that must be buffered before the drive comes back to the bus.
     #[serde(default)]

@@ -110,7 +110,7 @@ impl Seek {
     pub(super) fn new(params: &SeekParams, cylinders: u32, check: &mut Check) -> Option<Seek> {
         let faults = check.0.len();
         check.that(
-            params.head_switch_ns.0 <= 1_000_000_000,
+            SeekParams::SWITCH_NS.hold(params.head_switch_ns.0),
             "seek.head_switch_ns",
             params.head_switch_ns.0,
             "at most a second (1000000000)",
@@ -122,7 +122,7 @@ impl Seek {
             "at most a second in both directions",
         );
         check.that(
-            params.spread_ns.0 <= 1_000_000_000,
+            SeekParams::SPREAD_NS.hold(params.spread_ns.0),
             "seek.spread_ns",
             params.spread_ns.0,
             "at most a second (1000000000)",

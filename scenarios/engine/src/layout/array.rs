@@ -1,8 +1,10 @@
 //! The layout of an array, with its sizes.
 
+use crate::layout::concatenated::Concatenated;
 use crate::layout::copies::Copies;
 use crate::layout::declustered::Declustered;
 use crate::layout::level::{self, Shape};
+use crate::layout::rotated::Rotated;
 use crate::plan::{Arrangement, CopiesPlan, DeclusteredPlan, Level, Rotation};
 use raidlab_kernel::Divider;
 use std::sync::Arc;
@@ -14,7 +16,6 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub(super) level: Level,
-    pub(super) rotation: Rotation,
     /// Bytes of a unit.
     pub(super) unit: Divider,
     /// Data columns of a stripe.
@@ -22,25 +23,15 @@ pub struct Layout {
     pub(super) parities: u32,
     pub(super) copies: u32,
     pub(super) members: u32,
-    pub(super) spans: Divider,
-    /// Drives of a span.
-    pub(super) span: Divider,
+    /// Of levels 5, 6, 50 and 60: where units lie.
+    pub(super) rotated: Rotated,
     pub(super) capacity: u64,
     /// Of levels 10 and 1E: where copies lie.
     pub(super) mirrored: Option<Copies>,
     /// Of levels 5 and 6 whose stripes are narrower than the array: where units lie.
     pub(super) declustered: Option<Arc<Declustered>>,
     /// Of jbod: where each drive begins.
-    pub(super) starts: Vec<Start>,
-}
-
-/// Where a drive of a jbod begins.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Start {
-    /// Bytes of the array before it.
-    pub(super) bytes: u64,
-    /// Stripes before it.
-    pub(super) stripes: u64,
+    pub(super) concatenated: Option<Concatenated>,
 }
 
 impl Layout {
@@ -147,43 +138,28 @@ impl Layout {
         let members = capacities.len() as u32;
         let mut layout = Layout {
             level,
-            rotation,
             unit: Divider::new(unit as u32),
             columns: Divider::new(shape.columns),
             parities: shape.parities,
             copies: shape.copies,
             members,
-            spans: Divider::new(spans),
-            span: Divider::new(members / spans),
+            rotated: Rotated::new(rotation, shape.parities, spans, members / spans),
             capacity: 0,
             mirrored: shape.mirrored,
             declustered: shape.declustered,
-            starts: Vec::new(),
+            concatenated: (level == Level::Jbod).then(|| Concatenated::new(unit, capacities)),
         };
         layout.measure(capacities);
         layout
     }
 
     fn measure(&mut self, capacities: &[u64]) {
-        let unit = self.unit();
-        if self.level == Level::Jbod {
-            let mut start = Start::default();
-            for (drive, &capacity) in capacities.iter().enumerate() {
-                self.starts.push(start);
-                // Every drive begins with a unit: caches hold units of the array. The last one is
-                // used to its end.
-                let over = match drive + 1 == capacities.len() {
-                    true => 0,
-                    false => capacity % unit,
-                };
-                start.bytes = start.bytes.saturating_add(capacity - over);
-                start.stripes += (capacity - over).div_ceil(unit);
-            }
-            self.capacity = start.bytes;
+        if let Some(drives) = &self.concatenated {
+            self.capacity = drives.end().bytes;
             return;
         }
         let least = capacities.iter().copied().min().unwrap_or(0);
-        let rows = least / unit;
+        let rows = least / self.unit();
         let stripes = match (&self.mirrored, &self.declustered) {
             (Some(copies), _) => copies.stripes(rows),
             (None, Some(spread)) => spread.stripes(rows),
@@ -228,13 +204,13 @@ impl Layout {
 
     /// Number of spans.
     pub fn spans(&self) -> u32 {
-        self.spans.get()
+        self.rotated.spans()
     }
 
     /// Number of stripes.
     pub fn stripes(&self) -> u64 {
-        match self.starts.last() {
-            Some(last) => last.stripes + (self.capacity - last.bytes).div_ceil(self.unit()),
+        match &self.concatenated {
+            Some(drives) => drives.end().stripes,
             None => self.capacity / self.width(),
         }
     }

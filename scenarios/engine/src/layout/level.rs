@@ -175,7 +175,7 @@ impl Layout {
                 copies.is_none_or(|copies| copies.survives(lost))
             }
             Level::Raid5 | Level::Raid6 | Level::Raid50 | Level::Raid60 => {
-                let span = self.span.get();
+                let span = n / self.spans();
                 (0..n).step_by(span as usize).all(|first| {
                     let lost = (first..first + span).filter(|&member| lost(member));
                     lost.count() <= self.parities as usize

@@ -3,6 +3,8 @@
 //! - `array`: the layout of an array, with its sizes;
 //! - `level`: how many drives a level wants, how many it can lose, how many commands it sends;
 //! - `place`: where a byte of the array lies on the drives, and back;
+//! - `concatenated`: where each drive of a jbod begins;
+//! - `rotated`: where units lie if parity rotates;
 //! - `copies`: where the copies of a unit lie;
 //! - `declustered`: where units lie if stripes are narrower than the array;
 //! - `run`: which commands a range of the array becomes;
@@ -15,6 +17,7 @@
 //! Nothing here knows a system, a job or a point in time.
 
 mod array;
+mod concatenated;
 mod copies;
 mod declustered;
 mod extent;
@@ -25,6 +28,7 @@ mod oracle;
 mod place;
 mod ranges;
 mod repair;
+mod rotated;
 mod run;
 mod stripe;
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! copies wander from row to row, a run is a part of one unit.
 
 use crate::layout::array::Layout;
+use crate::layout::concatenated::Concatenated;
 use crate::layout::extent::Extent;
 use crate::layout::place::Place;
 use crate::plan::Level;
@@ -130,8 +131,8 @@ impl Layout {
         if runs.is_empty() {
             return None;
         }
-        if self.level == Level::Jbod {
-            return Some(self.next_on_drive(runs));
+        if let Some(drives) = &self.concatenated {
+            return Some(self.next_on_drive(drives, runs));
         }
         let unit = self.unit();
         let first = (unit - u64::from(runs.start)).min(runs.end - runs.at);
@@ -171,10 +172,10 @@ impl Layout {
     }
 
     /// The next run of a jbod: up to the end of its drive.
-    fn next_on_drive(&self, runs: &mut Runs) -> Run {
-        let (drive, first) = self.drive_at(runs.at);
+    fn next_on_drive(&self, drives: &Concatenated, runs: &mut Runs) -> Run {
+        let (drive, first) = drives.drive_at(runs.at);
         let (row, start) = self.unit.split_long(runs.at - first.bytes);
-        let bytes = runs.end.min(self.end_of(drive)) - runs.at;
+        let bytes = runs.end.min(drives.end_of(drive)) - runs.at;
         runs.at += bytes;
         Run {
             stripe: first.stripes + row,

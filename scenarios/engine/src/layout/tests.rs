@@ -188,7 +188,7 @@ fn raid_50_alternates_its_spans() {
     assert_eq!(layout.data(1, 0, 0), place(3, 0));
     assert_eq!(layout.data(2, 0, 0), place(2, UNIT));
     assert_eq!(layout.parity(3, 0), place(4, UNIT));
-    assert_eq!(layout.stripe_at(4, 1), 3);
+    assert_eq!(layout.rotated.stripe_at(4, 1), 3);
 }
 
 /// Levels, each with a number of drives and of spans.
@@ -279,7 +279,7 @@ proptest! {
                 let role = Role::Parity(which as u32);
                 prop_assert_eq!(layout.place(stripe, role), place(drive, row * unit * SECTOR));
                 prop_assert_eq!(layout.unit_at(drive, row), Some((stripe, role)));
-                prop_assert_eq!(layout.stripe_at(drive, row), stripe);
+                prop_assert_eq!(layout.rotated.stripe_at(drive, row), stripe);
             }
         }
     }

@@ -113,11 +113,6 @@ impl Path {
         }
     }
 
-    /// Keeps a record waiting while its children are being sent; `let_go` ends that.
-    pub(crate) fn hold(&mut self, id: IoId) {
-        self.ios[id].pending += 1;
-    }
-
     /// Requests in work at an array's controller; where the host is that itself, all of its own.
     pub(crate) fn in_work_for(&self, array: ArrayId) -> u64 {
         match self.arrays[array].controller {

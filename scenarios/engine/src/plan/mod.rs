@@ -10,6 +10,7 @@ mod details;
 mod durability;
 mod host;
 mod host_cache;
+mod recording;
 mod workload;
 
 pub use copies::{Arrangement, CopiesPlan};
@@ -21,6 +22,7 @@ pub use host_cache::HostCachePlan;
 use raidlab_jobs::JobsPlan;
 use raidlab_kernel::{Nanos, Time};
 use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
+pub use recording::{Balance, Filling};
 use schemars::JsonSchema;
 use serde::Deserialize;
 pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
@@ -52,6 +54,9 @@ pub struct Plan {
     /// 0 for no limit.
     #[serde(default)]
     pub max_ios: u64,
+    /// Goes on beyond `max_ios` while Little's law does not hold.
+    #[serde(default)]
+    pub balance: Option<Balance>,
     /// Ends the recording earlier, once the 95 % interval of every workload's rate is at most
     /// this share of the rate to either side; 0 for never.
     #[serde(default)]
@@ -117,16 +122,6 @@ fn one() -> u32 {
     1
 }
 
-/// When the memory of a controller counts as filling, and for how long the warm-up waits for that.
-#[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Filling {
-    /// Share of what loads write in a recording that may stay in a memory.
-    pub share: f64,
-    /// What is recorded beyond this time is the result, full or not.
-    pub most_ns: Nanos,
-}
-
 impl Plan {
     /// Up to when a steady state is looked for, where memories still filled up to `until`: with full
     /// ones the search begins anew.
@@ -173,6 +168,7 @@ pub struct ControllerPlan {
     /// Commands in work at once; further ones wait in the driver. 0 for no limit.
     pub queue_depth: u32,
     /// Cores working in parallel.
+    #[schemars(transform = Self::CORES.said())]
     pub cores: u32,
     /// Firmware time on a core for each request of the host.
     pub request_ns: Nanos,

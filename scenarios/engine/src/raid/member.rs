@@ -18,17 +18,28 @@ pub(crate) enum State {
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     /// Index of the drive that stands there now.
-    pub(super) drive: DriveId,
-    pub(super) state: State,
+    drive: DriveId,
+    state: State,
     /// Sectors of its drive that are known to be unreadable.
-    pub(super) unreadable: Ranges,
+    unreadable: Ranges,
     /// The drive to which it is being copied, and up to where.
-    pub(super) copy: Option<(DriveId, u64)>,
+    copy: Option<(DriveId, u64)>,
     /// The number of the distributed spare space that has taken its drive's place.
-    pub(super) spare: Option<u32>,
+    spare: Option<u32>,
 }
 
 impl Member {
+    /// A drive stands there, and holds its data.
+    pub fn new(drive: DriveId) -> Member {
+        Member {
+            drive,
+            state: State::Good,
+            unreadable: Ranges::default(),
+            copy: None,
+            spare: None,
+        }
+    }
+
     /// The drive that stands there now.
     #[inline]
     pub fn drive(&self) -> DriveId {
@@ -43,6 +54,22 @@ impl Member {
     /// Sectors of its drive that are known to be unreadable.
     pub fn unreadable(&self) -> &Ranges {
         &self.unreadable
+    }
+
+    /// As `unreadable`, mutable.
+    pub fn unreadable_mut(&mut self) -> &mut Ranges {
+        &mut self.unreadable
+    }
+
+    /// The drive to which it is being copied, and up to where.
+    #[inline]
+    pub fn copy(&self) -> Option<(DriveId, u64)> {
+        self.copy
+    }
+
+    /// It is not copied to this drive any more.
+    pub fn end_copy_to(&mut self, drive: DriveId) {
+        self.copy = self.copy.filter(|&(to, _)| to != drive);
     }
 
     /// What its drive holds is lost.

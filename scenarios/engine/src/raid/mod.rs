@@ -14,6 +14,7 @@ pub(crate) mod host_stripes;
 pub(crate) mod jobs;
 pub(crate) mod lines;
 pub(crate) mod member;
+pub(crate) mod places;
 pub(crate) mod redirect;
 pub(crate) mod request;
 pub(crate) mod resume;

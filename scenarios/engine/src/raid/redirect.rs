@@ -355,7 +355,7 @@ impl Redirects {
             start: 0,
             end: redirect.line_bytes() as u32,
         };
-        volume.changes() == 0 || volume.is_given(place.stripe, extent)
+        volume.places().changes() == 0 || volume.is_given(place.stripe, extent)
     }
 
     /// Somebody reads a slot: its line stays on the SSD cache.

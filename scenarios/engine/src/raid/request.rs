@@ -205,8 +205,8 @@ impl Raid {
     }
 
     fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
-        path.hold(id);
-        for member in self.stripes.state().volume(array).members() {
+        path.ios[id].hold();
+        for member in self.stripes.state().volume(array).places().all() {
             let stands = member.state() != State::Failed && member.spare().is_none();
             if stands && path.drives[member.drive()].flushes.are_sent() {
                 path.ios[id].pending += 1;
@@ -226,7 +226,7 @@ impl Raid {
             .volume(array)
             .geometry()
             .runs(io.range());
-        path.hold(id);
+        path.ios[id].hold();
         while let Some(run) = self
             .stripes
             .state()

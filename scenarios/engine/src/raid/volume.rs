@@ -7,6 +7,7 @@ use crate::plan::BitmapPlan;
 use crate::raid::bitmap::Bitmap;
 use crate::raid::host_stripes::HostStripes;
 use crate::raid::member::{Member, State};
+use crate::raid::places::Places;
 use crate::state::drive::Drive;
 use raidlab_io::ByteRange;
 use raidlab_kernel::{Table, Time};
@@ -16,7 +17,7 @@ use raidlab_models::{SECTOR, StripeThread};
 #[derive(Debug)]
 pub(crate) struct Volume {
     geometry: Layout,
-    members: Vec<Member>,
+    places: Places,
     /// The controller's link to the host, if the requests' data cross it by themselves.
     host_link: Option<LinkId>,
     /// How the host handles its stripes, if it is an array in the host.
@@ -29,33 +30,19 @@ pub(crate) struct Volume {
     task: Option<u32>,
     /// True if more is lost than the level can bear.
     offline: bool,
-    /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
-    /// drives that change places.
-    changes: u32,
 }
 
 impl Volume {
     pub fn new(geometry: Layout, drives: &[DriveId], host_link: Option<LinkId>) -> Volume {
-        let state = State::Good;
         Volume {
             geometry,
-            members: drives
-                .iter()
-                .map(|&drive| Member {
-                    drive,
-                    state,
-                    unreadable: Ranges::default(),
-                    copy: None,
-                    spare: None,
-                })
-                .collect(),
+            places: Places::new(drives),
             host_link,
             host: HostStripes::none(),
             bitmap: None,
             cached: false,
             task: None,
             offline: false,
-            changes: 0,
         }
     }
 
@@ -70,28 +57,24 @@ impl Volume {
         u64::from(self.geometry.columns()) * self.geometry.unit()
     }
 
-    /// Its places.
+    /// Its places, and the drives that stand there.
     #[inline]
-    pub fn members(&self) -> &[Member] {
-        &self.members
+    pub fn places(&self) -> &Places {
+        &self.places
     }
 
     #[inline]
-    pub fn member(&self, member: u32) -> &Member {
-        &self.members[member as usize]
-    }
-
-    pub fn member_mut(&mut self, member: u32) -> &mut Member {
-        &mut self.members[member as usize]
+    pub fn places_mut(&mut self) -> &mut Places {
+        &mut self.places
     }
 
     /// The drive at a place: the one that stands there, or the one that has the distributed spare space
     /// there that has taken over.
     #[inline]
     pub fn drive_at(&self, place: Place) -> DriveId {
-        let member = &self.members[place.member as usize];
-        match member.spare {
-            None => member.drive,
+        let member = self.places.of(place.member);
+        match member.spare() {
+            None => member.drive(),
             Some(spare) => self.drive_of_spare(spare, place),
         }
     }
@@ -100,12 +83,17 @@ impl Volume {
     fn drive_of_spare(&self, spare: u32, place: Place) -> DriveId {
         let row = place.offset / self.geometry.unit();
         let member = self.geometry.spare_at(spare, row).unwrap_or(place.member);
-        self.members[member as usize].drive
+        self.places.of(member).drive()
     }
 
     /// The number of distributed spare space that nobody uses, if there is one.
     pub fn free_spare(&self) -> Option<u32> {
-        let taken = |spare: &u32| self.members.iter().any(|it| it.spare == Some(*spare));
+        let taken = |spare: &u32| {
+            self.places
+                .all()
+                .iter()
+                .any(|it| it.spare() == Some(*spare))
+        };
         (0..self.geometry.spread_spares()).find(|spare| !taken(spare))
     }
 
@@ -178,63 +166,30 @@ impl Volume {
         self.offline = true;
     }
 
-    /// Counts what makes a plan for a stripe out of date: sectors that can no longer be read,
-    /// drives that change places.
-    #[inline]
-    pub fn changes(&self) -> u32 {
-        self.changes
-    }
-
-    /// Sectors can no longer be read, or a drive changes places.
-    pub fn count_change(&mut self) {
-        self.changes += 1;
-    }
-
-    /// Nothing is copied to a drive any more.
-    pub fn end_copies_to(&mut self, drive: DriveId) {
-        for member in &mut self.members {
-            member.copy = member.copy.filter(|&(to, _)| to != drive);
-        }
-    }
-
-    /// Up to where a member's drive stands in its place: as far as it can be written.
-    pub fn stands_up_to(&self, member: u32) -> u64 {
-        match self.members[member as usize].state {
-            State::Good => u64::MAX,
-            State::Failed => 0,
-            State::Rebuilding(upto) => upto,
-        }
-    }
-
-    /// Whether a unit's drive stands at its place, whatever can be read of it.
-    #[inline]
-    pub fn stands(&self, place: Place) -> bool {
-        place.offset < self.stands_up_to(place.member)
-    }
-
     /// The drives that take what is written from a place on, each with how much of it: a member as far
     /// as it can be written, and the drive to which it is being copied as far as it has come.
     #[inline]
     pub fn takers(&self, unit: Place, start: u32, bytes: u64) -> [Option<(DriveId, u64)>; 2] {
-        let member = &self.members[unit.member as usize];
-        let end = self.stands_up_to(unit.member);
+        let member = self.places.of(unit.member);
+        let end = self.places.stands_up_to(unit.member);
         let offset = unit.offset + u64::from(start);
         let part = |(drive, upto): (DriveId, u64)| {
             let bytes = bytes.min(upto.saturating_sub(offset));
             (bytes > 0).then_some((drive, bytes))
         };
-        let copied = member.copy.map(|(drive, upto)| (drive, upto.min(end)));
+        let copied = member.copy().map(|(drive, upto)| (drive, upto.min(end)));
         [part((self.drive_at(unit), end)), copied.and_then(part)]
     }
 
     /// How many bytes of a run can be read from a copy, of which the first unit can be.
     #[inline]
     pub fn readable(&self, run: &Run, copy: u32) -> u64 {
-        if self.changes == 0 {
+        if self.places.changes() == 0 {
             return run.bytes;
         }
         let gives = |stripe, extent: Extent| {
-            self.stands(self.geometry.data(stripe, run.column, copy))
+            self.places
+                .stands(self.geometry.data(stripe, run.column, copy))
                 && self.is_sound(stripe, extent)
         };
         let extents = run.extents(self.geometry.unit());
@@ -258,7 +213,9 @@ impl Volume {
         };
         let copies = (0..self.geometry().copies())
             .map(|copy| (copy, self.geometry().data(run.stripe, run.column, copy)))
-            .filter(|&(_, place)| self.changes() == 0 || self.unit(place).is_some_and(gives))
+            .filter(|&(_, place)| {
+                self.places.changes() == 0 || self.places.unit(place).is_some_and(gives)
+            })
             .map(|(copy, place)| {
                 let drive = self.drive_at(place);
                 (copy, drive, place.offset + start)
@@ -275,7 +232,7 @@ impl Volume {
     /// Whether no drive has sectors in a part of a unit that are known to be unreadable.
     pub fn is_sound(&self, stripe: u64, Extent { column, start, end }: Extent) -> bool {
         let whole = |copy| {
-            let unit = self.unit(self.geometry.data(stripe, column, copy));
+            let unit = self.places.unit(self.geometry.data(stripe, column, copy));
             unit.is_none_or(|unit| unit.is_readable(start, end))
         };
         (0..self.geometry.copies()).all(whole)
@@ -294,7 +251,7 @@ impl Volume {
             let unit = self.unit_of(stripe, Role::Parity(which));
             unit.is_none_or(|unit| unit.is_readable(0, end))
         };
-        if self.changes == 0 {
+        if self.places.changes() == 0 {
             return false;
         }
         let parities = self.geometry.parities();
@@ -314,7 +271,7 @@ impl Volume {
         let mut at = start;
         while at < end {
             let copies = (0..self.geometry.copies())
-                .filter_map(|copy| self.unit(self.geometry.data(stripe, column, copy)))
+                .filter_map(|copy| self.places.unit(self.geometry.data(stripe, column, copy)))
                 .map(|unit| unit.stretch(at));
             let Some((_, upto)) = copies.filter(|(given, _)| *given).max_by_key(|s| s.1) else {
                 return false;
@@ -329,10 +286,10 @@ impl Volume {
     pub fn keeps(&self, stripe: u64, extent: Extent, lost: &[(u32, u32)]) -> bool {
         let geometry = &self.geometry;
         let copies = (0..geometry.copies()).map(|copy| geometry.data(stripe, extent.column, copy));
-        if copies.into_iter().any(|place| self.stands(place)) {
+        if copies.into_iter().any(|place| self.places.stands(place)) {
             return true;
         }
-        let stands = |role: &Role| self.stands(self.place(stripe, *role));
+        let stands = |role: &Role| self.places.stands(self.place(stripe, *role));
         let data = (0..geometry.columns()).map(Role::Data);
         let parity = (0..geometry.parities()).map(Role::Parity);
         geometry.parities() > 0
@@ -345,23 +302,16 @@ impl Volume {
     /// What the drive of a unit's first copy gives of it; nothing if it does not stand there.
     #[inline]
     pub fn unit_of(&self, stripe: u64, role: Role) -> Option<Unit<'_>> {
-        if self.changes == 0 {
+        if self.places.changes() == 0 {
             return Some(Unit::WHOLE);
         }
-        self.unit(self.place(stripe, role))
-    }
-
-    /// What its drive gives of the unit at a place; nothing if it does not stand there.
-    pub fn unit(&self, place: Place) -> Option<Unit<'_>> {
-        let member = &self.members[place.member as usize];
-        let unit = Unit::new(&member.unreadable, place.offset);
-        self.stands(place).then_some(unit)
+        self.places.unit(self.place(stripe, role))
     }
 
     /// True if more drives are lost than the level can bear: nothing is served then, so that
     /// nothing wrong is.
     pub fn has_lost_too_much(&self) -> bool {
-        let lost = |member: u32| self.members[member as usize].state != State::Good;
+        let lost = |member: u32| self.places.of(member).state() != State::Good;
         !self.geometry.survives(lost)
     }
 
@@ -504,14 +454,14 @@ impl Volumes {
     fn known_unreadable(&mut self, drive: DriveId) -> Option<&mut Ranges> {
         let (array, member) = self.member_of(drive)?;
         let volume = self.get_mut(array)?;
-        Some(&mut volume.members[member as usize].unreadable)
+        Some(volume.places.of_mut(member).unreadable_mut())
     }
 
     /// The array that a drive stands in, and its place there.
     pub fn member_of(&self, drive: DriveId) -> Option<(ArrayId, u32)> {
         for (array, volume) in self.of_array.entries() {
-            let members = volume.iter().flat_map(|volume| &volume.members);
-            let stands = |m: &Member| m.drive == drive && m.spare.is_none();
+            let members = volume.iter().flat_map(|volume| volume.places.all());
+            let stands = |m: &Member| m.drive() == drive && m.spare().is_none();
             if let Some(member) = members.clone().position(stands) {
                 return Some((array, member as u32));
             }
@@ -531,8 +481,8 @@ impl Volumes {
         };
         let met = drives[drive].health.unreadable.within(range);
         if let Some(volume) = self.get_mut(array) {
-            volume.changes += 1;
-            let known = &mut volume.members[member as usize].unreadable;
+            volume.places.count_change();
+            let known = volume.places.of_mut(member).unreadable_mut();
             met.into_iter().for_each(|range| known.insert(range));
         }
     }

@@ -123,7 +123,7 @@ fn check_sectors(system: &System, breaches: &mut Breaches) {
         .volumes()
         .iter()
         .flatten();
-    for member in volumes.flat_map(|volume| volume.members()) {
+    for member in volumes.flat_map(|volume| volume.places().all()) {
         let drive = &drives[member.drive()];
         breaches.must(
             member.unreadable().is_within(&drive.health.unreadable),

@@ -2,6 +2,7 @@
 //! the events of a plan, checks, reports.
 
 pub(crate) mod backlog;
+pub(crate) mod balance;
 pub(crate) mod beside;
 pub(crate) mod build;
 pub(crate) mod cache_report;

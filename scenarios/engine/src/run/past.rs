@@ -269,6 +269,7 @@ impl Compared {
         other.warm_up_ns = warm.since(Time::ZERO);
         other.warm_up_most_ns = Nanos::ZERO;
         other.precision = 0.0;
+        other.balance = None;
         other.max_ios = if self.whole && plan.precision == 0.0 {
             plan.max_ios
         } else {

@@ -1,6 +1,7 @@
 //! One run from a plan to a result, with the self-checks at its end.
 
 use crate::plan::Plan;
+use crate::run::balance::Balancing;
 use crate::run::checks;
 use crate::run::fio;
 use crate::run::io_trace::Observer;
@@ -180,6 +181,7 @@ impl Recording {
         seen: &mut Option<Seen>,
     ) -> bool {
         let mut look_at = LEAST_FOR_PRECISION;
+        let mut balancing = Balancing::of(plan, self.from);
         drive(
             system,
             observer,
@@ -189,12 +191,15 @@ impl Recording {
                 if let Some(seen) = seen {
                     seen.look(system);
                 }
-                if plan.max_ios > 0 && system.layers.loads.records().recorded() >= plan.max_ios {
-                    return true;
+                let recorded = system.layers.loads.records().recorded();
+                if plan.max_ios > 0 && recorded >= plan.max_ios {
+                    let balancing = balancing.as_mut();
+                    if balancing.is_none_or(|each| each.ends(recorded, system)) {
+                        return true;
+                    }
                 }
-                if plan.precision > 0.0 && system.layers.loads.records().recorded() >= look_at {
-                    look_at = system.layers.loads.records().recorded()
-                        + system.layers.loads.records().recorded() / 4;
+                if plan.precision > 0.0 && recorded >= look_at {
+                    look_at = recorded + recorded / 4;
                     let mut loads = system.layers.loads.records().workloads().iter();
                     return loads.all(|load| load.meter.relative_error() <= plan.precision);
                 }

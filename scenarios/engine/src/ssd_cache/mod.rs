@@ -144,7 +144,7 @@ pub(crate) fn build(
         unit: (own.geometry().parities() > 0).then_some(own.geometry().unit()),
     };
     let redirect = Redirect::new(map, slots, new_data);
-    let cleans_at_once = own.members().len() as u32 * CLEANS_PER_DRIVE;
+    let cleans_at_once = own.places().all().len() as u32 * CLEANS_PER_DRIVE;
     Ok((
         redirect,
         CachePolicy::new(plan, index, tier, decisions, cleans_at_once),

@@ -2,24 +2,18 @@
 
 use super::super::check::Check;
 use super::{
-    BufferParams, HddParams, InterfaceParams, ReadAhead, SECTOR_BYTES, SchedulerParams,
-    ScsiBusParams, WriteCacheParams,
+    BufferParams, HddParams, InterfaceParams, LinkFrontParams, ReadAhead, SECTOR_BYTES,
+    SchedulerParams, ScsiBusParams, ShingledParams, WriteCacheParams,
 };
 
 impl HddParams {
     /// Collects every number that is out of its range, except those of geometry and seek curve.
     pub(in crate::hdd) fn check(&self, check: &mut Check) {
-        check.that(
-            (300.0..=100_000.0).contains(&self.rpm),
-            "rpm",
-            self.rpm,
-            "300 to 100000",
-        );
-        check.that(
-            (0.0..=0.05).contains(&self.speed_tolerance),
+        check.within(Self::RPM, "rpm", self.rpm);
+        check.within(
+            Self::SPEED_TOLERANCE,
             "speed_tolerance",
             self.speed_tolerance,
-            "0 to 0.05",
         );
         if let Some(part) = self.initial_angle {
             check.that(
@@ -58,7 +52,7 @@ impl HddParams {
             return;
         };
         check.that(
-            (1 << 20..=1 << 30).contains(&shingled.band_bytes)
+            ShingledParams::BAND_BYTES.hold(shingled.band_bytes)
                 && shingled.band_bytes % SECTOR_BYTES == 0,
             "shingled.band_bytes",
             shingled.band_bytes,
@@ -71,11 +65,10 @@ impl HddParams {
             shingled.media_cache_bytes,
             "a band or more in whole sectors",
         );
-        check.that(
-            (1..=1 << 24).contains(&shingled.records),
+        check.within(
+            ShingledParams::RECORDS,
             "shingled.records",
             shingled.records,
-            "1 to 16777216",
         );
         check.that(
             matches!(
@@ -122,27 +115,16 @@ impl HddParams {
 }
 
 fn check_queue_depth(check: &mut Check, depth: u32) {
-    check.that(
-        (1..=4096).contains(&depth),
-        "interface.queue_depth",
-        depth,
-        "1 to 4096",
-    );
+    check.within(LinkFrontParams::QUEUE_DEPTH, "interface.queue_depth", depth);
 }
 
 impl BufferParams {
     fn check(&self, check: &mut Check) {
-        check.that(
-            (1..=4096).contains(&self.segments),
-            "buffer.segments",
-            self.segments,
-            "1 to 4096",
-        );
-        check.that(
-            (1..=1 << 24).contains(&self.segment_sectors),
+        check.within(Self::SEGMENTS, "buffer.segments", self.segments);
+        check.within(
+            Self::SEGMENT_SECTORS,
             "buffer.segment_sectors",
             self.segment_sectors,
-            "1 to 16777216",
         );
         check.that(
             !self.own_write_segment || self.segments >= 2,
@@ -163,29 +145,17 @@ impl BufferParams {
 
 impl WriteCacheParams {
     fn check(&self, check: &mut Check) {
-        check.that(
-            (1..=1 << 32).contains(&self.sectors),
-            "write_cache.sectors",
-            self.sectors,
-            "1 to 4294967296",
-        );
-        check.that(
-            (1..=32_768).contains(&self.extents),
-            "write_cache.extents",
-            self.extents,
-            "1 to 32768",
-        );
-        check.that(
-            (1..=1 << 20).contains(&self.extent_sectors),
+        check.within(Self::SECTORS, "write_cache.sectors", self.sectors);
+        check.within(Self::EXTENTS, "write_cache.extents", self.extents);
+        check.within(
+            Self::EXTENT_SECTORS,
             "write_cache.extent_sectors",
             self.extent_sectors,
-            "1 to 1048576",
         );
-        check.that(
-            (0.0..=1.0).contains(&self.flush_above),
+        check.within(
+            Self::FLUSH_ABOVE,
             "write_cache.flush_above",
             self.flush_above,
-            "0 to 1",
         );
         check.time("write_cache.flush_after_idle_ns", self.flush_after_idle_ns);
     }

@@ -1,5 +1,6 @@
 //! Command processing, as the plan describes it.
 
+use crate::bounds::Bounds;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct FirmwareParams {
     /// Cores that work on commands in parallel.
+    #[schemars(transform = Self::CORES.said())]
     pub cores: u32,
     /// Core time of a read command.
     pub read_ns: Nanos,
@@ -52,6 +54,7 @@ pub struct FirmwareParams {
     /// Share of a command's core time that varies from one to the next, exponentially; the mean
     /// stays.
     #[serde(default)]
+    #[schemars(transform = Self::SPREAD.said())]
     pub spread: f64,
     /// Core time of a read command once its data have come (see `host_ftl::booked_core`).
     #[serde(default)]
@@ -71,6 +74,13 @@ pub struct FirmwareParams {
     /// (see `host_ftl::directions`); none if it serves them side by side.
     #[serde(default)]
     pub turnaround_ns: Option<Nanos>,
+}
+
+impl FirmwareParams {
+    /// Cores.
+    pub(crate) const CORES: Bounds<u32> = Bounds::new(1, 1024);
+    /// Part by which a time differs.
+    pub(crate) const SPREAD: Bounds<f64> = Bounds::new(0.0, 1.0);
 }
 
 fn one() -> u32 {

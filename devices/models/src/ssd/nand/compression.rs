@@ -12,6 +12,7 @@
 //!
 //! Source: J. Ziv, A. Lempel, "A universal algorithm for sequential data compression" (1977).
 
+use crate::bounds::Bounds;
 use crate::ssd::nand::channel::Channel;
 use raidlab_kernel::{Nanos, Time};
 use schemars::JsonSchema;
@@ -24,6 +25,7 @@ pub struct CompressionParams {
     /// Share of the data's compressibility that the drive's engine finds, 0 to 1.
     pub gain: f64,
     /// The least share of a unit that is ever stored.
+    #[schemars(transform = Self::LEAST_SHARE.said())]
     pub least_share: f64,
     /// Symbols of the shortest run that the engine replaces.
     #[serde(default = "one")]
@@ -31,6 +33,11 @@ pub struct CompressionParams {
     /// Stored bytes a second that the engine takes in or gives out; 0 for no limit.
     #[serde(default)]
     pub bytes_per_s: u64,
+}
+
+impl CompressionParams {
+    /// Shares that the data can be compressed to.
+    pub(crate) const LEAST_SHARE: Bounds<f64> = Bounds::new(0.01, 1.0);
 }
 
 fn one() -> u32 {

@@ -1,5 +1,6 @@
 //! NAND, as the plan describes it.
 
+use crate::bounds::{AtLeast, Bounds};
 use crate::ssd::nand::slc_cache::SlcCacheParams;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
@@ -10,16 +11,22 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct NandParams {
     /// Independent buses.
+    #[schemars(transform = Self::CHANNELS.said())]
     pub channels: u32,
     /// Dies on each bus.
+    #[schemars(transform = Self::DIES_PER_CHANNEL.said())]
     pub dies_per_channel: u32,
     /// Planes of a die, operated together.
+    #[schemars(transform = Self::PLANES.said())]
     pub planes: u32,
     /// Blocks of a plane, bad ones taken off.
+    #[schemars(transform = Self::BLOCKS_PER_PLANE.said())]
     pub blocks_per_plane: u32,
     /// Pages of a block.
+    #[schemars(transform = Self::PAGES_PER_BLOCK.said())]
     pub pages_per_block: u32,
     /// Bytes of a page, without its spare area.
+    #[schemars(transform = Self::PAGE_BYTES.said())]
     pub page_bytes: u32,
     /// Time to read a page into the die's register, by page type: one entry for SLC, lower and
     /// upper for MLC, three for TLC.
@@ -28,13 +35,16 @@ pub struct NandParams {
     pub program_ns: Vec<Nanos>,
     /// Bytes a second that all dies together program with all bits of the cells; none for no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = Self::BYTES_PER_S.said())]
     pub program_bytes_per_s: Option<u64>,
     /// Time to erase a block.
     pub erase_ns: Nanos,
     /// Rate of a bus.
+    #[schemars(transform = Self::BYTES_PER_S.said())]
     pub channel_bytes_per_s: u64,
     /// Rate of a bus when data go to a die; none for the same.
     #[serde(default)]
+    #[schemars(transform = Self::BYTES_PER_S.said())]
     pub channel_write_bytes_per_s: Option<u64>,
     /// Bus and controller time of each page's command, addresses, status and error correction.
     pub command_ns: Nanos,
@@ -64,6 +74,23 @@ pub struct NandParams {
     pub slc_cache: Option<SlcCacheParams>,
     /// Program and erase cycles that a block is rated for.
     pub rated_cycles: u32,
+}
+
+impl NandParams {
+    /// Channels.
+    pub(crate) const CHANNELS: Bounds<u32> = Bounds::new(1, 256);
+    /// Dies of a channel.
+    pub(crate) const DIES_PER_CHANNEL: Bounds<u32> = Bounds::new(1, 256);
+    /// Planes of a die.
+    pub(crate) const PLANES: Bounds<u32> = Bounds::new(1, 16);
+    /// Blocks of a plane.
+    pub(crate) const BLOCKS_PER_PLANE: Bounds<u32> = Bounds::new(1, 1 << 20);
+    /// Pages of a block.
+    pub(crate) const PAGES_PER_BLOCK: Bounds<u32> = Bounds::new(1, 1 << 14);
+    /// Bytes of a page.
+    pub(crate) const PAGE_BYTES: Bounds<u32> = Bounds::new(1, 1 << 20);
+    /// Bytes a second of channels and of programs.
+    pub(crate) const BYTES_PER_S: AtLeast<u64> = AtLeast(1_000_000);
 }
 
 fn is_zero(time: &Nanos) -> bool {

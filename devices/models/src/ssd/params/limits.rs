@@ -1,12 +1,15 @@
 //! The ranges of a drive's parameters.
 
 use super::SsdParams;
+use crate::bounds::Bounds;
 use crate::fault::Fault;
 use crate::idle_states;
+use crate::ssd::firmware::params::FirmwareParams;
+use crate::ssd::nand::compression::CompressionParams;
+use crate::ssd::nand::params::NandParams;
 use crate::ssd::translation::WORKING_BLOCKS;
-use crate::ssd::translation::policy::LEVELLING_NEEDS;
+use crate::ssd::translation::policy::{CollectionParams, LEVELLING_NEEDS};
 use std::fmt::Display;
-use std::ops::RangeInclusive;
 
 /// The parameters that are out of their range so far.
 struct Faults(Vec<Fault>);
@@ -18,14 +21,13 @@ impl Faults {
         }
     }
 
-    fn need_within<T: Display + PartialOrd>(
+    fn need_within<T: Display + PartialOrd + Copy>(
         &mut self,
-        range: RangeInclusive<T>,
+        bounds: Bounds<T>,
         key: &str,
         value: T,
     ) {
-        let allowed = format!("{} to {}", range.start(), range.end());
-        self.need(range.contains(&value), key, &value, &allowed);
+        self.need(bounds.hold(value), key, &value, &bounds.to_string());
     }
 }
 
@@ -39,7 +41,11 @@ impl SsdParams {
         self.check_spare(&mut faults);
         self.check_collection(&mut faults);
         self.check_buffer(&mut faults);
-        faults.need_within(0.0..=1.0, "firmware.spread", self.firmware.spread);
+        faults.need_within(
+            FirmwareParams::SPREAD,
+            "firmware.spread",
+            self.firmware.spread,
+        );
         self.check_compression(&mut faults);
         let mut faults = faults.0;
         if let Some(power) = &self.power {
@@ -73,16 +79,28 @@ impl SsdParams {
 
     fn check_nand(&self, faults: &mut Faults) {
         let nand = &self.nand;
-        for (key, value, most) in [
-            ("nand.channels", nand.channels, 256),
-            ("nand.dies_per_channel", nand.dies_per_channel, 256),
-            ("nand.planes", nand.planes, 16),
-            ("nand.blocks_per_plane", nand.blocks_per_plane, 1 << 20),
-            ("nand.pages_per_block", nand.pages_per_block, 1 << 14),
-            ("nand.page_bytes", nand.page_bytes, 1 << 20),
-            ("firmware.cores", self.firmware.cores, 1024),
+        for (key, value, bounds) in [
+            ("nand.channels", nand.channels, NandParams::CHANNELS),
+            (
+                "nand.dies_per_channel",
+                nand.dies_per_channel,
+                NandParams::DIES_PER_CHANNEL,
+            ),
+            ("nand.planes", nand.planes, NandParams::PLANES),
+            (
+                "nand.blocks_per_plane",
+                nand.blocks_per_plane,
+                NandParams::BLOCKS_PER_PLANE,
+            ),
+            (
+                "nand.pages_per_block",
+                nand.pages_per_block,
+                NandParams::PAGES_PER_BLOCK,
+            ),
+            ("nand.page_bytes", nand.page_bytes, NandParams::PAGE_BYTES),
+            ("firmware.cores", self.firmware.cores, FirmwareParams::CORES),
         ] {
-            faults.need_within(1..=most, key, value);
+            faults.need_within(bounds, key, value);
         }
         let set_bytes = self.set_bytes();
         let units_fit = (512..=set_bytes).contains(&self.unit_bytes);
@@ -95,25 +113,18 @@ impl SsdParams {
             let allowed = "1 to 5 times, one for each page type";
             faults.need((1..=5).contains(&times.len()), key, &times.len(), allowed);
         }
-        faults.need(
-            nand.channel_bytes_per_s >= 1_000_000,
-            "nand.channel_bytes_per_s",
-            &nand.channel_bytes_per_s,
-            "1000000 or more",
-        );
-        faults.need(
-            nand.write_bytes_per_s() >= 1_000_000,
-            "nand.channel_write_bytes_per_s",
-            &nand.write_bytes_per_s(),
-            "1000000 or more",
-        );
-        faults.need(
-            nand.program_bytes_per_s
-                .is_none_or(|rate| rate >= 1_000_000),
-            "nand.program_bytes_per_s",
-            &nand.program_bytes_per_s.unwrap_or_default(),
-            "1000000 or more",
-        );
+        let rates = [
+            ("nand.channel_bytes_per_s", Some(nand.channel_bytes_per_s)),
+            (
+                "nand.channel_write_bytes_per_s",
+                Some(nand.write_bytes_per_s()),
+            ),
+            ("nand.program_bytes_per_s", nand.program_bytes_per_s),
+        ];
+        for (key, rate) in rates {
+            let (least, rate) = (NandParams::BYTES_PER_S, rate.unwrap_or(u64::MAX));
+            faults.need(least.holds(rate), key, &rate, &least.to_string());
+        }
     }
 
     fn check_spare(&self, faults: &mut Faults) {
@@ -138,7 +149,11 @@ impl SsdParams {
 
     fn check_collection(&self, faults: &mut Faults) {
         let start = self.collection.start_free_blocks;
-        faults.need_within(2..=1024, "collection.start_free_blocks", start);
+        faults.need_within(
+            CollectionParams::START_FREE_BLOCKS,
+            "collection.start_free_blocks",
+            start,
+        );
         let gap = self.collection.wear_gap;
         faults.need(
             gap == 0 || start >= LEVELLING_NEEDS,
@@ -168,7 +183,11 @@ impl SsdParams {
         faults.need(fits, "compressible", &share, "0 to 1");
         if let Some(compression) = &self.compression {
             let least = compression.least_share;
-            faults.need_within(0.01..=1.0, "compression.least_share", least);
+            faults.need_within(
+                CompressionParams::LEAST_SHARE,
+                "compression.least_share",
+                least,
+            );
         }
     }
 

@@ -9,6 +9,7 @@
 //! solid state drives", 2013), and cost-benefit, age x (1 - u) / 2u (Rosenblum and Ousterhout,
 //! "The design and implementation of a log-structured file system", 1992).
 
+use crate::bounds::Bounds;
 use crate::ssd::translation::blocks::Blocks;
 use raidlab_kernel::Stream;
 use schemars::JsonSchema;
@@ -57,6 +58,7 @@ pub struct CollectionParams {
     pub candidates: u32,
     /// A die collects when it has fewer free blocks than this.
     #[serde(default = "default_start")]
+    #[schemars(transform = Self::START_FREE_BLOCKS.said())]
     pub start_free_blocks: u32,
     /// A die that has nothing else to do collects until it has this many free blocks;
     /// 0 for no collection in the background.
@@ -82,6 +84,11 @@ pub struct CollectionParams {
     /// Where a history's writes at random lie.
     #[serde(default)]
     pub placement: Placement,
+}
+
+impl CollectionParams {
+    /// Free blocks at which collection starts.
+    pub(crate) const START_FREE_BLOCKS: Bounds<u32> = Bounds::new(2, 1024);
 }
 
 fn default_candidates() -> u32 {

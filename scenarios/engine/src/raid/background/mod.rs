@@ -237,7 +237,7 @@ impl Background {
         let volume = stripes.state_mut().volume_mut(array);
         match done.task {
             Task::Rebuild { member } => {
-                let member = volume.member_mut(member);
+                let member = volume.places_mut().of_mut(member);
                 if member.state() != State::Failed {
                     member.be_good();
                     let drive = member.drive();
@@ -248,9 +248,9 @@ impl Background {
                 }
             }
             Task::Copyback { member, to } => {
-                volume.count_change();
-                let spread = volume.member(member).spare().is_some();
-                let spare = volume.member_mut(member).move_to(to);
+                volume.places_mut().count_change();
+                let spread = volume.places().of(member).spare().is_some();
+                let spare = volume.places_mut().of_mut(member).move_to(to);
                 if !spread {
                     path.cut_off(spare, member);
                 }

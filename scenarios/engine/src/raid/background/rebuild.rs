@@ -26,9 +26,9 @@ impl Background {
             return;
         }
         if let Some(spare) = volume.free_spare() {
-            volume.member_mut(member).be_spread(spare);
+            volume.places_mut().of_mut(member).be_spread(spare);
         } else if let Some(spare) = self.tasks_mut(array).spares.pop() {
-            volume.member_mut(member).set_drive(spare);
+            volume.places_mut().of_mut(member).set_drive(spare);
             if let Some(integrity) = &mut path.integrity {
                 integrity.drives.empty(spare);
             }
@@ -53,7 +53,7 @@ impl Background {
         };
         self.tasks_mut(array).spares.push(drive);
         let failed = |member: &Member| member.state() == State::Failed;
-        let waits = volume.members().iter().position(failed);
+        let waits = volume.places().all().iter().position(failed);
         if let Some(member) = waits.filter(|_| !volume.is_offline()) {
             self.rebuild_on_spare(stripes, path, array, member as u32, now);
         }
@@ -76,8 +76,8 @@ impl Background {
     ) {
         if let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) {
             let upto = self.tasks(array).first_row(volume) * volume.geometry().unit();
-            volume.count_change();
-            volume.member_mut(member).rebuild_from(upto);
+            volume.places_mut().count_change();
+            volume.places_mut().of_mut(member).rebuild_from(upto);
         }
         self.rebuilt = None;
         self.start_task(stripes, path, array, Task::Rebuild { member }, now);
@@ -110,7 +110,7 @@ impl Background {
             return;
         };
         let offline = volume.is_offline();
-        let place = volume.member_mut(member);
+        let place = volume.places_mut().of_mut(member);
         if place.state() == State::Failed && !offline {
             place.set_drive(drive);
             return self.rebuild(stripes, path, array, member, now);
@@ -139,7 +139,7 @@ impl Background {
                 let row = task.task.member().map_or(row, of);
                 match task.task {
                     Task::Rebuild { member } => {
-                        let member = volume.member_mut(member);
+                        let member = volume.places_mut().of_mut(member);
                         if let State::Rebuilding(done) = member.state()
                             && member.drive() == drive
                         {
@@ -148,7 +148,7 @@ impl Background {
                         }
                     }
                     Task::Copyback { member, to } if to == drive => {
-                        volume.member_mut(member).cut_copy(upto);
+                        volume.places_mut().of_mut(member).cut_copy(upto);
                         task.go_back(row);
                     }
                     _ => {}

@@ -197,7 +197,7 @@ impl Background {
         };
         let (array, io) = (job.array(), job.io());
         let unit = stripes.state().volume(array).geometry().unit();
-        path.hold(io);
+        path.ios[io].hold();
         if let Some(drive) = self.tasks(array).filled_by(stripes, index) {
             path.ios[io].pending += 1;
             let range = ByteRange::new(row * unit, unit);
@@ -300,13 +300,13 @@ impl Background {
         let upto = task.row * volume.geometry().unit();
         match task.task {
             Task::Rebuild { member } => {
-                let member = volume.member_mut(member);
+                let member = volume.places_mut().of_mut(member);
                 if member.state() != State::Failed {
                     member.rebuild_from(upto);
                 }
             }
             Task::Copyback { member, to } => {
-                volume.member_mut(member).copy_up_to((to, upto));
+                volume.places_mut().of_mut(member).copy_up_to((to, upto));
             }
             Task::Patrol | Task::Check => {}
         }

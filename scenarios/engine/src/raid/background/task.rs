@@ -78,7 +78,7 @@ impl Task {
     /// The drive or the array that a task of an array is about.
     pub(super) fn subject(self, stripes: &Stripes, path: &Path, array: ArrayId) -> String {
         let drive = match self {
-            Task::Rebuild { member } => stripes.state().volume(array).member(member).drive(),
+            Task::Rebuild { member } => stripes.state().volume(array).places().of(member).drive(),
             Task::Copyback { to, .. } => to,
             Task::Patrol | Task::Check => return path.arrays[array].name.clone(),
         };
@@ -91,7 +91,7 @@ impl Task {
         let name = &path.arrays[array].name;
         match self {
             Task::Rebuild { member } => {
-                let member = stripes.state().volume(array).member(member);
+                let member = stripes.state().volume(array).places().of(member);
                 let name = drive(member.drive());
                 match member.spare() {
                     Some(_) => format!("rebuild of {name} on distributed spare space"),

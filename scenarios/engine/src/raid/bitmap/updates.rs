@@ -20,7 +20,11 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
     if volume.bitmap().is_none() {
         return false;
     }
-    let degraded = volume.members().iter().any(|m| m.state() != State::Good);
+    let degraded = volume
+        .places()
+        .all()
+        .iter()
+        .any(|m| m.state() != State::Good);
     let start = Bitmap::place(volume.geometry(), offset);
     let end = Bitmap::place(volume.geometry(), offset + bytes.max(1) - 1);
     let Some(bitmap) = volume.bitmap_mut() else {
@@ -77,9 +81,9 @@ pub(crate) fn step(
     };
     stripes.state_mut().jobs_mut()[index].go_on_with(work, next);
     path.ios[io].fua = forced && op == Op::Write;
-    path.hold(io);
-    for member in 0..stripes.state().volume(array).members().len() as u32 {
-        let member = stripes.state().volume(array).member(member);
+    path.ios[io].hold();
+    for member in 0..stripes.state().volume(array).places().all().len() as u32 {
+        let member = stripes.state().volume(array).places().of(member);
         if member.state() != State::Failed {
             let drive = member.drive();
             path.ios[io].pending += 1;

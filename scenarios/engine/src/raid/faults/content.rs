@@ -127,7 +127,7 @@ impl<'a> Content<'a> {
         let drive = volume.drive_at(place);
         let at = place.offset + within;
         let unreadable = &self.path.drives[drive].health.unreadable;
-        (volume.stands(place) && !unreadable.touches(ByteRange::new(at, SECTOR)))
+        (volume.places().stands(place) && !unreadable.touches(ByteRange::new(at, SECTOR)))
             .then_some((drive, at))
     }
 

@@ -33,7 +33,7 @@ impl Raid {
             });
             background.lose_spare(array, drive);
             if let Some(volume) = stripes.state_mut().volumes_mut().get_mut(array) {
-                volume.end_copies_to(drive);
+                volume.places_mut().end_copies_to(drive);
             }
         }
         let (array, place) = stripes.state().volumes().member_of(drive)?;
@@ -42,8 +42,8 @@ impl Raid {
             _ => false,
         });
         let volume = stripes.state_mut().volume_mut(array);
-        volume.count_change();
-        volume.member_mut(place).fail();
+        volume.places_mut().count_change();
+        volume.places_mut().of_mut(place).fail();
         if volume.has_lost_too_much() && !volume.is_offline() {
             volume.go_offline();
             let name = path.arrays[array].name.clone();

@@ -56,7 +56,11 @@ impl Stripes {
         let volume = self.state.volume(array);
         let member = match io.owner.into() {
             Owner::CutOff(place) => Some(place as usize),
-            _ => volume.members().iter().position(|m| m.drive() == io.drive),
+            _ => volume
+                .places()
+                .all()
+                .iter()
+                .position(|m| m.drive() == io.drive),
         };
         let unit = volume.geometry().unit();
         let found =

@@ -96,7 +96,8 @@ impl Jobs {
 /// Whether a job takes in what another one of its stripe writes.
 fn takes_in(job: &Job, other: &Job, volume: &Volume) -> bool {
     let writes = |job: &Job| matches!(job.work, Work::Write);
-    let reads = job.phase == Phase::Compute && job.transfers.are_listed() && volume.changes() == 0;
+    let reads =
+        job.phase == Phase::Compute && job.transfers.are_listed() && volume.places().changes() == 0;
     if !writes(job) || !writes(other) || !(job.phase == Phase::Plan || reads) {
         return false;
     }

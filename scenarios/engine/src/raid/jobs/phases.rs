@@ -24,7 +24,7 @@ impl Stripes {
         }
         let volume = self.state.volumes.of(array);
         let job = &mut self.state.jobs[index];
-        job.planned = volume.changes();
+        job.planned = volume.places().changes();
         job.plans();
         let for_nothing = match work {
             // A stripe with units missing cannot be compared with its parity.
@@ -36,7 +36,7 @@ impl Stripes {
             self.turns.end(&mut self.state.jobs, path, index, now);
             return self.give_up(path, index, now);
         }
-        let commands = if work.is_write() && volume.changes() == 0 {
+        let commands = if work.is_write() && volume.places().changes() == 0 {
             let commands = self.planner.plan_once(job, volume);
             prefetch_transfers(path, volume, job.stripe, job.transfers.of(Op::Read));
             commands
@@ -89,7 +89,7 @@ impl Stripes {
     pub(crate) fn read_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
         let job = &self.state.jobs[index];
         let volume = self.state.volumes.of(job.array);
-        if job.planned != volume.changes() {
+        if job.planned != volume.places().changes() {
             // The firmware planned with a drive that is gone since.
             return self.plan_again(path, index, now);
         }
@@ -179,7 +179,7 @@ impl Stripes {
         let job = &mut self.state.jobs[index];
         let volume = self.state.volumes.of(job.array);
         job.plans();
-        if job.planned != volume.changes() {
+        if job.planned != volume.places().changes() {
             self.plan_again(path, index, now);
             return true;
         }
@@ -205,9 +205,9 @@ impl Stripes {
             let job = &self.state.jobs[index];
             (job.io, job.array, job.stripe)
         };
-        path.hold(io);
+        path.ios[io].hold();
         let listed = self.state.jobs[index].transfers.are_listed()
-            && self.state.volume(array).changes() == 0;
+            && self.state.volume(array).places().changes() == 0;
         let transfers = if listed {
             std::mem::take(&mut self.state.jobs[index].transfers)
         } else {

@@ -266,6 +266,7 @@ fn row_strategy(job: &Job, volume: &Volume, role: Role) -> WriteStrategy {
     let end = volume.geometry().unit() as u32;
     let gives = |place| {
         volume
+            .places()
             .unit(place)
             .is_some_and(|unit| unit.is_readable(0, end))
     };

@@ -35,7 +35,7 @@ impl Stripes {
         now: Time,
     ) {
         let mut runs = self.state.volume(array).geometry().runs(range);
-        path.hold(parent);
+        path.ios[parent].hold();
         while let Some(run) = self.state.volume(array).geometry().next_run(&mut runs) {
             self.read_run(path, parent, array, run, now, None);
         }
@@ -56,7 +56,8 @@ impl Stripes {
         let unit = self.state.volume(array).geometry().unit();
         while run.bytes > 0 {
             let volume = self.state.volume(array);
-            let sound = volume.changes() == 0 || volume.is_sound(run.stripe, run.first(unit));
+            let sound =
+                volume.places().changes() == 0 || volume.is_sound(run.stripe, run.first(unit));
             let copy = volume.living_copy(path, array, &run, now).filter(|_| sound);
             let bytes = match copy {
                 Some((copy, drive, offset)) => {
@@ -120,7 +121,7 @@ impl Stripes {
         range: ByteRange,
         now: Time,
     ) {
-        path.hold(parent);
+        path.ios[parent].hold();
         if self.state.volume(array).host().in_pages() {
             self.write_pages(path, parent, array, range, now);
         } else if self.state.volume(array).geometry().parities() > 0 {

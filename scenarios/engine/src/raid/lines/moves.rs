@@ -42,7 +42,7 @@ impl Lines<'_> {
         let (mut at, end) = (offset, offset + bytes);
         // What is not on the SSD cache goes on in one piece, across lines.
         let mut rest = offset;
-        path.hold(parent);
+        path.ios[parent].hold();
         while at < end {
             let slot = self.readable_slot(path, array, at, now);
             let Some(redirect) = self.stripes.state_mut().redirect_mut(array) else {
@@ -87,7 +87,7 @@ impl Lines<'_> {
         ByteRange { offset, bytes }: ByteRange,
         now: Time,
     ) {
-        path.hold(parent);
+        path.ios[parent].hold();
         if op == Op::Read
             && self
                 .stripes

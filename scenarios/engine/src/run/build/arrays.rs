@@ -178,7 +178,7 @@ pub(crate) fn build_memories(plan: &Plan, volumes: &mut [Option<Volume>]) -> Mem
                 0 => volume.geometry().columns() as usize,
                 _ => 1,
             };
-            lanes.push(lane(volume.members().len(), units));
+            lanes.push(lane(volume.places().all().len(), units));
             lanes.extend(fast.map(|drives| lane(drives, 1)));
             spaces.resize(lanes.len(), volume.groups());
         }

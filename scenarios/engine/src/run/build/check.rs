@@ -1,8 +1,8 @@
 //! What is wrong with a plan: every fault at once, each under its dotted key.
 
 use crate::plan::{
-    Action, Arrival, EventPlan, Pattern, Plan, SLOWEST_IOS, SharePlan, Sizes, TRACED_IOS,
-    WorkloadPlan,
+    Action, Arrival, ControllerPlan, EventPlan, Pattern, Plan, SLOWEST_IOS, SharePlan, Sizes,
+    TRACED_IOS, WorkloadPlan,
 };
 use crate::raid::bitmap::{Bitmap, MOST_REGIONS};
 use crate::run::build::durability::check_durability;
@@ -10,18 +10,20 @@ use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
 use raidlab_kernel::Nanos;
-use raidlab_models::{Fault, LimitParams};
+use raidlab_models::{Bounds, Fault, LimitParams};
 
 /// CPU time that an I/O or a command costs at most, about a minute: sums over all that can wait in
 /// memory have room in 64 bits.
 const LONGEST_CPU_TIME: Nanos = Nanos(1 << 36);
-/// Cores of a controller at most.
-const CORES: u32 = 1024;
-
 /// Thousandths of a token a second that a limit lets through at most.
 const LARGEST_LIMIT: u64 = 1 << 60;
 /// What a limit collects tokens for at most: ten days.
 const LONGEST_BURST: Nanos = Nanos(10 * 86_400 * 1_000_000_000);
+
+impl ControllerPlan {
+    /// Cores.
+    pub(crate) const CORES: Bounds<u32> = Bounds::new(1, 1024);
+}
 
 /// Faults collected under the dotted key at which they stand.
 pub(crate) struct Faults(pub(crate) Vec<Fault>);
@@ -266,9 +268,9 @@ fn check_controllers(plan: &Plan, faults: &mut Faults) {
         }
     }
     for (i, controller) in plan.controllers.iter().enumerate() {
-        if !(1..=CORES).contains(&controller.cores) {
+        if !ControllerPlan::CORES.hold(controller.cores) {
             let key = format!("controllers.{i}.cores");
-            faults.add(key, controller.cores, format!("1 to {CORES}"));
+            faults.add(key, controller.cores, ControllerPlan::CORES.to_string());
         }
         if let Some(cache) = &controller.cache {
             let key = |name| format!("controllers.{i}.cache.{name}");
@@ -319,6 +321,24 @@ pub(crate) fn check_workloads(plan: &Plan, arrays: &[Array], faults: &mut Faults
     }
     check_tenants(plan, faults);
     check_durability(plan, arrays, faults);
+    check_balance(plan, faults);
+}
+
+/// Little's law says what is outstanding where every load is closed.
+fn check_balance(plan: &Plan, faults: &mut Faults) {
+    let Some(balance) = plan.balance else {
+        return;
+    };
+    if !(balance.share > 0.0 && balance.share <= 1.0) {
+        let allowed = "above 0, at most 1";
+        faults.add("balance.share".into(), balance.share, allowed);
+    }
+    let thinks = |load: &WorkloadPlan| !matches!(load.arrival, Arrival::Closed { think_ns, .. } if think_ns == Nanos::ZERO);
+    if let Some(load) = plan.workloads.iter().position(thinks) {
+        let path = format!("workloads[{load}].arrival");
+        let allowed = "closed without think time, with balance";
+        faults.add(path, "another", allowed);
+    }
 }
 
 /// Every place of every load has a number that an I/O's record has room for.
