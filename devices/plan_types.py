@@ -643,6 +643,7 @@ class Syncs(TypedDict):
     fdatasync: int
     fsync: int
     fua: NotRequired[bool]
+    queued: NotRequired[bool]
 
 
 class Think(TypedDict):

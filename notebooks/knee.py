@@ -36,6 +36,7 @@ with app.setup:
 
     DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
     SERVICE_S = 0.005
+    FOLLOWED = 64  # I/Os beyond those that are outstanding
     TEACHING = ("fivex", "five")
     DRIVES = {
         "fivex": "5 ms, exponential",
@@ -109,7 +110,8 @@ def queues(values, seed):
     made = scenario(values)
     made["workload"][0]["outstanding"] = values["depth"]
     made["run"] = {"warm_up": "0 s", "duration": "2 s"}
-    return [queueing(traced(made, seed, 64))]
+    traces = traced(made, seed, values["depth"] + FOLLOWED)
+    return [queueing(traces, outstanding=values["depth"])]
 
 
 @app.function

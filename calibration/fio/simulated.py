@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from raidlab.calibration.fio.options import OptionError, is_buffered, size
 from raidlab.calibration.fio.outputs import output_faults
-from raidlab.devices.faults import Fault
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.scenarios.fio import engines, options, values
 from raidlab.scenarios.fio.jobfile import ALIASES, Section
 from raidlab.scenarios.fio.option_table import OPTIONS, Handling
+from raidlab.scenarios.fio.places import Target
 from raidlab.scenarios.fio.reader import Findings
+from raidlab.scenarios.fio.resolve import resolve
 
 ARRAY_FILE = "/proc/self/fd/999"
 """Where the preloaded library shows the array to fio."""
@@ -38,6 +41,9 @@ _FLUSHES_OF_LIBAIO = (
     " raidlab fio --native has its own"
 )
 """Said of jobs whose flushes run through libaio."""
+
+_OF_OFFSETS = "offset", "offset_increment", "offset_align", "fileoffset"
+"""Options that say where a job begins in its file."""
 
 _SECTOR = 512
 """Bytes of which all direct I/O is a multiple."""
@@ -69,6 +75,7 @@ def simulate(
     Raises:
         SpecError: Options that no simulated system can serve.
     """
+    sections = list(sections)
     inherited = Section("global")
     changed: list[Section] = []
     found = Findings(file)
@@ -80,11 +87,47 @@ def simulate(
             changed.append(Section(section.name, _kept(section, found)))
             continue
         changed.append(_job(section, whole, found, size_bytes))
+    if size_bytes is not None and not found.found:
+        changed = _laid(sections, changed, found, size_bytes)
     if not any(not section.is_global for section in changed):
         allowed = "at least one: a job file, or --name=NAME and options of fio"
         found.found.append(Fault("job", None, allowed, (), file))
     found.raise_if_any()
     return changed, list(found.lines())
+
+
+def _laid(
+    sections: Sequence[Section], changed: Sequence[Section], found: Findings, size_bytes: int
+) -> list[Section]:
+    """The jobs with their own files one behind the other on the array, as `--native` has them.
+
+    A job without `filename`, or with one of a file, has a file for each clone. Jobs that `--native`
+    does not run stay as they are.
+    """
+    target = Target(0, size_bytes)
+    try:
+        threads = resolve(sections, found.file, {"": target}, "").threads
+    except SpecError:
+        return list(changed)
+    laid, number = [], 0
+    for section in changed:
+        if section.is_global:
+            laid.append(section)
+            continue
+        own = [thread["files"] for thread in threads if thread["load"] == number]
+        number += 1
+        begins = [files[0]["start_bytes"] + files[0]["offset_bytes"] for files in own]
+        moved = any(files[0]["start_bytes"] for files in own) and all(len(f) == 1 for f in own)
+        steps = {after - before for before, after in pairwise(begins)}
+        if not moved or len(steps) > 1 or min(steps, default=0) < 0:
+            laid.append(section)
+            continue
+        kept = [each for each in section.options if each[0] not in _OF_OFFSETS]
+        kept.append(("offset", str(begins[0])))
+        kept.append(("offset_increment", str(min(steps, default=0))))
+        laid.append(Section(section.name, kept))
+        found.note(section.name, "its files lie behind those of other jobs on the array")
+    return laid
 
 
 def _kept(section: Section, found: Findings) -> list[tuple[str, str | None]]:

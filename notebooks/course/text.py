@@ -23,7 +23,7 @@ class Text:
     steps: str
     theory: str
     exercises: str
-    """Without their solutions."""
+    """Without their solutions; of a table the names of its rows and columns are left."""
     solutions: str
     """The exercises with them."""
     limits: str
@@ -43,7 +43,7 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
     def html(title: str, *, solved: bool = True) -> str:
         found = parts.get(title, "")
         made: str = markdown.markdown(
-            found if solved else _SOLUTION.sub("", found), extensions=["tables", "fenced_code"]
+            found if solved else asked(found), extensions=["tables", "fenced_code"]
         )
         return _ROOM.sub(linked, made)
 
@@ -59,6 +59,17 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
         html("Limits"),
         html("Reading"),
     )
+
+
+def asked(exercises: str) -> str:
+    """Exercises in Markdown as students get them: no solutions, and tables to fill in."""
+    lines, inside = [], 0
+    for line in _SOLUTION.sub("", exercises).split("\n"):
+        inside = inside + 1 if line.startswith("|") else 0
+        # The first two lines of a table are its head and a rule.
+        row = [each.strip() for each in line.strip("|").split("|")]
+        lines.append(f"| {row[0]} |{' |' * (len(row) - 1)}" if inside > 2 else line)
+    return "\n".join(lines)
 
 
 @cache

@@ -91,6 +91,12 @@ def flushing(asked: str, depth: str | None) -> str:
     return "posixaio"
 
 
+def queues_flushes(asked: str) -> bool:
+    """True if an engine queues a flush as an I/O: `aio_fsync`, `IORING_OP_FSYNC`, NVMe's Flush."""
+    asynchronous = SIMULATED_AS.get(asked) in ("libaio", "posixaio")
+    return asynchronous and asked not in _WAITS_FOR_FLUSHES
+
+
 def name_of(engine: str) -> str:
     """An engine's name: `external` for one that fio loads from a file."""
     return "external" if engine.startswith("external:") or "/" in engine else engine

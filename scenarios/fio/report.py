@@ -192,6 +192,8 @@ def _job(entry: _Entry, *, bins: bool) -> FioJob:
     report, threads = entry.report, entry.threads
     ios = sum(side["ios"] for thread in threads for side in thread["sides"])
     elapsed = max(thread["ended_ns"] for thread in threads)
+    # fio's are those of clat or lat, whichever are shown.
+    synced = report.percentiles if any(report.shown[1:]) else None
 
     def side(at: int) -> FioSide:
         return _side(report, [thread["sides"][at] for thread in threads], bins=bins)
@@ -208,7 +210,7 @@ def _job(entry: _Entry, *, bins: bool) -> FioJob:
         "trim": side(2),
         "sync": {
             "total_ios": sum(_count(thread["syncs"]) for thread in threads),
-            "lat_ns": _latencies([thread["syncs"] for thread in threads], None, bins=False),
+            "lat_ns": _latencies([thread["syncs"] for thread in threads], synced, bins=bins),
         },
         "job_runtime": sum(round(thread["runtime_ns"] / 1e6) for thread in threads),
         "usr_cpu": 0.0,
@@ -216,7 +218,8 @@ def _job(entry: _Entry, *, bins: bool) -> FioJob:
         "ctx": 0,
         "majf": 0,
         "minf": 0,
-        "iodepth_level": _shares(threads, "depths", _LEVELS),
+        # Flushes have a depth and are no I/Os to fio: with them the shares make more than 100 %.
+        "iodepth_level": _shares(threads, "depths", _LEVELS, ios),
         "iodepth_submit": _shares(threads, "submits", _CALLS),
         "iodepth_complete": _shares(threads, "completes", _CALLS),
         "latency_ns": _shares(threads, "latency_ns", _NS, ios),

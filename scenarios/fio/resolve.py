@@ -564,6 +564,8 @@ def _syncs(reader: Reader, direction: str) -> plan_types.Syncs:
     }
     if word == "dsync":
         syncs["data_only"] = True
+    if engines.queues_flushes(engines.name_of(reader.text("ioengine", "psync"))):
+        syncs["queued"] = True
     return syncs
 
 

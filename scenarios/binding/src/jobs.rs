@@ -14,7 +14,10 @@ pub fn job_requests(thread: &str, count: usize) -> PyResult<Vec<(&'static str, u
     while found.len() < count {
         found.push(match generator.draw() {
             Next::Nothing | Next::Later(_) => break,
-            Next::Sync => ("sync", 0, 0),
+            Next::Sync => {
+                generator.completed(Op::Flush);
+                ("sync", 0, 0)
+            }
             Next::Io(request) => {
                 let name = match request.op {
                     Op::Read => "read",
@@ -22,7 +25,7 @@ pub fn job_requests(thread: &str, count: usize) -> PyResult<Vec<(&'static str, u
                     Op::Trim => "trim",
                     Op::Flush => "flush",
                 };
-                generator.completed();
+                generator.completed(request.op);
                 (name, request.offset, request.bytes)
             }
         });

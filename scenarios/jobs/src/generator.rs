@@ -103,9 +103,9 @@ impl Generator {
         (self.issued, self.mixed_until) = ([0; 3], 0);
     }
 
-    /// A read, write or trim is complete.
-    pub fn completed(&mut self) {
-        self.synced = false;
+    /// An I/O is complete: after a flush none is due until another I/O is.
+    pub fn completed(&mut self, op: Op) {
+        self.synced = op == Op::Flush;
     }
 
     /// What the thread does next.
@@ -126,7 +126,8 @@ impl Generator {
                         return Next::Nothing;
                     };
                     if self.sync_is_due() {
-                        self.synced = true;
+                        // fio issues further ones until one of those that it queued is complete.
+                        self.synced = !self.plan.syncs.queued;
                         return Next::Sync;
                     }
                     (at, self.direction(at))

@@ -257,6 +257,9 @@ pub struct Syncs {
     /// True if its writes lengthen files, or have blocks allocated, on a file system.
     #[serde(default)]
     pub allocates: bool,
+    /// True if the engine queues a flush as an I/O, which takes a place of the depth: others go on.
+    #[serde(default)]
+    pub queued: bool,
     /// True if writes of `each_write` carry FUA; on a file system no call follows them then.
     #[serde(default)]
     pub fua: bool,

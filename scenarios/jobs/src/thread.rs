@@ -56,7 +56,7 @@ pub(crate) enum Step {
     /// The pass ends when all I/Os are back.
     Drain,
     /// The last `fsync`.
-    LastSync { since: Time },
+    LastSync,
     /// The end.
     Over,
 }
@@ -267,7 +267,11 @@ impl Thread {
             } = self.held[slot as usize];
             self.free.push(slot);
             self.depth -= 1;
-            self.generator.completed();
+            self.generator.completed(request.op);
+            if request.op == Op::Flush {
+                self.record.synced(now.since(issued));
+                continue;
+            }
             if let Some(history) = &mut self.history {
                 history.taken_back(request, number);
             }
@@ -302,9 +306,10 @@ impl Thread {
             };
             self.queued.push(slot);
             self.depth += 1;
-            let side = direction(request.op);
-            self.pace.take(side, request.bytes, now);
-            self.pass_bytes += request.bytes;
+            if request.op != Op::Flush {
+                self.pace.take(direction(request.op), request.bytes, now);
+                self.pass_bytes += request.bytes;
+            }
         }
     }
 }

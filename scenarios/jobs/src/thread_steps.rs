@@ -13,6 +13,12 @@ use raidlab_kernel::{Nanos, Time};
 /// Decisions in a row without a change before a greater depth is tried.
 const STABLE: u32 = 3;
 
+const FLUSH: Request = Request {
+    op: Op::Flush,
+    offset: 0,
+    bytes: 0,
+};
+
 impl Thread {
     /// Goes on at `now` until it has to wait.
     ///
@@ -36,9 +42,9 @@ impl Thread {
                     (now < until).then_some(Wait::Until(until))
                 }
                 Step::Drain => self.drain(now, port)?,
-                Step::LastSync { since } => {
+                Step::LastSync => {
+                    // fio counts it to no flush.
                     if self.sync_done {
-                        self.record.synced(now.since(since));
                         self.end_pass(now);
                     }
                     (!self.sync_done).then_some(Wait::Sync)
@@ -99,8 +105,15 @@ impl Thread {
                 let pause = until.since(now);
                 self.step = Step::Quiesce { pause };
             }
+            Next::Sync if self.plan.syncs.queued => {
+                self.hold(FLUSH, now);
+                return self.issued(now, port);
+            }
             Next::Sync => {
                 self.commit(now, port)?;
+                // It takes a place of the depth, as far as fio counts.
+                self.record.submitted(1, self.depth + 1);
+                self.record.reaped(1);
                 self.sync(port)?;
                 self.step = Step::Syncing { since: now };
             }
@@ -306,12 +319,7 @@ impl Thread {
 
     fn sync(&mut self, port: &mut impl Port) -> Result<(), String> {
         self.sync_done = false;
-        let request = Request {
-            op: Op::Flush,
-            offset: 0,
-            bytes: 0,
-        };
-        port.submit(request, sync_slot(&self.plan))
+        port.submit(FLUSH, sync_slot(&self.plan))
     }
 
     fn wait_for_sync(&mut self, since: Time, now: Time) -> Option<Wait> {
@@ -339,7 +347,7 @@ impl Thread {
         let writes = !matches!(self.plan.direction, Direction::Read);
         if self.plan.syncs.at_end && writes && self.error == 0 {
             self.sync(port)?;
-            self.step = Step::LastSync { since: now };
+            self.step = Step::LastSync;
         } else {
             self.end_pass(now);
         }

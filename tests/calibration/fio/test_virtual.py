@@ -182,6 +182,40 @@ def test_synced_writes_wait_for_their_flushes_beside_each_other(fio):
     assert rate(fio(job("rw=randread\nbs=4k\nsync=1", 8))) == pytest.approx(8000, rel=1e-3)
 
 
+@pytest.mark.parametrize("engine", ["libaio", "io_uring", "posixaio", "psync"])
+def test_flushes_between_writes_go_as_fio_sends_them(fio, tmp_path, engine):
+    """libaio waits for each; io_uring and posixaio queue it, and others until one is complete."""
+    (tmp_path / "buffered.toml").write_text('[[array]]\ndrives = [{ model = "ssd.toml" }]\n')
+    text = f"[a]\nrw=randwrite\nbs=4k\ndirect=1\nsize=4m\nfsync=4\niodepth=8\nioengine={engine}\n"
+    ours, fios = (
+        fio(text, *more, scenario="buffered.toml")["jobs"][0] for more in (["--native"], [])
+    )
+    assert ours["write"]["total_ios"] == fios["write"]["total_ios"] == 1024
+    assert ours["write"]["iops"] == pytest.approx(fios["write"]["iops"], rel=0.03)
+    assert ours["sync"]["total_ios"] == pytest.approx(fios["sync"]["total_ios"], rel=0.03)
+    # 255 are due behind 1024 writes: the last four end the job.
+    assert (ours["sync"]["total_ios"] > 255) == (engine in ("io_uring", "posixaio"))
+    for level, share in fios["iodepth_level"].items():
+        assert ours["iodepth_level"][level] == pytest.approx(share, abs=3)
+    percentiles = ours["sync"]["lat_ns"]["percentile"]
+    assert percentiles.keys() == fios["sync"]["lat_ns"]["percentile"].keys()
+    if engine != "libaio":
+        theirs = fios["sync"]["lat_ns"]["percentile"]["50.000000"]
+        assert percentiles["50.000000"] == pytest.approx(theirs, rel=0.1)
+
+
+def test_files_of_jobs_lie_behind_each_other_as_without_fio(fio, tmp_path):
+    """Three files of 100 GiB: arms of a disk go between them."""
+    (tmp_path / "disk.toml").write_text('[[array]]\ndrives = [{ model = "generic-7200rpm" }]\n')
+    each = "rw=randread\nbs=4k\ndirect=1\nioengine=libaio\nsize=100g\nruntime=20\n"
+    text = f"[global]\n{each}time_based\n[near]\n[far]\nnumjobs=2\n"
+    found = [fio(text, *more, scenario="disk.toml") for more in (["--native"], [])]
+    ours, fios = (sum(job["read"]["iops"] for job in each["jobs"]) for each in found)
+    assert ours == pytest.approx(fios, rel=0.01)
+    notes = " ".join(found[1]["raidlab"]["notes"])
+    assert "[far]: its files lie behind those of other jobs" in notes
+
+
 def test_an_hour_ends_in_seconds(fio):
     started = time.monotonic()
     result = fio(job("rw=randread\nbs=4k\nrate_iops=200", 1, 3600))
