@@ -192,8 +192,8 @@ def choices(disk, depth, seed):
     gap = (shown[-1]["ends"] - zero) / len(shown)
     return Scene(
         f"{len(shown)} choices of the disk, from a queue of {depth}",
-        f"Seen from the platter. Hollow: waiting; filled: chosen; line: the arm's way. A read every"
-        f" {digits(gap)} ms on average.",
+        f"Seen from the platter. Hollow: waiting; filled: chosen; line: the arm's way. These"
+        f" {len(shown)} reads take {digits(gap)} ms each; the rate is that of the whole run.",
         420, 420, steps, shapes, dots,
     )  # fmt: skip
 

@@ -102,7 +102,7 @@ def _pack(folder: Path, seed: int) -> None:
     files = [folder / each for each in pack.names(seed)]
     kinds = {each: FileKind.PAGE if each.suffix == ".html" else FileKind.TEACHING for each in files}
     also_writes("--pack", kinds, say)
-    with progress("pack") as show:
+    with progress("pack, steps") as show:
         pack.write(folder, seed, show)
     say(f"wrote {len(files)} files into {folder}")
 

@@ -78,6 +78,10 @@ function predictionsCsv(student) {
   return rows.map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
 }
 function exportPredictions(student) {
+  if (predictionsCsv("").trim().split("\n").length < 2) {
+    alert("There is no prediction in this browser yet: keep one in a room first.");
+    return;
+  }
   const made = document.createElement("a");
   made.download = `predictions-${(student || "student").replace(/[^\p{L}\p{N}]+/gu, "-")}.csv`;
   made.href = URL.createObjectURL(new Blob([predictionsCsv(student || "student")], {type: "text/csv"}));
@@ -115,6 +119,7 @@ function curveField(place, form) {
     svg.append(make("text", {x: px(at), y: H - B + 18, "text-anchor": "middle"}, at.toLocaleString("en")));
   }
   svg.append(make("text", {x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle"}, form.across));
+  svg.append(make("text", {x: L + 6, y: T + 14, "text-anchor": "start"}, form.up));
   const line = make("polyline", {class: "curve", fill: "none"});
   svg.append(line);
   const points = x.map((at) => { const made = make("circle", {r: 5, class: "point", cx: px(at)}); svg.append(made); return made; });
