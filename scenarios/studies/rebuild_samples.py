@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from raidlab.devices.levels import facts
+from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import ArrayPlan, HistoryLoad
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Recorded, Result
@@ -187,16 +187,11 @@ def missing(scenario: Scenario) -> Degraded:
         at for at in dict.fromkeys(gone) if at in [*array["drives"], *array["spares"]]
     )
     places = [first, *(each for each in others if each in array["drives"])]
-    if len(places) > survived(array["level"], len(array["drives"])) or array.get("declustered"):
+    bears = facts_of(array).bears(len(array["drives"]))
+    if len(places) > bears or array.get("declustered"):
         places = [first]
     every = [*array["drives"], *array["spares"]]
     return Degraded(array["name"], tuple(every.index(each) for each in places))
-
-
-def survived(level: str, drives: int) -> int:
-    """Failed drives that cost no data, whichever they are."""
-    of = facts(level)
-    return of.parities or (of.copies or drives) - 1
 
 
 def sampled_scenario(
