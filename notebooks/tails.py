@@ -249,7 +249,8 @@ def room():
             "J. Dean and L. A. Barroso, The tail at scale, 2013",
             "B. Schroeder, A. Wierman and M. Harchol-Balter, Open versus closed, 2006",
         ],
-        limits="The load is what drives of 5 ms would see; disks that sort their queue see less.",
+        limits="The load is what drives of 5 ms would see; disks that sort their queue work less:"
+        " at 80 % load for 77 % of the time.",
     )
 
 

@@ -180,7 +180,8 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         loose = [each for each in loose if each.interface != "nvme"]
     kinds: dict[tuple[object, ...], list[Drive]] = {}
     for drive in loose:
-        kinds.setdefault((drive.model, drive.interface, drive.bytes), []).append(drive)
+        alike = (drive.model, drive.interface, drive.bytes, drive.kind, drive.rpm)
+        kinds.setdefault(alike, []).append(drive)
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
     used |= {id(each) for array in facts.arrays for each in _drives_of(array, facts)}

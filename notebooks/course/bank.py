@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from raidlab.notebooks.frame.running import run
@@ -26,6 +26,13 @@ class Question:
     tolerance: float
     """Share of the answer that may be missed: more than closed form and run differ by."""
     why: str
+    """The closed form with its numbers, which is the right answer."""
+    seed: int = 0
+
+    @property
+    def title(self) -> str:
+        """A name that no question of another seed has."""
+        return f"{self.name} {self.seed}"
 
 
 def questions(seed: int) -> list[Question]:
@@ -35,7 +42,7 @@ def questions(seed: int) -> list[Question]:
         seed: Draws their numbers, and seeds the runs.
     """
     rng = random.Random(seed)
-    return [make(rng, seed) for make in _KINDS]
+    return [replace(make(rng, seed), seed=seed) for make in _KINDS]
 
 
 def _rate(drive: str, count: int, load: WorkloadTree, seed: int, **rest: Any) -> Any:

@@ -12,6 +12,8 @@ import markdown
 
 _LINK = re.compile(r"\[([^]]+)\]\((?!http)[^)]+\)")
 _SOLUTION = re.compile(r"\*\*Solution\.\*\*.*?(?=\n\n\*\*\d+[a-z]\.\*\*|\Z)", re.DOTALL)
+_BOX = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+"""A table that is wider than a phone scrolls alone."""
 _ROOM = re.compile(r"<code>([a-z0-9-]+)</code>")
 
 
@@ -45,6 +47,7 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
         made: str = markdown.markdown(
             found if solved else asked(found), extensions=["tables", "fenced_code"]
         )
+        made = made.replace("<table>", _BOX + "<table>").replace("</table>", "</table></div>")
         return _ROOM.sub(linked, made)
 
     def linked(room: re.Match[str]) -> str:

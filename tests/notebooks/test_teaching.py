@@ -98,8 +98,14 @@ def test_a_question_is_answered_by_the_engine_as_by_the_closed_form(seed):
 def test_questions_for_learning_platforms():
     found = questions(1)
     quiz = ElementTree.fromstring(moodle(found))
-    answers = [float(each.findtext("answer/text")) for each in quiz]
-    assert answers == [pytest.approx(each.answer, rel=5e-3) for each in found]
+    asked = [each for each in quiz if each.get("type") == "numerical"]
+    kept = sorted(found, key=lambda each: each.lesson)
+    answers = [float(each.findtext("answer/text")) for each in asked]
+    assert answers == [pytest.approx(each.closed, rel=5e-3) for each in kept]
+    assert [each.findtext("name/text") for each in asked] == [f"{each.name} 1" for each in kept]
+    lessons = sorted({each.lesson for each in found})
+    categories = [each.findtext("category/text") for each in quiz if each not in asked]
+    assert categories == [f"$course$/raidlab/Lesson {each}" for each in lessons]
     with zipfile.ZipFile(io.BytesIO(qti(found))) as archive:
         manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))
         named = {each.get("href") for each in manifest.iter() if each.get("href")}
@@ -107,6 +113,7 @@ def test_questions_for_learning_platforms():
         for each in found:
             root = ElementTree.fromstring(archive.read(f"{each.name}.xml"))
             assert root.get("identifier") == each.name
+            assert each.why in "".join(root.itertext())
     assert qti(found) == qti(found)
 
 
