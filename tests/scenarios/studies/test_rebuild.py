@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import load_scenario
-from raidlab.scenarios.report.studies.rebuild import answer, rebuild_report
+from raidlab.scenarios.report.studies.rebuild import answer, report
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, code_of
@@ -77,7 +77,7 @@ def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario, where):
     assert fast.mb_per_s == pytest.approx((4 << 20) / fast.hours / 3600 / 1e6)
     assert fast.hours_ci95[0] < fast.hours < fast.hours_ci95[1]
     assert slow.hours > fast.hours and slow.p99_us_before > 0
-    page = rebuild_report(found)
+    page = report(found).html()
     assert "hours without redundancy" in page and "users' p99" in answer(found)
 
 
