@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from raidlab.calibration.traces.description import Description, DescriptionData, cache_sizes
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import log_axis
+from raidlab.scenarios.report.page import Box, Page, Picture
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.report.page import Picture
 
 Points = Sequence[Sequence[float]]
 Curves = Mapping[str, Points]
@@ -133,13 +130,10 @@ def _caches(document: DescriptionData) -> list[Table]:
 def report(found: Description) -> Report:
     """What a terminal shows, and the page."""
     form = f"{found.form} ({found.columns})" if found.columns else found.form
-    return Report(f"{found.name}: {form}", answer(found), tables(found), page=partial(page, found))
+    return Report(f"{found.name}: {form}", answer(found), tables(found), page=partial(_page, found))
 
 
-def page(described: Description, command: str) -> str:
-    """The page as text."""
-    from raidlab.scenarios.report.page import Box, Page
-
+def _page(described: Description) -> Page:
     document = described.to_dict()
     boxes = [Box(f"{document['requests']:,}", "requests")]
     boxes.append(Box(_sized(document["footprint_bytes"]), "footprint"))
@@ -148,19 +142,15 @@ def page(described: Description, command: str) -> str:
     return Page(
         kind="trace",
         question=f"What is {described.name} like?",
-        answer=answer(described),
         boxes=boxes,
         beside=described.warnings,
         pictures=pictures({described.name: described}),
         evidence=tables(described),
-        command=command,
-    ).html()
+    )
 
 
 def pictures(described: Mapping[str, Description]) -> list[Picture]:
     """What a page draws of one trace, or of several beside each other, by name."""
-    from raidlab.scenarios.report.page import Picture
-
     documents = {name: each.to_dict() for name, each in described.items()}
 
     def points(of: Callable[[DescriptionData], Points]) -> Curves:

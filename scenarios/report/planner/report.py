@@ -320,13 +320,8 @@ def report(found: Answer) -> Report:
     ]  # fmt: skip
     shown = [each for each in tables if each.rows]
     return Report(
-        found.question.title, answer(found), shown, found.assumptions, partial(plan_report, found)
+        found.question.title, answer(found), shown, found.assumptions, partial(plan_page, found)
     )
-
-
-def plan_report(found: Answer, command: str = "") -> str:
-    """The page as text; `command` makes it again."""
-    return plan_page(found, command).html()
 
 
 def plan_page(found: Answer, command: str = "") -> Page:

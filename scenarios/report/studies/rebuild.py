@@ -30,11 +30,10 @@ _CLIFF = 1.5
 
 def report(found: Rebuilds) -> Report:
     """What a terminal shows, and the page."""
-    return Report(found.title, answer(found), [table(found)], page=partial(rebuild_report, found))
+    return Report(found.title, answer(found), [table(found)], page=partial(_page, found))
 
 
-def rebuild_report(found: Rebuilds, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Rebuilds) -> Page:
     best = recommended(found)
     drawn = [
         Picture(
@@ -48,15 +47,13 @@ def rebuild_report(found: Rebuilds, command: str = "") -> str:
     return Page(
         kind="rebuild",
         question=found.title,
-        answer=answer(found),
         boxes=[] if best is None else _boxes(found, best),
         beside=found.warnings,
         breaches=found.breaches,
         pictures=drawn if _hours(found) and not found.idle else [],
         evidence=[table(found), Text("", _notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )
 
 
 def _boxes(found: Rebuilds, best: Rebuild) -> list[Box]:

@@ -15,7 +15,7 @@ from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
-from raidlab.scenarios.report.planner.report import answer, others, plan_report, table, why
+from raidlab.scenarios.report.planner.report import answer, others, report, table, why
 from raidlab.scenarios.results.goals import Measured
 from raidlab.scenarios.studies import size
 from raidlab.scenarios.studies.running import Running
@@ -87,7 +87,7 @@ def test_the_cheapest_of_queues_by_hand(question):
     for each in near:
         by_hand = 1e6 * math.log(100) / (1000 - each.iops / 5)
         assert each.p99_us == pytest.approx(by_hand, rel=0.2)
-    page = plan_report(found)
+    page = report(found).html()
     assert "3,300 IO/s come; goals hold up to 3," in page
     assert "Most of the time is" in page and "Any failed drive loses data." in page
     assert "The goal with the least room is p99 &lt; 20 ms" in page

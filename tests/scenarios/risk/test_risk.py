@@ -8,7 +8,7 @@ import pytest
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.report.risk import answer, risk_report
+from raidlab.scenarios.report.risk import answer, report
 from raidlab.scenarios.results.goals import goals_of
 from raidlab.scenarios.risk.assess import Question, assess
 from raidlab.scenarios.risk.histories import Batch, Model, estimate
@@ -184,7 +184,7 @@ def test_a_scenario_has_a_risk_and_says_what_it_rests_on(drives):
     assert document["rebuild_hours"] == 24.0 and document["histories"] >= 20_000
     assert {each["name"] for each in document["assumptions"]} >= {"rebuild", "law of lives"}
     assert "Data are lost within 5 years with probability" in answer(found)
-    assert "What it rests on" in risk_report(found)
+    assert "What it rests on" in report(found).html()
     worse = assess(tree(drives), None, Question(afr=0.02, rebuild_h=24.0, uber=1e-13))
     # 3 drives of 100 GB are read: 1 - exp(-3 * 0.8e12 * 1e-13).
     assert worse.arrays[0].unreadable == pytest.approx(-math.expm1(-0.24), rel=1e-3)

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import load_scenario
-from raidlab.scenarios.report.studies.rebuild import answer, rebuild_report
+from raidlab.scenarios.report.studies.rebuild import answer, report
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, code_of
@@ -77,7 +77,7 @@ def test_a_larger_rate_rebuilds_sooner_and_users_wait_longer(scenario, where):
     assert fast.mb_per_s == pytest.approx((4 << 20) / fast.hours / 3600 / 1e6)
     assert fast.hours_ci95[0] < fast.hours < fast.hours_ci95[1]
     assert slow.hours > fast.hours and slow.p99_us_before > 0
-    page = rebuild_report(found)
+    page = report(found).html()
     assert "hours without redundancy" in page and "users' p99" in answer(found)
 
 
@@ -461,3 +461,22 @@ action = "fail-drive"
         sampling.before_scenario(scenario_tree(path), path, sampling.ARMS).written["run"]["state"]
         == "sustained"
     )
+
+
+def test_samples_settle_further_where_latencies_drift():
+    """Settled for 2 + 4 s at least, and up to eight recordings of 20 s more."""
+    tree = {
+        "array": [
+            {
+                "level": "raid6", "software_raid": "os",
+                "drives": [{"model": "generic-7200rpm", "count": 8}],
+            }
+        ],
+        "workload": [{"profile": "database", "rate": "100 IO/s"}],
+    }  # fmt: skip
+    failing = study.with_failure(tree)
+    scenario = sampling.sampled_scenario(
+        failing, None, sampling.Degraded("array-0", (0,)), 0.3, 0.5, sampling.ARMS
+    )
+    assert scenario.base["warm_up_ns"] == 6_000_000_000
+    assert scenario.base["warm_up_most_ns"] == 166_000_000_000
