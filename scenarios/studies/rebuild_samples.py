@@ -66,8 +66,6 @@ ARMS = Lengths(2.0, 10.0, 4.0, 20.0, 300e6, 4)
 """Of disks: a slice of their rebuild takes a fifth of a second, its pause up to ten times that."""
 NO_ARMS = Lengths(0.1, 2.0, 0.1, 1.0, 7e9, 3)
 """Of other drives, whose slices take milliseconds."""
-_LONGEST_SETTLING: Final = 8
-"""Recordings that become part of the settling at most, where users' latencies still drift."""
 _IOS = 50_000
 """I/Os of the users that are recorded of a sample at most, where slices are short."""
 _SHORTEST_S = 0.1
@@ -213,9 +211,6 @@ def sampled_scenario(
     for table in changed["array"]:
         table["rebuild_rate"] = rate
     scenario = build_scenario(changed, path)
-    # Near its limit a queue grows for long: what still drifts is no recording.
-    most = warm_up + _LONGEST_SETTLING * lengths.during
-    scenario.base["warm_up_most_ns"] = round(most * 1e9)
     array = scenario.base["arrays"][failing(scenario)]
     array["rebuild_from"] = place
     if not scenario.base["workloads"]:

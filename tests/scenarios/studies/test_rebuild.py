@@ -461,22 +461,3 @@ action = "fail-drive"
         sampling.before_scenario(scenario_tree(path), path, sampling.ARMS).written["run"]["state"]
         == "sustained"
     )
-
-
-def test_samples_settle_further_where_latencies_drift():
-    """Settled for 2 + 4 s at least, and up to eight recordings of 20 s more."""
-    tree = {
-        "array": [
-            {
-                "level": "raid6", "software_raid": "os",
-                "drives": [{"model": "generic-7200rpm", "count": 8}],
-            }
-        ],
-        "workload": [{"profile": "database", "rate": "100 IO/s"}],
-    }  # fmt: skip
-    failing = study.with_failure(tree)
-    scenario = sampling.sampled_scenario(
-        failing, None, sampling.Degraded("array-0", (0,)), 0.3, 0.5, sampling.ARMS
-    )
-    assert scenario.base["warm_up_ns"] == 6_000_000_000
-    assert scenario.base["warm_up_most_ns"] == 166_000_000_000
