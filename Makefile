@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/target/bytecode
 PYTEST := $(KEEP_BYTECODE) $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
 CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
+# Tests of the collector wait for fio and its devices most of their time.
+RUST_TEST_THREADS ?= 8
+export RUST_TEST_THREADS
 RUST_SOURCES := $(shell git ls-files '*.rs' 'Cargo.toml' '*/Cargo.toml' Cargo.lock 2>/dev/null)
 
 .DEFAULT_GOAL := help

@@ -47,6 +47,10 @@ class LevelFacts:
         """Whether a lost drive's data can be had from others."""
         return self.parities > 0 or self.copies != 1
 
+    def bears(self, drives: int) -> int:
+        """Failed drives of this many that cost no data, whichever they are."""
+        return self.parities or (self.copies or drives) - 1
+
     @property
     def wanted(self) -> str:
         """The number of drives in words."""

@@ -192,8 +192,8 @@ def choices(disk, depth, seed):
     gap = (shown[-1]["ends"] - zero) / len(shown)
     return Scene(
         f"{len(shown)} choices of the disk, from a queue of {depth}",
-        f"Seen from the platter. Hollow: waiting; filled: chosen; line: the arm's way. A read every"
-        f" {digits(gap)} ms on average.",
+        f"Seen from the platter. Hollow: waiting; filled: chosen; line: the arm's way. These"
+        f" {len(shown)} reads take {digits(gap)} ms each; the rate is that of the whole run.",
         420, 420, steps, shapes, dots,
     )  # fmt: skip
 
@@ -303,7 +303,7 @@ def exercises():
             lambda at: abs(at(disk="generic-15000rpm", depth=1)["iops"] / 197.8 - 1) < 0.01,
         ),
         Exercise(
-            "The same for 7,200 rpm: 8.8 ms seek with half of the spread of 1.6 ms, 4.17 ms half a"
+            "The same for 7,200 rpm: 8.0 ms mean seek, half of the spread of 1.6 ms, 4.17 ms half a"
             " revolution.",
             "13.06 ms, 76.6 IO/s; the run gives about 1 % more, for the same reason.",
             lambda at: abs(at(depth=1)["iops"] / 77.6 - 1) < 0.02,

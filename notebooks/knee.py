@@ -36,6 +36,7 @@ with app.setup:
 
     DEPTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
     SERVICE_S = 0.005
+    FOLLOWED = 64  # I/Os beyond those that are outstanding
     TEACHING = ("fivex", "five")
     DRIVES = {
         "fivex": "5 ms, exponential",
@@ -102,6 +103,12 @@ def rectangle(rate, mean, at):
 
 
 @app.function
+def known_to(crossing):
+    """Two digits: the mean of 4,000 exponential times is known to 3 % (95 %)."""
+    return f"{float(f'{crossing:.2g}'):,g}"
+
+
+@app.function
 def queues(values, seed):
     """I/Os as dots before the drives; none for SSDs, whose queues are not theirs to see."""
     if values["drive"] == "p3700-800":
@@ -109,7 +116,8 @@ def queues(values, seed):
     made = scenario(values)
     made["workload"][0]["outstanding"] = values["depth"]
     made["run"] = {"warm_up": "0 s", "duration": "2 s"}
-    return [queueing(traced(made, seed, 64))]
+    traces = traced(made, seed, values["depth"] + FOLLOWED)
+    return [queueing(traces, outstanding=values["depth"])]
 
 
 @app.function
@@ -144,7 +152,7 @@ def answer(values, seed):
         Axis("IO/s", log=True),
     )
     mark(rates, values["depth"], rate[at], f"{values['depth']} outstanding")
-    dashed(rates, max(1.0, crossing), f"knee N* = {digits(crossing)}", depth)
+    dashed(rates, max(1.0, crossing), f"knee N* = {known_to(crossing)}", depth)
     times = lines(
         [Series("mean", DEPTHS, mean), Series("p99", DEPTHS, p99)],
         depth,
@@ -154,7 +162,7 @@ def answer(values, seed):
     product = rate[at] * mean[at] / 1e3
     most = busiest(result.results[at])
     return Answer(
-        f"The asymptotes cross at N* = {digits(crossing)} outstanding, the knee; {said}.",
+        f"The asymptotes cross at N* = {known_to(crossing)} outstanding, the knee; {said}.",
         [
             Picture(
                 f"{figure(rate[at], 'IO/s')} at {values['depth']} outstanding",
@@ -188,7 +196,7 @@ def answer(values, seed):
                 f"{digits(rate[at])} × {figure(mean[at], 'ms')}",
                 f"rate × latency = {product:.1f} I/Os",
             ),
-            Box(f"N* = {digits(crossing)}", "the knee, where the asymptotes cross"),
+            Box(f"N* = {known_to(crossing)}", "the knee, where the asymptotes cross"),
             Box(most.words if most else "–", f"busiest: {most.name if most else 'none'}"),
         ],
         scenes=queues(values, seed),

@@ -179,7 +179,7 @@ def exercises():
         Exercise(
             "15,000 rpm: 4.5 µs of host, 60 µs overhead, 2.7 ms mean seek, half of the spread of"
             " 0.6 ms, half a revolution of 4 ms, 21 µs of transfer. IO/s?",
-            "5.09 ms, 197 IO/s; this run gives 197, too. Spread is by how much a movement of"
+            "5.09 ms, 197 IO/s; the run of this page gives 197. Spread is by how much a movement of"
             " the arm"
             " can take longer than the last one over the same distance, all values alike: half of"
             " it on average.",

@@ -99,8 +99,8 @@ def met(ios, end_s):
 def queue(ios, slow):
     """I/Os before the drives while the rebuild reads one slice."""
     begin = (slow[0] if slow else FAILS_S * 10**9) - BEFORE_NS
-    shown = [io for io in ios if begin <= io["issued_ns"] < begin + LASTS_NS]
-    return queueing(shown, FOLLOWED, "the rebuild")
+    shown = [io for io in ios if abs(io["issued_ns"] - begin) < LASTS_NS]
+    return queueing(shown, FOLLOWED, "the rebuild", from_ns=begin)
 
 
 @app.function

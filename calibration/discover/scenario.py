@@ -27,6 +27,7 @@ from raidlab.calibration.discover.sheets import (
 from raidlab.devices.catalogue import find
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import SpecError
+from raidlab.devices.levels import facts as level_facts
 from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.scenario import load_scenario
@@ -179,7 +180,8 @@ def _groups(facts: Facts, controller: Controller | None) -> tuple[list[_Group], 
         loose = [each for each in loose if each.interface != "nvme"]
     kinds: dict[tuple[object, ...], list[Drive]] = {}
     for drive in loose:
-        kinds.setdefault((drive.model, drive.interface, drive.bytes), []).append(drive)
+        alike = (drive.model, drive.interface, drive.bytes, drive.kind, drive.rpm)
+        kinds.setdefault(alike, []).append(drive)
     for same in kinds.values():
         groups.append(_Group(f"drives-{len(groups)}", "independent", same))
     used |= {id(each) for array in facts.arrays for each in _drives_of(array, facts)}
@@ -501,9 +503,8 @@ def _degraded(made: Draft, group: _Group, arrays: int) -> None:
     lacking = lacking or len(array.failed or [])
     if array.state in ("degraded", "rebuilding", "partially degraded"):
         lacking = lacking or 1
-    bears = {"raid5": 1, "raid6": 2, "raid1": 1, "raid10": 1, "raid1e": 1, "raid50": 1, "raid60": 2}
     places = _places(array, lacking)
-    fail = places[: bears.get(group.level, 0)]
+    fail = places[: level_facts(group.level).bears(array.members)]
     if len(fail) < len(places):
         made.left_out.append(f"{len(places) - len(fail)} of {len(places)} drives that {group.name}"
                              " lacks: it would lose data")  # fmt: skip

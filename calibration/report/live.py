@@ -53,11 +53,10 @@ def tables(found: Live) -> list[Table]:
 
 def report(found: Live) -> Report:
     """What a terminal shows, and the page."""
-    return Report(found.present.system, answer(found), tables(found), page=partial(page, found))
+    return Report(found.present.system, answer(found), tables(found), page=partial(_page, found))
 
 
-def page(found: Live, command: str) -> str:
-    """The page as text."""
+def _page(found: Live) -> Page:
     drift = found.drift
     boxes = [
         Box(percent(found.present.error), "off, over all windows"),
@@ -67,7 +66,6 @@ def page(found: Live, command: str) -> str:
     return Page(
         kind="compare-live",
         question=f"Does the machine do what {found.present.system} does?",
-        answer=answer(found),
         boxes=boxes,
         beside=found.warnings,
         pictures=[picture(found.present)],
@@ -79,5 +77,4 @@ def page(found: Live, command: str) -> str:
             f"raidlab {_engine.version()}, seed {found.seed};"
             f" {found.load.seconds:,.0f} s of {', '.join(found.load.devices)}."
         ],
-        command=command,
-    ).html()
+    )

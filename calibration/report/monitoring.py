@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,12 +14,10 @@ from raidlab.calibration.monitoring.importing import Imported
 from raidlab.calibration.monitoring.over_time import OverTime, over_time, together
 from raidlab.calibration.monitoring.samples import Array, Quantity, Series
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
+from raidlab.scenarios.report.page import Box, Page, Picture
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.report.page import Picture
 
 Q = Quantity
 _MOST_POINTS = 2000
@@ -199,14 +196,11 @@ def report(found: Imported) -> Report:
     files = found.files
     name = files[0].name if len(files) == 1 else f"{len(files)} files"
     return Report(
-        f"{name}: {found.capture.source}", answer(found), tables(found), page=partial(page, found)
+        f"{name}: {found.capture.source}", answer(found), tables(found), page=partial(_page, found)
     )
 
 
-def page(found: Imported, command: str) -> str:
-    """The page as text."""
-    from raidlab.scenarios.report.page import Box, Page
-
+def _page(found: Imported) -> Page:
     whole = whole_of(found)
     boxes = []
     if whole is not None and len(whole):
@@ -218,19 +212,15 @@ def page(found: Imported, command: str) -> str:
     return Page(
         kind="monitoring",
         question=f"What did {_names(found.default_devices)} do?",
-        answer=answer(found),
         boxes=boxes,
         beside=found.warnings,
         pictures=pictures(found),
         evidence=tables(found),
-        command=command,
-    ).html()
+    )
 
 
 def pictures(found: Imported) -> list[Picture]:
     """Rate, throughput, size, latency and queue over time."""
-    from raidlab.scenarios.report.page import Picture
-
     series = found.capture.series
     chosen = {name: series[name] for name in found.default_devices if name in series}
     drawn = []

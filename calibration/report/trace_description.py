@@ -4,29 +4,59 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
-from raidlab.calibration.traces.description import (
-    SPACES,
-    WORTH,
-    Description,
-    DescriptionData,
-    sized,
-)
+from raidlab.calibration.traces.description import Description, DescriptionData, cache_sizes
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import log_axis
+from raidlab.scenarios.report.page import Box, Page, Picture
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure
-
-if TYPE_CHECKING:
-    from raidlab.scenarios.report.page import Picture
 
 Points = Sequence[Sequence[float]]
 Curves = Mapping[str, Points]
 """By the trace's name."""
 _SIZES = 12
 """Sizes that a table shows: the most frequent ones."""
+_WORTH = 0.02
+"""Accesses that a cache must serve to be worth anything, as a share."""
+_SPACES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
+"""Bytes in a unit."""
+
+
+def _sized(size: float, digits: int = 3) -> str:
+    """Bytes in the largest unit that leaves at least one: `4.1 kB`, `12 GB`."""
+    scale, unit = next(((s, u) for s, u in _SPACES if size >= s), (1.0, "B"))
+    return f"{size / scale:,.{digits}g} {unit}"
+
+
+def answer(described: Description) -> str:
+    """Sentences that say most of it."""
+    found, arrivals = described.found, described.found["arrivals"]
+    share = found["read_share"]
+    text = f"{found['requests']:,} requests"
+    text += "" if share is None else f", {share:.0%} of them reads"
+    text += f", {found['sequential_share']:.0%} sequential"
+    text += f", on {_sized(found['footprint_bytes'])}."
+    if arrivals is not None:
+        text += f" {arrivals['rate_per_s']:,.4g} IO/s for {arrivals['seconds']:,.4g} s"
+        text += f", {arrivals['peak_per_s']:,.4g} at the peak."
+    return f"{text} {_caching(described)}"
+
+
+def _caching(described: Description) -> str:
+    """Which size of an SSD cache pays."""
+    first = described.found["first_access_share"]
+    sizes = cache_sizes(described.found["miss_ratio"], first)
+    if not sizes or 1 - first < _WORTH:
+        return f"No cache pays: {first:.0%} of the accesses are the first ones to their block."
+    half, most = sizes[0], next(each for each in sizes if each["of_hits"] >= 0.9)
+    served = f"A cache of {_sized(half['bytes'])} would serve {1 - half['miss_ratio']:.0%} of the"
+    served += " accesses"
+    if most["bytes"] > half["bytes"]:
+        served += f", one of {_sized(most['bytes'])} {1 - most['miss_ratio']:.0%}"
+    served += f"; a larger one gains little, as {first:.0%} are the first ones to their block."
+    return served
 
 
 def tables(described: Description) -> list[Table]:
@@ -37,13 +67,13 @@ def tables(described: Description) -> list[Table]:
 
 def _overview(document: DescriptionData) -> Table:
     rows: list[list[str | float | None]] = [
-        ["reads", f"{document['reads']:,}, {sized(document['read_bytes'], 4)}"],
-        ["writes", f"{document['writes']:,}, {sized(document['written_bytes'], 4)}"],
+        ["reads", f"{document['reads']:,}, {_sized(document['read_bytes'], 4)}"],
+        ["writes", f"{document['writes']:,}, {_sized(document['written_bytes'], 4)}"],
         ["trims, flushes", f"{document['trims']:,}, {document['flushes']:,}"],
         ["sequential", f"{document['sequential_share']:.1%}"],
-        ["addresses up to", sized(document["extent_bytes"], 4)],
-        ["footprint", sized(document["footprint_bytes"], 4)],
-        ["footprint of writes", sized(document["written_footprint_bytes"], 4)],
+        ["addresses up to", _sized(document["extent_bytes"], 4)],
+        ["footprint", _sized(document["footprint_bytes"], 4)],
+        ["footprint of writes", _sized(document["written_footprint_bytes"], 4)],
     ]
     if document["rate_per_s"] is not None:
         rows += [
@@ -81,10 +111,10 @@ def _hot(document: DescriptionData) -> list[Table]:
 
 
 def _caches(document: DescriptionData) -> list[Table]:
-    if 1 - document["first_access_share"] < WORTH:
+    if 1 - document["first_access_share"] < _WORTH:
         return []
     most = max((each["bytes"] for each in document["cache_sizes"]), default=0)
-    scale, unit = next(((s, u) for s, u in SPACES if most >= s), (1.0, "B"))
+    scale, unit = next(((s, u) for s, u in _SPACES if most >= s), (1.0, "B"))
     rows = [
         [100 * each["of_hits"], each["bytes"] / scale, 100 * (1 - each["miss_ratio"])]
         for each in document["cache_sizes"]
@@ -100,34 +130,27 @@ def _caches(document: DescriptionData) -> list[Table]:
 def report(found: Description) -> Report:
     """What a terminal shows, and the page."""
     form = f"{found.form} ({found.columns})" if found.columns else found.form
-    return Report(f"{found.name}: {form}", found.answer(), tables(found), page=partial(page, found))
+    return Report(f"{found.name}: {form}", answer(found), tables(found), page=partial(_page, found))
 
 
-def page(described: Description, command: str) -> str:
-    """The page as text."""
-    from raidlab.scenarios.report.page import Box, Page
-
+def _page(described: Description) -> Page:
     document = described.to_dict()
     boxes = [Box(f"{document['requests']:,}", "requests")]
-    boxes.append(Box(sized(document["footprint_bytes"]), "footprint"))
+    boxes.append(Box(_sized(document["footprint_bytes"]), "footprint"))
     if document["rate_per_s"] is not None:
         boxes.append(Box(figure(document["rate_per_s"], "IO/s"), "mean rate"))
     return Page(
         kind="trace",
         question=f"What is {described.name} like?",
-        answer=described.answer(),
         boxes=boxes,
         beside=described.warnings,
         pictures=pictures({described.name: described}),
         evidence=tables(described),
-        command=command,
-    ).html()
+    )
 
 
 def pictures(described: Mapping[str, Description]) -> list[Picture]:
     """What a page draws of one trace, or of several beside each other, by name."""
-    from raidlab.scenarios.report.page import Picture
-
     documents = {name: each.to_dict() for name, each in described.items()}
 
     def points(of: Callable[[DescriptionData], Points]) -> Curves:

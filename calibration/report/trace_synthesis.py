@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from raidlab.calibration.report.trace_description import pictures
+from raidlab.scenarios.report.page import Box, Page
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
 
@@ -48,18 +49,14 @@ def table(found: Synthesized) -> Table:
 def report(found: Synthesized) -> Report:
     """What a terminal shows, and the page."""
     title = f"{found.out.name}: like {found.original.name}"
-    return Report(title, answer(found), [table(found)], page=partial(page, found))
+    return Report(title, answer(found), [table(found)], page=partial(_page, found))
 
 
-def page(found: Synthesized, command: str) -> str:
-    """The page as text."""
-    from raidlab.scenarios.report.page import Box, Page
-
+def _page(found: Synthesized) -> Page:
     held = sum(each.holds for each in found.statistics)
     return Page(
         kind="trace",
         question=f"Is {found.out.name} like {found.original.name}?",
-        answer=answer(found),
         boxes=[
             Box(f"{found.synthetic.found['requests']:,}", "requests"),
             Box(f"{held} of {len(found.statistics)}", "statistics within 10 %"),
@@ -67,5 +64,4 @@ def page(found: Synthesized, command: str) -> str:
         beside=found.original.warnings,
         pictures=pictures({"original": found.original, "synthetic": found.synthetic}),
         evidence=[table(found)],
-        command=command,
-    ).html()
+    )

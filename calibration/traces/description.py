@@ -19,8 +19,6 @@ from raidlab.scenarios.spec.run_result import Latency, Scan, Unit
 
 _SHARES = (0.5, 0.8, 0.9, 0.95, 0.99)
 """Shares of the hits that any cache can have at which sizes are given."""
-WORTH = 0.02
-"""Accesses that a cache must serve to be worth anything, as a share."""
 
 
 class _Mix(TypedDict):
@@ -172,44 +170,6 @@ class Description:
     def warnings(self) -> tuple[str, ...]:
         """What a user should know."""
         return notes(self.found["scan"])
-
-    def answer(self) -> str:
-        """Sentences that say most of it."""
-        found, arrivals = self.found, self.found["arrivals"]
-        share = found["read_share"]
-        text = f"{found['requests']:,} requests"
-        text += "" if share is None else f", {share:.0%} of them reads"
-        text += f", {found['sequential_share']:.0%} sequential"
-        text += f", on {sized(found['footprint_bytes'])}."
-        if arrivals is not None:
-            text += f" {arrivals['rate_per_s']:,.4g} IO/s for {arrivals['seconds']:,.4g} s"
-            text += f", {arrivals['peak_per_s']:,.4g} at the peak."
-        return f"{text} {self.caching()}"
-
-    def caching(self) -> str:
-        """Which size of an SSD cache pays."""
-        first = self.found["first_access_share"]
-        sizes = cache_sizes(self.found["miss_ratio"], first)
-        if not sizes or 1 - first < WORTH:
-            return f"No cache pays: {first:.0%} of the accesses are the first ones to their block."
-        half, most = sizes[0], next(each for each in sizes if each["of_hits"] >= 0.9)
-        served = (
-            f"A cache of {sized(half['bytes'])} would serve {1 - half['miss_ratio']:.0%} of the"
-        )
-        served += " accesses"
-        if most["bytes"] > half["bytes"]:
-            served += f", one of {sized(most['bytes'])} {1 - most['miss_ratio']:.0%}"
-        served += f"; a larger one gains little, as {first:.0%} are the first ones to their block."
-        return served
-
-
-SPACES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
-
-
-def sized(size: float, digits: int = 3) -> str:
-    """Bytes in the largest unit that leaves at least one: `4.1 kB`, `12 GB`."""
-    scale, unit = next(((s, u) for s, u in SPACES if size >= s), (1.0, "B"))
-    return f"{size / scale:,.{digits}g} {unit}"
 
 
 def cache_sizes(

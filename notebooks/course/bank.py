@@ -1,15 +1,17 @@
-"""A bank of questions: each seed draws other numbers, and the engine answers them."""
+"""A bank of questions: each seed has other numbers, and the engine answers them."""
 
 from __future__ import annotations
 
+import itertools
 import math
-import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeVar
 
 from raidlab.notebooks.frame.running import run
 from raidlab.scenarios.spec.trees import WorkloadTree
+
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -26,16 +28,22 @@ class Question:
     tolerance: float
     """Share of the answer that may be missed: more than closed form and run differ by."""
     why: str
+    """The closed form with its numbers, which is the right answer."""
+    seed: int = 0
+
+    @property
+    def title(self) -> str:
+        """A name that no question of another seed has."""
+        return f"{self.name} {self.seed}"
 
 
 def questions(seed: int) -> list[Question]:
     """One question of each kind.
 
     Args:
-        seed: Draws their numbers, and seeds the runs.
+        seed: Chooses their numbers, and seeds the runs.
     """
-    rng = random.Random(seed)
-    return [make(rng, seed) for make in _KINDS]
+    return [replace(make(seed), seed=seed) for make in _KINDS]
 
 
 def _rate(drive: str, count: int, load: WorkloadTree, seed: int, **rest: Any) -> Any:
@@ -45,8 +53,23 @@ def _rate(drive: str, count: int, load: WorkloadTree, seed: int, **rest: Any) ->
     return run(made | {"run": {"warm_up": "2 s", "duration": "60 s"}} | rest, seed).rows[0]
 
 
-def _little(rng: random.Random, seed: int) -> Question:
-    depth = rng.choice((2, 3, 4, 6))
+_DISKS: Final = (
+    ("generic-7200rpm", 7200),
+    ("generic-15000rpm", 15000),
+    ("generic-sas-10k", 10000),
+    ("archive-8t", 5900),
+    ("red-plus-8t", 5640),
+)
+"""Disks by the speeds that are sold."""
+
+
+def _of(seed: int, values: Sequence[Value]) -> Value:
+    """The next value for the next seed: variants of a question differ."""
+    return values[seed % len(values)]
+
+
+def _little(seed: int) -> Question:
+    depth = _of(seed, (2, 3, 4, 5, 6, 8, 10))
     row = _rate("fivex", 1, {"rw": "randread", "outstanding": depth}, seed)
     return Question(
         "little",
@@ -61,8 +84,8 @@ def _little(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _revolution(rng: random.Random, seed: int) -> Question:
-    model, rpm = rng.choice((("generic-7200rpm", 7200), ("generic-15000rpm", 15000)))
+def _revolution(seed: int) -> Question:
+    model, rpm = _of(seed, _DISKS)
     row = _rate(model, 1, {"rw": "randread"}, seed)
     return Question(
         "revolution",
@@ -77,9 +100,11 @@ def _revolution(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _penalty(rng: random.Random, seed: int) -> Question:
-    level, cost = rng.choice((("raid5", 4), ("raid6", 6), ("raid10", 2)))
-    count, reads = rng.choice((6, 8, 10)), rng.choice((0, 30, 50, 70))
+def _penalty(seed: int) -> Question:
+    levels = (("raid5", 4), ("raid6", 6), ("raid10", 2))
+    reads, count, (level, cost) = _of(
+        seed, [*itertools.product((0, 30, 50, 70), (6, 8, 10), levels)]
+    )
     load: WorkloadTree = {"rw": "randrw", "read_share": f"{reads} %", "outstanding": 32 * count}
     array = {"level": level, "software_raid": "os", "bitmap": "none"}
     row = _rate("five", count, load, seed, array=array)
@@ -98,8 +123,8 @@ def _penalty(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _knee(rng: random.Random, seed: int) -> Question:
-    count, depth = rng.choice((4, 6, 8)), rng.choice((4, 8, 16))
+def _knee(seed: int) -> Question:
+    count, depth = _of(seed, [*itertools.product((4, 6, 8), (4, 8, 16))])
     array = {"level": "raid0", "software_raid": "os"}
     row = _rate("fivex", count, {"rw": "randread", "outstanding": depth}, seed, array=array)
     closed = depth / (depth + count - 1) * 200 * count
@@ -116,8 +141,8 @@ def _knee(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _commit(rng: random.Random, seed: int) -> Question:
-    model, rpm = rng.choice((("generic-7200rpm", 7200), ("generic-15000rpm", 15000)))
+def _commit(seed: int) -> Question:
+    model, rpm = _of(seed, _DISKS)
     load: WorkloadTree = {"rw": "write", "fsync": 1}
     row = _rate(model, 1, load, seed, run={"warm_up": "1 s", "duration": "10 s"})
     return Question(
@@ -134,8 +159,8 @@ def _commit(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _hidden(rng: random.Random, seed: int) -> Question:
-    cache, come, go = rng.choice((0.5, 1, 2)), rng.choice((150, 200, 400)), rng.choice((50, 100))
+def _hidden(seed: int) -> Question:
+    cache, come, go = _of(seed, [*itertools.product((0.5, 1, 2), (150, 200, 400), (50, 100))])
     closed = 0.75 * cache * 2**30 / ((come - go) * 1e6)
     return Question(
         "hidden",
@@ -151,8 +176,8 @@ def _hidden(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _oldest(rng: random.Random, seed: int) -> Question:
-    rho = rng.choice((0.75, 0.8, 0.85, 0.9))
+def _oldest(seed: int) -> Question:
+    rho = _of(seed, (0.7, 0.75, 0.78, 0.8, 0.82, 0.85, 0.88, 0.9))
     valid = 0.5
     for _ in range(500):
         valid = math.exp(-(1 - valid) / rho)
@@ -171,8 +196,8 @@ def _oldest(rng: random.Random, seed: int) -> Question:
     )
 
 
-def _unreadable(rng: random.Random, seed: int) -> Question:
-    drives, size = rng.choice((3, 5, 7)), rng.choice((4, 8, 16))
+def _unreadable(seed: int) -> Question:
+    drives, size = _of(seed, [*itertools.product((3, 5, 7), (4, 8, 16))])
     closed = 100 * -math.expm1(-drives * size * 8e12 / 1e15)
     return Question(
         "unreadable",
@@ -187,7 +212,7 @@ def _unreadable(rng: random.Random, seed: int) -> Question:
     )
 
 
-_KINDS: Sequence[Callable[[random.Random, int], Question]] = (
+_KINDS: Sequence[Callable[[int], Question]] = (
     _revolution,
     _little,
     _knee,

@@ -19,19 +19,26 @@ def _number(value: float) -> str:
 
 
 def moodle(questions: Sequence[Question]) -> str:
-    """A file that Moodle imports as numerical questions."""
+    """A file that Moodle imports as numerical questions, in a category for each lesson."""
     rows = ['<?xml version="1.0" encoding="UTF-8"?>', "<quiz>"]
-    for each in questions:
+    lesson = 0
+    for each in sorted(questions, key=lambda each: each.lesson):
+        if each.lesson != lesson:
+            lesson = each.lesson
+            rows += [
+                '<question type="category"><category>',
+                f"<text>$course$/raidlab/Lesson {lesson}</text></category></question>",
+            ]
         unit = f" Answer in {each.unit}." if each.unit else ""
         rows += [
             '<question type="numerical">',
-            f"<name><text>{escape(each.name)}</text></name>",
+            f"<name><text>{escape(each.title)}</text></name>",
             '<questiontext format="plain_text"><text>' + escape(each.text + unit) + "</text>",
             "</questiontext>",
             f'<generalfeedback format="plain_text"><text>{escape(each.why)}</text>',
             "</generalfeedback>",
-            f'<answer fraction="100"><text>{_number(each.answer)}</text>',
-            f"<tolerance>{abs(each.answer) * each.tolerance:.4g}</tolerance></answer>",
+            f'<answer fraction="100"><text>{_number(each.closed)}</text>',
+            f"<tolerance>{abs(each.closed) * each.tolerance:.4g}</tolerance></answer>",
             "</question>",
         ]
     return "\n".join([*rows, "</quiz>", ""])
@@ -40,22 +47,28 @@ def moodle(questions: Sequence[Question]) -> str:
 def item(question: Question) -> str:
     """One assessment item of QTI 2.1 with a field for a number."""
     percent = f"{100 * question.tolerance:g}"
-    name = quoteattr(question.name)
+    name, title = quoteattr(question.name), quoteattr(question.title)
     unit = escape(question.unit)
     return f"""<?xml version="1.0" encoding="UTF-8"?>
-<assessmentItem xmlns="{_QTI}" identifier={name} title={name}
+<assessmentItem xmlns="{_QTI}" identifier={name} title={title}
 adaptive="false" timeDependent="false">
 <responseDeclaration identifier="RESPONSE" cardinality="single" baseType="float">
-<correctResponse><value>{_number(question.answer)}</value></correctResponse>
+<correctResponse><value>{_number(question.closed)}</value></correctResponse>
 </responseDeclaration>
 <outcomeDeclaration identifier="SCORE" cardinality="single" baseType="float"/>
+<outcomeDeclaration identifier="FEEDBACK" cardinality="single" baseType="identifier"/>
 <itemBody><p>{escape(question.text)}</p>
 <p><textEntryInteraction responseIdentifier="RESPONSE" expectedLength="12"/> {unit}</p></itemBody>
 <responseProcessing><responseCondition><responseIf>
 <equal toleranceMode="relative" tolerance="{percent} {percent}">
 <variable identifier="RESPONSE"/><correct identifier="RESPONSE"/></equal>
 <setOutcomeValue identifier="SCORE"><baseValue baseType="float">1</baseValue></setOutcomeValue>
-</responseIf></responseCondition></responseProcessing>
+</responseIf></responseCondition>
+<setOutcomeValue identifier="FEEDBACK">
+<baseValue baseType="identifier">why</baseValue></setOutcomeValue>
+</responseProcessing>
+<modalFeedback outcomeIdentifier="FEEDBACK" identifier="why" showHide="show">
+{escape(question.why)}</modalFeedback>
 </assessmentItem>
 """
 

@@ -103,8 +103,7 @@ def notebook(room: Room) -> str:
         ("markdown", f"# Room {room.number}: {room.question}\n\n{room.about}"),
         (
             "code",
-            "# The wheel lies beside this notebook: on Colab upload it first.\n"
-            "import glob\n\n%pip install -q \"{glob.glob('raidlab-*.whl')[0]}[lab]\"",
+            _INSTALL,
         ),
         (
             "code",
@@ -131,6 +130,21 @@ def notebook(room: Room) -> str:
     return json.dumps(made, indent=1) + "\n"
 
 
+_INSTALL = """\
+# An installed raidlab is used; else a wheel beside this notebook: on Colab upload it first.
+import glob
+from importlib.util import find_spec
+
+if not all(find_spec(each) for each in ("raidlab", "anywidget", "plotly")):
+    wheels = sorted(glob.glob("raidlab-*.whl"))
+    if not wheels:
+        raise SystemExit(
+            "raidlab is not installed, and no wheel (raidlab-*.whl) lies beside this notebook."
+            " `make wheel` in the sources of raidlab writes one into dist/: copy it here."
+        )
+    %pip install -q "{wheels[-1]}[lab]\""""
+"""The first cell of a notebook."""
+
 _FIRST = "# Teacher's pack of raidlab"
 """The first line of the list of contents, by which the next pack knows it."""
 
@@ -145,13 +159,18 @@ def _contents() -> str:
         "   expect, solutions.\n"
         "2. Print `lesson-N-worksheet.html` for each student: no solutions in it.\n"
         "3. Start `raidlab lab` and open the lesson's first room on the projector. Without\n"
-        "   raidlab on the students' machines, give them the folder of `raidlab lab --site DIR`.\n"
+        "   raidlab on the students' machines, write the room's pages a day before with\n"
+        "   `raidlab lab ROOM --site DIR` (minutes a room), and serve the folder to their phones:\n"
+        "   `python3 -m http.server --directory DIR 8000`.\n"
         "4. Show `lesson-N-slides.md` with Marp (`marp lesson-N-slides.md`), or as it is.\n"
         "5. Afterwards: students export predictions from the list of rooms; `raidlab lab --class\n"
         "   FOLDER` puts them together.\n\n"
         f"{lessons}\n\n"
         "Beside them: `glossary.html` to print; `questions.csv`, Moodle XML and QTI with five\n"
-        "variants of each question; `rubric.csv`; `notebooks/` for Colab or Binder; `LICENCE.md`.\n"
+        "variants of each question; `rubric.csv`; `notebooks/` for Colab or Binder;\n"
+        "`LICENCE.md`.\n\n"
+        "The notebooks use a raidlab that is installed, or a wheel beside them: `make wheel` in\n"
+        "the sources of raidlab writes it into `dist/`; copy it into `notebooks/`.\n"
     )
 
 

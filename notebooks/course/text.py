@@ -12,6 +12,8 @@ import markdown
 
 _LINK = re.compile(r"\[([^]]+)\]\((?!http)[^)]+\)")
 _SOLUTION = re.compile(r"\*\*Solution\.\*\*.*?(?=\n\n\*\*\d+[a-z]\.\*\*|\Z)", re.DOTALL)
+_BOX = '<div class="scroll" tabindex="0" role="region" aria-label="Table">'
+"""A table that is wider than a phone scrolls alone."""
 _ROOM = re.compile(r"<code>([a-z0-9-]+)</code>")
 
 
@@ -23,7 +25,7 @@ class Text:
     steps: str
     theory: str
     exercises: str
-    """Without their solutions."""
+    """Without their solutions; of a table the names of its rows and columns are left."""
     solutions: str
     """The exercises with them."""
     limits: str
@@ -43,8 +45,9 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
     def html(title: str, *, solved: bool = True) -> str:
         found = parts.get(title, "")
         made: str = markdown.markdown(
-            found if solved else _SOLUTION.sub("", found), extensions=["tables", "fenced_code"]
+            found if solved else asked(found), extensions=["tables", "fenced_code"]
         )
+        made = made.replace("<table>", _BOX + "<table>").replace("</table>", "</table></div>")
         return _ROOM.sub(linked, made)
 
     def linked(room: re.Match[str]) -> str:
@@ -59,6 +62,17 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
         html("Limits"),
         html("Reading"),
     )
+
+
+def asked(exercises: str) -> str:
+    """Exercises in Markdown as students get them: no solutions, and tables to fill in."""
+    lines, inside = [], 0
+    for line in _SOLUTION.sub("", exercises).split("\n"):
+        inside = inside + 1 if line.startswith("|") else 0
+        # The first two lines of a table are its head and a rule.
+        row = [each.strip() for each in line.strip("|").split("|")]
+        lines.append(f"| {row[0]} |{' |' * (len(row) - 1)}" if inside > 2 else line)
+    return "\n".join(lines)
 
 
 @cache

@@ -17,7 +17,6 @@ from raidlab.notebooks.frame.judged import may_carry as may_carry
 from raidlab.notebooks.frame.live import Live as Live
 from raidlab.notebooks.frame.loss import losses as losses
 from raidlab.notebooks.frame.mechanisms import bars_in_time as bars_in_time
-from raidlab.notebooks.frame.mechanisms import queueing as queueing
 from raidlab.notebooks.frame.pictures import Axis as Axis
 from raidlab.notebooks.frame.pictures import Series as Series
 from raidlab.notebooks.frame.pictures import bars as bars
@@ -28,6 +27,8 @@ from raidlab.notebooks.frame.pictures import mark as mark
 from raidlab.notebooks.frame.pictures import parts as parts
 from raidlab.notebooks.frame.pictures import squares as squares
 from raidlab.notebooks.frame.pictures import stages as stages
+from raidlab.notebooks.frame.queues import queueing as queueing
+from raidlab.notebooks.frame.queues import visits as visits
 from raidlab.notebooks.frame.room import Answer as Answer
 from raidlab.notebooks.frame.room import Choice as Choice
 from raidlab.notebooks.frame.room import Claim as Claim

@@ -13,13 +13,13 @@ from raidlab.scenarios.report.look import (
     BLACK,
     BLUE,
     GREY,
-    OUTLINE,
     PARTS,
     apart,
     depth_axis,
     end_label,
     line,
     log_axis,
+    part_marker,
 )
 from raidlab.scenarios.results.number_text import digits, part_name
 from raidlab.scenarios.results.row import IoRow
@@ -220,7 +220,6 @@ def parts(
         ]
         if max(lengths) <= 1e-6 * longest * scale:
             continue
-        color, pattern, stripes = PARTS.get(part, ("#FFFFFF", "", ""))
         draw_bars(
             drawn,
             part_name(part),
@@ -228,11 +227,7 @@ def parts(
             list(rows),
             hover=f"{part_name(part)}: %{{x:,.4~g}} {_micro(unit)}<extra></extra>",
             orientation="h",
-            marker={
-                "color": color,
-                "line": {"color": OUTLINE, "width": 0.75},
-                "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
-            },
+            marker=part_marker(part, outline=0.75),
         )
     drawn.update_layout(barmode="stack")
     legend(drawn, 60)
@@ -309,7 +304,6 @@ def stages(io: IoRow) -> Figure:
     named: set[str] = set()
     for stage in sorted(io["stages"], key=lambda each: list(PARTS).index(_part(each))):
         part = _part(stage)
-        color, pattern, stripes = PARTS[part]
         draw_bars(
             drawn,
             part_name(part),
@@ -323,11 +317,7 @@ def stages(io: IoRow) -> Figure:
             legendgroup=part,
             showlegend=part not in named,
             opacity=1.0 if stage["critical"] else 0.45,
-            marker={
-                "color": color,
-                "line": {"color": OUTLINE, "width": 0.75},
-                "pattern": {"shape": pattern, "fgcolor": stripes or None, "solidity": 0.3},
-            },
+            marker=part_marker(part, outline=0.75),
         )
         named.add(part)
     drawn.update_layout(barmode="overlay")

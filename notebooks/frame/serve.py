@@ -19,7 +19,11 @@ from raidlab.notebooks.frame.pages import index
 
 PORT: Final = 8642
 """The usual one: a browser keeps predictions by address and port."""
-_HEAD = """<style>@media (prefers-color-scheme: dark) {
+_HEAD = """<noscript><style>body::before {
+  content: "A live room needs scripts: allow them for this address. Lessons can be read without.";
+  display: block; padding: 1rem;
+}</style></noscript>
+<style>@media (prefers-color-scheme: dark) {
 :root, .dark, body { --background: #12181F !important; }
 [data-testid=notebook-actions-dropdown] button {
   background: #12181F !important; color: #E8ECF1 !important; border-color: #2C3742 !important;

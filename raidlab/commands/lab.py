@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from raidlab.commands.common import command, path, progress, say
+from raidlab.commands.common import DOES_NOT_HOLD, command, path, progress, say
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes, also_writes
 from raidlab.commands.local_server import Browser, needs_lab_packages, open_in_browser
@@ -72,13 +72,7 @@ def lab(
     elif pack is not None:
         _pack(pack, seed)
     elif predictions is not None:
-        from raidlab.commands.tables import print_table
-        from raidlab.notebooks.course import collected
-
-        found = collected.read(predictions)
-        for table in (collected.summary(found), collected.choices(found), collected.curves(found)):
-            if table.rows:
-                print_table(table)
+        _class(predictions)
     else:
         _open(name, port, browser=browser)
 
@@ -108,9 +102,31 @@ def _pack(folder: Path, seed: int) -> None:
     files = [folder / each for each in pack.names(seed)]
     kinds = {each: FileKind.PAGE if each.suffix == ".html" else FileKind.TEACHING for each in files}
     also_writes("--pack", kinds, say)
-    with progress("pack") as show:
+    with progress("pack, steps") as show:
         pack.write(folder, seed, show)
     say(f"wrote {len(files)} files into {folder}")
+
+
+def _class(folder: Path) -> None:
+    """The class's tables.
+
+    Raises:
+        Exit: Something was left out.
+    """
+    from raidlab.commands.tables import print_table
+    from raidlab.notebooks.course import collected, exported
+
+    found = exported.read(folder)
+    rows = found.predictions
+    for table in (collected.summary(rows), collected.choices(rows), collected.curves(rows)):
+        if table.rows:
+            print_table(table)
+    for note in found.notes:
+        say(f"note: {note}")
+    for fault in found.left_out:
+        say(f"left out: {fault}")
+    if found.left_out:
+        raise typer.Exit(DOES_NOT_HOLD)
 
 
 def _open(name: str | None, port: int | None, *, browser: bool) -> None:

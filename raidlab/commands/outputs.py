@@ -102,14 +102,7 @@ def print_answer(found: Found, report: Callable[[], Report], output: Output) -> 
 def page_of(report: Callable[[], Report], command: str) -> Page:
     """Makes the page of a report; `command` are the words behind `raidlab`."""
     line = again(command)
-
-    def page() -> str:
-        made = report().page
-        if made is None:
-            raise AssertionError(f"{command} has no page")
-        return made(line)
-
-    return page
+    return lambda: report().html(line)
 
 
 def give(

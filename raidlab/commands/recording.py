@@ -16,7 +16,7 @@ from raidlab.commands.files_written import Writes
 from raidlab.commands.outputs import Texts
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.units import DURATION
-from raidlab.scenarios.report.runs.chrome_trace import chrome_trace
+from raidlab.scenarios.results.chrome_trace import chrome_trace
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row, Side
 from raidlab.scenarios.running.details import MOST_IOS, Details

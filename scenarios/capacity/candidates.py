@@ -12,6 +12,7 @@ from typing import Final, cast
 
 from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
+from raidlab.devices.trees import get
 from raidlab.devices.units import IO_RATE, RATE, SIZE
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
@@ -296,11 +297,13 @@ def _put_stripes(
             "stripe_width": wide.stripe_width,
             "spares": wide.spares,
             "chunk": f"{wide.chunk} B",
+            "rebuild": wide.rebuild,
         }
 
 
 def _wide_words(wide: DeclusteredTable) -> str:
-    return f"declustered {wide.stripe_width} wide, {wide.spares} spare"
+    first = ", critical first" if wide.rebuild == "critical-first" else ""
+    return f"declustered {wide.stripe_width} wide, {wide.spares} spare{first}"
 
 
 def _controller(model: str, write: str | None, group: CandidatesTable) -> ControllerTree:
@@ -383,7 +386,10 @@ def _of_question(fault: Fault, question: Question) -> Fault:
     """A fault of a candidate's scenario with the question's file and key."""
     first, dot, rest = fault.key.partition(".")
     key = f"{ {'workload': 'load', 'array': 'candidates'}.get(first, first) }{dot}{rest}"
-    return replace(fault, key=key, file=fault.file and str(question.path or ""))
+    written = get({"load": question.table.load}, key)
+    # A rate stands in the scenario as it has grown.
+    value = fault.value if written is None else written
+    return replace(fault, key=key, value=value, file=fault.file and str(question.path or ""))
 
 
 def _build(question: Question, candidate: Candidate) -> list[Fault]:

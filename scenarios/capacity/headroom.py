@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from raidlab.devices.units import DURATION
+from raidlab.devices.units import DURATION, IO_RATE
 from raidlab.scenarios.capacity.candidates import Candidate, scaled
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
@@ -17,6 +17,9 @@ from raidlab.scenarios.studies.size import Search, Tried, searched
 DURATION_DEFAULT = "10 s"
 """Of a run that says nothing of it."""
 _SHORTEST_NS = 500_000_000
+"""Below which a run is not cut; what the question asks for may be shorter."""
+_ENOUGH_IOS = 500_000
+"""I/Os of a run that is long enough, however short it is."""
 _STEP, _RATE_STEPS = 1.05, 48
 """Of the loads' rates, where the headroom is searched: up to ten times."""
 
@@ -104,11 +107,14 @@ def at_rates(
 def _as_many_ios(tree: ScenarioTree, factor: float) -> ScenarioTree:
     """A tree whose run is so much shorter: at that much higher rates it has as many I/Os."""
     run = tree["run"]
-    if all("rate" in load for load in tree["workload"]):
+    rates = [float(IO_RATE.parse(str(load.get("rate", "0 IO/s")))) for load in tree["workload"]]
+    if all(rates):
         run.setdefault("duration", DURATION_DEFAULT)
+    shortest = min(_SHORTEST_NS, 1e9 * _ENOUGH_IOS / max(sum(rates), 1.0))
     for key in ("warm_up", "duration"):
         if run.get(key, "auto") != "auto":
-            run[key] = f"{max(_SHORTEST_NS, round(float(DURATION.parse(run[key])) / factor))} ns"
+            own = float(DURATION.parse(run[key]))
+            run[key] = f"{round(max(min(shortest, own), own / factor))} ns"
     return tree
 
 

@@ -122,9 +122,11 @@ class _Planning:
         """Simulates ever fewer for ever longer; gives those that went to the end."""
         alive = self.thin(alive)
         for rung, (share, slack) in enumerate(RUNGS):
-            if share < 1 and (self.question.traced or self.is_short(alive)):
+            if share < 1 and (
+                self.question.traced or self.is_short(alive) or not saves(alive, share)
+            ):
                 # A part of a trace says nothing certain of the rest; of a short run it saves
-                # nothing, as what drives have seen before it takes longer.
+                # nothing, as what drives and caches have seen before it takes longer.
                 continue
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             alive = [each for each in alive if not each.why_not]
@@ -351,6 +353,33 @@ class _Planning:
         )  # fmt: skip
         found = assess(candidate.tree, self.question.path, question, seed=self.seed)
         return Measured(found.loss, *found.ci95)
+
+
+def saves(alive: Sequence[Candidate], share: float) -> bool:
+    """Whether this share of the runs of a few candidates takes half of their time at most.
+
+    Each share begins with the warm-up, and with the caches that are to be full.
+    """
+    if len(alive) > _LEAST_CANDIDATES:
+        return True
+    runs = [each.scenario for each in alive if each.scenario is not None]
+    begins = sum(warming_s(run) for run in runs)
+    recorded = sum(run.base["duration_ns"] / 1e9 for run in runs)
+    return begins + share * recorded <= (begins + recorded) / 2
+
+
+def warming_s(run: Scenario) -> float:
+    """Simulated seconds before a recording: the warm-up, and until open loads fill caches."""
+    warm_up, filling = run.base["warm_up_ns"] / 1e9, run.base["filling"]
+    loads = zip(run.workloads, run.base["workloads"], strict=True)
+    written = sum(
+        load.arrives_per_s * (1 - plan["read_share"]) * plan["block_bytes"] for load, plan in loads
+    )
+    if filling is None or not written:
+        return warm_up
+    caches = [each["cache"] for each in run.base["controllers"]]
+    dirty = sum(cache["bytes"] * cache["dirty_share"] for cache in caches if cache is not None)
+    return warm_up + min(dirty / written, filling["most_ns"] / 1e9)
 
 
 def _whole_run(candidate: Candidate) -> int:

@@ -21,8 +21,11 @@ from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
 from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable, in_a_year
 from raidlab.scenarios.planning.monitored import expanded, place_of
 from raidlab.scenarios.results.goals import Goal, Source, goals_of
+from raidlab.scenarios.spec.caching import WriteMode
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.monitored import MonitoredLoad, read_monitored
+from raidlab.scenarios.spec.run import RunTable
+from raidlab.scenarios.spec.schema import WorkloadTable
 from raidlab.scenarios.spec.trees import RunTree, WorkloadTree
 from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies.present import System
@@ -133,6 +136,10 @@ class Bought(TypedDict, total=False):
     throughput: str
 
 
+_SIZES: Final = {"stripe_units": "64 KiB", "used": "3500 GiB", "sizes": "2 TiB"}
+"""Keys of candidates that have sizes, with one each."""
+
+
 class CandidatesTable(Table):
     """`[[candidates]]`: every combination of these."""
 
@@ -143,7 +150,7 @@ class CandidatesTable(Table):
     controllers: tuple[str, ...] = ("none",)
     """`none` is drives on the host, in its own RAID."""
     hosts: tuple[str, ...] = ("generic",)
-    write: tuple[str, ...] = ()
+    write: tuple[WriteMode, ...] = ()
     """Cache policies of controllers; their own if left out."""
     backup: str | None = None
     disk_cache: bool | None = None
@@ -172,13 +179,14 @@ class CandidatesTable(Table):
         if self.declustered and not set(self.levels) & {"raid5", "raid6"}:
             allowed = "left out: only raid5 and raid6 can be declustered"
             yield Fault("declustered", f"{len(self.declustered)} tables", allowed)
-        for at, used in enumerate(self.used):
-            try:
-                known = SIZE.parse(used) > 0
-            except ValueError:
-                known = False
-            if not known:
-                yield Fault(f"used.{at}", used, 'a size above 0, such as "3500 GiB"')
+        for key, example in _SIZES.items():
+            for at, size in enumerate(getattr(self, key)):
+                try:
+                    known = SIZE.parse(size) > 0
+                except ValueError:
+                    known = False
+                if not known:
+                    yield Fault(f"{key}.{at}", size, f'a size above 0, such as "{example}"')
 
     def volumes(self) -> list[Bought]:
         """What is bought of each volume, as keys of `drives`: every combination."""
@@ -409,6 +417,7 @@ def question_of(tree: Mapping[str, object], path: Path | None = None) -> Questio
     tree = expanded(tree, path, faults, key="load").tree
     tree, own_growth = _own_growth(tree, faults)
     table = check(QuestionTable, tree, faults)
+    _check_parts(tree, faults)
     goals: list[Goal] = []
     wanted = tree.get("goals")
     if isinstance(wanted, list):
@@ -426,6 +435,21 @@ def question_of(tree: Mapping[str, object], path: Path | None = None) -> Questio
     faults.raise_if_any()
     monitored = tuple(read_monitored(folder / load["monitoring"]) for load in loads)
     return Question(table, tuple(goals), prices, path, written, monitored, present, own_growth)
+
+
+class _PartsTable(Table):
+    """What candidates' scenarios take over as it is."""
+
+    load: tuple[WorkloadTable, ...] = ()
+    run: RunTable = RunTable()
+
+
+def _check_parts(tree: Mapping[str, object], faults: Faults) -> None:
+    """Faults of the loads and the run, before a load has grown."""
+    loads, run = tree.get("load"), tree.get("run", {})
+    if isinstance(loads, list) and isinstance(run, Mapping):
+        check(_PartsTable, {"load": loads, "run": run}, faults)
+        faults.written = tree
 
 
 def _loads(tree: Mapping[str, object]) -> list[WorkloadTree]:

@@ -95,7 +95,7 @@ def upgrades(
         refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, seed, workers=running.workers, store=running.store,
-            progress=running.progress, refused=refused,
+            progress=running.progress, refused=refused, heeds_past=False,
         )  # fmt: skip
         found_of = list(results)
         run = [at for at in range(len(tries)) if at not in refused]

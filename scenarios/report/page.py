@@ -113,7 +113,7 @@ class Page:
     kind: str
     """Of question: `run`, `rebuild` ..."""
     question: str
-    answer: str
+    answer: str = ""
     boxes: Sequence[Box] = ()
     beside: Sequence[str] = ()
     """Warnings that may change the answer."""

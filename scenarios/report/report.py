@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from raidlab.scenarios.report.tables import Table
+
+if TYPE_CHECKING:
+    from raidlab.scenarios.report.page import Page
 
 
 @dataclass(frozen=True)
@@ -20,5 +24,16 @@ class Report:
     tables: Sequence[Table]
     notes: Sequence[str] = ()
     """Sentences below the tables."""
-    page: Callable[[str], str] | None = None
-    """Takes the line of the command that makes the page again, and gives the page as text."""
+    page: Callable[[], Page] | None = None
+    """Makes the page; where it has no answer of its own it has this one."""
+
+    def html(self, command: str = "") -> str:
+        """The page as text.
+
+        Args:
+            command: The line that makes the page again.
+        """
+        if self.page is None:
+            raise AssertionError(f"{self.title}: there is no page")
+        page = self.page()
+        return replace(page, answer=page.answer or self.answer, command=command).html()

@@ -101,13 +101,10 @@ def notes(found: Risk) -> list[str]:
 
 def report(found: Risk) -> Report:
     """What a terminal shows, and the page."""
-    return Report(
-        found.title, answer(found), tables(found), notes(found), partial(risk_report, found)
-    )
+    return Report(found.title, answer(found), tables(found), notes(found), partial(_page, found))
 
 
-def risk_report(found: Risk, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Risk) -> Page:
     boxes = [Box(probability(found.loss), f"data loss in {found.years:g} years")]
     if found.rebuild.value is not None:
         boxes.append(Box(figure(found.rebuild.value, "h"), "a rebuild"))
@@ -116,11 +113,9 @@ def risk_report(found: Risk, command: str = "") -> str:
     return Page(
         kind="risk",
         question=found.title,
-        answer=answer(found),
         boxes=boxes,
         beside=found.warnings,
         breaches=found.breaches,
         evidence=[*tables(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )

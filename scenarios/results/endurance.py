@@ -10,6 +10,7 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypedDict, cast
 
+from raidlab.scenarios.results.diagnostics.cache_filling import still_filling
 from raidlab.scenarios.results.diagnostics.observed import Observed
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
@@ -60,7 +61,8 @@ def endurance(result: Result) -> list[Wear]:
     groups: dict[tuple[int, str], list[tuple[list[Figures], float]]] = {}
     outstanding: dict[int, int] = {}
     withheld: set[int] = set()
-    for row, *_ in Observed(result.results).runs():
+    for own in Observed(result.results).runs():
+        row = own[0]
         outstanding.setdefault(row["point"], row["outstanding"])
         of_run: dict[str, list[Figures]] = {}
         recorded: dict[str, int] = {}
@@ -72,10 +74,8 @@ def endurance(result: Result) -> list[Wear]:
                 of_run.setdefault(name, []).append(figures)
                 recorded[name] = recorded.get(name, 0) + (written["host_bytes"] if written else 0)
         waits = _waits(row["caches"], of_run.values())
-        if waits:
-            filling = sum(cache["gathered_bytes"] for cache in row["caches"])
-            if filling > GATHERED * sum(recorded.values()):
-                withheld.add(row["point"])
+        if waits and still_filling(own):
+            withheld.add(row["point"])
         for name, drives in of_run.items():
             faster = _faster(row, recorded[name], drives) if waits else 1.0
             groups.setdefault((row["point"], name), []).append((drives, faster))

@@ -122,3 +122,11 @@ _UNITS = re.compile(
 def joined(text: str) -> str:
     """A sentence whose numbers stay in one line with their units, and RAID with its level."""
     return _UNITS.sub("\u00a0", text).replace("± ", "±\u00a0")
+
+
+def hours_text(hours: float) -> str:
+    """Hours in the unit that fits: `35.2 s`, `12.4 min`, `5.50 h`, `3.20 days`."""
+    for least, factor, unit in ((72.0, 1 / 24, "days"), (1.0, 1, "h"), (1 / 30, 60, "min")):
+        if hours >= least:
+            return f"{digits(hours * factor)} {unit}"
+    return f"{digits(hours * 3600)} s"

@@ -317,9 +317,8 @@ def _rebuild(
 
 def _redundancy(array: ArrayTree) -> Redundancy:
     drives = sum(entry.get("count", 1) for entry in array["drives"])
-    spread = array.get("declustered")
-    width = spread["stripe_width"] if spread else None
-    return of_level(array.get("level", "jbod"), drives, layout_of(array), array.get("spans"), width)
+    level, spans = array.get("level", "jbod"), array.get("spans")
+    return of_level(level, drives, layout_of(array), spans, array.get("declustered"))
 
 
 def _array(
@@ -344,6 +343,7 @@ def _array(
     bytes_of_drive = device.capacity_bytes(DriveOptions())
     latent = question.latent_per_year * question.patrol_days / 365.25 / 2
     expected = bears.read_by_rebuild * (8 * bytes_of_drive * rate + latent)
+    expected *= bears.critical_share
     unreadable = -math.expm1(-expected) if bears.tolerance else 0.0
     spread = array.get("declustered")
     spares = spread.get("spares", 1) if spread else int(array.get("hot_spares", 0))

@@ -263,7 +263,30 @@ def _begin_repair(
     takes: Array = np.full(len(drive), model.rebuild_h)
     if model.exponential_rebuild:
         takes = random.exponential(model.rebuild_h, len(drive))
+    if model.array.is_spread:
+        begins = _other_rebuilds(model, state, begins, takes)
     state.back[rows, drive] = begins + takes
+
+
+def _other_rebuilds(model: Model, state: _State, begins: Array, takes: Array) -> Array:
+    """What a further failure changes of the rebuilds of a declustered array; when its own begins.
+
+    A pass over the stripes rebuilds all that is missing, and begins anew with a further drive.
+    Where critical stripes come first, an earlier drive counts as whole when what it shares with the
+    new one is rebuilt: the array bears another failure from then on. All of the rest follows.
+    """
+    failed = state.failed
+    now = state.now[:, None]
+    left = np.where(failed, state.back - now, 0.0)
+    if not model.array.critical_first:
+        anew = np.where(begins <= state.now, begins + takes, 0.0)[:, None]
+        state.back = np.where(failed, np.maximum(state.back, anew), state.back)
+        return begins
+    work = left if model.exponential_rebuild else np.minimum(left, model.rebuild_h)
+    sooner = now + (left - work) + model.array.critical_share * work
+    state.back = np.where(failed, sooner, state.back)
+    after: Array = np.maximum(begins, state.now + left.max(axis=1))
+    return after
 
 
 def _repair(state: _State) -> None:

@@ -34,7 +34,10 @@ def loss_probability(array: Redundancy, rate: float, repair: float, hours: float
     """
     if array.ring:
         raise ValueError("which neighbours have failed is no number of failed drives")
-    one = _chain_loss(_chain(array.group_size, array.tolerance, rate, repair), hours)
+    chain = _chain(array.group_size, array.tolerance, rate, repair)
+    if array.is_spread:
+        chain = _spread_chain(array, rate, repair)
+    one = _chain_loss(chain, hours)
     return float(-np.expm1(array.groups * np.log1p(-one)))
 
 
@@ -53,6 +56,22 @@ def _chain(drives: int, tolerance: int, rate: float, repair: float) -> npt.NDArr
         if failed:
             chain[failed, failed - 1] = failed * repair
         chain[failed, failed] = -chain[failed].sum()
+    return chain
+
+
+def _spread_chain(array: Redundancy, rate: float, repair: float) -> npt.NDArray[np.float64]:
+    """That of a declustered array which bears two failures.
+
+    With two drives failed, one pass of rate `u` ends with both whole. Where critical stripes come
+    first, the array bears a failure again after `(w - 1) / (n - 1)` of a drive's rebuild.
+    """
+    chain = _chain(array.drives, array.tolerance, rate, repair)
+    chain[2, :3] = 0.0
+    if array.critical_first:
+        chain[2, 1] = repair / array.critical_share
+    else:
+        chain[2, 0] = repair
+    chain[2, 2] = -chain[2].sum()
     return chain
 
 

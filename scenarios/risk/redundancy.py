@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from raidlab.devices.copies import CopyLayout
 from raidlab.devices.levels import LevelFacts, facts
+from raidlab.scenarios.spec.trees import DeclusteredTree
 
 Flags = npt.NDArray[np.bool_]
 
@@ -24,6 +25,8 @@ class Redundancy:
     """Equal groups of neighbouring drives."""
     width: int | None = None
     """Drives of a stripe of a declustered array; None where it takes all of a group."""
+    critical_first: bool = False
+    """Of a declustered array: stripes that have lost most units are rebuilt before the others."""
     ring: bool = False
     """True if data are lost when two neighbours have failed, wherever they are."""
 
@@ -31,6 +34,18 @@ class Redundancy:
     def group_size(self) -> int:
         """Drives of a group."""
         return self.drives // self.groups
+
+    @property
+    def is_spread(self) -> bool:
+        """True if it bears several failures, and failed drives share some stripes alone."""
+        return self.width is not None and self.tolerance > 1
+
+    @property
+    def critical_share(self) -> float:
+        """Share of a failed drive's stripes that are without redundancy when a second one fails."""
+        if self.width is None or not self.is_spread or not self.critical_first:
+            return 1.0
+        return (self.width - 1) / (self.drives - 1)
 
     @property
     def read_by_rebuild(self) -> int:
@@ -71,7 +86,7 @@ def of_level(
     drives: int,
     layout: CopyLayout | None = None,
     spans: int | None = None,
-    width: int | None = None,
+    wide: DeclusteredTree | None = None,
 ) -> Redundancy:
     """What an array of a level bears.
 
@@ -79,7 +94,7 @@ def of_level(
     the copy of each unit on the next drive. Of md's layouts `near` on whole groups of drives is
     groups of copies, and others with two copies are such rings. With more copies elsewhere any
     drives, as many as there are copies, count as a loss: that is more than is lost. So do any
-    drives, one more than there are parities, of a declustered array of stripes of `width` drives.
+    drives, one more than there are parities, of a declustered array.
     """
     found: LevelFacts = facts(level, spans=spans)
     if layout is not None:
@@ -92,7 +107,9 @@ def of_level(
     if found.staggered:
         return Redundancy(drives, 1, ring=True)
     if found.parities:
-        return Redundancy(drives, found.parities, found.spans, width)
+        width = wide["stripe_width"] if wide else None
+        first = wide is not None and wide.get("rebuild") == "critical-first"
+        return Redundancy(drives, found.parities, found.spans, width, first)
     if found.copies == 0:
         return Redundancy(drives, drives - 1)
     if found.copies == 2 and drives % 2:

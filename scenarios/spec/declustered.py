@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -27,6 +27,10 @@ class DeclusteredTable(Table):
     chunk: Size = Field(default=CHUNK_BYTES, gt=0)
     """Bytes of a drive before the layout goes on elsewhere."""
 
+    rebuild: Literal["in-order", "critical-first"] = "in-order"
+    """Which stripes are rebuilt first when a second drive fails: in order from the beginning, as
+    OpenZFS does, or those that have lost two units, as IBM Storage Scale RAID does."""
+
     @property
     def layout(self) -> Declustered:
         """As levels know it."""
@@ -42,6 +46,9 @@ class DeclusteredTable(Table):
         if self.stripe_width <= parities + 1:
             allowed = f"{parities + 2} or more: a stripe of {level} has {parities} of parity"
             yield Fault("declustered.stripe_width", self.stripe_width, allowed)
+        if parities == 1 and self.rebuild == "critical-first":
+            allowed = "left out: a stripe of raid5 that has lost two units is lost"
+            yield Fault("declustered.rebuild", self.rebuild, allowed)
         if not self.spares:
             allowed = "1 or more: without spare space on the drives nothing is rebuilt onto them"
             yield Fault("declustered.spares", 0, allowed)

@@ -38,6 +38,7 @@ class DeclusteredTree(TypedDict):
     stripe_width: int
     spares: NotRequired[int]
     chunk: NotRequired[str]
+    rebuild: NotRequired[Literal["in-order", "critical-first"]]
 
 
 class DrivesTree(TypedDict):

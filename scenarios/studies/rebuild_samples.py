@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from raidlab.devices.levels import facts
+from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import ArrayPlan, HistoryLoad
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.result import Recorded, Result
@@ -66,6 +66,8 @@ ARMS = Lengths(2.0, 10.0, 4.0, 20.0, 300e6, 4)
 """Of disks: a slice of their rebuild takes a fifth of a second, its pause up to ten times that."""
 NO_ARMS = Lengths(0.1, 2.0, 0.1, 1.0, 7e9, 3)
 """Of other drives, whose slices take milliseconds."""
+_LONGEST_SETTLING: Final = 8
+"""Recordings that become part of the settling at most, where users' latencies still drift."""
 _IOS = 50_000
 """I/Os of the users that are recorded of a sample at most, where slices are short."""
 _SHORTEST_S = 0.1
@@ -187,16 +189,11 @@ def missing(scenario: Scenario) -> Degraded:
         at for at in dict.fromkeys(gone) if at in [*array["drives"], *array["spares"]]
     )
     places = [first, *(each for each in others if each in array["drives"])]
-    if len(places) > survived(array["level"], len(array["drives"])) or array.get("declustered"):
+    bears = facts_of(array).bears(len(array["drives"]))
+    if len(places) > bears or array.get("declustered"):
         places = [first]
     every = [*array["drives"], *array["spares"]]
     return Degraded(array["name"], tuple(every.index(each) for each in places))
-
-
-def survived(level: str, drives: int) -> int:
-    """Failed drives that cost no data, whichever they are."""
-    of = facts(level)
-    return of.parities or (of.copies or drives) - 1
 
 
 def sampled_scenario(
@@ -216,6 +213,9 @@ def sampled_scenario(
     for table in changed["array"]:
         table["rebuild_rate"] = rate
     scenario = build_scenario(changed, path)
+    # Near its limit a queue grows for long: what still drifts is no recording.
+    most = warm_up + _LONGEST_SETTLING * lengths.during
+    scenario.base["warm_up_most_ns"] = round(most * 1e9)
     array = scenario.base["arrays"][failing(scenario)]
     array["rebuild_from"] = place
     if not scenario.base["workloads"]:

@@ -22,6 +22,13 @@ IN_MEMORY = Path("/dev/shm")
 
 
 @pytest.fixture(scope="module")
+def program():
+    """With the tests of Rust, which need it too: alone it would be compiled for a second time."""
+    subprocess.run(["make", "--silent", "rust-tests"], cwd=ROOT, check=True)
+    return ROOT / "target" / "debug" / "raidlab-fuzz"
+
+
+@pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Where inputs are written: in memory, where the system has files there."""
     above = IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else tmp_path_factory.mktemp("fuzz")
@@ -31,10 +38,7 @@ def folder(tmp_path_factory):
 
 
 @pytest.mark.parametrize("kind", INPUTS)
-def test_changed_inputs_work_or_name_their_faults(kind, folder):
-    # With the tests of Rust, which need it too: alone it would be compiled for a second time.
-    subprocess.run(["make", "--silent", "rust-tests"], cwd=ROOT, check=True)
-    program = ROOT / "target" / "debug" / "raidlab-fuzz"
+def test_changed_inputs_work_or_name_their_faults(kind, folder, program):
     end = f"{SECONDS:.0f}s" if SECONDS else str(INPUTS[kind])
     command = f'ulimit -v {MEMORY_KIB}; exec "{program}" {kind} {end} {SEED} "{folder}"'
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=LONGEST_S)

@@ -109,7 +109,7 @@ def test_a_page_without_python(lab, browser, address, width, scheme):
     faults = lab.watch(page)
     opened(page, address)
     before = page.locator("#result").inner_text()
-    lab.move(page, 0, 0)
+    lab.move(page, 0, 3)
     assert page.locator("#result").inner_text() != before
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     first = page.locator("#pictures figure:not([hidden])").first.bounding_box()
@@ -235,6 +235,29 @@ def test_a_link_says_the_setting_and_a_stale_one_is_named(browser, address):
     other.wait_for_selector("main[data-answered='yes']")
     for each in (page, other):
         each.close()
+
+
+def test_a_curve_out_of_its_axes_is_refused_by_its_point(browser, address):
+    page = browser.new_page()
+    page.goto(address)
+    page.click("#keep")
+    assert "Nothing is drawn" in page.locator("#nonsense").inner_text()
+    page.click("#draw summary")
+    fields = page.locator(".points input")
+    for at in range(fields.count() - 1):
+        fields.nth(at).fill("1")
+    page.click("#keep")
+    assert "No value at" in page.locator("#nonsense").inner_text()
+    for value in ("-5", "1e9"):
+        fields.last.fill(value)
+        page.click("#keep")
+        said = page.locator("#nonsense").inner_text()
+        assert "is no prediction: a number from 0 to" in said and fields.last.input_value() == value
+    # Who shows it without a prediction sees what was asked, not where the page opened.
+    page.click("#waive")
+    page.wait_for_selector("main[data-answered='yes']")
+    assert page.locator("#control-0").get_attribute("aria-valuetext") == "0 GB"
+    page.close()
 
 
 def test_a_late_answer_is_shown_all_the_same(lab, browser):

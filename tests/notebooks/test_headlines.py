@@ -22,7 +22,7 @@ from raidlab.notebooks import (
     ssd_cache,
     tails,
 )
-from raidlab.notebooks.frame import Room, catalogue, digits, run
+from raidlab.notebooks.frame import Room, catalogue, run
 from raidlab.notebooks.frame.figures import spanned
 from raidlab.notebooks.frame.room import Value
 from raidlab.notebooks.frame.seeds import of_five
@@ -77,7 +77,7 @@ def test_the_knee_is_where_the_asymptotes_cross(values: dict[str, Value]) -> Non
     if values["drive"] in ("five", "fivex"):
         # X <= N / R1 and X <= D / S cross at N* = R1 D / S, whatever the run's best point is.
         assert found.numbers["crossing"] == pytest.approx(mean * values["count"] / 0.005)
-    assert f"N* = {digits(found.numbers['crossing'])}" in found.sentence
+    assert f"N* = {knee.known_to(found.numbers['crossing'])}" in found.sentence
     # Little: what is outstanding is rate times latency.
     product = found.numbers["iops"] * found.numbers["mean_ms"] / 1e3
     assert product == pytest.approx(values["depth"], rel=0.03)

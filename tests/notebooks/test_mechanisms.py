@@ -9,7 +9,7 @@ pytest.importorskip("anywidget")
 
 from raidlab.notebooks import rebuild
 from raidlab.notebooks.frame import catalogue, queueing
-from raidlab.notebooks.frame.mechanisms import Visit, elsewhere, visits
+from raidlab.notebooks.frame.queues import Visit, elsewhere, visits
 from raidlab.scenarios.results.row import IoRow
 
 MS = 1_000_000

@@ -8,6 +8,7 @@ import json
 import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,7 +18,7 @@ pytest.importorskip("anywidget")
 from typer.testing import CliRunner
 
 from raidlab import cli
-from raidlab.notebooks.course import collected, pack
+from raidlab.notebooks.course import bank, collected, exported, pack
 from raidlab.notebooks.course.axes import paper
 from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
@@ -92,14 +93,29 @@ def test_a_question_is_answered_by_the_engine_as_by_the_closed_form(seed):
     for each in found:
         assert each.answer == pytest.approx(each.closed, rel=each.tolerance), each.text
     assert found == questions(seed)
-    assert [each.text for each in found] != [each.text for each in questions(seed + 7)]
+
+
+def test_the_variants_of_a_question_differ(monkeypatch):
+    row = SimpleNamespace(
+        iops=1.0, latency_us=SimpleNamespace(mean=1.0), breakdown_us={"rotation": 1.0}
+    )
+    monkeypatch.setattr(bank, "_rate", lambda *_, **__: row)
+    found = [each for seed in range(1, 1 + pack.SEEDS) for each in questions(seed)]
+    assert len({each.text for each in found}) == len(found)
+    assert len({each.title for each in found}) == len(found)
 
 
 def test_questions_for_learning_platforms():
     found = questions(1)
     quiz = ElementTree.fromstring(moodle(found))
-    answers = [float(each.findtext("answer/text")) for each in quiz]
-    assert answers == [pytest.approx(each.answer, rel=5e-3) for each in found]
+    asked = [each for each in quiz if each.get("type") == "numerical"]
+    kept = sorted(found, key=lambda each: each.lesson)
+    answers = [float(each.findtext("answer/text")) for each in asked]
+    assert answers == [pytest.approx(each.closed, rel=5e-3) for each in kept]
+    assert [each.findtext("name/text") for each in asked] == [f"{each.name} 1" for each in kept]
+    lessons = sorted({each.lesson for each in found})
+    categories = [each.findtext("category/text") for each in quiz if each not in asked]
+    assert categories == [f"$course$/raidlab/Lesson {each}" for each in lessons]
     with zipfile.ZipFile(io.BytesIO(qti(found))) as archive:
         manifest = ElementTree.fromstring(archive.read("imsmanifest.xml"))
         named = {each.get("href") for each in manifest.iter() if each.get("href")}
@@ -107,7 +123,24 @@ def test_questions_for_learning_platforms():
         for each in found:
             root = ElementTree.fromstring(archive.read(f"{each.name}.xml"))
             assert root.get("identifier") == each.name
+            assert each.why in "".join(root.itertext())
     assert qti(found) == qti(found)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda each: each.name)
+def test_no_table_of_students_is_filled_in(lesson):
+    """Of a table in an exercise students get the names of rows and columns."""
+    text = text_of(lesson.name)
+    page = page_of(lesson, LESSONS, catalogue.names())
+    sheet = pack._render("worksheet.html.j2", lesson)
+    rows = re.findall(r"<tr>\s*<td[^>]*>(.*?)</td>(.*?)</tr>", text.solutions, re.S)
+    solved = {cell for _, rest in rows for cell in re.findall(r"<td[^>]*>(.*?)</td>", rest)}
+    for made in (page.partition("<h2>Exercises</h2>")[2].partition("<h2>")[0],
+                 sheet.partition("Exercises of the lesson")[2]):  # fmt: skip
+        assert made.count("<td") == text.solutions.count("<td")
+        filled = {*re.findall(r"<td[^>]*>(.*?)</td>", made)} - {""}
+        assert not filled & solved and len(filled) == len(rows)
+    assert "98,304" not in text.exercises and "98,304" in text_of("lesson-4").solutions
 
 
 def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
@@ -135,11 +168,27 @@ def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
     assert raidlab("--pack", str(tmp_path), "--seed", "3").exit_code == 0  # its own files
 
 
+def test_a_notebook_of_the_pack_says_how_to_get_raidlab(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cell = json.loads(pack.notebook(catalogue.room("knee")))["cells"][1]["source"]
+    code = cell.replace("%pip install -q ", "installed = f")
+    assert "installed" in code
+    exec(code, {})  # raidlab is here: nothing to install
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(SystemExit, match="make wheel"):
+        exec(code, {})
+    (tmp_path / "raidlab-1.0-py3-none-any.whl").touch()
+    exec(code, made := {})
+    assert made["installed"] == "raidlab-1.0-py3-none-any.whl[lab]"
+
+
 def test_the_predictions_of_a_class_are_put_together(tmp_path):
+    drawn = " ".join("1" for _ in catalogue.room("knee").prediction.form.x)
     for name, value in (("Ada", 100), ("Bo", 150), ("Cy", 400)):
-        rows = f'"{name}","arm","{value}","164","IO/s",""\n"{name}","knee","1 2","2 3","IO/s",""\n'
+        rows = f'"{name}","arm","{value}","164","IO/s",""\n'
+        rows += f'"{name}","knee","{drawn}","{drawn}","IO/s",""\n'
         (tmp_path / f"{name}.csv").write_text(HEAD + rows)
-    (row, curve) = collected.summary(collected.read(tmp_path)).rows
+    (row, curve) = collected.summary(exported.read(tmp_path).predictions).rows
     assert list(row) == ["arm", "3", "150", "100", "400", "164", "IO/s", "1 of 3"]
     assert list(curve)[:2] == ["knee", "3"]
     done = raidlab("--class", str(tmp_path))
@@ -154,14 +203,14 @@ def test_a_student_counts_once_and_files_without_a_name_are_of_several(tmp_path)
     (tmp_path / "a (1).csv").write_text(HEAD + row("Ada", 90, "2026-01-02T09:00"))
     for name in ("b", "c"):
         (tmp_path / f"{name}.csv").write_text(HEAD + row("student", 200, ""))
-    (only,) = collected.summary(collected.read(tmp_path)).rows
+    (only,) = collected.summary(exported.read(tmp_path).predictions).rows
     assert list(only)[1:5] == ["3", "200", "90.0", "200"]
 
 
 def test_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
     text = HEAD.replace(",", ";").replace('"', "") + "Ada;arm;82,5;164,25;IO/s;2026\r\n"
     (tmp_path / "a.csv").write_text("\ufeff" + text)
-    (row,) = collected.read(tmp_path)
+    (row,) = exported.read(tmp_path).predictions
     assert (row.number, row.outcome) == (82.5, "164.25")
 
 
@@ -173,7 +222,7 @@ def test_sentences_and_curves_of_a_class_have_tables(tmp_path):
         said = f'"{name}","how-long","{words}","{right}","",""\n'
         said += f'"{name}","knee","{drawn}","{" ".join(map(str, x))}","IO/s",""\n'
         (tmp_path / f"{name}.csv").write_text(HEAD + said)
-    found = collected.read(tmp_path)
+    found = exported.read(tmp_path).predictions
     assert [list(row)[2:] for row in collected.choices(found).rows] == [
         ["1", ""],
         ["0", ""],
@@ -198,8 +247,61 @@ def test_the_teacher_has_the_setting_of_each_answer_and_no_powers_of_ten():
     found["knee"] = {"text": "", "values": [1130.4 for _ in form.x], "why": "Why."}
     more = {"outcomes": found, "axes": {}, "points": (), "text": text_of(lesson.name)}
     teacher = render("teacher.html.j2", lesson, **more)
-    assert "1,130 at 256 (IO/s). Reads" in teacher and "They differ. Most" in teacher
+    assert "1,130 at 256 (IO/s). Reads" in teacher and "They differ. Who" in teacher
     assert teacher.count("Setting: Outstanding I/Os: ") == 1 + len(catalogue.room("knee").notice)
+
+
+ROW = '"{}","arm","{}","164","IO/s","{}"\n'
+
+
+def test_what_is_no_number_is_left_out_and_named(tmp_path):
+    for name, value in (("Ada", "100"), ("Bo", "nan"), ("Cy", "inf"), ("Di", "1e300")):
+        (tmp_path / f"{name}.csv").write_text(HEAD + ROW.format(name, value, ""))
+    gaps = " ".join(["1", "nan"] + ["1"] * 7)
+    (tmp_path / "Ed.csv").write_text(HEAD + f'"Ed","knee","{gaps}","","IO/s",""\n')
+    done = raidlab("--class", str(tmp_path))
+    assert done.exit_code == 1 and "nan" not in done.stdout
+    flat = " ".join(done.stderr.split())
+    for said in ('Bo.csv: line 2: arm: prediction = "nan": a number from', "Cy.csv", "Di.csv"):
+        assert said in flat
+    assert "Ed.csv" in flat and "9 numbers from 0 to 2,000" in flat
+    (row,) = collected.summary(exported.read(tmp_path).predictions).rows
+    assert list(row)[:3] == ["arm", "1", "100"]
+
+
+def test_a_name_in_two_files_is_named(tmp_path):
+    (tmp_path / "a.csv").write_text(HEAD + ROW.format("Ada", 100, "2026-01-02T10:00"))
+    (tmp_path / "b.csv").write_text(HEAD + ROW.format("Ada", 200, "2026-01-02T11:00"))
+    (tmp_path / "c.csv").write_text(HEAD + ROW.format("Bo", 200, "2026-01-02T11:00"))
+    (tmp_path / "d.csv").write_text(HEAD)
+    done = raidlab("--class", str(tmp_path))
+    flat = " ".join(done.stderr.split())
+    assert done.exit_code == 0 and "note: Ada: a.csv, b.csv: " in flat and "1 of 2 rows" in flat
+    assert "Bo" not in flat and "d.csv: no prediction in it" in flat
+
+
+def test_one_bad_file_does_not_stop_a_class(tmp_path):
+    (tmp_path / "a.csv").write_text(HEAD + ROW.format("Ada", 100, ""))
+    (tmp_path / "b.csv").write_text("a,b\n")
+    (tmp_path / "c.csv").write_text(HEAD + ROW.format("Cy", 150, "") + '"Cy","kne","1","","",""\n')
+    done = raidlab("--class", str(tmp_path))
+    flat = " ".join(done.stderr.split())
+    assert done.exit_code == 1 and flat.count("left out:") == 2
+    assert "b.csv" in flat and "export it anew" in flat and 'did you mean "knee"?' in flat
+    assert len(exported.read(tmp_path).predictions) == 2
+
+
+@pytest.mark.parametrize(
+    ("encoding", "mark"), [("utf-16", "\t"), ("latin-1", ";"), ("latin-1", ","), ("utf-8-sig", ";")]
+)
+def test_files_that_a_spreadsheet_saved_are_read(tmp_path, encoding, mark):
+    number = "82,5" if mark != "," else "82.5"
+    text = (
+        mark.join(exported.HEAD) + "\r\n" + mark.join(["Jürgen", "arm", number, "164", "IO/s", ""])
+    )
+    (tmp_path / "a.csv").write_bytes((text + "\r\n").encode(encoding))
+    (row,) = exported.read(tmp_path).predictions
+    assert (row.student, row.number) == ("Jürgen", 82.5)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Read from the syntax trees: imports inside functions and those for type checkers
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,10 @@ def imports_of(path: Path) -> set[str]:
     return seen.found
 
 
-GRAPH = {name: imports_of(path) - {name} for name, path in MODULES.items()}
+@cache
+def graph() -> dict[str, set[str]]:
+    """What each module imports."""
+    return {name: imports_of(path) - {name} for name, path in MODULES.items()}
 
 
 def circles() -> list[list[str]]:
@@ -57,7 +61,7 @@ def circles() -> list[list[str]]:
     def visit(module: str) -> None:
         number[module] = lowest[module] = len(number)
         stack.append(module)
-        for target in GRAPH[module]:
+        for target in graph()[module]:
             if target not in number:
                 visit(target)
                 lowest[module] = min(lowest[module], lowest[target])
@@ -70,7 +74,7 @@ def circles() -> list[list[str]]:
             if len(circle) > 1:
                 found.append(sorted(circle))
 
-    for module in GRAPH:
+    for module in graph():
         if module not in number:
             visit(module)
     return found

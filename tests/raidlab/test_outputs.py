@@ -72,7 +72,7 @@ def test_ctrl_c_leaves_an_older_complete_result_as_it_was(folder):
 
 def test_what_is_partial_is_named_so_and_leaves_when_it_is_complete(folder):
     text = (folder / "six.toml").read_text().replace("[1, 2, 3, 4, 5, 6]", "[1, 2]")
-    (folder / "two.toml").write_text(text.replace("200 s", "20000 s"))
+    (folder / "two.toml").write_text(text.replace("200 s", "8000 s"))
     wanted = "run", "two.toml", "--out", "o", "--html", "page.html", "--workers", "1"
     process = begun(folder, *wanted)
     while "1 of 2" not in process.stderr.readline():

@@ -90,7 +90,7 @@ CASES = (
          ("p.html",)),
     Case("validate", ("validate", "--drive", "sas2-hdd", "--markdown", "v.md"), ("v.md",)),
     Case("calibrate", ("calibrate", "m.json", "--kind", "station", "--out", "d.toml",
-                       "--seed", "3"), ("d.toml",)),
+                       "--seed", "3", "--budget", "100"), ("d.toml",)),
     Case("compare", ("compare", "m.json", "--device", "fixed.toml", "--html", "p.html"),
          ("p.html",)),
     Case("import", ("import", "trace", "t.csv", "--format", "msr", "--out", "i.json"),

@@ -284,7 +284,7 @@ def _backup(answer: _Answer, have: Pairs, controller: Controller) -> None:
         if row or stated:
             controller.backup = megaraid.backup_kind(model) or kind
             controller.backup_model = model
-            controller.backup_state = state(text_of(row, "State") or stated.find("State"))
+            controller.backup_state = state(text_of(row, "State", "Status") or stated.find("State"))
     if controller.backup is None:
         pack = have.find("Energy Pack")
         listed = (have.find("BBU") or "").lower()

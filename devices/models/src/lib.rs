@@ -34,8 +34,8 @@ pub use bounds::Bounds;
 pub use c_states::CStateParams;
 pub use controller::{
     Cache, Chip, ChipParams, CopyEnd, Eligible, FirmwareRoute, Found, LINE_SECTORS, Leaving,
-    Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR, Sectors, SsdCache, SsdCacheParams,
-    Table, Task, Throughput, sectors,
+    Lookup, PAGE, PROMOTE_AFTER_MAX, ReferenceCounts, SECTOR, Sectors, SlotId, SsdCache,
+    SsdCacheParams, Table, Task, Throughput, sectors,
 };
 pub use device::{Device, DeviceParams};
 pub use fault::{About, Fault};

@@ -1,5 +1,6 @@
 //! How much memory a device's tables take, reckoned before they are made.
 
+use crate::ssd::ALL_BITS;
 use crate::{DeviceParams, SsdParams};
 use std::ops::AddAssign;
 
@@ -44,11 +45,11 @@ impl DeviceParams {
     }
 }
 
-/// Blocks and dies, the write buffer, prefetched units and the map cache are resident, and so is a
-/// bit for each slot: scattered writes soon touch all its pages. Where each unit lies, and which
-/// unit lies where, is reserved; a byte of each counts, not all four, as the map keeps scattered
-/// changes in a hash table: 18 bytes each, for one unit in 300 where a 16th of what is reserved is
-/// provided.
+/// Blocks and dies, the write buffer, prefetched units and the map cache are resident, and on all
+/// but large drives so is a bit for each slot: scattered writes soon touch all its pages. Where each
+/// unit lies, and which unit lies where, is reserved; a byte of each counts, not all four, as the map
+/// keeps scattered changes in a hash table: 18 bytes each, for one unit in 300 where a 16th of what
+/// is reserved is provided. So are the bits of large drives.
 fn ssd_memory(params: &SsdParams) -> Memory {
     let Ok(shape) = params.shape() else {
         return Memory::default();
@@ -59,7 +60,13 @@ fn ssd_memory(params: &SsdParams) -> Memory {
     let slots = blocks * u64::from(shape.sets_per_block) * u64::from(shape.units_per_set);
     let buffered = params.buffer.bytes / unit + (dies + 2) * u64::from(shape.units_per_set);
     // Each unit of the buffer may be a job of a die.
-    let mut resident = (1 << 20) + 32 * blocks + 1024 * dies + 64 * buffered + slots / 8;
+    let bits = slots / 8;
+    let (all_bits, spread_bits) = if slots > ALL_BITS {
+        (0, bits)
+    } else {
+        (bits, 0)
+    };
+    let mut resident = (1 << 20) + 32 * blocks + 1024 * dies + 64 * buffered + all_bits;
     if let Some(prefetch) = &params.prefetch {
         // Times of twice the window, in a power of two.
         resident = resident.saturating_add(32 * (prefetch.window_bytes / unit));
@@ -71,7 +78,7 @@ fn ssd_memory(params: &SsdParams) -> Memory {
     }
     Memory {
         resident,
-        reserved: slots + units,
-        addresses: 4 * (slots + units),
+        reserved: slots + units + spread_bits,
+        addresses: 4 * (slots + units) + spread_bits,
     }
 }

@@ -35,8 +35,14 @@ function wrongGuess(about, value) {
   if (kind === "choice") {
     return Number.isInteger(value) && value >= 0 && value < words.length ? "" : "Nothing is chosen: pick one of the sentences.";
   }
-  const fits = Array.isArray(value) && value.length === x.length && value.every((y) => typeof y === "number" && y >= 0 && y <= most);
-  return fits ? "" : "The curve has gaps: draw it from the left edge to the right one.";
+  if (!Array.isArray(value) || value.length !== x.length || value.every((y) => y === null)) {
+    return "Nothing is drawn: draw a curve from the left edge to the right one.";
+  }
+  const at = (i) => `${about.form.across} ${x[i].toLocaleString("en")}`;
+  const none = value.findIndex((y) => typeof y !== "number");
+  if (none >= 0) return `No value at ${at(none)}: draw the curve on, or type the point.`;
+  const off = value.findIndex((y) => !(y >= 0 && y <= most));
+  return off < 0 ? "" : `${value[off].toLocaleString("en")} at ${at(off)} is no prediction: a number from 0 to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
 }
 
 // What is said once the prediction is kept and the simulation is there.
@@ -72,6 +78,10 @@ function predictionsCsv(student) {
   return rows.map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
 }
 function exportPredictions(student) {
+  if (predictionsCsv("").trim().split("\n").length < 2) {
+    alert("There is no prediction in this browser yet: keep one in a room first.");
+    return;
+  }
   const made = document.createElement("a");
   made.download = `predictions-${(student || "student").replace(/[^\p{L}\p{N}]+/gu, "-")}.csv`;
   made.href = URL.createObjectURL(new Blob([predictionsCsv(student || "student")], {type: "text/csv"}));
@@ -88,6 +98,8 @@ function curveField(place, form) {
   const low = scale(x[0]), high = scale(x[x.length - 1]);
   const px = (at) => L + (scale(at) - low) / (high - low) * (W - L - R);
   const py = (y) => T + (1 - y / most) * (H - T - B);
+  // What was typed beyond the axis is drawn at its end, and refused.
+  const inside = (y) => py(Math.min(most, Math.max(0, y)));
   const values = x.map(() => null);
   const make = (name, attributes, text) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -107,6 +119,7 @@ function curveField(place, form) {
     svg.append(make("text", {x: px(at), y: H - B + 18, "text-anchor": "middle"}, at.toLocaleString("en")));
   }
   svg.append(make("text", {x: (L + W - R) / 2, y: H - 6, "text-anchor": "middle"}, form.across));
+  svg.append(make("text", {x: L + 6, y: T + 14, "text-anchor": "start"}, form.up));
   const line = make("polyline", {class: "curve", fill: "none"});
   svg.append(line);
   const points = x.map((at) => { const made = make("circle", {r: 5, class: "point", cx: px(at)}); svg.append(made); return made; });
@@ -115,16 +128,16 @@ function curveField(place, form) {
   const fields = x.map((at, i) => {
     const label = document.createElement("label"), input = document.createElement("input");
     input.type = "number"; input.min = 0; input.max = most; input.step = "any";
-    input.addEventListener("input", () => { values[i] = input.value === "" ? null : Math.min(most, Math.max(0, Number(input.value))); show(i); });
+    input.addEventListener("input", () => { values[i] = input.value === "" ? null : Number(input.value); show(i); });
     label.append(`${at.toLocaleString("en")} `, input);
     table.append(label);
     return input;
   });
   function show(typed) {
     const known = x.map((at, i) => [px(at), values[i]]).filter(([, y]) => y !== null);
-    line.setAttribute("points", known.map(([at, y]) => `${at},${py(y)}`).join(" "));
+    line.setAttribute("points", known.map(([at, y]) => `${at},${inside(y)}`).join(" "));
     points.forEach((point, i) => {
-      point.setAttribute("cy", py(values[i] ?? 0));
+      point.setAttribute("cy", inside(values[i] ?? 0));
       point.setAttribute("visibility", values[i] === null ? "hidden" : "visible");
       if (i !== typed) fields[i].value = values[i] === null ? "" : Number(values[i].toPrecision(3));
     });
@@ -155,7 +168,7 @@ function curveField(place, form) {
   place.append(svg, more);
   show();
   return {
-    value: () => values.every((each) => each !== null) ? values.map((each) => Number(each.toPrecision(4))) : null,
+    value: () => values.map((each) => each === null ? null : Number(each.toPrecision(4))),
     set: (wanted) => { x.forEach((_, i) => { values[i] = wanted ? wanted[i] : null; }); show(); },
     disable: (wanted) => { off = wanted; fields.forEach((field) => { field.disabled = wanted; }); },
   };

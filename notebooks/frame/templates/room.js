@@ -76,6 +76,7 @@ function room(root, about, ask) {
     const question = asking();
     const take = (answer) => {
       warn(answer.wrong ?? "");
+      root.classList.toggle("stale", !!answer.wrong);
       if (answer.wrong) return;
       if (shown && String(shown.asked) !== String(question.asked)) before = shown;
       shown = {...answer, asked: question.asked};
@@ -165,6 +166,7 @@ function room(root, about, ask) {
     find("covered").hidden = true;
     if (value === null) {
       find("compared").textContent = "Shown without a prediction.";
+      if (at) { at.forEach((place, i) => { inputs[i].value = place; }); }
     } else {
       find("compared").textContent = "Simulating what was predicted.";
       if (at) { at.forEach((place, i) => { inputs[i].value = place; }); }
@@ -195,7 +197,7 @@ function room(root, about, ask) {
   find("waive").addEventListener("click", () => {
     find("nonsense").hidden = true;
     keep(about, {value: null});
-    open(null, null);
+    open(null, own && location.hash.length > 1 ? null : about.at);
   });
   find("export").addEventListener("click", () => {
     let student = "";
@@ -268,7 +270,7 @@ function room(root, about, ask) {
   if (kept) {
     fill(kept.value);
     // A link says where to go; without one the page goes to what was predicted.
-    open(kept.value, own && location.hash.length > 1 ? null : kept.value === null ? null : about.at);
+    open(kept.value, own && location.hash.length > 1 ? null : about.at);
   } else {
     // While the visitor thinks, what is to be predicted is simulated: the answer is there at once.
     ask({outcome: true, asked: about.at, seed: about.seed}, () => {});

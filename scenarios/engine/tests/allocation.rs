@@ -1,6 +1,6 @@
 //! The hot path allocates nothing: a run ten times as long allocates exactly as often.
 
-use crate::common::{plan, stations};
+use crate::common::{plan, ssd_of_one_channel, stations};
 use raidlab_engine::{System, memory_of, run};
 use serde_json::{Value, json};
 
@@ -177,4 +177,32 @@ fn disks_take_what_is_reckoned() {
         took <= reckoned && took > 0.5 * reckoned,
         "{took} of {reckoned}"
     );
+}
+
+/// Of a drive whose map is larger than what a load at a rate can touch, what the load touches counts:
+/// 10,000 writes of 8 KiB touch four units each, with those at their ends; what collection moves has
+/// these four times, 27 bytes each. A load without a rate may touch all of the map.
+#[test]
+fn a_load_at_a_rate_touches_what_it_writes() {
+    let reckoned = |arrival: Value| {
+        let capacity = 7_680_000_000_000_u64;
+        let mut value = stations(1, 0, "fixed", 1);
+        let mut ssd = ssd_of_one_channel(capacity, 256, 1800);
+        ssd["nand"]["pages_per_block"] = json!(4608);
+        value["devices"] = json!([ssd]);
+        value["warm_up_ns"] = json!(0);
+        value["duration_ns"] = json!(10_000_000_000_u64);
+        let load = &mut value["workloads"][0];
+        load["block_bytes"] = json!(8192);
+        load["read_share"] = json!(0.0);
+        load["arrival"] = arrival;
+        memory_of(&plan(&value))
+    };
+    let of_rate = |per_s: f64| reckoned(json!({"kind": "poisson", "per_s": per_s}));
+    let closed = reckoned(json!({"kind": "closed", "outstanding": 8, "think_ns": 0}));
+    let (slow, fast) = (of_rate(50_000.0), of_rate(51_000.0));
+    let more = 10_000 * 4 * 4 * 27;
+    assert!((fast - slow).abs_diff(more) <= 1, "{}", fast - slow);
+    assert_eq!(of_rate(1e9), closed);
+    assert!(slow < closed, "{slow} of {closed}");
 }

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from raidlab.scenarios.capacity.migration import Copying, Migration
+from raidlab.scenarios.capacity.migration import Migration
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
-from raidlab.scenarios.results.number_text import figure, percent
-
-_DAY_HOURS = 72.0
-"""Hours from which on a time is in days."""
+from raidlab.scenarios.results.number_text import figure, hours_text, percent
 
 
 def moving(found: Migration) -> str:
     """How long it takes, what users feel, and the gentlest of the throttled rates."""
     full, gentle = found.copies[0], found.copies[-1]
     size = figure(found.moves, "B")
-    text = f"Moving {size} takes {_time(full)} at {figure(full.bytes_per_s, 'B/s')}"
+    text = f"Moving {size} takes {hours_text(full.hours)} at {figure(full.bytes_per_s, 'B/s')}"
     if found.limited_by_new:
         text += ", as fast as the new system takes them"
     if full.p99_us is not None and found.p99_us_before is not None:
@@ -22,16 +19,10 @@ def moving(found: Migration) -> str:
         text += f"; meanwhile p99 on {found.present} is {figure(full.p99_us, 'us')}, not {before}"
     if gentle.p99_us is not None and gentle is not full:
         text += (
-            f". Throttled to {percent(gentle.part)} it takes {_time(gentle)}, with a p99 of"
-            f" {figure(gentle.p99_us, 'us')}"
+            f". Throttled to {percent(gentle.part)} it takes {hours_text(gentle.hours)}, with a p99"
+            f" of {figure(gentle.p99_us, 'us')}"
         )
     return text + "."
-
-
-def _time(each: Copying) -> str:
-    if each.hours >= _DAY_HOURS:
-        return f"{each.hours / 24:.2g} days"
-    return f"{each.hours:.3g} h" if each.hours >= 1 else f"{60 * each.hours:.3g} min"
 
 
 def copies(found: Migration) -> Table:

@@ -56,8 +56,8 @@ def recommendation(found: Answer) -> str:
     text += _ties(found, best)
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
-    grows = found.question.grown_capacity != 1
-    met = [_met(one, grows=grows) for one in best.judged.values() if _says(one)]
+    grown = found.question.grown_capacity
+    met = [_met(one, grown) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
     return text + "."
@@ -176,12 +176,14 @@ def _says(one: Judged) -> bool:
     return one.goal.quantity not in ("cost", "survives") and one.measured.value is not None
 
 
-def _met(one: Judged, *, grows: bool) -> str:
+def _met(one: Judged, grown: float) -> str:
     value = _value(one)
     if value == NO_WEAR:
         return value
-    # Of data that grows, the goal is about today's.
-    today = " for today's data" if grows and one.goal.quantity == "usable" else ""
+    today = ""
+    if grown != 1 and one.goal.quantity == "usable" and one.measured.value is not None:
+        # Of data that grows, the goal is about today's; tables have what there is.
+        today = f" for today's data ({one.goal.shown(one.measured.value * grown)} in all)"
     return f"{one.goal.name} {value}{today}"
 
 
@@ -318,13 +320,8 @@ def report(found: Answer) -> Report:
     ]  # fmt: skip
     shown = [each for each in tables if each.rows]
     return Report(
-        found.question.title, answer(found), shown, found.assumptions, partial(plan_report, found)
+        found.question.title, answer(found), shown, found.assumptions, partial(plan_page, found)
     )
-
-
-def plan_report(found: Answer, command: str = "") -> str:
-    """The page as text; `command` makes it again."""
-    return plan_page(found, command).html()
 
 
 def plan_page(found: Answer, command: str = "") -> Page:

@@ -107,13 +107,10 @@ def others(found: Until) -> Table:
 def report(found: Until) -> Report:
     """What a terminal shows, and the page."""
     tables = [each for each in (table(found), others(found)) if each.rows]
-    return Report(
-        found.question.title, answer(found), tables, notes(found), partial(until_report, found)
-    )
+    return Report(found.question.title, answer(found), tables, notes(found), partial(_page, found))
 
 
-def until_report(found: Until, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Until) -> Page:
     boxes = []
     known = [each for each in found.candidates if each.first is not None]
     if known and known[0].first is not None:
@@ -126,7 +123,6 @@ def until_report(found: Until, command: str = "") -> str:
     return Page(
         kind="until",
         question=f"{found.question.title}: until when?",
-        answer=answer(found),
         boxes=boxes,
         beside=found.warnings,
         breaches=found.breaches,
@@ -134,8 +130,7 @@ def until_report(found: Until, command: str = "") -> str:
         evidence=[*tables, Text("The load", load_of(found.question)),
                   Text("What it rests on", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()  # fmt: skip
+    )  # fmt: skip
 
 
 def notes(found: Until) -> list[str]:

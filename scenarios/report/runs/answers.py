@@ -226,7 +226,7 @@ def _of_rates(curve: Curve) -> str:
     if curve.rises:
         return f"all rates up to {rates[1]} are served, p99 {_p99s(curve.rows[0], last)}"
     if not is_served(knee):
-        return f"not even {rates[0]} are served: {_rate(curve.best)} at most"
+        return f"not even {rates[0]} are served: {_rate(knee)} of them"
     beyond = curve.rows[[id(row) for row in curve.rows].index(id(knee)) + 1]
     return (
         f"{rates[0]} are served, p99 {_p99(knee)}; at {figure(beyond['offered_iops'], 'IO/s')}"
@@ -281,7 +281,8 @@ def boxes(result: Outcome) -> list[Box]:
     if first.has_rates:
         offered = Box(figure(knee["offered_iops"], "IO/s"), f"the highest rate served{of}")
         if not is_served(knee):
-            offered = Box(_rate(first.best), f"served at most{of}")
+            all_of_them = figure(knee["offered_iops"], "IO/s")
+            offered = Box(_rate(knee), f"served of {all_of_them}{of}")
         return [offered, Box(_p99(knee), "p99 there")]
     changed = knee.get("around_events")
     if len(first.rows) == 1 and changed is not None and changed["before"] and changed["after"]:

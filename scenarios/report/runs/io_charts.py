@@ -9,8 +9,8 @@ from typing import Any
 from raidlab.devices.printable import label, printable
 from raidlab.scenarios.report.chart import Figure, chart, draw_bars
 from raidlab.scenarios.report.look import PARTS, part_marker
-from raidlab.scenarios.report.runs.io_lanes import WAITS, in_path_order
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
+from raidlab.scenarios.results.io_lanes import WAITS, in_path_order
 from raidlab.scenarios.results.number_text import part_name
 from raidlab.scenarios.results.row import IoRow
 from raidlab.scenarios.spec.component_name import drive_name

@@ -24,19 +24,15 @@ _LITTLE_GAIN = 0.05
 
 def report(found: Compression) -> Report:
     """What a terminal shows, and the page."""
-    return Report(
-        found.title, answer(found), [table(found)], page=partial(compression_report, found)
-    )
+    return Report(found.title, answer(found), [table(found)], page=partial(_page, found))
 
 
-def compression_report(found: Compression, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Compression) -> Page:
     curves = found.curves()
     top = max((gain for points in curves.values() for _, gain in gains(points)), default=1.0)
     return Page(
         kind="compression",
         question=f"{found.title}: what do compressible data change?",
-        answer=answer(found),
         boxes=_boxes(found),
         beside=found.warnings,
         breaches=found.breaches,
@@ -64,8 +60,7 @@ def compression_report(found: Compression, command: str = "") -> str:
             ),
         ],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )
 
 
 def gains(points: Sequence[Point]) -> list[tuple[Point, float]]:

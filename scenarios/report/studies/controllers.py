@@ -51,13 +51,10 @@ class Line:
 def report(found: Comparison) -> Report:
     """What a terminal shows, and the page."""
     title = f"Controllers with up to {found.drives} drives, RAID 0"
-    return Report(
-        title, answer(found), terminal_tables(found), page=partial(controllers_report, found)
-    )
+    return Report(title, answer(found), terminal_tables(found), page=partial(_page, found))
 
 
-def controllers_report(found: Comparison, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Comparison) -> Page:
     pictures = [
         Picture(
             f"{_KINDS[kind]}, {profile}: {_best(found, kind, profile)}",
@@ -83,7 +80,6 @@ def controllers_report(found: Comparison, command: str = "") -> str:
     return Page(
         kind="controllers",
         question="Which RAID controller is fastest, and what limits the others?",
-        answer=answer(found),
         boxes=_boxes(found),
         beside=found.warnings,
         breaches=found.breaches,
@@ -106,8 +102,7 @@ def controllers_report(found: Comparison, command: str = "") -> str:
             ),
         ],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )
 
 
 def _kinds(found: Comparison) -> list[str]:

@@ -152,11 +152,10 @@ def _tables(found: Diff) -> list[Table]:
 def report(found: Diff) -> Report:
     """What a terminal shows, and the page."""
     title = f"A: {found.a.title}; B: {found.b.title}"
-    return Report(title, answer(found), _tables(found), notes(found), partial(diff_report, found))
+    return Report(title, answer(found), _tables(found), notes(found), partial(_page, found))
 
 
-def diff_report(found: Diff, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Diff) -> Page:
     boxes = []
     if found.pairs:
         for each in (_most(found).figures[0], _most(found).figures[3]):
@@ -167,7 +166,6 @@ def diff_report(found: Diff, command: str = "") -> str:
     return Page(
         kind="diff",
         question=f"{found.a.title} (A) and {found.b.title} (B)",
-        answer=answer(found),
         boxes=boxes,
         about=notes(found),
         beside=found.warnings,
@@ -175,8 +173,7 @@ def diff_report(found: Diff, command: str = "") -> str:
         pictures=[*_rates(found), *(_time(pair) for pair in drawn if pair.breakdown_us)],
         evidence=_tables(found),
         provenance=provenance(found),
-        command=command,
-    ).html()
+    )
 
 
 def _apart(pair: Pair) -> float:

@@ -25,11 +25,10 @@ _BURST = 1.1
 
 def report(found: Warmings) -> Report:
     """What a terminal shows, and the page."""
-    return Report(found.title, answer(found), [table(found)], page=partial(hot_spots_report, found))
+    return Report(found.title, answer(found), [table(found)], page=partial(_page, found))
 
 
-def hot_spots_report(found: Warmings, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Warmings) -> Page:
     last = found.warmings[-1] if found.warmings else None
     boxes = []
     if last is not None:
@@ -41,7 +40,6 @@ def hot_spots_report(found: Warmings, command: str = "") -> str:
     return Page(
         kind="SSD cache",
         question=found.title,
-        answer=answer(found),
         boxes=boxes,
         beside=found.warnings,
         breaches=found.breaches,
@@ -56,8 +54,7 @@ def hot_spots_report(found: Warmings, command: str = "") -> str:
         ],
         evidence=[table(found), Text("", _notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )
 
 
 def reaches(each: Warming, iops: float) -> float | None:

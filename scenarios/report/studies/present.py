@@ -198,15 +198,13 @@ def boxes(found: Fitted) -> Sequence[Box]:
 def report(found: Fitted) -> Report:
     """What a terminal shows, and the page."""
     tables = [open_table(found.fit), hours_table(found.present), open_hours_table(found)]
-    return Report(found.present.system, answer(found), tables, page=partial(page, found))
+    return Report(found.present.system, answer(found), tables, page=partial(_page, found))
 
 
-def page(found: Fitted, command: str) -> str:
-    """The page as text."""
+def _page(found: Fitted) -> Page:
     return Page(
         kind="fit-load",
         question=f"Does {found.present.system} give what was monitored?",
-        answer=answer(found),
         boxes=boxes(found),
         about=[sentence(found.present)],
         beside=found.warnings,
@@ -218,5 +216,4 @@ def page(found: Fitted, command: str) -> str:
             Text("What it rests on", list(found.load.assumptions)),
         ],
         provenance=[f"raidlab {_engine.version()}, seed {found.fit.seed}; {found.tried} choices."],
-        command=command,
-    ).html()
+    )

@@ -13,7 +13,7 @@ from raidlab.scenarios.report.look import GREY, VERMILLION, apart, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Column, Kind, Table
-from raidlab.scenarios.results.number_text import between, digits, figure
+from raidlab.scenarios.results.number_text import between, digits, figure, hours_text
 from raidlab.scenarios.studies.rebuild import PHASES, Rebuild, Rebuilds
 
 _TWICE = 2.0
@@ -30,11 +30,10 @@ _CLIFF = 1.5
 
 def report(found: Rebuilds) -> Report:
     """What a terminal shows, and the page."""
-    return Report(found.title, answer(found), [table(found)], page=partial(rebuild_report, found))
+    return Report(found.title, answer(found), [table(found)], page=partial(_page, found))
 
 
-def rebuild_report(found: Rebuilds, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Rebuilds) -> Page:
     best = recommended(found)
     drawn = [
         Picture(
@@ -48,15 +47,13 @@ def rebuild_report(found: Rebuilds, command: str = "") -> str:
     return Page(
         kind="rebuild",
         question=found.title,
-        answer=answer(found),
         boxes=[] if best is None else _boxes(found, best),
         beside=found.warnings,
         breaches=found.breaches,
         pictures=drawn if _hours(found) and not found.idle else [],
         evidence=[table(found), Text("", _notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )
 
 
 def _boxes(found: Rebuilds, best: Rebuild) -> list[Box]:
@@ -81,15 +78,7 @@ def _hours(found: Rebuilds) -> list[tuple[float, Rebuild]]:
 
 
 def _took(rebuild: Rebuild) -> str:
-    return "" if rebuild.hours is None else _time(rebuild.hours)
-
-
-def _time(hours: float) -> str:
-    """`35.2 s`, `12.4 min`, `5.50 h`, `3.2 days`."""
-    for least, factor, unit in ((72.0, 1 / 24, "days"), (1.0, 1, "h"), (1 / 30, 60, "min")):
-        if hours >= least:
-            return f"{digits(hours * factor)} {unit}"
-    return f"{digits(hours * 3600)} s"
+    return "" if rebuild.hours is None else hours_text(rebuild.hours)
 
 
 def _rate(rebuild: Rebuild) -> str:
@@ -144,11 +133,11 @@ def answer(found: Rebuilds) -> str:
         sooner = (low.hours or 0.0) - (high.hours or 0.0)
         text += f"; from {_rate(low)} to {_rate(high)} p99 jumps to {figure(p99, 'ms')}"
         shorter = sooner > _SHORTER * (low.hours or 0.0)
-        text += f" for {_time(sooner)} less" if shorter else ", and the rebuild is no shorter"
+        text += f" for {hours_text(sooner)} less" if shorter else ", and the rebuild is no shorter"
     whole = found.whole_drive_s(best)
     if whole is not None and found.used_bytes < found.drive_bytes:
         size = figure(found.drive_bytes, "B")
-        text += f". All {size} of a drive would take {_time(whole / 3600)}"
+        text += f". All {size} of a drive would take {hours_text(whole / 3600)}"
     return f"{text}.{_others(found, best)}{_unserved(found)}"
 
 
@@ -177,7 +166,7 @@ def _others(found: Rebuilds, best: Rebuild) -> str:
     drives = "Both failed drives" if found.failed == 2 else f"All {found.failed} failed drives"
     if found.one_pass:
         return f" {drives} are rebuilt in that pass."
-    return f" {drives} take {_time(best.all_hours)}, one after the other."
+    return f" {drives} take {hours_text(best.all_hours)}, one after the other."
 
 
 def _unserved(found: Rebuilds) -> str:

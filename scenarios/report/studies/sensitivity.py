@@ -100,18 +100,14 @@ def table(found: Sensitivity) -> Table:
 
 def report(found: Sensitivity) -> Report:
     """What a terminal shows, and the page."""
-    return Report(
-        found.title, answer(found), [table(found)], notes(found), partial(sensitivity_report, found)
-    )
+    return Report(found.title, answer(found), [table(found)], notes(found), partial(_page, found))
 
 
-def sensitivity_report(found: Sensitivity, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Sensitivity) -> Page:
     first, device = found.effects[0], _one_device(found)
     return Page(
         kind="sensitivity",
         question=found.title,
-        answer=answer(found),
         boxes=[
             Box(found.of.shown(found.best), found.of.name),
             Box(percent(_share(found, first)), first.factor.key if device else first.factor.name),
@@ -132,8 +128,7 @@ def sensitivity_report(found: Sensitivity, command: str = "") -> str:
             f"raidlab {_engine.version()}, seed {found.seed}; {found.method},"
             f" {found.simulated:,} simulations."
         ],
-        command=command,
-    ).html()
+    )
 
 
 def _picture(found: Sensitivity) -> Figure:

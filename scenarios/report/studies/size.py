@@ -179,11 +179,10 @@ def _before(found: Sized) -> list[Table]:
 def report(found: Sized) -> Report:
     """What a terminal shows, and the page."""
     tables = [*_before(found), table(found)]
-    return Report(found.title, answer(found), tables, notes(found), partial(size_report, found))
+    return Report(found.title, answer(found), tables, notes(found), partial(_page, found))
 
 
-def size_report(found: Sized, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Sized) -> Page:
     boxes = []
     if found.answer is not None:
         boxes = [
@@ -197,15 +196,13 @@ def size_report(found: Sized, command: str = "") -> str:
     return Page(
         kind="size",
         question=found.title,
-        answer=answer(found),
         boxes=boxes,
         beside=warnings(found),
         breaches=found.breaches,
         pictures=pictures,
         evidence=[*_before(found), table(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}."],
-        command=command,
-    ).html()
+    )
 
 
 def _goal_pictures(found: Sized) -> list[Picture]:

@@ -129,13 +129,10 @@ def _ms(value: float | None) -> float | None:
 
 def report(found: Sweep) -> Report:
     """What a terminal shows, and the page."""
-    return Report(
-        found.title, answer(found), [table(found)], notes(found), partial(sweep_report, found)
-    )
+    return Report(found.title, answer(found), [table(found)], notes(found), partial(_page, found))
 
 
-def sweep_report(found: Sweep, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Sweep) -> Page:
     rows = ran(found.rows)
     boxes = [Box(f"{found.points:,}", "points")]
     if rows:
@@ -143,7 +140,6 @@ def sweep_report(found: Sweep, command: str = "") -> str:
     return Page(
         kind="sweep",
         question=found.title,
-        answer=answer(found),
         boxes=boxes,
         beside=found.warnings,
         breaches=found.breaches,
@@ -163,8 +159,7 @@ def sweep_report(found: Sweep, command: str = "") -> str:
         else [],
         evidence=[table(found), Text("", notes(found))],
         provenance=[f"raidlab {_engine.version()}, seed {found.seed}, {found.design}."],
-        command=command,
-    ).html()
+    )
 
 
 def _highest(rows: Sequence[Line]) -> list[Box]:

@@ -71,11 +71,10 @@ def report(found: Diagnosis) -> Report:
     """What a terminal shows, and the page."""
     beside = beside_measurement(found)
     tables = [*([beside] if beside else []), *([table(found)] if found.causes else [])]
-    return Report(found.title, found.sentence, tables, notes(found), partial(why_report, found))
+    return Report(found.title, found.sentence, tables, notes(found), partial(_page, found))
 
 
-def why_report(found: Diagnosis, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def _page(found: Diagnosis) -> Page:
     boxes = [Box(f"{each.gain_pct:+.0f} %", f"without {each.code}") for each in found.causes[:3]]
     pictures = [
         Picture(
@@ -89,7 +88,6 @@ def why_report(found: Diagnosis, command: str = "") -> str:
     return Page(
         kind="why",
         question=f"Why is it slow? {found.title}",
-        answer=found.sentence,
         boxes=boxes,
         beside=found.warnings,
         breaches=found.breaches,
@@ -100,8 +98,7 @@ def why_report(found: Diagnosis, command: str = "") -> str:
             Text("Proof and remedies", notes(found)),
         ],
         provenance=[f"raidlab {_engine.version()}."],
-        command=command,
-    ).html()
+    )
 
 
 def _picture(found: Diagnosis) -> Figure:

@@ -280,3 +280,10 @@ def test_a_part_number_says_the_size_that_no_capture_has() -> None:
     (sheet,) = made.sheets.values()
     assert sheet.values["capacity"] == "1200000000000 B"
     assert sheet.sources["capacity"]["note"] == "by its part number"
+
+
+def test_disks_and_ssds_of_which_a_capture_says_no_more_stand_apart() -> None:
+    drives = [Drive(name="sda", kind="ssd"), Drive(name="sdb", kind="hdd")]
+    made = draft(Facts("lsblk", drives=drives), "m")
+    assert made is not None and made.faults == []
+    assert made.text.count("[[array]]") == 2

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from raidlab.calibration.fitting.parameters.kinds import KINDS
-from raidlab.calibration.fitting.recovery import CASES, Recovered, recover, table, through_fio
+from raidlab.calibration.fitting.recovery import (
+    CASES,
+    Case,
+    Recovered,
+    recover,
+    table,
+    through_fio,
+)
 
 
-def recovered(name: str, trials: tuple[int, ...]) -> list[Recovered]:
-    return [one for trial in trials for one in recover(CASES[name], trial, workers=2)]
+def recovered(case: Case, trials: tuple[int, ...]) -> list[Recovered]:
+    return [one for trial in trials for one in recover(case, trial, workers=2)]
 
 
 def share_held(found: list[Recovered]) -> float:
@@ -18,13 +27,14 @@ def share_held(found: list[Recovered]) -> float:
 
 
 def test_stations_are_given_back() -> None:
-    found = recovered("station", (0, 1, 2))
+    # Fewer loads determine less: what is called identifiable is harder to come by.
+    found = recovered(replace(CASES["station"], depths=(1, 4, 16, 32)), (0, 1, 2))
     assert sum(one.is_identifiable for one in found) >= 4
     assert share_held(found) >= 0.9
 
 
 def test_disks_are_given_back_and_what_is_hardly_reported_is_said_to_be_so() -> None:
-    found = recovered("hdd", (5, 7))
+    found = recovered(CASES["hdd"], (5, 7))
     assert sum(one.is_identifiable for one in found) >= 7
     assert share_held(found) >= 0.9
     ways = {(one.trial, one.key): one for one in found}

@@ -70,6 +70,13 @@ def busy(row: Row) -> list[Known]:
     ]
 
 
+def worked(row: Row) -> float:
+    """The share of the time in which a drive works, 0 to 1."""
+    return statistics.fmean(
+        each["utilization"] for each in row["components"] if each["kind"] == "drive"
+    )
+
+
 def mean_commands(reads: float, level: str) -> float:
     """Commands an I/O takes on average."""
     return reads + COST[level] * (1 - reads)
@@ -253,6 +260,8 @@ def of_tails(values: Setting) -> list[Known]:
         Known(p99 / mean, "", "p99 over mean"),
         share(sum(each > mean for each in took) / len(took), "longer than the mean"),
         share(waits / sum(io["latency_ns"] for io in slow), "queue of the slowest"),
+        # Arrivals at random find a drive at work as often as it works (PASTA).
+        Known(100 * worked(row), "%", "utilization of the drives", 0.12),
         Known(row["latency_us"]["mean"] / 1e6, "s", "mean of the run's histogram", 0.05, box=0),
         Known(row["latency_us"]["p99"] / 1e6, "s", "p99 of the run's histogram", 0.1, box=1),
     ]

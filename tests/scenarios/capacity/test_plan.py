@@ -15,7 +15,7 @@ from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
-from raidlab.scenarios.report.planner.report import answer, others, plan_report, table, why
+from raidlab.scenarios.report.planner.report import answer, others, report, table, why
 from raidlab.scenarios.results.goals import Measured
 from raidlab.scenarios.studies import size
 from raidlab.scenarios.studies.running import Running
@@ -87,7 +87,7 @@ def test_the_cheapest_of_queues_by_hand(question):
     for each in near:
         by_hand = 1e6 * math.log(100) / (1000 - each.iops / 5)
         assert each.p99_us == pytest.approx(by_hand, rel=0.2)
-    page = plan_report(found)
+    page = report(found).html()
     assert "3,300 IO/s come; goals hold up to 3," in page
     assert "Most of the time is" in page and "Any failed drive loses data." in page
     assert "The goal with the least room is p99 &lt; 20 ms" in page
@@ -140,6 +140,7 @@ def test_draws_fit_where_the_closed_form_says_so(question, tmp_path):
 
 def test_the_same_answer_with_any_number_of_workers(question):
     question["candidates"][0]["counts"] = "3:6"
+    question["run"]["duration"] = "4 s"
     one = answered(question, workers=1).to_dict()
     assert answered(question, workers=3).to_dict() == one
 
@@ -399,6 +400,7 @@ def test_drives_without_stated_power_draw_by_activity(tmp_path):
 
 def test_far_from_a_goal_is_said_in_multiples(question):
     question["candidates"][0]["counts"] = 8
+    question["run"]["duration"] = "2 s"
     question["load"][0]["rate"] = "2000 IO/s"
     question["goals"] = ["p99 < 100 us"]
     assert "times the bound of p99 < 100 us" in why(answered(question).nearest)
@@ -485,6 +487,7 @@ def test_a_misspelt_drive_has_one_fault_and_prices_without_currency_a_warning(qu
     asked = {**question["candidates"][0], "drives": ["dc60m-960"]}
     with pytest.raises(SpecError) as found:
         question_of({**question, "candidates": [asked]})
+    question["run"]["duration"] = "2 s"
     keys = [fault.key for fault in found.value.faults]
     assert keys.count("candidates.0.drives") == 1 and "dc600m-960" in str(found.value)
     for currency, count in (("EUR", 0), ("", 1)):

@@ -14,7 +14,7 @@ from raidlab.scenarios.capacity.load import bill_of, unit_costs
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.capacity.until import MODEL_ERROR, months_of, until
-from raidlab.scenarios.report.planner.until import answer, until_report
+from raidlab.scenarios.report.planner.until import answer, report
 from raidlab.scenarios.studies.running import Running
 
 STATION = """
@@ -64,7 +64,7 @@ def test_the_month_is_that_of_the_queue(question: Tree) -> None:
         # The error of the models alone: 12 ln(1.1) / ln(1.3) = 4.4 months.
         assert lasting.first.high - exact > 0.8 * 12 * math.log1p(MODEL_ERROR) / math.log(1.3)
     assert "3 x" in answer(found) and "month 3" in answer(found)
-    assert "months from now" in until_report(found)
+    assert "months from now" in report(found).html()
 
 
 def test_capacity_ends_what_its_load_does_not(question: Tree) -> None:

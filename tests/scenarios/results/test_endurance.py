@@ -163,7 +163,8 @@ def test_life_is_that_of_the_recorded_time_where_a_full_cache_stays_full() -> No
     """Twice the rate of the whole run: half of its life, whatever still waits in the cache."""
     part = drive(1e7, 4.0, True) | {"written": {"host_bytes": 10**6}}
     row = {"point": 0, "replication": 0, "outstanding": 8, "warm_up_s": 19.0, "duration_s": 1.0}
-    full = {"waiting_bytes": 10**9, "gathered_bytes": 0}
+    row["write"] = {"mib_per_s": 1.0}
+    full = {"name": "card", "waiting_bytes": 10**9, "gathered_bytes": 0}
     (line,) = endurance(SimpleNamespace(results=[row | {"caches": [full], "components": [part]}]))
     (whole,) = endurance(SimpleNamespace(results=[row | {"caches": [], "components": [part]}]))
     assert line["life_years"] == pytest.approx(whole["life_years"] / 2)

@@ -1,5 +1,7 @@
 """A run that is too short for its arrivals, or for the precision that it asks for, says so."""
 
+import re
+
 import pytest
 
 from raidlab.scenarios.running.simulate import simulate
@@ -88,4 +90,8 @@ def test_a_precision_reached_in_a_small_part_of_a_drive_s_life_says_so(read_shar
     assert len(found) == said
     # 90,000 writes a second of 4 KiB are 369 MB/s: a second is 0.0005 of 800 GB.
     assert all("was reached when 0.00" in each for each in found)
-    assert all("another past" in each and "run.replications = 10" in each for each in found)
+    for each in found:
+        apart = re.search(r"another past.* by ([\d.]+) % \(run\.replications = (\d+) ", each)
+        assert apart
+        half, replications = float(apart[1]), int(apart[2])
+        assert replications == pytest.approx((half / 0.5) ** 2, abs=1)

@@ -7,7 +7,8 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
-from raidlab.scenarios.report.risk import answer, risk_report
+from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.report.risk import answer, report
 from raidlab.scenarios.results.goals import goals_of
 from raidlab.scenarios.risk.assess import Question, assess
 from raidlab.scenarios.risk.histories import Batch, Model, estimate
@@ -183,7 +184,7 @@ def test_a_scenario_has_a_risk_and_says_what_it_rests_on(drives):
     assert document["rebuild_hours"] == 24.0 and document["histories"] >= 20_000
     assert {each["name"] for each in document["assumptions"]} >= {"rebuild", "law of lives"}
     assert "Data are lost within 5 years with probability" in answer(found)
-    assert "What it rests on" in risk_report(found)
+    assert "What it rests on" in report(found).html()
     worse = assess(tree(drives), None, Question(afr=0.02, rebuild_h=24.0, uber=1e-13))
     # 3 drives of 100 GB are read: 1 - exp(-3 * 0.8e12 * 1e-13).
     assert worse.arrays[0].unreadable == pytest.approx(-math.expm1(-0.24), rel=1e-3)
@@ -262,3 +263,54 @@ def test_of_goals_that_nobody_asked_for_nothing_is_said(drives):
     document = assess(tree(drives), None, Question(rebuild_h=5.0)).to_dict()
     assert document["missed_goals"] is None and document["missed_hours_per_year"] is None
     assert document["rebuild_hours_ci95"] is None
+
+
+WIDE = {"stripe_width": 6, "spares": 2}
+FIRST = WIDE | {"rebuild": "critical-first"}
+
+
+@pytest.mark.parametrize(
+    ("wide", "critical_h"),
+    [
+        # Both drives are missing until a pass of 20 h is done.
+        (WIDE, 20.0),
+        # On average half of the first drive is left, of which 5 / 23 share stripes with the second.
+        (FIRST, 20.0 / 2 * 5 / 23),
+    ],
+)
+def test_two_failures_of_a_declustered_array(wide, critical_h):
+    """A third failure counts while stripes have lost two units.
+
+    A drive of 24 fails; within its 20 h one of 23; then one of 22 within the critical hours. So in
+    `t` hours `t n (n - 1) (n - 2) l^3 T C`, where failures are rare.
+    """
+    array, rate = of_level("raid6", 24, wide=wide), 1e-6
+    model = Model(array, of_rate(1 - math.exp(-rate * HOURS_OF_YEAR)), 20.0, YEARS5, spares=2)
+    wanted = YEARS5 * 24 * 23 * 22 * rate**3 * 20.0 * critical_h
+    found = estimate(model, seed=3)
+    assert abs(found.loss - wanted) <= SURE * found.error + 2e-3 * wanted
+
+
+@pytest.mark.parametrize("wide", [WIDE, FIRST])
+def test_declustered_histories_agree_with_their_chain(wide):
+    array, life = of_level("raid6", 24, wide=wide), of_rate(0.02)
+    model = Model(array, life, 24.0, YEARS5, spares=24, exponential_rebuild=True)
+    found = estimate(model, seed=5)
+    wanted = loss_probability(array, life.constant, 1 / 24, YEARS5)
+    assert abs(found.loss - wanted) <= SURE * found.error + 0.02 * wanted
+
+
+def test_one_parity_has_no_critical_stripes_to_rebuild_first():
+    with pytest.raises(SpecError, match=r"declustered.rebuild = .critical-first.: left out"):
+        build_scenario(
+            {
+                "controller": {"model": "lsi2208-1g-3.0"},
+                "array": [
+                    {
+                        "level": "raid5", "declustered": FIRST,
+                        "drives": [{"model": "generic-7200rpm", "count": 12}],
+                    }
+                ],
+                "workload": [],
+            }
+        )  # fmt: skip

@@ -11,9 +11,9 @@ from raidlab.cli import app
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.report.studies.controllers import (
     answer,
-    controllers_report,
     highest,
     lines,
+    report,
 )
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.controllers import (
@@ -115,7 +115,7 @@ def test_controllers_that_are_alike_share_a_line():
     )
     drawn = [line.names for line in lines(found.curves)]
     assert sorted(drawn) == [("lsi1068",), ("lsi2208-1g-3.0", "lsi2208-512-3.0")]
-    assert "lsi2208-1g-3.0, lsi2208-512-3.0" in controllers_report(found)
+    assert "lsi2208-1g-3.0, lsi2208-512-3.0" in report(found).html()
 
 
 def test_every_controller_of_the_catalogue_has_curves():

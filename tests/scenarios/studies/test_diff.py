@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.report.studies.diff import answer, diff_report
+from raidlab.scenarios.report.studies.diff import answer, report
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.diff import Figure, diff, side_of
 from raidlab.scenarios.studies.running import Running
@@ -57,7 +57,7 @@ def test_twice_the_disks_are_a_clear_difference_with_its_cause(tmp_path: Path) -
     for at, mean in enumerate((pair.figures[1].a, pair.figures[1].b)):
         assert sum(ends[at] for ends in pair.breakdown_us.values()) == pytest.approx(mean, rel=1e-6)
     assert "rate" in answer(found) and "most of the difference" in answer(found)
-    page = diff_report(found)
+    page = report(found).html()
     assert "array.0.drives.0.count" in page and "four (A) and eight (B)" in page
     json.dumps(found.to_dict(), allow_nan=False)
 

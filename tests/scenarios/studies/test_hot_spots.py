@@ -10,7 +10,7 @@ from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
-from raidlab.scenarios.report.studies.hot_spots import answer, hot_spots_report, picture, settled
+from raidlab.scenarios.report.studies.hot_spots import answer, picture, report, settled
 from raidlab.scenarios.studies.hot_spots import Warming, disks_alone, ssds_alone, warmings
 
 LIBRARY = Path(__file__).parents[3] / "scenarios" / "library"
@@ -40,7 +40,7 @@ def test_small_hot_spots_pay_sooner(tmp_path):
     assert large.reaches(half_way[1]) is None
     assert small.iops[-1] == pytest.approx(small.ssds_iops, rel=0.1)
     assert "for 4 GB" in answer(found) and "does not pay for 32 GB" in answer(found)
-    assert "pays (a fifth above the disks)" in hot_spots_report(found)
+    assert "pays (a fifth above the disks)" in report(found).html()
     drawn = picture(found)
     # Lines are named at their ends, without a legend.
     assert not drawn.layout.showlegend

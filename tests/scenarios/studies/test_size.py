@@ -5,7 +5,7 @@ import math
 import pytest
 
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.report.studies.size import answer, notes, size_report, warnings
+from raidlab.scenarios.report.studies.size import answer, notes, report, warnings
 from raidlab.scenarios.results.goals import Goal, Judged, Measured, goals_of, judged
 from raidlab.scenarios.studies import size as module
 from raidlab.scenarios.studies.size import Find, Tried, size
@@ -69,7 +69,7 @@ def test_the_least_drives_of_queues_side_by_side(drive):
     assert (found.answer, found.neighbour, found.unit) == (5, 4, "drives")
     assert found.confidence > 0.95 and not found.not_monotone
     assert answer(found).startswith("5 drives hold p99 < 20 ms (")
-    page = size_report(found)
+    page = report(found).html()
     assert "Plotly.newPlot" in page
     # Ticks over a decade have all their digits: not 2, 5, 100, 2, 5.
     assert '"ticktext":["' in page
@@ -184,4 +184,4 @@ def test_drives_that_do_not_wear_have_no_life_in_years(drive):
     (axis,) = axes_of(["array.0.drives.0.count=1,2"])
     found = size(queue(drive, duration="1 s"), None, axis, goals_of(["life > 5 years"]))
     assert answer(found).startswith("1 drive holds life > 5 years (no wear)")
-    assert "1,000" not in size_report(found)
+    assert "1,000" not in report(found).html()

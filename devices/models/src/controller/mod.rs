@@ -9,5 +9,5 @@ mod table;
 pub use cache::{Cache, Eligible, Found, LINE_SECTORS, Leaving, PAGE, SECTOR, Sectors, sectors};
 pub use chip::{Chip, ChipParams, FirmwareRoute, Task, Throughput};
 pub use reference_counts::ReferenceCounts;
-pub use ssd_cache::{CopyEnd, Lookup, PROMOTE_AFTER_MAX, SsdCache, SsdCacheParams};
+pub use ssd_cache::{CopyEnd, Lookup, PROMOTE_AFTER_MAX, SlotId, SsdCache, SsdCacheParams};
 pub use table::Table;

@@ -5,6 +5,7 @@ use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{BufferParams, ReadAhead};
 use super::search::position;
+use super::sector_range::SectorRange;
 use raidlab_kernel::{Nanos, prefetch_all};
 
 /// A run of sectors in the buffer, from `start` to before `end`; empty if they are equal.
@@ -27,9 +28,9 @@ impl Segment {
         self.start == self.end
     }
 
-    /// True if it holds any sector from `lbn` to before `end`.
-    pub fn overlaps(&self, lbn: u64, end: u64) -> bool {
-        self.start.max(lbn) < self.end.min(end)
+    /// True if it holds any of these sectors.
+    pub fn overlaps(&self, range: SectorRange) -> bool {
+        self.start.max(range.lbn) < self.end.min(range.end)
     }
 }
 
@@ -94,10 +95,9 @@ impl Buffer {
         (lbn >> self.size.next_power_of_two().trailing_zeros()) as u32
     }
 
-    /// A test of a segment's end: false if the segment cannot touch the sectors from `lbn` to before
-    /// `end`.
+    /// A test of a segment's end: false if the segment cannot touch these sectors.
     #[inline]
-    fn near(&self, lbn: u64, end: u64) -> impl Fn(u32) -> bool + use<> {
+    fn near(&self, SectorRange { lbn, end }: SectorRange) -> impl Fn(u32) -> bool + use<> {
         // A segment that touches them ends at most its own length beyond them.
         let first = self.stretch(lbn.saturating_sub(1));
         let last = self.stretch(end + u64::from(self.size));
@@ -105,10 +105,10 @@ impl Buffer {
         move |at| at.wrapping_sub(first) <= width
     }
 
-    /// False if no segment can touch the sectors from `lbn` to before `end`.
+    /// False if no segment can touch these sectors.
     #[inline]
-    fn is_near(&self, lbn: u64, end: u64) -> bool {
-        let near = self.near(lbn, end);
+    fn is_near(&self, range: SectorRange) -> bool {
+        let near = self.near(range);
         self.ends.iter().fold(false, |found, &at| found | near(at))
     }
 
@@ -135,10 +135,11 @@ impl Buffer {
         self.uses > 0 && self.segments[index].used == self.uses
     }
 
-    /// What a segment holds of the sectors from `lbn` to before `end`, from the first on.
+    /// What a segment holds of these sectors, from the first on.
     #[inline]
-    pub fn held(&self, lbn: u64, end: u64) -> Held {
-        if !self.is_near(lbn, end) {
+    pub fn held(&self, range: SectorRange) -> Held {
+        let SectorRange { lbn, end } = range;
+        if !self.is_near(range) {
             return Held::Nothing;
         }
         let mut upto = lbn;
@@ -159,7 +160,7 @@ impl Buffer {
     /// A segment that ends right before `lbn`.
     #[inline]
     pub fn ending_at(&self, lbn: u64) -> Option<usize> {
-        if !self.is_near(lbn, lbn) {
+        if !self.is_near(SectorRange::new(lbn, lbn)) {
             return None;
         }
         let mut segments = self.segments.iter();
@@ -183,30 +184,30 @@ impl Buffer {
     }
 
     /// Resets a segment to the last sectors of a run that fit.
-    pub fn reset(&mut self, index: usize, lbn: u64, end: u64) {
+    pub fn reset(&mut self, index: usize, SectorRange { lbn, end }: SectorRange) {
         let segment = &mut self.segments[index];
         (segment.start, segment.end) = (lbn, lbn);
         self.grow(index, end);
     }
 
-    /// Sectors from `lbn` to before `end` have been read: they go on in the segment that ends there,
-    /// or begin the one used longest ago. Gives that segment.
+    /// Sectors have been read: they go on in the segment that ends there, or begin the one used
+    /// longest ago. Gives that segment.
     #[inline]
-    pub fn keep(&mut self, lbn: u64, end: u64) -> usize {
-        self.keep_in(self.ending_at(lbn), lbn, end)
+    pub fn keep(&mut self, range: SectorRange) -> usize {
+        self.keep_in(self.ending_at(range.lbn), range)
     }
 
     /// As `keep`, where the segment that ends there is known.
     #[inline]
-    pub fn keep_in(&mut self, before: Option<usize>, lbn: u64, end: u64) -> usize {
+    pub fn keep_in(&mut self, before: Option<usize>, range: SectorRange) -> usize {
         let segment = match before {
             Some(segment) => {
-                self.grow(segment, end);
+                self.grow(segment, range.end);
                 segment
             }
             None => {
                 let segment = self.oldest();
-                self.reset(segment, lbn, end);
+                self.reset(segment, range);
                 segment
             }
         };
@@ -221,19 +222,19 @@ impl Buffer {
         self.update(index);
     }
 
-    /// Empties every segment that holds any sector from `lbn` to before `end`, save `skip`.
+    /// Empties every segment that holds any of these sectors, save `skip`.
     #[inline]
-    pub fn forget(&mut self, lbn: u64, end: u64, skip: Option<usize>) {
-        if !self.is_near(lbn, end) {
+    pub fn forget(&mut self, range: SectorRange, skip: Option<usize>) {
+        if !self.is_near(range) {
             return;
         }
-        let near = self.near(lbn, end);
+        let near = self.near(range);
         for index in 0..self.ends.len() {
             if !near(self.ends[index]) {
                 continue;
             }
             let segment = &mut self.segments[index];
-            if segment.overlaps(lbn, end) && Some(index) != skip {
+            if segment.overlaps(range) && Some(index) != skip {
                 segment.end = segment.start;
                 self.update(index);
             }

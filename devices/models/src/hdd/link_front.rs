@@ -11,8 +11,9 @@ use super::counts::Counts;
 use super::mechanics::{Arm, Movement, Sweep};
 use super::media_op::MediaOp;
 use super::model::Model;
-use super::params::{LinkFrontParams, SECTOR_BYTES};
+use super::params::LinkFrontParams;
 use super::scheduler::Waiting;
+use super::sector_range::SectorRange;
 use crate::Port;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Station, Stream, Time, prefetch};
@@ -115,12 +116,11 @@ impl LinkFront {
         };
         let served = self.firmware.serve(now, overhead);
         record.charge_stay(Part::Queue, Part::Overhead, served);
-        let lbn = record.offset / SECTOR_BYTES;
-        let end = (record.offset + record.bytes).div_ceil(SECTOR_BYTES);
-        debug_assert!(end <= model.sectors, "{op:?} beyond the drive's end");
+        let range = SectorRange::around(record.range());
+        debug_assert!(range.end <= model.sectors, "{op:?} beyond the drive's end");
         match op {
-            Op::Read if lbn < end => self.read(model, port, io, lbn, end, served.end),
-            Op::Write if lbn < end => self.write(model, port, io, lbn, end, served.end),
+            Op::Read if !range.is_empty() => self.read(model, port, io, range, served.end),
+            Op::Write if !range.is_empty() => self.write(model, port, io, range, served.end),
             Op::Flush => self.flush(model, port, io, served.end),
             _ => port.done(io, served.end, Nanos::ZERO),
         }
@@ -182,7 +182,7 @@ impl LinkFront {
         let mut begin = start + access.total();
         let mut rotation = access.rotation;
         if waiting.op == MediaOp::Write {
-            let lbns = (waiting.place.lbn, end);
+            let lbns = SectorRange::new(waiting.place.lbn, end);
             let first = self.head.reads_first(model, &mut sweep, lbns, begin);
             begin = begin + first;
             rotation += first;
@@ -224,9 +224,11 @@ impl LinkFront {
             return self.idle(model, port);
         }
         match self.head.activity {
-            Activity::Read { sweep, lbn, end } => self.has_read(model, port, sweep, lbn, end),
+            Activity::Read { sweep, lbn, end } => {
+                self.has_read(model, port, sweep, SectorRange { lbn, end })
+            }
             Activity::Prefetch { sweep, lbn, end } => {
-                self.has_prefetched(model, port, sweep, lbn, end)
+                self.has_prefetched(model, port, sweep, SectorRange { lbn, end })
             }
             Activity::Write { arm, end } => {
                 self.head.stop(arm, end);

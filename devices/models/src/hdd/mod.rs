@@ -15,6 +15,7 @@ mod rotation;
 mod scheduler;
 mod scsi_bus;
 mod search;
+mod sector_range;
 mod seek;
 mod seek_bounds;
 mod shingled;

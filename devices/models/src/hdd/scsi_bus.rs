@@ -15,6 +15,7 @@ use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{AfterParams, SECTOR_BYTES, ScsiBusParams};
 use super::scheduler::{Queue, Waiting};
+use super::sector_range::SectorRange;
 use crate::Port;
 use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
@@ -53,6 +54,10 @@ struct Request {
 }
 
 impl Request {
+    fn range(&self) -> SectorRange {
+        SectorRange::new(self.lbn, self.end)
+    }
+
     fn sectors(&self) -> u64 {
         self.end - self.lbn
     }
@@ -309,7 +314,7 @@ impl ScsiFront {
         }
         let class = |index: usize| {
             let segment = &self.buffer.segments[index];
-            let other = !segment.overlaps(request.lbn, request.end);
+            let other = !segment.overlaps(request.range());
             let empty = segment.is_empty();
             (self.filling() == Some(index), other, !empty, segment.used)
         };

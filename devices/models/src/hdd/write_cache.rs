@@ -12,6 +12,7 @@ use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{WriteCacheParams, WriteOrder};
 use super::positioning::Estimate;
+use super::sector_range::SectorRange;
 use super::write_bins::Bins;
 use raidlab_kernel::{Bits, Time, prefetch, prefetch_all};
 
@@ -217,8 +218,8 @@ impl WriteCache {
         })
     }
 
-    /// True if one run has all sectors from `lbn` to before `end`.
-    pub fn covers(&self, lbn: u64, end: u64) -> bool {
+    /// True if one run has all of these sectors.
+    pub fn covers(&self, SectorRange { lbn, end }: SectorRange) -> bool {
         if self.sectors == 0 {
             return false;
         }
@@ -237,13 +238,17 @@ impl WriteCache {
     ///
     /// Runs that it overlaps become one with it, and so do those that it touches, as long as the
     /// whole stays within the longest run allowed.
-    pub fn insert(&mut self, model: &Model, lbn: u64, end: u64) {
-        let (mut from, mut to, mut epoch) = (lbn, end, self.epoch);
+    pub fn insert(&mut self, model: &Model, written: SectorRange) {
+        let SectorRange {
+            lbn: mut from,
+            end: mut to,
+        } = written;
+        let mut epoch = self.epoch;
         let mut number = self.arrivals;
         self.arrivals += 1;
         let mut target = None;
         // At most two runs touch the ends; those inside are few.
-        while let Some(slot) = self.partner(lbn, end, from, to) {
+        while let Some(slot) = self.partner(written, SectorRange::new(from, to)) {
             let (extent, candidate) = self.remove(slot);
             epoch = epoch.min(candidate.epoch);
             number = number.min(extent.number);
@@ -281,17 +286,20 @@ impl WriteCache {
         self.old += u32::from(epoch < self.epoch);
     }
 
-    /// A run that a write of `lbn` to before `end`, grown to `from` and `to`, joins with.
-    fn partner(&self, lbn: u64, end: u64, from: u64, to: u64) -> Option<u16> {
+    /// A run that a write joins with, of which so far is grown what `joined` has.
+    fn partner(&self, written: SectorRange, joined: SectorRange) -> Option<u16> {
         let last = (self.bins.len() as u64) << self.shift;
-        self.slots(lbn.saturating_sub(self.longest), end.min(last - 1))
-            .find(|&slot| {
-                let extent = &self.extents[slot as usize];
-                let overlaps = extent.lbn < end && lbn < extent.end;
-                let touches = extent.lbn <= to && from <= extent.end;
-                let length = extent.end.max(to) - extent.lbn.min(from);
-                overlaps || (touches && length <= self.extent_sectors)
-            })
+        self.slots(
+            written.lbn.saturating_sub(self.longest),
+            written.end.min(last - 1),
+        )
+        .find(|&slot| {
+            let extent = &self.extents[slot as usize];
+            let overlaps = extent.lbn < written.end && written.lbn < extent.end;
+            let touches = extent.lbn <= joined.end && joined.lbn <= extent.end;
+            let length = extent.end.max(joined.end) - extent.lbn.min(joined.lbn);
+            overlaps || (touches && length <= self.extent_sectors)
+        })
     }
 
     fn remove(&mut self, slot: u16) -> (Extent, Candidate) {

@@ -42,6 +42,7 @@ pub use firmware::back_end::BackEndParams;
 pub use firmware::params::FirmwareParams;
 pub use front::Direct;
 pub use host_ftl::HostFtl;
+pub(crate) use map::marks::ALL_BITS;
 pub use nand::compression::CompressionParams;
 pub use nand::params::NandParams;
 pub use nand::temperature::{TemperatureParams, ThrottleStep};

@@ -1,13 +1,13 @@
 //! A command comes back from its drive: *join*.
 
 use crate::ids::DriveId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::owner::job_of;
 use raidlab_io::{Io, IoId, Op, Part, Stage};
 use raidlab_kernel::Time;
 
-impl Path {
+impl IoPath {
     /// A command returns to the host at once: its data cross no link.
     #[inline(never)]
     pub(crate) fn returned_at_once(&mut self, id: IoId, now: Time) -> Up {

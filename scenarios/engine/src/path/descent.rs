@@ -1,7 +1,7 @@
 //! A command between the host and the medium: *descend*, the *device*, *ascend*.
 
 use crate::ids::DriveId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::drive::DrivePort;
 use crate::state::event::Event;
@@ -9,7 +9,7 @@ use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::Time;
 use raidlab_models::{Device, Direction};
 
-impl Path {
+impl IoPath {
     /// The drive has a place for the command: write data move down the links to it.
     #[inline]
     pub(crate) fn descend(&mut self, id: IoId, now: Time) {

@@ -1,13 +1,13 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
 use crate::ids::DriveId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
 use raidlab_io::{ByteRange, Io, IoId, Op, Stage};
 use raidlab_kernel::Time;
 
-impl Path {
+impl IoPath {
     #[inline(always)]
     pub(crate) fn dispatch(&mut self, id: IoId, now: Time) -> Up {
         let io = &mut self.ios[id];

@@ -2,14 +2,14 @@
 
 use crate::ids::DriveId;
 use crate::integrity::commands::Target;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::state::drive::DrivePort;
 use crate::state::owner::job_of;
 use crate::state::owner::{Owner, OwnerOf};
 use raidlab_io::{Io, IoId};
 use raidlab_kernel::Time;
 
-impl Path {
+impl IoPath {
     /// Commands in flight to a drive of this place do not reach its content any more.
     pub(crate) fn cut_off(&mut self, drive: DriveId, place: u32) {
         for id in self.ios.ids().collect::<Vec<_>>() {

@@ -1,12 +1,12 @@
 //! A flush goes to a drive: with the other commands, alone, or not at all.
 
 use crate::ids::DriveId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::state::event::Event;
 use raidlab_io::{IoId, Part};
 use raidlab_kernel::Time;
 
-impl Path {
+impl IoPath {
     /// A flush waits until its drive is empty; later commands wait behind it.
     #[cold]
     pub(crate) fn send_alone(&mut self, id: IoId, drive: DriveId, now: Time) {

@@ -6,7 +6,7 @@
 //! gain nothing and cost latency. The CISS interface of Smart Array adapters has delay and count of
 //! this as settings of the host's driver (coalescing).
 
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
 use raidlab_io::{IoId, Part};
@@ -43,7 +43,7 @@ impl Interrupts {
     }
 }
 
-impl Path {
+impl IoPath {
     /// A command is complete at the host's end of its path.
     #[inline(always)]
     pub(crate) fn arrived(&mut self, id: IoId, now: Time) -> Up {

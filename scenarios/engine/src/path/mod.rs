@@ -25,7 +25,7 @@ use raidlab_kernel::{Calendar, Table, Time, TimeWeighted};
 use raidlab_models::Link;
 
 /// What every layer stands on.
-pub(crate) struct Path {
+pub(crate) struct IoPath {
     pub(crate) calendar: Calendar<Event>,
     pub(crate) ios: Ios,
     /// What goes up, and what waits for it.

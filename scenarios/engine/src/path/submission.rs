@@ -1,14 +1,14 @@
 //! A request gets a place in its controller's queue, and firmware time: *admit*, *take up*.
 
 use crate::ids::{ArrayId, ControllerId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::event::Event;
 use raidlab_io::{Io, IoId, Op, Part};
 use raidlab_kernel::{Served, Time};
 use raidlab_models::Task;
 
-impl Path {
+impl IoPath {
     /// Admits a request out of the hot path: its thread takes no time.
     #[inline(never)]
     pub(crate) fn admit_at_once(&mut self, id: IoId, now: Time) -> Up {

@@ -21,7 +21,7 @@ pub(crate) mod resume;
 pub(crate) mod volume;
 
 use crate::ids::{ArrayId, ControllerId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::background::Background;
 use crate::raid::background::task::Task;
 use crate::raid::cache::ControllerCache;
@@ -74,23 +74,23 @@ impl Raid {
     }
 
     /// Asks for the memory in which a request will be looked up.
-    pub(crate) fn prefetch_tables(&self, path: &Path, id: IoId) {
+    pub(crate) fn prefetch_tables(&self, path: &IoPath, id: IoId) {
         self.cache.prefetch_tables(&self.stripes, path, id);
     }
 
     /// The next step of a flush of a controller's cache.
-    pub(crate) fn flush_due(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
+    pub(crate) fn flush_due(&mut self, path: &mut IoPath, controller: ControllerId, now: Time) {
         self.cache
             .flush_due(&mut self.stripes, path, controller, now);
     }
 
     /// The background of an array is due.
-    pub(crate) fn background_due(&mut self, path: &mut Path, array: ArrayId, now: Time) {
+    pub(crate) fn background_due(&mut self, path: &mut IoPath, array: ArrayId, now: Time) {
         self.background.go_on(&mut self.stripes, path, array, now);
     }
 
     /// A task joins those of an array.
-    pub(crate) fn start_task(&mut self, path: &mut Path, array: ArrayId, task: Task, now: Time) {
+    pub(crate) fn start_task(&mut self, path: &mut IoPath, array: ArrayId, task: Task, now: Time) {
         self.background
             .start_task(&mut self.stripes, path, array, task, now);
     }

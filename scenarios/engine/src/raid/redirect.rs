@@ -5,7 +5,7 @@ use crate::layout::{Extent, Ranges};
 use crate::raid::volume::Volumes;
 use raidlab_io::ByteRange;
 use raidlab_kernel::Table;
-use raidlab_models::{ReferenceCounts, SsdCache};
+use raidlab_models::{ReferenceCounts, SlotId, SsdCache};
 
 /// Where the slots of an SSD cache lie on its SSDs.
 #[derive(Clone, Copy, Debug)]
@@ -138,7 +138,7 @@ impl Redirect {
 
     /// A slot cannot be read any more: its line leaves, and is lost if it is dirty; true then. A line
     /// being written back may be saved by that, and leaves when it is over.
-    pub fn lose(&mut self, slot: u32) -> bool {
+    pub fn lose(&mut self, slot: SlotId) -> bool {
         if self.map.is_dirty(slot) {
             let lost = self.range(slot);
             self.lost.insert(lost);
@@ -147,7 +147,7 @@ impl Redirect {
     }
 
     /// The SSDs have failed. Gives the slots that are lost, with their ranges of the array.
-    pub fn fail(&mut self) -> Vec<(u32, ByteRange)> {
+    pub fn fail(&mut self) -> Vec<(SlotId, ByteRange)> {
         let slots = self.map.dirty_slots();
         let dirty: Vec<_> = slots.map(|slot| (slot, self.range(slot))).collect();
         for &(_, lost) in &dirty {
@@ -167,7 +167,7 @@ impl Redirect {
 /// Where a slot of an SSD cache lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotPlace {
-    pub slot: u32,
+    pub slot: SlotId,
     /// The array of the SSDs.
     pub array: ArrayId,
     /// Its stripe and column.
@@ -196,7 +196,7 @@ impl Redirect {
 
     /// New data for a line, of all of it if it is `whole`: where on the SSDs they go, if they do.
     /// The slot is pinned.
-    pub(crate) fn takes(&mut self, line: u64, whole: bool) -> Option<u32> {
+    pub(crate) fn takes(&mut self, line: u64, whole: bool) -> Option<SlotId> {
         let slot = match self.new_data {
             NewData::ToSsds => self.map.write(line),
             NewData::ToNewSlots => {
@@ -217,24 +217,24 @@ impl Redirect {
     }
 
     /// Where a slot lies.
-    pub(crate) fn place(&self, slot: u32) -> SlotPlace {
+    pub(crate) fn place(&self, slot: SlotId) -> SlotPlace {
         SlotPlace {
             slot,
             array: self.slots.array,
-            stripe: u64::from(slot) / self.slots.columns,
-            column: (u64::from(slot) % self.slots.columns) as u32,
+            stripe: u64::from(slot.number()) / self.slots.columns,
+            column: (u64::from(slot.number()) % self.slots.columns) as u32,
             unit: self.slots.unit,
         }
     }
 
     /// Where on the SSD cache an offset of the array lies in its line's slot.
-    pub(crate) fn at(&self, slot: u32, offset: u64) -> u64 {
+    pub(crate) fn at(&self, slot: SlotId, offset: u64) -> u64 {
         let line = self.line_bytes();
-        u64::from(slot) * line + offset % line
+        u64::from(slot.number()) * line + offset % line
     }
 
     /// The range of the array that a slot holds.
-    pub(crate) fn range(&self, slot: u32) -> ByteRange {
+    pub(crate) fn range(&self, slot: SlotId) -> ByteRange {
         let bytes = self.line_bytes();
         ByteRange::new(self.map.line(slot) * bytes, bytes)
     }
@@ -308,7 +308,7 @@ impl Redirects {
         let redirect = above.and_then(|above| self.get(above));
         match (above, redirect) {
             (Some(above), Some(redirect)) => {
-                let slot = (offset / redirect.line_bytes()) as u32;
+                let slot = SlotId::new((offset / redirect.line_bytes()) as u32);
                 (
                     above,
                     redirect.range(slot).offset + offset % redirect.line_bytes(),
@@ -345,7 +345,7 @@ impl Redirects {
     }
 
     /// Whether a drive of the SSD cache can give what a slot holds.
-    pub fn is_readable(&self, volumes: &Volumes, array: ArrayId, slot: u32) -> bool {
+    pub fn is_readable(&self, volumes: &Volumes, array: ArrayId, slot: SlotId) -> bool {
         let Some(redirect) = self.get(array) else {
             return false;
         };
@@ -359,14 +359,14 @@ impl Redirects {
     }
 
     /// Somebody reads a slot: its line stays on the SSD cache.
-    pub fn pin(&mut self, array: ArrayId, slot: u32) {
+    pub fn pin(&mut self, array: ArrayId, slot: SlotId) {
         if let Some(redirect) = self.get_mut(array) {
             redirect.map.pin(slot);
         }
     }
 
     /// Nobody reads or writes a slot any more for one of those who did.
-    pub fn unpin(&mut self, array: ArrayId, slot: u32) {
+    pub fn unpin(&mut self, array: ArrayId, slot: SlotId) {
         let redirect = self.get_mut(array);
         if let Some(redirect) = redirect.filter(|redirect| !redirect.failed) {
             redirect.map.unpin(slot);

@@ -2,7 +2,7 @@
 //! an array in the host are in memory already; its commands cross the links.
 
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{RaidCall, SsdCacheCall, Up};
 use crate::path::submission::moved_by;
 use crate::raid::Raid;
@@ -18,7 +18,7 @@ impl Raid {
     /// The controller takes up a request whose data pass through its memory, or a cache of the host's
     /// looks it up.
     #[inline(never)]
-    pub(crate) fn take_up_in_memory(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn take_up_in_memory(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         let (array, op) = (path.ios[id].array, path.ios[id].op);
         let Some(index) = path.arrays[array].controller else {
             // A cache that the host keeps counts the access; no firmware takes the request up.
@@ -68,7 +68,7 @@ impl Raid {
 
     /// The firmware is done with a request at a time, and the request goes on.
     #[inline]
-    pub(crate) fn ready(&mut self, path: &mut Path, id: IoId, ready: Time, now: Time) -> Up {
+    pub(crate) fn ready(&mut self, path: &mut IoPath, id: IoId, ready: Time, now: Time) -> Up {
         if ready > now {
             path.calendar.push(ready, RaidEvent::GoOn(id).into());
             Up::None
@@ -78,7 +78,7 @@ impl Raid {
     }
 
     /// A request goes on: taken up, its data in memory, or all done.
-    pub(crate) fn go_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn go_on(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         path.agenda.must_be_open();
         if [Stage::TakenUp, Stage::Awaited].contains(&path.ios[id].stage) {
             follow_begin(path, id);
@@ -132,7 +132,7 @@ impl Raid {
     }
 
     /// All that a request waited for has come.
-    pub(crate) fn pass_on(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn pass_on(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         let io = &path.ios[id];
         if io.op == Op::Read {
             // From the cache: once through the memory. From the drives: in and out again, but
@@ -171,7 +171,7 @@ impl Raid {
     /// straight there with their commands; then the request goes on.
     fn cross(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         id: IoId,
         direction: Direction,
         passes: u64,
@@ -204,7 +204,7 @@ impl Raid {
         }
     }
 
-    fn flush_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
+    fn flush_drives(&mut self, path: &mut IoPath, id: IoId, array: ArrayId, now: Time) {
         path.ios[id].hold();
         for member in self.stripes.state().volume(array).places().all() {
             let stands = member.state() != State::Failed && member.spare().is_none();
@@ -218,7 +218,7 @@ impl Raid {
 
     /// Every copy that can be written hears of it. The versions of the data do not: until they are
     /// written over, what was trimmed may be read as it was.
-    fn trim_drives(&mut self, path: &mut Path, id: IoId, array: ArrayId, now: Time) {
+    fn trim_drives(&mut self, path: &mut IoPath, id: IoId, array: ArrayId, now: Time) {
         let io = &path.ios[id];
         let mut runs = self
             .stripes
@@ -249,7 +249,7 @@ impl Raid {
     }
 
     /// An array that is offline serves nothing.
-    fn is_refused(&self, path: &Path, id: IoId) -> bool {
+    fn is_refused(&self, path: &IoPath, id: IoId) -> bool {
         let io = &path.ios[id];
         let data = matches!(io.op, Op::Read | Op::Write);
         let begins = [Stage::TakenUp, Stage::DataIn, Stage::Marked, Stage::Awaited];
@@ -260,7 +260,7 @@ impl Raid {
 
 /// The versions of the data take note of a request; once, though it may come here again
 /// after waiting for what is read into the cache.
-fn follow_begin(path: &mut Path, id: IoId) {
+fn follow_begin(path: &mut IoPath, id: IoId) {
     let io = &path.ios[id];
     let data = matches!(io.op, Op::Read | Op::Write);
     if let Some(integrity) = path.integrity.as_mut().filter(|_| data) {

@@ -1,7 +1,7 @@
 //! Work that waited on the agenda for what went up before it.
 
 use crate::ids::JobId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{BackgroundCall, CacheCall, JobCall, RaidCall, SsdCacheCall, Up};
 use crate::raid::Raid;
 use crate::raid::bitmap::updates;
@@ -10,7 +10,7 @@ use raidlab_kernel::Time;
 
 impl Raid {
     /// Work of `raid` that waited.
-    pub(crate) fn resume(&mut self, path: &mut Path, call: RaidCall, now: Time) -> Up {
+    pub(crate) fn resume(&mut self, path: &mut IoPath, call: RaidCall, now: Time) -> Up {
         match call {
             RaidCall::Ready(io, at) => return self.ready(path, io, at, now),
             RaidCall::Job(call) => self.resume_job(path, call, now),
@@ -20,7 +20,7 @@ impl Raid {
         Up::None
     }
 
-    fn resume_job(&mut self, path: &mut Path, call: JobCall, now: Time) {
+    fn resume_job(&mut self, path: &mut IoPath, call: JobCall, now: Time) {
         match call {
             JobCall::Done(job) => self.job_done(path, job, now),
             JobCall::Finish(job) => self.stripes.finish_job(path, job, now),
@@ -30,7 +30,7 @@ impl Raid {
     }
 
     /// A job is done: the one who began it learns of it.
-    fn job_done(&mut self, path: &mut Path, job: JobId, now: Time) {
+    fn job_done(&mut self, path: &mut IoPath, job: JobId, now: Time) {
         let stripes = &mut self.stripes;
         match stripes.state().jobs()[job].work() {
             Work::Destage(destage) => self.cache.finish_destage(stripes, path, job, destage, now),
@@ -45,7 +45,7 @@ impl Raid {
         }
     }
 
-    fn resume_cache(&mut self, path: &mut Path, call: CacheCall, now: Time) {
+    fn resume_cache(&mut self, path: &mut IoPath, call: CacheCall, now: Time) {
         let Raid { stripes, cache, .. } = self;
         match call {
             CacheCall::Asked(io, job) => cache.asked(stripes, path, io, job, now),
@@ -63,7 +63,7 @@ impl Raid {
         }
     }
 
-    fn resume_background(&mut self, path: &mut Path, call: BackgroundCall, now: Time) {
+    fn resume_background(&mut self, path: &mut IoPath, call: BackgroundCall, now: Time) {
         let (stripes, background) = (&mut self.stripes, &mut self.background);
         match call {
             BackgroundCall::Row(job) => background.step_row(stripes, path, job, now),

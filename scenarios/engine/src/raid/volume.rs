@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, DriveId, LinkId};
 use crate::layout::{Extent, Layout, Place, Ranges, Role, Run, Unit};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::plan::BitmapPlan;
 use crate::raid::bitmap::Bitmap;
 use crate::raid::host_stripes::HostStripes;
@@ -201,7 +201,7 @@ impl Volume {
     /// offset there.
     pub(crate) fn living_copy(
         &self,
-        path: &Path,
+        path: &IoPath,
         array: ArrayId,
         run: &Run,
         now: Time,

@@ -2,7 +2,7 @@
 
 use crate::host::page_cache::Below;
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{Call, LoadsCall, SsdCacheCall, Up};
 use crate::path::loads::Loads;
 use crate::raid::Raid;
@@ -13,7 +13,7 @@ use raidlab_kernel::Time;
 
 /// What stands below the page caches, each owner with its own data.
 pub(crate) struct Layers {
-    pub(crate) path: Path,
+    pub(crate) path: IoPath,
     pub(crate) loads: Loads,
     pub(crate) raid: Raid,
     pub(crate) ssd_caches: SsdCaches,
@@ -52,7 +52,7 @@ impl Layers {
     /// All members have been flushed: another worker of md hears of it.
     #[cold]
     fn members_flushed(&mut self, id: IoId, now: Time) {
-        let Path {
+        let IoPath {
             arrays,
             ios,
             calendar,
@@ -64,7 +64,7 @@ impl Layers {
 
     /// One that ends with the flush of an array that is over.
     fn next_rider(&mut self, array: ArrayId, now: Time) -> Option<IoId> {
-        let Path { arrays, ios, .. } = &mut self.path;
+        let IoPath { arrays, ios, .. } = &mut self.path;
         arrays[array].md_flushes.next_rider(ios, now)
     }
 
@@ -77,7 +77,7 @@ impl Layers {
             self.loads.flushed_beside(&mut self.path, rider, now);
             self.settle(Up::None, now);
         }
-        let Path {
+        let IoPath {
             arrays,
             ios,
             calendar,
@@ -177,11 +177,11 @@ impl Layers {
 }
 
 impl Below for Layers {
-    fn parts(&mut self) -> (&mut Path, &mut Loads) {
+    fn parts(&mut self) -> (&mut IoPath, &mut Loads) {
         (&mut self.path, &mut self.loads)
     }
 
-    fn path(&mut self) -> &mut Path {
+    fn path(&mut self) -> &mut IoPath {
         &mut self.path
     }
 

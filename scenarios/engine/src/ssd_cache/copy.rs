@@ -1,7 +1,7 @@
 //! Copies between an array and its SSD cache: hot lines there, dirty lines back.
 
 use crate::ids::{ArrayId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::SsdCacheCall;
 use crate::raid::Raid;
 use crate::raid::jobs::CopyTo;
@@ -11,7 +11,7 @@ use crate::raid::jobs::Work;
 use crate::ssd_cache::SsdCaches;
 use raidlab_io::{ByteRange, Io, Op};
 use raidlab_kernel::Time;
-use raidlab_models::CopyEnd;
+use raidlab_models::{CopyEnd, SlotId};
 
 impl SsdCaches {
     /// Begins to copy a hot line to the SSD cache, unless too many are in flight, all slots hold
@@ -20,7 +20,7 @@ impl SsdCaches {
     pub(crate) fn promote(
         &mut self,
         raid: &mut Raid,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         line: u64,
         now: Time,
@@ -57,7 +57,7 @@ impl SsdCaches {
     pub(crate) fn write_lines_back(
         &mut self,
         raid: &mut Raid,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         now: Time,
     ) {
@@ -86,10 +86,10 @@ impl SsdCaches {
     fn new_copy(
         &mut self,
         raid: &mut Raid,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         to: CopyTo,
-        slot: u32,
+        slot: SlotId,
         now: Time,
     ) -> (JobId, LineCopy) {
         let redirect = raid.stripes().state().redirect(array);
@@ -108,7 +108,13 @@ impl SsdCaches {
     }
 
     /// A job that copies a line goes on: the line has been read, or written. Other work is raid's.
-    pub(crate) fn step_copy(&mut self, raid: &mut Raid, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn step_copy(
+        &mut self,
+        raid: &mut Raid,
+        path: &mut IoPath,
+        index: JobId,
+        now: Time,
+    ) {
         let job = &raid.stripes().state().jobs()[index];
         match (job.phase(), job.work()) {
             (Phase::Finish, Work::Copy(copy)) => self.finish_copy(raid, path, index, copy, now),
@@ -121,7 +127,7 @@ impl SsdCaches {
     pub(crate) fn write_copy(
         &mut self,
         raid: &mut Raid,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         copy: LineCopy,
         now: Time,
@@ -168,7 +174,7 @@ impl SsdCaches {
     pub(crate) fn finish_copy(
         &mut self,
         raid: &mut Raid,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         copy: LineCopy,
         now: Time,

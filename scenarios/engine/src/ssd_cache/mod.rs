@@ -18,7 +18,7 @@ pub(crate) mod shadow;
 pub(crate) mod warm;
 
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::SsdCacheCall;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
 use crate::raid::Raid;
@@ -194,7 +194,7 @@ impl CachePolicy {
 impl SsdCaches {
     /// A request that the controller's memory cannot serve counts as an access to its lines; hot
     /// ones are copied to the SSD cache.
-    pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn count_access(&mut self, raid: &mut Raid, path: &mut IoPath, id: IoId, now: Time) {
         let io = &path.ios[id];
         let (array, op, range, owner) = (io.array, io.op, io.range(), io.owner);
         let Some(redirect) = raid.stripes_mut().state_mut().redirect_mut(array) else {
@@ -247,7 +247,7 @@ impl SsdCaches {
     pub(crate) fn promote_hot(
         &mut self,
         raid: &mut Raid,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         now: Time,
     ) {

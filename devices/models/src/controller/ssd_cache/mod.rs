@@ -15,7 +15,12 @@ use super::ReferenceCounts;
 use crate::Memory;
 use entries::Entries;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::{RecencyLink, RecencyList, prefetch};
+use raidlab_kernel::{RecencyLink, RecencyList, ids, prefetch};
+
+ids! {
+    /// A slot of an SSD cache: where a line may lie on the SSDs.
+    SlotId;
+}
 
 /// What an SSD cache is made of.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +100,7 @@ pub struct SsdCache {
     links: Vec<RecencyLink>,
     clean: RecencyList,
     dirty: RecencyList,
-    free: Vec<u32>,
+    free: Vec<SlotId>,
     /// Slots from here on have never been used.
     fresh: u32,
     promote_after: u32,
@@ -170,15 +175,22 @@ impl SsdCache {
     }
 
     /// The line that a slot holds.
-    pub fn line(&self, slot: u32) -> u64 {
-        u64::from(self.slots[slot as usize].line)
+    pub fn line(&self, slot: SlotId) -> u64 {
+        u64::from(self.slots[slot.index()].line)
+    }
+
+    /// The slot that a line's entry names.
+    #[inline]
+    fn named(&self, line: u64) -> Option<SlotId> {
+        let slot = self.entries.get(line).checked_sub(SLOTS);
+        slot.map(SlotId::new)
     }
 
     /// The slot where a line can be read.
     #[inline]
-    pub fn slot(&self, line: u64) -> Option<u32> {
-        let slot = self.entries.get(line).checked_sub(SLOTS)?;
-        match self.slots[slot as usize].state {
+    pub fn slot(&self, line: u64) -> Option<SlotId> {
+        let slot = self.named(line)?;
+        match self.slots[slot.index()].state {
             State::Clean | State::Dirty | State::Leaving | State::Renewed => Some(slot),
             State::Free | State::Coming | State::Spoiled => None,
         }
@@ -190,13 +202,13 @@ impl SsdCache {
         for line in lines.clone() {
             self.entries.prefetch(line);
         }
-        let slots = lines.filter_map(|line| self.entries.get(line).checked_sub(SLOTS));
+        let slots = lines.filter_map(|line| self.named(line));
         for slot in slots.clone() {
-            prefetch_index(&self.slots, slot as usize);
-            prefetch_index(&self.links, slot as usize);
+            prefetch_index(&self.slots, slot.index());
+            prefetch_index(&self.links, slot.index());
         }
         for slot in slots {
-            let RecencyLink { newer, older } = self.links[slot as usize];
+            let RecencyLink { newer, older } = self.links[slot.index()];
             // The ends of a list have no neighbour.
             for neighbour in [newer, older] {
                 if let Some(link) = self.links.get(neighbour as usize) {
@@ -215,7 +227,7 @@ impl SsdCache {
     /// Counts an access to a line.
     #[inline]
     pub fn access(&mut self, line: u64) -> Lookup {
-        let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
+        let Some(slot) = self.named(line) else {
             let count = self.entries.at(line);
             *count = (*count + 1).min(PROMOTE_AFTER_MAX);
             return if *count >= self.promote_after {
@@ -224,9 +236,9 @@ impl SsdCache {
                 Lookup::Cold
             };
         };
-        match self.slots[slot as usize].state {
-            State::Clean => self.clean.touch(&mut self.links, slot),
-            State::Dirty => self.dirty.touch(&mut self.links, slot),
+        match self.slots[slot.index()].state {
+            State::Clean => self.clean.touch(&mut self.links, slot.number()),
+            State::Dirty => self.dirty.touch(&mut self.links, slot.number()),
             State::Leaving | State::Renewed => {}
             State::Free | State::Coming | State::Spoiled => return Lookup::Cold,
         }
@@ -234,16 +246,16 @@ impl SsdCache {
     }
 
     /// Begins to copy a line to the SSDs; gives its slot, if one is free or holds a clean line.
-    pub fn begin(&mut self, line: u64) -> Option<u32> {
+    pub fn begin(&mut self, line: u64) -> Option<SlotId> {
         debug_assert!(self.entries.get(line) < SLOTS);
         let slot = self.free.pop().or_else(|| self.unused()).or_else(|| {
             let slot = self.oldest_at_rest(&self.clean)?;
-            self.clean.remove(&mut self.links, slot);
+            self.clean.remove(&mut self.links, slot.number());
             *self.entries.at(self.line(slot)) = 0;
             Some(slot)
         })?;
-        *self.entries.at(line) = slot + SLOTS;
-        self.slots[slot as usize] = Slot {
+        *self.entries.at(line) = slot.number() + SLOTS;
+        self.slots[slot.index()] = Slot {
             line: line as u32,
             state: State::Coming,
         };
@@ -252,28 +264,29 @@ impl SsdCache {
     }
 
     /// The least recently used slot of a list, of those that are not pinned.
-    fn oldest_at_rest(&self, list: &RecencyList) -> Option<u32> {
-        let mut slots = list.oldest_first(&self.links);
-        slots.find(|&slot| !self.pins.contains(slot.into()))
+    fn oldest_at_rest(&self, list: &RecencyList) -> Option<SlotId> {
+        let slots = list.oldest_first(&self.links);
+        let mut slots = slots.map(SlotId::new);
+        slots.find(|slot| !self.pins.contains(slot.number().into()))
     }
 
     /// A read or write of a slot begins.
-    pub fn pin(&mut self, slot: u32) {
-        self.pins.acquire(slot.into());
+    pub fn pin(&mut self, slot: SlotId) {
+        self.pins.acquire(slot.number().into());
     }
 
     /// A read or write of a slot ends.
-    pub fn unpin(&mut self, slot: u32) {
-        let last = self.pins.release(slot.into());
-        if last && self.slots[slot as usize].state == State::Free {
+    pub fn unpin(&mut self, slot: SlotId) {
+        let last = self.pins.release(slot.number().into());
+        if last && self.slots[slot.index()].state == State::Free {
             self.counts.dropped -= 1;
             self.free.push(slot);
         }
     }
 
-    fn unused(&mut self) -> Option<u32> {
-        let slot = self.fresh;
-        ((slot as usize) < self.slots.len()).then(|| {
+    fn unused(&mut self) -> Option<SlotId> {
+        let slot = SlotId::new(self.fresh);
+        (slot.index() < self.slots.len()).then(|| {
             self.fresh += 1;
             slot
         })
@@ -281,21 +294,21 @@ impl SsdCache {
 
     /// A line has been copied. False if the copy failed, or if the line was written around the SSDs
     /// meanwhile: then it is not on the SSDs.
-    pub fn arrived(&mut self, slot: u32, end: CopyEnd) -> bool {
+    pub fn arrived(&mut self, slot: SlotId, end: CopyEnd) -> bool {
         self.counts.coming -= 1;
-        if end == CopyEnd::Whole && self.slots[slot as usize].state == State::Coming {
-            self.slots[slot as usize].state = State::Clean;
-            self.clean.push_newest(&mut self.links, slot);
+        if end == CopyEnd::Whole && self.slots[slot.index()].state == State::Coming {
+            self.slots[slot.index()].state = State::Clean;
+            self.clean.push_newest(&mut self.links, slot.number());
             return true;
         }
         self.release(slot);
         false
     }
 
-    fn release(&mut self, slot: u32) {
+    fn release(&mut self, slot: SlotId) {
         *self.entries.at(self.line(slot)) = 0;
-        self.slots[slot as usize].state = State::Free;
-        if self.pins.contains(slot.into()) {
+        self.slots[slot.index()].state = State::Free;
+        if self.pins.contains(slot.number().into()) {
             self.counts.dropped += 1;
         } else {
             self.free.push(slot);
@@ -304,8 +317,8 @@ impl SsdCache {
 
     /// A slot that became unreadable loses its line, unless that is being written back. True if the
     /// line was dirty.
-    pub fn drop_line(&mut self, slot: u32) -> Option<bool> {
-        let dirty = match self.slots[slot as usize].state {
+    pub fn drop_line(&mut self, slot: SlotId) -> Option<bool> {
+        let dirty = match self.slots[slot.index()].state {
             State::Clean => false,
             State::Dirty => true,
             _ => return None,
@@ -315,25 +328,27 @@ impl SsdCache {
         } else {
             &mut self.clean
         };
-        list.remove(&mut self.links, slot);
+        list.remove(&mut self.links, slot.number());
         self.release(slot);
         Some(dirty)
     }
 
     /// True if a slot holds a line that is newer than the array.
-    pub fn is_dirty(&self, slot: u32) -> bool {
-        let state = self.slots[slot as usize].state;
+    pub fn is_dirty(&self, slot: SlotId) -> bool {
+        let state = self.slots[slot.index()].state;
         matches!(state, State::Dirty | State::Leaving | State::Renewed)
     }
 
     /// True if a slot's line is being written back and has not changed since.
-    pub fn is_leaving(&self, slot: u32) -> bool {
-        self.slots[slot as usize].state == State::Leaving
+    pub fn is_leaving(&self, slot: SlotId) -> bool {
+        self.slots[slot.index()].state == State::Leaving
     }
 
     /// Slots with lines that are newer than the array.
-    pub fn dirty_slots(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.fresh).filter(|&slot| self.is_dirty(slot))
+    pub fn dirty_slots(&self) -> impl Iterator<Item = SlotId> + '_ {
+        (0..self.fresh)
+            .map(SlotId::new)
+            .filter(|&slot| self.is_dirty(slot))
     }
 
     /// All lines and access counts are lost.
@@ -353,8 +368,8 @@ impl SsdCache {
         self.pins.clear();
         self.free.clear();
         self.counts.dropped = 0;
-        for slot in 0..self.fresh {
-            match self.slots[slot as usize].state {
+        for slot in (0..self.fresh).map(SlotId::new) {
+            match self.slots[slot.index()].state {
                 State::Coming | State::Spoiled => {
                     self.arrived(slot, CopyEnd::Failed);
                 }
@@ -371,15 +386,15 @@ impl SsdCache {
     }
 
     /// New data for a line go to the SSDs: gives the slot, if the line is there.
-    pub fn write(&mut self, line: u64) -> Option<u32> {
+    pub fn write(&mut self, line: u64) -> Option<SlotId> {
         let slot = self.slot(line)?;
-        match self.slots[slot as usize].state {
+        match self.slots[slot.index()].state {
             State::Clean => {
-                self.clean.remove(&mut self.links, slot);
-                self.dirty.push_newest(&mut self.links, slot);
-                self.slots[slot as usize].state = State::Dirty;
+                self.clean.remove(&mut self.links, slot.number());
+                self.dirty.push_newest(&mut self.links, slot.number());
+                self.slots[slot.index()].state = State::Dirty;
             }
-            State::Leaving => self.slots[slot as usize].state = State::Renewed,
+            State::Leaving => self.slots[slot.index()].state = State::Renewed,
             _ => {}
         }
         Some(slot)
@@ -387,23 +402,23 @@ impl SsdCache {
 
     /// New data for all of a line that has no slot go to the SSDs: gives the slot, if one is free or
     /// holds a clean line. The line is dirty.
-    pub fn write_new(&mut self, line: u64) -> Option<u32> {
+    pub fn write_new(&mut self, line: u64) -> Option<SlotId> {
         if self.entries.get(line) >= SLOTS {
             return None;
         }
         let slot = self.begin(line)?;
         self.counts.coming -= 1;
-        self.slots[slot as usize].state = State::Dirty;
-        self.dirty.push_newest(&mut self.links, slot);
+        self.slots[slot.index()].state = State::Dirty;
+        self.dirty.push_newest(&mut self.links, slot.number());
         Some(slot)
     }
 
     /// New data for a line go to the array and to the SSDs: gives the slot of a clean line, which
     /// stays clean. A copy that is on its way is out of date.
-    pub fn write_through(&mut self, line: u64) -> Option<u32> {
+    pub fn write_through(&mut self, line: u64) -> Option<SlotId> {
         let slot = self.slot(line).filter(|&slot| !self.is_dirty(slot));
         match slot {
-            Some(slot) => self.clean.touch(&mut self.links, slot),
+            Some(slot) => self.clean.touch(&mut self.links, slot.number()),
             None => self.written_around(line),
         }
         slot
@@ -411,13 +426,13 @@ impl SsdCache {
 
     /// New data for a line go to the array, not to the SSDs: a copy of the line is out of date.
     pub fn written_around(&mut self, line: u64) {
-        let Some(slot) = self.entries.get(line).checked_sub(SLOTS) else {
+        let Some(slot) = self.named(line) else {
             return;
         };
-        match self.slots[slot as usize].state {
-            State::Coming => self.slots[slot as usize].state = State::Spoiled,
+        match self.slots[slot.index()].state {
+            State::Coming => self.slots[slot.index()].state = State::Spoiled,
             State::Clean => {
-                self.clean.remove(&mut self.links, slot);
+                self.clean.remove(&mut self.links, slot.number());
                 self.release(slot);
             }
             // Dirty lines take new data themselves.
@@ -426,34 +441,34 @@ impl SsdCache {
     }
 
     /// The next line to write back, if one should be: its slot.
-    pub fn next_to_clean(&mut self) -> Option<u32> {
+    pub fn next_to_clean(&mut self) -> Option<SlotId> {
         let full = self.free.is_empty() && self.fresh as usize == self.slots.len();
         let needed = full && self.clean.is_empty() && self.counts.leaving == 0;
         if self.dirty.len() <= self.dirty_max && !needed {
             return None;
         }
         let slot = self.oldest_at_rest(&self.dirty)?;
-        self.dirty.remove(&mut self.links, slot);
-        self.slots[slot as usize].state = State::Leaving;
+        self.dirty.remove(&mut self.links, slot.number());
+        self.slots[slot.index()].state = State::Leaving;
         self.counts.leaving += 1;
         Some(slot)
     }
 
     /// A line has been written back (or could not be).
-    pub fn cleaned(&mut self, slot: u32, end: CopyEnd) {
+    pub fn cleaned(&mut self, slot: SlotId, end: CopyEnd) {
         self.counts.leaving -= 1;
-        let clean = end == CopyEnd::Whole && self.slots[slot as usize].state == State::Leaving;
+        let clean = end == CopyEnd::Whole && self.slots[slot.index()].state == State::Leaving;
         let (state, list) = if clean {
             (State::Clean, &mut self.clean)
         } else {
             (State::Dirty, &mut self.dirty)
         };
-        self.slots[slot as usize].state = state;
+        self.slots[slot.index()].state = state;
         if clean {
             // It was the least recently used line, and still is.
-            list.push_oldest(&mut self.links, slot);
+            list.push_oldest(&mut self.links, slot.number());
         } else {
-            list.push_newest(&mut self.links, slot);
+            list.push_newest(&mut self.links, slot.number());
         }
     }
 
@@ -473,7 +488,7 @@ impl SsdCache {
     pub fn check(&self) -> Result<(), String> {
         let mut placed = 0u32;
         for (line, entry) in self.entries.iter() {
-            let Some(slot) = entry.checked_sub(SLOTS) else {
+            let Some(slot) = entry.checked_sub(SLOTS).map(SlotId::new) else {
                 continue;
             };
             placed += 1;

@@ -12,7 +12,7 @@ fn ssd_cache(slots: u32, promote_after: u32) -> SsdCache {
     .unwrap()
 }
 
-fn bring(cache: &mut SsdCache, line: u64) -> Option<u32> {
+fn bring(cache: &mut SsdCache, line: u64) -> Option<SlotId> {
     let slot = cache.begin(line)?;
     assert!(cache.arrived(slot, CopyEnd::Whole));
     Some(slot)

@@ -5,6 +5,7 @@ use super::super::mechanics::{Arm, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::positioning::Estimate;
+use super::super::sector_range::SectorRange;
 use super::Timer;
 use crate::Port;
 use raidlab_kernel::{Nanos, Stream, Time, prefetch};
@@ -131,7 +132,7 @@ impl Head {
         &self,
         model: &Model,
         sweep: &mut Sweep,
-        (lbn, end): (u64, u64),
+        SectorRange { lbn, end }: SectorRange,
         begin: Time,
     ) -> Nanos {
         let physical = model.physical_sectors;

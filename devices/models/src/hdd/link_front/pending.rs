@@ -4,6 +4,7 @@ use super::super::buffer::read_ahead_limit;
 use super::super::mechanics::{Arm, Sweep};
 use super::super::model::Model;
 use super::super::scheduler::{Queue, Waiting};
+use super::super::sector_range::SectorRange;
 use super::super::write_cache::WriteCache;
 use super::head::{Head, comes_first};
 use raidlab_io::IoId;
@@ -313,15 +314,15 @@ impl Pending {
         })
     }
 
-    /// The command that begins where the head stands, or in the segment from `start` to before `end`
-    /// that ends there; else the next one behind a gap that is read ahead: parity, or what another
+    /// The command that begins where the head stands, or in the segment `range` that
+    /// ends there; else the next one behind a gap that is read ahead: parity, or what another
     /// drive's copy serves. A policy of another order than that by position keeps it.
     #[inline]
     pub(super) fn next_passing(
         &self,
         model: &Model,
         (arm, sweep): (&Arm, Sweep),
-        (start, end): (u64, u64),
+        SectorRange { lbn: start, end }: SectorRange,
         now: Time,
     ) -> Option<usize> {
         let reach = end + GAP * (end - start);

@@ -5,6 +5,7 @@ use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::scheduler::Waiting;
+use super::super::sector_range::SectorRange;
 use super::LinkFront;
 use super::head::{Activity, comes_first, still_runs};
 use crate::Port;
@@ -17,18 +18,18 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         io: IoId,
-        lbn: u64,
-        end: u64,
+        range: SectorRange,
         ready: Time,
     ) {
+        let SectorRange { lbn, end } = range;
         self.counts.reads += 1;
         self.fill(model, port.now());
         let cached = self
             .pending
             .cache
             .as_ref()
-            .is_some_and(|cache| cache.covers(lbn, end));
-        let held = self.buffer.held(lbn, end);
+            .is_some_and(|cache| cache.covers(range));
+        let held = self.buffer.held(range);
         if cached || matches!(held, Held::Whole(_)) {
             self.counts.read_hits += 1;
             if let Held::Whole(segment) = held {
@@ -37,15 +38,21 @@ impl LinkFront {
                 self.restart_read_ahead(model, port.now(), segment, end);
             }
             port.done(io, ready, Nanos::ZERO);
-        } else if let Some(at) = self.passes_soon(model, port.now(), lbn, end) {
+        } else if let Some(at) = self.passes_soon(model, port.now(), range) {
             self.counts.read_hits += 1;
             let at = at.max(ready);
             let record = port.io(io);
             let lead = at.since(record.mark);
             record.charge(Part::Transfer, at);
             port.done(io, at, lead);
-        } else if let Some((sweep, passed)) = self.continues(model, port.now(), lbn, end) {
-            self.go_on(model, port, (io, ready), sweep, (passed, end));
+        } else if let Some((sweep, passed)) = self.continues(model, port.now(), range) {
+            self.go_on(
+                model,
+                port,
+                (io, ready),
+                sweep,
+                SectorRange::new(passed, end),
+            );
         } else {
             // What is in the buffer already need not be read again.
             let lbn = match held {
@@ -68,8 +75,7 @@ impl LinkFront {
         &mut self,
         model: &Model,
         now: Time,
-        lbn: u64,
-        end: u64,
+        SectorRange { lbn, end }: SectorRange,
     ) -> Option<Time> {
         let Activity::ReadAhead {
             sweep,
@@ -97,7 +103,12 @@ impl LinkFront {
 
     /// The sweep that a read continues, and the sector where that is now: the read begins in what is
     /// read ahead and ends beyond it, and the head has not stopped yet.
-    fn continues(&self, model: &Model, now: Time, lbn: u64, end: u64) -> Option<(Sweep, u64)> {
+    fn continues(
+        &self,
+        model: &Model,
+        now: Time,
+        SectorRange { lbn, end }: SectorRange,
+    ) -> Option<(Sweep, u64)> {
         let Activity::ReadAhead {
             sweep,
             segment,
@@ -116,7 +127,7 @@ impl LinkFront {
         runs.then_some((sweep, filled.end))
     }
 
-    /// A read up to before `end` whose sectors the head passes next, from `passed` on.
+    /// A read whose sectors, from the first of these on, the head passes next.
     #[inline]
     fn go_on<P: Port>(
         &mut self,
@@ -124,7 +135,7 @@ impl LinkFront {
         port: &mut P,
         (io, ready): (IoId, Time),
         mut sweep: Sweep,
-        (passed, end): (u64, u64),
+        SectorRange { lbn, end }: SectorRange,
     ) {
         let now = port.now();
         // Its sectors may have passed already: another command read them.
@@ -140,11 +151,7 @@ impl LinkFront {
             Activity::ReadAhead { promised, .. } => now.max(promised),
             _ => now,
         };
-        self.head.activity = Activity::Read {
-            sweep,
-            lbn: passed,
-            end,
-        };
+        self.head.activity = Activity::Read { sweep, lbn, end };
         self.head.occupy(port, from, done);
     }
 
@@ -258,15 +265,15 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         sweep: Sweep,
-        lbn: u64,
-        end: u64,
+        range: SectorRange,
     ) {
-        let before = self.buffer.ending_at(lbn);
-        let (segment, start) = self.store(&sweep, before, (lbn, end));
+        let end = range.end;
+        let before = self.buffer.ending_at(range.lbn);
+        let (segment, start) = self.store(&sweep, before, range);
         if !self.pending.queue.is_empty() {
-            self.follow(model, port, sweep, (start, end));
+            self.follow(model, port, sweep, SectorRange::new(start, end));
             if before.is_some() && matches!(self.head.activity, Activity::Idle) {
-                self.prefetch_for_stream(model, port, sweep, (start, end));
+                self.prefetch_for_stream(model, port, sweep, SectorRange::new(start, end));
             }
             return;
         }
@@ -289,7 +296,7 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         mut sweep: Sweep,
-        (start, end): (u64, u64),
+        SectorRange { lbn: start, end }: SectorRange,
     ) {
         let now = port.now();
         let limit = read_ahead_limit(model, start, end);
@@ -319,14 +326,9 @@ impl LinkFront {
     /// Sectors that have been read go into the buffer, into the segment `before` them if there is
     /// one: their segment, and its first sector.
     #[inline]
-    fn store(
-        &mut self,
-        sweep: &Sweep,
-        before: Option<usize>,
-        (lbn, end): (u64, u64),
-    ) -> (usize, u64) {
-        let segment = self.buffer.keep_in(before, lbn, end);
-        self.head.stop(sweep.arm(), end);
+    fn store(&mut self, sweep: &Sweep, before: Option<usize>, range: SectorRange) -> (usize, u64) {
+        let segment = self.buffer.keep_in(before, range);
+        self.head.stop(sweep.arm(), range.end);
         (segment, self.buffer.segments[segment].start)
     }
 
@@ -336,13 +338,13 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         sweep: Sweep,
-        lbn: u64,
-        end: u64,
+        range: SectorRange,
     ) {
-        let before = self.buffer.ending_at(lbn);
-        let (_, start) = self.store(&sweep, before, (lbn, end));
+        let end = range.end;
+        let before = self.buffer.ending_at(range.lbn);
+        let (_, start) = self.store(&sweep, before, range);
         if !self.pending.queue.is_empty() {
-            self.follow(model, port, sweep, (start, end));
+            self.follow(model, port, sweep, SectorRange::new(start, end));
         }
     }
 
@@ -353,12 +355,13 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         mut sweep: Sweep,
-        (start, end): (u64, u64),
+        range: SectorRange,
     ) {
+        let end = range.end;
         let now = port.now();
-        let Some(index) =
-            self.pending
-                .next_passing(model, (&self.head.arm, sweep), (start, end), now)
+        let Some(index) = self
+            .pending
+            .next_passing(model, (&self.head.arm, sweep), range, now)
         else {
             return;
         };
@@ -380,6 +383,12 @@ impl LinkFront {
         let waiting = self.pending.queue.take(index);
         let last = waiting.place.lbn + u64::from(waiting.sectors);
         let command = (waiting.io, waiting.ready);
-        self.go_on(model, port, command, sweep, (end, last.max(end)));
+        self.go_on(
+            model,
+            port,
+            command,
+            sweep,
+            SectorRange::new(end, last.max(end)),
+        );
     }
 }

@@ -5,6 +5,7 @@ use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::SECTOR_BYTES;
 use super::super::scheduler::Waiting;
+use super::super::sector_range::SectorRange;
 use super::head::Activity;
 use super::{LinkFront, Timer};
 use crate::Port;
@@ -17,19 +18,18 @@ impl LinkFront {
         model: &Model,
         port: &mut P,
         io: IoId,
-        lbn: u64,
-        end: u64,
+        range: SectorRange,
         ready: Time,
     ) {
         self.counts.writes += 1;
-        self.stop_overwritten(model, port.now(), lbn, end);
-        self.buffer.forget(lbn, end, None);
-        let sectors = end - lbn;
+        self.stop_overwritten(model, port.now(), range);
+        self.buffer.forget(range, None);
+        let sectors = range.sectors();
         let mut deferred = false;
         if let Some(cache) = &mut self.pending.cache {
             deferred = cache.can_fit(sectors);
             if deferred && !self.pending.queue.defers() && cache.has_room(sectors) {
-                cache.insert(model, lbn, end);
+                cache.insert(model, range);
                 self.counts.cached_writes += 1;
                 if !model.keeps_writes() {
                     port.holds(io);
@@ -40,7 +40,7 @@ impl LinkFront {
         }
         let waiting = Waiting {
             io,
-            place: model.geometry.place(lbn),
+            place: model.geometry.place(range.lbn),
             sectors: sectors as u32,
             op: MediaOp::Write,
             ready,
@@ -51,7 +51,12 @@ impl LinkFront {
     }
 
     /// A write stops reading ahead of the sectors that it overwrites.
-    pub(super) fn stop_overwritten(&mut self, model: &Model, now: Time, lbn: u64, end: u64) {
+    pub(super) fn stop_overwritten(
+        &mut self,
+        model: &Model,
+        now: Time,
+        SectorRange { lbn, end }: SectorRange,
+    ) {
         if let Activity::Prefetch {
             lbn: from, end: to, ..
         } = &mut self.head.activity
@@ -139,7 +144,9 @@ impl LinkFront {
         };
         let (mut sweep, access) = Sweep::new(model, self.head.arm, &movement);
         let begin = start + access.total();
-        let first = self.head.reads_first(model, &mut sweep, (lbn, end), begin);
+        let first = self
+            .head
+            .reads_first(model, &mut sweep, SectorRange { lbn, end }, begin);
         let done = sweep.end_of(model, end - 1);
         self.head.arrive(model, lbn, begin + first);
         self.counts.seek += access.seek;
@@ -208,7 +215,7 @@ impl LinkFront {
         };
         while let Some(waiting) = self.pending.queue.admit(|sectors| cache.has_room(sectors)) {
             let lbn = waiting.place.lbn;
-            cache.insert(model, lbn, lbn + u64::from(waiting.sectors));
+            cache.insert(model, SectorRange::long(lbn, u64::from(waiting.sectors)));
             self.counts.cached_writes += 1;
             let record = port.io(waiting.io);
             let at = now.max(record.mark);

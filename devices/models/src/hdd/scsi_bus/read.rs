@@ -5,6 +5,7 @@ use super::super::mechanics::{Movement, Sweep};
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::params::ScsiBusParams;
+use super::super::sector_range::SectorRange;
 use super::{Background, Media, Request, ScsiFront};
 use crate::Port;
 use raidlab_io::Part;
@@ -113,7 +114,8 @@ impl ScsiFront {
         let (sweep, media) = self.sweep(model, request.lbn, start, wanted);
         let place = model.geometry.place(request.lbn);
         let first = first_buffered(model, &place, media.begin - media.arrived);
-        self.buffer.reset(segment, first, request.lbn);
+        self.buffer
+            .reset(segment, SectorRange::new(first, request.lbn));
         self.buffer.touch(segment, MediaOp::Read);
         let record = port.io(request.io);
         record.charge(Part::Overhead, media.start);

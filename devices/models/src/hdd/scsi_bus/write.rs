@@ -53,8 +53,8 @@ impl ScsiFront {
             _ => None,
         };
         media_from = media_from.max(request.at + self.stop_read_ahead(model, request.at));
-        self.buffer.forget(request.lbn, request.end, None);
-        self.buffer.reset(segment, request.lbn, request.end);
+        self.buffer.forget(request.range(), None);
+        self.buffer.reset(segment, request.range());
         self.buffer.touch(segment, MediaOp::Write);
         let data_end = data_from + bus.write_sector_ns * request.sectors();
         let (sweep, media) = self.write_out(model, bus, request, media_from, data_from);
@@ -105,7 +105,7 @@ impl ScsiFront {
     ) -> Time {
         let done = wait_for_data(model, bus, &mut sweep, request, data_from);
         self.occupied(self.arm_free, done);
-        self.buffer.forget(request.lbn, request.end, Some(segment));
+        self.buffer.forget(request.range(), Some(segment));
         self.buffer.grow(segment, request.end);
         self.buffer.touch(segment, MediaOp::Write);
         self.background = Background::Write {

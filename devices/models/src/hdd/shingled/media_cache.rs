@@ -5,6 +5,8 @@
 //! another. Space becomes free at the log's old end alone, up to the oldest record in use. The cache
 //! is full when its sectors or the records of its map are.
 
+use super::super::sector_range::SectorRange;
+
 const NONE: u32 = u32::MAX;
 
 /// Consecutive sectors somewhere on the medium.
@@ -32,6 +34,13 @@ struct Record {
     after: u32,
 }
 
+impl Record {
+    /// The sectors that it has newer data of.
+    fn range(&self) -> SectorRange {
+        SectorRange::long(self.lbn, self.sectors)
+    }
+}
+
 /// The log and its map.
 #[derive(Debug)]
 pub struct MediaCache {
@@ -49,8 +58,8 @@ pub struct MediaCache {
     /// Position of the next record.
     head: u64,
     /// Parts of a request not found yet.
-    open: Vec<(u64, u64)>,
-    rest: Vec<(u64, u64)>,
+    open: Vec<SectorRange>,
+    rest: Vec<SectorRange>,
 }
 
 impl MediaCache {
@@ -124,7 +133,7 @@ impl MediaCache {
     pub fn append(&mut self, lbn: u64, sectors: u64) -> u64 {
         debug_assert!(self.has_room(sectors));
         let position = self.position_of(sectors);
-        self.cover(lbn, lbn + sectors);
+        self.cover(SectorRange::long(lbn, sectors));
         let Some(slot) = self.free.pop() else {
             unreachable!("a record was let in although the map has no room for it");
         };
@@ -147,13 +156,10 @@ impl MediaCache {
         position % self.size
     }
 
-    /// Records that lie whole in the sectors from `lbn` to before `end`, which have been written
-    /// anew, are dead.
-    pub fn cover(&mut self, lbn: u64, end: u64) {
-        for band in lbn / self.band..=(end - 1) / self.band {
-            self.remove(band as usize, |record| {
-                lbn <= record.lbn && record.lbn + record.sectors <= end
-            });
+    /// Records that lie whole in sectors that have been written anew are dead.
+    pub fn cover(&mut self, written: SectorRange) {
+        for band in self.bands(written) {
+            self.remove(band as usize, |record| written.cover(record.range()));
         }
     }
 
@@ -208,27 +214,32 @@ impl MediaCache {
         let mut slot = self.newest[band as usize];
         while slot != NONE {
             let record = &self.records[slot as usize];
-            found.push(self.piece(record, record.lbn, record.lbn + record.sectors));
+            found.push(self.piece(record, record.range()));
             slot = record.older;
         }
         found.sort_unstable_by_key(|piece| piece.at);
     }
 
-    fn piece(&self, record: &Record, lbn: u64, end: u64) -> Piece {
+    fn piece(&self, record: &Record, part: SectorRange) -> Piece {
         Piece {
-            lbn,
-            at: record.position % self.size + lbn - record.lbn,
-            sectors: end - lbn,
+            lbn: part.lbn,
+            at: record.position % self.size + part.lbn - record.lbn,
+            sectors: part.sectors(),
         }
     }
 
-    /// True if a sector from `lbn` to before `end` is in the cache.
-    pub fn touches(&self, lbn: u64, end: u64) -> bool {
-        (lbn / self.band..=(end - 1) / self.band).any(|band| {
+    /// The bands that sectors lie in.
+    fn bands(&self, range: SectorRange) -> std::ops::RangeInclusive<u64> {
+        range.lbn / self.band..=(range.end - 1) / self.band
+    }
+
+    /// True if any of these sectors is in the cache.
+    pub fn touches(&self, range: SectorRange) -> bool {
+        self.bands(range).any(|band| {
             let mut slot = self.newest[band as usize];
             while slot != NONE {
                 let record = &self.records[slot as usize];
-                if record.lbn < end && lbn < record.lbn + record.sectors {
+                if record.range().touch(range) {
                     return true;
                 }
                 slot = record.older;
@@ -237,13 +248,13 @@ impl MediaCache {
         })
     }
 
-    /// Where the sectors from `lbn` to before `end` lie, in their order; those that are not in the
-    /// cache at home, `offset` beyond their number.
-    pub fn locate(&mut self, lbn: u64, end: u64, offset: u64, found: &mut Vec<Piece>) {
+    /// Where sectors lie, in their order; those that are not in the cache at home, `offset` beyond
+    /// their number.
+    pub fn locate(&mut self, range: SectorRange, offset: u64, found: &mut Vec<Piece>) {
         found.clear();
         self.open.clear();
-        self.open.push((lbn, end));
-        for band in lbn / self.band..=(end - 1) / self.band {
+        self.open.push(range);
+        for band in self.bands(range) {
             let mut slot = self.newest[band as usize];
             while slot != NONE {
                 let record = self.records[slot as usize];
@@ -251,34 +262,35 @@ impl MediaCache {
                 slot = record.older;
             }
         }
-        found.extend(self.open.iter().map(|&(lbn, end)| Piece {
-            lbn,
-            at: lbn + offset,
-            sectors: end - lbn,
+        found.extend(self.open.iter().map(|open| Piece {
+            lbn: open.lbn,
+            at: open.lbn + offset,
+            sectors: open.sectors(),
         }));
         found.sort_unstable_by_key(|piece| piece.lbn);
     }
 
     /// What `record` has of the parts not found yet.
     fn take(&mut self, record: &Record, found: &mut Vec<Piece>) {
-        let (first, beyond) = (record.lbn, record.lbn + record.sectors);
-        if !(self.open.iter()).any(|&(lbn, end)| lbn < beyond && first < end) {
+        let held = record.range();
+        if !self.open.iter().any(|open| open.touch(held)) {
             return;
         }
         self.rest.clear();
         for at in 0..self.open.len() {
-            let (lbn, end) = self.open[at];
-            let (from, to) = (lbn.max(first), end.min(beyond));
-            if from >= to {
-                self.rest.push((lbn, end));
+            let open = self.open[at];
+            let part = SectorRange::new(open.lbn.max(held.lbn), open.end.min(held.end));
+            if part.is_empty() {
+                self.rest.push(open);
                 continue;
             }
-            found.push(self.piece(record, from, to));
-            self.rest.extend(
-                [(lbn, from), (to, end)]
-                    .iter()
-                    .filter(|part| part.0 < part.1),
-            );
+            found.push(self.piece(record, part));
+            let around = [
+                SectorRange::new(open.lbn, part.lbn),
+                SectorRange::new(part.end, open.end),
+            ];
+            self.rest
+                .extend(around.into_iter().filter(|left| !left.is_empty()));
         }
         std::mem::swap(&mut self.open, &mut self.rest);
     }
@@ -315,7 +327,7 @@ mod tests {
 
     fn located(cache: &mut MediaCache, lbn: u64, end: u64) -> Vec<(u64, u64, u64)> {
         let mut found = Vec::new();
-        cache.locate(lbn, end, 1000, &mut found);
+        cache.locate(SectorRange::new(lbn, end), 1000, &mut found);
         (found.iter().map(|it| (it.lbn, it.at, it.sectors))).collect()
     }
 
@@ -329,7 +341,9 @@ mod tests {
             pieces,
             [(8, 1008, 2), (10, 0, 4), (14, 8, 8), (22, 1022, 2)]
         );
-        assert!(cache.touches(21, 30) && !cache.touches(22, 30));
+        assert!(
+            cache.touches(SectorRange::new(21, 30)) && !cache.touches(SectorRange::new(22, 30))
+        );
         // Written anew as a whole, the first is dead: its space is free, as it is the oldest.
         cache.append(8, 10);
         assert_eq!(cache.used(), (2, 8 + 10));

@@ -9,6 +9,7 @@
 
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
+use super::super::sector_range::SectorRange;
 use super::{Activity, IDLE, ShingledFront};
 use crate::Port;
 use raidlab_kernel::Time;
@@ -43,7 +44,7 @@ impl ShingledFront {
         let (op, on) = match merge.step {
             Step::ReadRecord(number) => {
                 let record = self.records[number];
-                (MediaOp::Read, (record.at, record.sectors))
+                (MediaOp::Read, SectorRange::long(record.at, record.sectors))
             }
             Step::ReadBand => (MediaOp::Read, self.range(model, &merge)),
             Step::WriteBand | Step::Done => (MediaOp::Write, self.range(model, &merge)),
@@ -61,8 +62,8 @@ impl ShingledFront {
         self.work(port, Activity::Merge);
     }
 
-    fn range(&self, model: &Model, merge: &Merge) -> (u64, u64) {
-        (merge.lbn + model.first_band, merge.end - merge.lbn)
+    fn range(&self, model: &Model, merge: &Merge) -> SectorRange {
+        SectorRange::long(merge.lbn + model.first_band, merge.end - merge.lbn)
     }
 
     /// What a stream has left of its band, else the band of the log's oldest record.
@@ -70,10 +71,10 @@ impl ShingledFront {
         let size = model.shingled.as_ref()?.band_sectors();
         let rest = self.writes.rest_of_open_band();
         let band = match rest {
-            Some((lbn, _)) => lbn / size,
+            Some(left) => left.lbn / size,
             None => self.media.oldest_band()?,
         };
-        let (lbn, end) = rest.unwrap_or((band * size, (band + 1) * size));
+        let SectorRange { lbn, end } = rest.unwrap_or(SectorRange::long(band * size, size));
         if rest.is_some() {
             self.writes.close();
         }

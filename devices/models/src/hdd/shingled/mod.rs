@@ -19,6 +19,7 @@ use super::media_op::MediaOp;
 use super::model::Model;
 use super::params::{LinkFrontParams, SECTOR_BYTES, ShingledParams};
 use super::scheduler::Queue;
+use super::sector_range::SectorRange;
 use crate::Port;
 use media_cache::{MediaCache, Piece};
 use merge::Merge;
@@ -129,12 +130,11 @@ impl ShingledFront {
         let overhead = self.overhead[usize::from(op != Op::Read)];
         let served = self.firmware.serve(now, overhead);
         record.charge_stay(Part::Queue, Part::Overhead, served);
-        let lbn = record.offset / SECTOR_BYTES;
-        let end = (record.offset + record.bytes).div_ceil(SECTOR_BYTES);
-        debug_assert!(end <= model.sectors, "{op:?} beyond the drive's end");
+        let range = SectorRange::around(record.range());
+        debug_assert!(range.end <= model.sectors, "{op:?} beyond the drive's end");
         match op {
-            Op::Read if lbn < end => self.read(model, port, io, (lbn, end), served.end),
-            Op::Write if lbn < end => self.write(model, port, io, (lbn, end), served.end),
+            Op::Read if !range.is_empty() => self.read(model, port, io, range, served.end),
+            Op::Write if !range.is_empty() => self.write(model, port, io, range, served.end),
             Op::Flush => self.flush(model, port, io, served.end),
             _ => port.done(io, served.end, Nanos::ZERO),
         }
@@ -158,13 +158,13 @@ impl ShingledFront {
         self.merge_when_idle(model, port);
     }
 
-    /// Moves the arm to physical sector `at` and passes `sectors`, from when it is free on.
+    /// Moves the arm to physical sectors and passes them, from when it is free on.
     fn sweep(
         &mut self,
         model: &Model,
         now: Time,
         op: MediaOp,
-        (at, sectors): (u64, u64),
+        SectorRange { lbn: at, end }: SectorRange,
     ) -> (Time, Access, Sweep) {
         let start = self.free.max(now);
         // A head that goes on where it stands reaches the next track in time, thanks to the skew.
@@ -181,12 +181,12 @@ impl ShingledFront {
             late,
         };
         let (mut sweep, access) = Sweep::new(model, self.arm, &movement);
-        let done = sweep.end_of(model, at + sectors - 1);
+        let done = sweep.end_of(model, end - 1);
         self.counts.seek += access.seek;
         self.counts.rotation += access.rotation;
         self.counts.accesses += 1;
         self.busy += done.since(start);
-        (self.arm, self.at, self.free) = (sweep.arm(), at + sectors, done);
+        (self.arm, self.at, self.free) = (sweep.arm(), end, done);
         (start, access, sweep)
     }
 
@@ -204,7 +204,7 @@ impl ShingledFront {
             match std::mem::replace(&mut self.activity, Activity::Idle) {
                 Activity::Read(reading) => self.has_read(model, port, reading),
                 Activity::ReadPieces { lbn, end } => {
-                    self.buffer.keep(lbn, end);
+                    self.buffer.keep(SectorRange { lbn, end });
                 }
                 Activity::Write => self.has_written(model, port),
                 Activity::Merge => self.has_merged(),

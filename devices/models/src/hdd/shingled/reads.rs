@@ -6,6 +6,7 @@ use super::super::mechanics::Sweep;
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
 use super::super::scheduler::Waiting;
+use super::super::sector_range::SectorRange;
 use super::{Activity, ShingledFront};
 use crate::Port;
 use raidlab_io::{IoId, Part};
@@ -27,16 +28,17 @@ impl ShingledFront {
         model: &Model,
         port: &mut P,
         io: IoId,
-        (lbn, end): (u64, u64),
+        range: SectorRange,
         ready: Time,
     ) {
+        let SectorRange { lbn, end } = range;
         self.counts.reads += 1;
-        if self.writes.hold(lbn, end) {
+        if self.writes.hold(range) {
             self.counts.read_hits += 1;
             return port.done(io, ready, Nanos::ZERO);
         }
         let mut missing = lbn;
-        match self.buffer.held(lbn, end) {
+        match self.buffer.held(range) {
             Held::Whole(segment) => {
                 self.counts.read_hits += 1;
                 self.buffer.touch(segment, MediaOp::Read);
@@ -57,7 +59,7 @@ impl ShingledFront {
                 return port.done(io, at, lead);
             }
         }
-        let place = self.place_of(model, lbn, end);
+        let place = self.place_of(model, range);
         self.queue.push(Waiting {
             io,
             place,
@@ -68,10 +70,10 @@ impl ShingledFront {
     }
 
     /// Where a read begins, with its logical sector.
-    fn place_of(&mut self, model: &Model, lbn: u64, end: u64) -> Place {
-        (self.media).locate(lbn, end, model.first_band, &mut self.pieces);
+    fn place_of(&mut self, model: &Model, range: SectorRange) -> Place {
+        (self.media).locate(range, model.first_band, &mut self.pieces);
         let mut place = model.geometry.place(self.pieces[0].at);
-        place.lbn = lbn;
+        place.lbn = range.lbn;
         place
     }
 
@@ -87,16 +89,20 @@ impl ShingledFront {
         self.free = self.free.max(waiting.ready);
         let end = waiting.place.lbn + u64::from(waiting.sectors);
         // What is in the buffer need not be read again; what was written meanwhile has moved.
-        let lbn = match self.buffer.held(waiting.place.lbn, end) {
+        let lbn = match self.buffer.held(SectorRange::new(waiting.place.lbn, end)) {
             Held::UpTo(sector) => sector,
             _ => waiting.place.lbn,
         };
-        (self.media).locate(lbn, end, model.first_band, &mut self.pieces);
+        (self.media).locate(
+            SectorRange::new(lbn, end),
+            model.first_band,
+            &mut self.pieces,
+        );
         let mut lead = Nanos::ZERO;
         let mut sweep = None;
         for number in 0..self.pieces.len() {
             let piece = self.pieces[number];
-            let on = (piece.at, piece.sectors);
+            let on = SectorRange::long(piece.at, piece.sectors);
             let (start, access, passed) = self.sweep(model, port.now(), MediaOp::Read, on);
             let begin = start + access.total();
             let record = port.io(waiting.io);
@@ -120,16 +126,16 @@ impl ShingledFront {
         };
         let continues = self.queue.is_empty() && self.buffer.ending_at(lbn).is_some();
         let limit = match continues {
-            true => self.limit_of_stream(model, lbn, end),
+            true => self.limit_of_stream(model, SectorRange { lbn, end }),
             false => end,
         };
         self.read_up_to(model, port, reading, limit);
     }
 
     /// How far the head reads on after a stream's sectors before `end`: over those at home.
-    fn limit_of_stream(&self, model: &Model, lbn: u64, end: u64) -> u64 {
+    fn limit_of_stream(&self, model: &Model, SectorRange { lbn, end }: SectorRange) -> u64 {
         let limit = read_ahead_limit(model, lbn, end);
-        match limit > end && !self.media.touches(end, limit) {
+        match limit > end && !self.media.touches(SectorRange::new(end, limit)) {
             true => limit,
             false => end,
         }
@@ -156,12 +162,12 @@ impl ShingledFront {
 
     /// The sectors of a reading have passed. A stream that took them has the next ones read.
     pub(super) fn has_read<P: Port>(&mut self, model: &Model, port: &mut P, reading: Reading) {
-        self.buffer.keep(reading.lbn, reading.end);
+        self.buffer.keep(SectorRange::new(reading.lbn, reading.end));
         let others = !self.queue.is_empty() || self.writes.are_waiting();
         if !reading.wanted || others {
             return;
         }
-        let limit = self.limit_of_stream(model, reading.end, reading.end);
+        let limit = self.limit_of_stream(model, SectorRange::new(reading.end, reading.end));
         if limit > reading.end {
             let next = Reading {
                 lbn: reading.end,

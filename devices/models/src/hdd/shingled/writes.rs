@@ -3,10 +3,10 @@
 
 use super::super::media_op::MediaOp;
 use super::super::model::Model;
-use super::super::params::SECTOR_BYTES;
+use super::super::sector_range::SectorRange;
 use super::{Activity, Piece, ShingledFront};
 use crate::Port;
-use raidlab_io::{ByteRange, IoId, Part};
+use raidlab_io::{IoId, Part};
 use raidlab_kernel::{Nanos, Time};
 use std::collections::VecDeque;
 
@@ -73,16 +73,16 @@ impl Writes {
         !self.pending.is_empty()
     }
 
-    /// True if one write in memory has all sectors from `lbn` to before `end`.
-    pub(super) fn hold(&self, lbn: u64, end: u64) -> bool {
+    /// True if one write in memory has all of these sectors.
+    pub(super) fn hold(&self, SectorRange { lbn, end }: SectorRange) -> bool {
         let mut pending = self.pending.iter();
         pending.any(|write| write.lbn <= lbn && end <= write.end)
     }
 
     /// The sectors of a band that a stream has begun and not written, if there are any.
-    pub(super) fn rest_of_open_band(&self) -> Option<(u64, u64)> {
+    pub(super) fn rest_of_open_band(&self) -> Option<SectorRange> {
         let open = self.open.filter(|open| open % self.band != 0)?;
-        Some((open, open.next_multiple_of(self.band)))
+        Some(SectorRange::new(open, open.next_multiple_of(self.band)))
     }
 
     /// The stream is over.
@@ -136,11 +136,12 @@ impl ShingledFront {
         model: &Model,
         port: &mut P,
         io: IoId,
-        (lbn, end): (u64, u64),
+        range: SectorRange,
         ready: Time,
     ) {
+        let SectorRange { lbn, end } = range;
         self.counts.writes += 1;
-        self.buffer.forget(lbn, end, None);
+        self.buffer.forget(range, None);
         let writes = &mut self.writes;
         let held = Pending {
             lbn,
@@ -199,9 +200,11 @@ impl ShingledFront {
             end = write.end;
             self.take(end, lbn + model.first_band);
         }
-        self.media.cover(lbn, end);
+        let written = SectorRange { lbn, end };
+        self.media.cover(written);
         self.writes.open = Some(end);
-        self.pass_over(model, port, (lbn + model.first_band, end - lbn));
+        let on = SectorRange::long(lbn + model.first_band, written.sectors());
+        self.pass_over(model, port, on);
     }
 
     /// Appends writes to the log as long as they fit behind each other.
@@ -225,7 +228,7 @@ impl ShingledFront {
         if end == 0 {
             return self.merge_for(model, port);
         }
-        self.pass_over(model, port, (from, end - from));
+        self.pass_over(model, port, SectorRange::new(from, end));
     }
 
     /// The arm is free for the first write, and that is ready.
@@ -252,13 +255,10 @@ impl ShingledFront {
     }
 
     /// The head passes over the physical sectors of all writes that were taken.
-    fn pass_over<P: Port>(&mut self, model: &Model, port: &mut P, on: (u64, u64)) {
+    fn pass_over<P: Port>(&mut self, model: &Model, port: &mut P, on: SectorRange) {
         let (start, access, _) = self.sweep(model, port.now(), MediaOp::Write, on);
         for &Piece { lbn, sectors, .. } in &self.pieces {
-            port.settles(
-                ByteRange::new(lbn * SECTOR_BYTES, sectors * SECTOR_BYTES),
-                self.free,
-            );
+            port.settles(SectorRange::long(lbn, sectors).bytes(), self.free);
         }
         for &io in &self.completed {
             let record = port.io(io);

@@ -10,6 +10,7 @@
 //! side, and reads and writes memory in long runs.
 
 use crate::ssd::map::layout::Layout;
+use crate::ssd::map::marks::Marks;
 use crate::ssd::map::overlay::{Changes, Overlay, UNCHANGED};
 use crate::ssd::map::slot::{Found, NONE};
 use crate::ssd::translation::shape::Shape;
@@ -47,7 +48,7 @@ pub(crate) struct Mapping {
     states: Vec<BlockState>,
     /// Of a rewritten block: the slot holds valid data. Of any other block: it no longer does,
     /// although the layout says so.
-    marks: Bits,
+    marks: Marks,
     layout: Layout,
     block_of: Divider,
 }
@@ -82,7 +83,7 @@ impl Serialize for Mapping {
         saved.serialize_field("blocks", &blocks)?;
         saved.serialize_field("rewritten", &rewritten)?;
         saved.serialize_field("homes", &homes)?;
-        saved.serialize_field("marks", &self.marks)?;
+        saved.serialize_field("marks", &self.marks.all(|slot| self.has_layout(slot)))?;
         saved.serialize_field("layout", &self.layout)?;
         saved.end()
     }
@@ -112,7 +113,7 @@ impl SavedMapping {
         let mut map = Mapping::new(self.units, blocks, per_block, self.layout);
         let forward = self.forward.restore(homes, slots - 1 + BIAS);
         map.forward = forward.ok_or("its map goes beyond the drive")?;
-        map.marks = self.marks;
+        map.marks = Marks::from(self.marks);
         map.states.fill(BlockState::Marked);
         let homes = self.homes.chunks_exact(per_block as usize);
         for (block, homes) in self.rewritten.into_iter().zip(homes) {
@@ -133,7 +134,7 @@ impl Mapping {
             forward: Overlay::new(layout.homes(units), slots as u32 - 1 + BIAS),
             reverse: vec![0; slots],
             states: vec![BlockState::AsLaid; blocks as usize],
-            marks: Bits::new(slots),
+            marks: Marks::new(slots),
             layout,
             block_of: Divider::new(per_block),
         }
@@ -187,7 +188,7 @@ impl Mapping {
         if laid.slot != NONE {
             match self.states[self.block_of.quotient(laid.slot) as usize] {
                 BlockState::AsLaid => return laid,
-                BlockState::Marked if !self.marks.get(laid.slot) => return laid,
+                BlockState::Marked if !self.marks.is_gone(laid.slot) => return laid,
                 BlockState::Marked | BlockState::Rewritten => {}
             }
         }
@@ -224,14 +225,14 @@ impl Mapping {
     /// Which of `count` slots of `block`, at most 64, from `first` on hold valid data.
     #[inline]
     pub(crate) fn valid(&self, block: u32, first: u32, count: u32) -> u64 {
-        let marked = self.marks.window(first, count);
-        if self.is_rewritten(block) {
-            return marked;
+        match (self.states[block as usize], self.layout.block(block)) {
+            (BlockState::Rewritten, _) => self.marks.valid(first, count),
+            (_, None) => 0,
+            (BlockState::AsLaid, Some(laid)) => laid.laid(self.block_of.split(first).1, count),
+            (BlockState::Marked, Some(laid)) => {
+                laid.laid(self.block_of.split(first).1, count) & !self.marks.gone(first, count)
+            }
         }
-        let laid = self.layout.block(block);
-        laid.map_or(0, |laid| {
-            laid.laid(self.block_of.split(first).1, count) & !marked
-        })
     }
 
     /// True if `slot` of `block` holds valid data.
@@ -280,7 +281,7 @@ impl Mapping {
             *there = home;
             self.forward.set(home, slot + BIAS);
         }
-        self.marks.set_range(first, homes.len() as u32);
+        self.marks.put(first, homes.len() as u32);
     }
 
     /// The data in `slot` of `block` are valid no longer.
@@ -292,11 +293,28 @@ impl Mapping {
     /// The data in the slots of `which` from `first` on are valid no longer.
     #[inline]
     fn change(&mut self, block: u32, first: u32, which: u64) {
-        self.marks.invert(first, which);
-        let state = &mut self.states[block as usize];
-        if *state == BlockState::AsLaid {
-            *state = BlockState::Marked;
+        match self.states[block as usize] {
+            BlockState::Rewritten => return self.marks.take(first, which),
+            BlockState::AsLaid => self.states[block as usize] = BlockState::Marked,
+            BlockState::Marked => {}
         }
+        if !self.marks.note(first, which) {
+            self.crowd(first, which);
+        }
+    }
+
+    /// As `change`, where marks are too many for a table of scattered ones.
+    #[cold]
+    fn crowd(&mut self, first: u32, which: u64) {
+        let mut bits = self.marks.all(|slot| self.has_layout(slot));
+        let new = (0..u64::BITS).filter(|at| which >> at & 1 == 1);
+        new.for_each(|at| bits.set(first + at));
+        self.marks = Marks::from(bits);
+    }
+
+    /// True if the layout says what is in a slot, but for its mark.
+    fn has_layout(&self, slot: u32) -> bool {
+        !self.is_rewritten(self.block_of.quotient(slot))
     }
 
     /// The unit with this home holds nothing from now on.
@@ -310,7 +328,7 @@ impl Mapping {
     pub(crate) fn rewrite(&mut self, block: u32) {
         if !self.is_rewritten(block) {
             let per_block = self.block_of.get();
-            self.marks.clear_range(block * per_block, per_block);
+            self.marks.begin(block * per_block, per_block);
             self.states[block as usize] = BlockState::Rewritten;
         }
     }

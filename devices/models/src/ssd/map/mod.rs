@@ -5,6 +5,7 @@ pub mod demand;
 pub mod layout;
 pub mod log_order;
 pub mod mapping;
+pub mod marks;
 pub mod overlay;
 mod scattered;
 pub mod slot;

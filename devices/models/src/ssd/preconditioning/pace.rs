@@ -20,6 +20,8 @@ const SHORTEST: usize = 2;
 const CORRELATED: usize = 7;
 /// Windows that a scatter is of, at the least.
 const WINDOWS: usize = 16;
+/// Independent ends that a scatter is of, at the least.
+const LEAST_ENDS: f64 = 8.0;
 
 /// The host's units, and those that were moved for them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -34,10 +36,22 @@ pub(crate) struct Pace {
     /// Units of the host in a piece; 0 before a load that settles.
     each: u64,
     pieces: VecDeque<Piece>,
-    /// What the next 1, 2, 4 ... victims free at the end of each piece.
-    ahead: VecDeque<Box<[u32]>>,
+    /// Searches for an end, one from the end of each piece on: blocks of the host's that each has
+    /// tried. The oldest is the first.
+    searches: VecDeque<u32>,
+    /// What the next 1, 2, 4 ... victims free where these searches end.
+    ends: VecDeque<End>,
     open: Piece,
     before: Piece,
+}
+
+/// A place where the history could have ended.
+#[derive(Clone, Debug)]
+struct End {
+    /// Units that the next 1, 2, 4 ... victims free.
+    freed: Box<[u32]>,
+    /// Searches that end here.
+    found: usize,
 }
 
 /// How far write amplification differs between histories.
@@ -50,16 +64,31 @@ pub struct PastScatter {
 }
 
 impl PastScatter {
-    /// Of successive logarithms that are alike over `alike` pieces; a run has `followers` of them.
-    fn of(logarithms: &[f64], alike: usize, followers: f64) -> PastScatter {
-        let count = logarithms.len() as f64;
-        let mean = logarithms.iter().sum::<f64>() / count;
-        let squares: f64 = logarithms.iter().map(|x| (x - mean) * (x - mean)).sum();
-        let independent = KEPT as f64 / alike.max(CORRELATED) as f64;
-        let variance = squares / count * independent / (independent - 1.0);
+    /// Of logarithms and how many pieces each stands for, of which successive ones are alike over
+    /// `alike` pieces; at most `most` are independent, and a run has `followers` of them.
+    ///
+    /// Where few of them make most of the variance it is known with fewer degrees: those of a sum of
+    /// squares of unequal parts (Satterthwaite, 1946), `3 (Σ v)² / Σ v² - 2` where each part `v` has
+    /// one degree itself, as the mean of `v²` is then three times its variance's square.
+    fn of(logarithms: &[(f64, f64)], alike: usize, most: f64, followers: f64) -> PastScatter {
+        let count: f64 = logarithms.iter().map(|(_, pieces)| pieces).sum();
+        let mean = logarithms.iter().map(|(x, pieces)| x * pieces).sum::<f64>() / count;
+        let independent = (count / alike as f64).min(most);
+        let (mut squares, mut of_parts, mut part, mut long) = (0.0, 0.0, 0.0, 0.0);
+        for (x, pieces) in logarithms {
+            part += (x - mean) * (x - mean) * pieces;
+            long += pieces;
+            if long >= alike as f64 {
+                squares += part;
+                of_parts += part * part;
+                (part, long) = (0.0, 0.0);
+            }
+        }
+        let unequal = 3.0 * squares * squares / of_parts.max(f64::MIN_POSITIVE) - 2.0;
+        let variance = (squares + part) / count * independent / (independent - 1.0);
         PastScatter {
             deviation: (variance / followers).sqrt(),
-            degrees: independent - 1.0,
+            degrees: unequal.clamp(1.0, independent - 1.0),
         }
     }
 }
@@ -86,8 +115,13 @@ impl Pace {
         };
     }
 
-    /// Counts have come so far; `ahead` gives what the next 1, 2, 4 ... victims free.
-    pub(super) fn look(&mut self, counts: Counts, ahead: impl FnOnce() -> Box<[u32]>) {
+    /// Units of the host until the piece is over; none are kept of a load that does not settle.
+    pub(super) fn left_of_piece(&self) -> Option<u64> {
+        (self.each > 0).then(|| self.each.saturating_sub(self.open.host).max(1))
+    }
+
+    /// Counts have come so far.
+    pub(super) fn look(&mut self, counts: Counts) {
         if self.each == 0 {
             return;
         }
@@ -97,10 +131,33 @@ impl Pace {
         if self.open.host >= self.each {
             if self.pieces.len() == KEPT {
                 self.pieces.pop_front();
-                self.ahead.pop_front();
             }
-            self.ahead.push_back(ahead());
             self.pieces.push_back(std::mem::take(&mut self.open));
+            self.searches.push_back(0);
+        }
+    }
+
+    /// A block of the host's is full: searches for which that is the end are over. `ends` says so of
+    /// one that has tried this number of blocks, `freed` what the next 1, 2, 4 ... victims free.
+    pub(super) fn block_is_full(
+        &mut self,
+        ends: impl Fn(u32) -> bool,
+        freed: impl FnOnce() -> Box<[u32]>,
+    ) {
+        self.searches.iter_mut().for_each(|tried| *tried += 1);
+        let found = self.searches.iter().filter(|&&tried| ends(tried)).count();
+        if found == 0 {
+            return;
+        }
+        self.searches.drain(..found);
+        let freed = freed();
+        self.ends.push_back(End { freed, found });
+        let kept: usize = self.ends.iter().map(|end| end.found).sum();
+        if let Some(oldest) = self.ends.front_mut().filter(|_| kept > KEPT) {
+            oldest.found = oldest.found.saturating_sub(kept - KEPT);
+            if oldest.found == 0 {
+                self.ends.pop_front();
+            }
         }
     }
 
@@ -130,35 +187,40 @@ impl Pace {
         let longest = KEPT / WINDOWS;
         let length = (wanted.ceil() as usize).clamp(SHORTEST, longest);
         let pieces: Vec<Piece> = self.pieces.iter().copied().collect();
+        let each = KEPT as f64 / (KEPT + 1 - length) as f64;
         let windows = pieces.windows(length).map(|window| {
             let host: u64 = window.iter().map(|piece| piece.host).sum();
             let moved: u64 = window.iter().map(|piece| piece.moved).sum();
-            (1.0 + moved as f64 / host as f64).ln()
+            ((1.0 + moved as f64 / host as f64).ln(), each)
         });
-        let windows: Vec<f64> = windows.collect();
+        let windows: Vec<(f64, f64)> = windows.collect();
         let followers = (wanted / longest as f64).max(1.0);
-        PastScatter::of(&windows, length, followers)
+        PastScatter::of(&windows, length.max(CORRELATED), f64::INFINITY, followers)
     }
 
     /// The scatter of the victims that make room for `units`; none beyond those that were looked at.
     ///
     /// k victims of n units make room for the f that are no longer valid: `ln(k n / f)` differs as
-    /// `ln f` does.
+    /// `ln f` does. A history does not end anywhere, but where the host's and collection's blocks are
+    /// full, and there victims differ more than on average; so only such places count.
     fn scatter_ahead(&self, units: f64) -> Option<PastScatter> {
-        let lengths = self.ahead.iter().map(|freed| freed.len()).min()?;
+        let lengths = self.ends.iter().map(|end| end.freed.len()).min()?;
+        let count: f64 = self.ends.iter().map(|end| end.found as f64).sum();
         let mean = |at: usize| {
-            let freed = self.ahead.iter().map(|freed| f64::from(freed[at]));
-            freed.sum::<f64>() / self.ahead.len() as f64
+            let freed = |end: &End| f64::from(end.freed[at]) * end.found as f64;
+            self.ends.iter().map(freed).sum::<f64>() / count
         };
         let at = (0..lengths).find(|&at| mean(at) >= units)?;
         let before = at.saturating_sub(1);
         let part = (units - mean(before)) / (mean(at) - mean(before)).max(1.0);
-        let logarithms = self.ahead.iter().map(|freed| {
-            let [less, more] = [before, at].map(|at| f64::from(freed[at]));
-            (less + part.max(0.0) * (more - less)).max(1.0).ln()
+        let logarithms = self.ends.iter().map(|end| {
+            let [less, more] = [before, at].map(|at| f64::from(end.freed[at]));
+            let freed = less + part.max(0.0) * (more - less);
+            (freed.max(1.0).ln(), end.found as f64)
         });
-        let logarithms: Vec<f64> = logarithms.collect();
-        Some(PastScatter::of(&logarithms, CORRELATED, 1.0))
+        let logarithms: Vec<(f64, f64)> = logarithms.collect();
+        let most = logarithms.len() as f64;
+        (most >= LEAST_ENDS).then(|| PastScatter::of(&logarithms, CORRELATED, most, 1.0))
     }
 }
 
@@ -174,7 +236,7 @@ mod tests {
         for piece in 0..256 {
             counts.host += 10;
             counts.moved += if piece / 16 % 2 == 0 { 10 } else { 20 };
-            pace.look(counts, Box::default);
+            pace.look(counts);
         }
         pace
     }
@@ -188,6 +250,42 @@ mod tests {
         assert!((found.deviation - 0.2027).abs() < 0.012, "{found:?}");
         assert!((found.degrees - 35.57).abs() < 0.01, "{found:?}");
         assert_eq!(alternating().scatter(20.0), alternating().scatter(5.0));
+    }
+
+    /// By hand: around a mean of 0 the squares are 15 times 1 and once 225. Their sum is 240, so the
+    /// variance is 240 / 15; 3 * 240² / (225² + 15) - 2 = 1.41 degrees, where 16 alike have 15.
+    #[test]
+    fn few_that_make_most_of_the_variance_are_few_degrees() {
+        let unequal: Vec<_> = (0..16)
+            .map(|at| (if at == 4 { 15.0 } else { -1.0 }, 1.0))
+            .collect();
+        let found = PastScatter::of(&unequal, 1, f64::INFINITY, 1.0);
+        assert!((found.deviation - 4.0).abs() < 1e-12, "{found:?}");
+        assert!((found.degrees - 1.412).abs() < 0.001, "{found:?}");
+        let alike: Vec<_> = (0..16).map(|at| (f64::from(at % 2), 1.0)).collect();
+        let found = PastScatter::of(&alike, 1, f64::INFINITY, 1.0);
+        assert!((found.degrees - 15.0).abs() < 1e-12, "{found:?}");
+    }
+
+    /// Two pieces end a block apart, and each search takes three blocks: the first ends with block 2,
+    /// the second with block 3.
+    #[test]
+    fn each_piece_searches_for_an_end_of_its_own() {
+        let mut pace = Pace::of_rounds(1280);
+        let mut counts = Counts::default();
+        for block in 0..4 {
+            if block < 2 {
+                counts.host += 10;
+                pace.look(counts);
+            }
+            pace.block_is_full(|tried| tried >= 3, || Box::new([block]));
+        }
+        let found: Vec<_> = pace
+            .ends
+            .iter()
+            .map(|end| (end.freed[0], end.found))
+            .collect();
+        assert_eq!(found, [(2, 1), (3, 1)]);
     }
 
     /// Windows of four times sixteen pieces: half the deviation of sixteen.
@@ -206,7 +304,7 @@ mod tests {
         for _ in 0..256 {
             assert_eq!(still.scatter(10.0), None);
             counts.host += 10;
-            still.look(counts, Box::default);
+            still.look(counts);
         }
         assert_eq!(still.scatter(10.0), None);
     }

@@ -15,7 +15,7 @@ const MOST_ROUNDS: u64 = 24;
 /// Writes after which the tile no longer changes, however many are stated or however seldom a load
 /// writes an area; in spaces of the tile.
 const MOST_WRITES: u64 = 256;
-/// Blocks of the host's that may be filled to end where collection's block is full as well.
+/// Blocks of the host's that may be filled so, in a tile of any size.
 const MOST_BLOCKS_MORE: u32 = 64;
 /// Units after which it is asked whether to go on.
 const ASKED_AFTER: u64 = 1 << 14;
@@ -87,36 +87,33 @@ fn write(
 ) {
     let mut left = units;
     pace.resume(tile.counts());
-    let looked_after = match pace.piece_units() {
-        0 => ASKED_AFTER,
-        piece => piece.min(ASKED_AFTER),
-    };
     if let [only] = writers {
         // In whole blocks, so that the same is written however often it is looked at.
-        let piece = looked_after.next_multiple_of(only.area.block);
         let mut unasked = ASKED_AFTER;
         while left > 0 {
             if unasked >= ASKED_AFTER {
                 patience::ask();
                 unasked = 0;
             }
+            let piece = next_look(tile, pace).next_multiple_of(only.area.block);
             only.write(tile, left.min(piece), draws);
             unasked += piece;
             left = left.saturating_sub(piece);
-            pace.look(tile.counts(), || tile.freed_ahead());
+            look(tile, pace);
         }
         return;
     }
     let all = writers.iter().map(Writer::frequency).sum();
     let (mut unasked, mut unseen) = (0, 0);
+    let mut looked_after = next_look(tile, pace);
     while left > 0 {
         if unasked >= ASKED_AFTER {
             patience::ask();
             unasked = 0;
         }
         if unseen >= looked_after {
-            pace.look(tile.counts(), || tile.freed_ahead());
-            unseen = 0;
+            look(tile, pace);
+            (unseen, looked_after) = (0, next_look(tile, pace));
         }
         let mut drawn = draws.below(all);
         let next = writers.iter_mut().find(|writer| {
@@ -131,7 +128,24 @@ fn write(
         unseen += block;
         left = left.saturating_sub(block);
     }
-    pace.look(tile.counts(), || tile.freed_ahead());
+    look(tile, pace);
+}
+
+/// Units until the next look: the end of a piece, or of the host's block.
+fn next_look(tile: &Translation, pace: &Pace) -> u64 {
+    let Some(piece) = pace.left_of_piece() else {
+        return ASKED_AFTER;
+    };
+    let block = tile.space.room_for_host(tile.current_die());
+    piece.min(u64::from(block)).min(ASKED_AFTER)
+}
+
+/// Looks how far collection has come, and at places where the history could end.
+fn look(tile: &Translation, pace: &mut Pace) {
+    pace.look(tile.counts());
+    if pace.left_of_piece().is_some() && tile.space.at_block_boundary(tile.current_die()) {
+        pace.block_is_full(|tried| may_end(tile, tried), || tile.freed_ahead());
+    }
 }
 
 /// The least part of the units that one of the writers writes.
@@ -189,22 +203,31 @@ pub(super) fn settle(
     }
 }
 
+/// Blocks of the host's that may be filled to end where collection's block is full as well.
+fn most_tries(tile: &Translation) -> u32 {
+    (tile.space.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE)
+}
+
+/// Whether the tile may end where it is, when this number of the host's blocks have been tried: if
+/// collection's block is nearly full. The two blocks fill at independent rates, so the longer this
+/// takes the less full the second has to be.
+fn may_end(tile: &Translation, tried: u32) -> bool {
+    let most = most_tries(tile);
+    let allowed = tile.space.shape().units_per_block() * tried.min(most) / most;
+    tile.space.room_for_collection(tile.current_die()) <= allowed
+}
+
 /// Goes on until the host's block is full and collection's block nearly so. A block that is half
 /// full would be lost space in every tile but a die's first, and an easy victim there.
-///
-/// The two blocks fill at independent rates, so the longer this takes the less full the second has
-/// to be.
 fn end_with_full_blocks(tile: &mut Translation, round: &mut impl FnMut(&mut Translation, u64)) {
-    let most = (tile.space.shape().blocks_per_die / 2).min(MOST_BLOCKS_MORE);
-    for tried in 1..=most {
+    for tried in 1..=most_tries(tile) {
         for _ in 0..tile.space.shape().units_per_block() {
             if tile.space.at_block_boundary(tile.current_die()) {
                 break;
             }
             round(tile, 1);
         }
-        let allowed = tile.space.shape().units_per_block() * tried / most;
-        if tile.space.room_for_collection(tile.current_die()) <= allowed {
+        if may_end(tile, tried) {
             break;
         }
         round(tile, 1);

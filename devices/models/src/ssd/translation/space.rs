@@ -161,6 +161,16 @@ impl Space {
         frontier.block == NONE || frontier.next == self.block_of.get()
     }
 
+    /// Units that still fit into the block of a die that the host's data go to, or into the next one
+    /// where that is full.
+    pub(crate) fn room_for_host(&self, die: u32) -> u32 {
+        let frontier = self.dies[die as usize].frontiers[Origin::Host as usize];
+        match self.at_block_boundary(die) {
+            true => self.block_of.get(),
+            false => self.block_of.get() - frontier.next,
+        }
+    }
+
     /// Units that still fit into the block of a die that moved data go to.
     pub(crate) fn room_for_collection(&self, die: u32) -> u32 {
         let frontier = self.dies[die as usize].frontiers[Origin::Collection as usize];

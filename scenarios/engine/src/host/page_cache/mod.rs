@@ -14,7 +14,7 @@ mod read_ahead;
 use crate::host::page_cache::pages::{DIRTY, PRESENT, Pages, READING, WRITING};
 use crate::host::page_cache::read_ahead::{ReadAhead, Window};
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::plan::PageCacheParams;
 use crate::plan::WorkloadPlan;
@@ -176,8 +176,8 @@ impl PageCaches {
 
 /// What stands below a page cache.
 pub(crate) trait Below {
-    fn parts(&mut self) -> (&mut Path, &mut Loads);
-    fn path(&mut self) -> &mut Path;
+    fn parts(&mut self) -> (&mut IoPath, &mut Loads);
+    fn path(&mut self) -> &mut IoPath;
     fn loads(&mut self) -> &mut Loads;
     /// A thread enters a request; all that goes up at once is dealt with.
     fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time);

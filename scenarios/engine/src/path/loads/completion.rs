@@ -1,6 +1,6 @@
 //! A command's or a request's end: *complete*.
 
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{LoadsCall, Up};
 use crate::path::loads::Loads;
 use crate::path::loads::durable::is_synced;
@@ -18,7 +18,7 @@ const ERROR_PAUSE: Nanos = Nanos(1_000_000);
 impl Loads {
     /// A request is complete: the controller has a place for another one, the thread hears of it.
     #[inline]
-    pub(crate) fn complete(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn complete(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         path.inside.change(now, -1);
         let io = &path.ios[id];
         let array = &path.arrays[io.array];
@@ -52,7 +52,7 @@ impl Loads {
     }
 
     /// A flush is complete by another one of its array: no controller has had it.
-    pub(crate) fn flushed_beside(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn flushed_beside(&mut self, path: &mut IoPath, id: IoId, now: Time) {
         path.inside.change(now, -1);
         self.records.tally.stay += now - path.ios[id].entered;
         self.signal(path, id, now);
@@ -60,7 +60,7 @@ impl Loads {
 
     /// The thread of a complete request hears of it, or has to wait for a core.
     #[inline]
-    pub(crate) fn signal(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn signal(&mut self, path: &mut IoPath, id: IoId, now: Time) {
         let thread = match path.ios[id].owner.slot() {
             Some(slot) => path.slots[slot as usize].thread,
             None => self.threads.behind_no_slot(path, id),
@@ -72,7 +72,7 @@ impl Loads {
 
     /// The load thread processes an I/O that is complete.
     #[inline]
-    pub(crate) fn reap(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) {
+    pub(crate) fn reap(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) {
         let owner = path.ios[id].owner;
         let served = self.threads.host.complete(thread, now);
         let io = &mut path.ios[id];
@@ -113,12 +113,12 @@ impl Loads {
     }
 
     /// Threads that wait for a core take those that are free, with all that waits for them.
-    pub(crate) fn core_due(&mut self, path: &mut Path, now: Time) -> Up {
+    pub(crate) fn core_due(&mut self, path: &mut IoPath, now: Time) -> Up {
         self.threads.core_look = Time::NEVER;
         self.hand_over_cores(path, now)
     }
 
-    pub(crate) fn hand_over_cores(&mut self, path: &mut Path, now: Time) -> Up {
+    pub(crate) fn hand_over_cores(&mut self, path: &mut IoPath, now: Time) -> Up {
         while let Some(thread) = self.threads.host.hand_over(now) {
             let mark = path.agenda.mark();
             let up = self.work_off(path, thread, now);
@@ -133,7 +133,7 @@ impl Loads {
 
     /// A thread processes everything that waits for it, or one completion where it takes one at a
     /// time.
-    pub(crate) fn work_off(&mut self, path: &mut Path, thread: u32, now: Time) -> Up {
+    pub(crate) fn work_off(&mut self, path: &mut IoPath, thread: u32, now: Time) -> Up {
         while let Some(id) = self.threads.signalled[thread as usize].pop(&path.ios) {
             self.reap(path, id, thread, now);
             if let Some(next) = self.threads.signalled[thread as usize].front()
@@ -154,7 +154,7 @@ impl Loads {
     }
 
     /// A call into a page cache is done: it is recorded, and its place issues the next one.
-    pub(crate) fn call_done(&mut self, path: &mut Path, id: IoId, slot: u32, at: Time) {
+    pub(crate) fn call_done(&mut self, path: &mut IoPath, id: IoId, slot: u32, at: Time) {
         if self.records.noted < path.log.len() {
             self.records.note_log(path);
         }
@@ -168,7 +168,7 @@ impl Loads {
 
     /// The load thread counts a completed I/O and issues the next one of its slot.
     #[inline]
-    pub(crate) fn count_and_issue(&mut self, path: &mut Path, id: IoId, slot: u32, done: Time) {
+    pub(crate) fn count_and_issue(&mut self, path: &mut IoPath, id: IoId, slot: u32, done: Time) {
         let index = path.slots[slot as usize].workload;
         if self.records.noted < path.log.len() {
             self.records.note_log(path);

@@ -1,6 +1,6 @@
 //! Writes that are complete when they are durable, and what makes them so.
 
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
@@ -9,14 +9,14 @@ use raidlab_kernel::Time;
 
 /// True of a load's write that is to be durable.
 #[inline]
-pub(super) fn is_synced(loads: &Loads, path: &Path, id: IoId, slot: u32) -> bool {
+pub(super) fn is_synced(loads: &Loads, path: &IoPath, id: IoId, slot: u32) -> bool {
     let workload = path.slots[slot as usize].workload;
     let io = &path.ios[id];
     loads.records.workloads[workload as usize].syncs && io.op == Op::Write && !io.refused
 }
 
 /// A load's write is durable, or an outside caller's call is done.
-pub(crate) fn durable(loads: &mut Loads, path: &mut Path, id: IoId, at: Time) {
+pub(crate) fn durable(loads: &mut Loads, path: &mut IoPath, id: IoId, at: Time) {
     let owner = path.ios[id].owner;
     if let Some(slot) = owner.slot() {
         loads.count_and_issue(path, id, slot, at);
@@ -30,7 +30,7 @@ pub(crate) fn durable(loads: &mut Loads, path: &mut Path, id: IoId, at: Time) {
 
 impl Loads {
     /// A request is over that is recorded nowhere.
-    pub(crate) fn own_request_done(&mut self, path: &mut Path, id: IoId) {
+    pub(crate) fn own_request_done(&mut self, path: &mut IoPath, id: IoId) {
         self.records.tally.completed += 1;
         path.ios.release(id);
     }

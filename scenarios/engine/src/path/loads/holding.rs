@@ -1,7 +1,7 @@
 //! I/Os that are held before their thread takes them up: by the limits of their load, then until
 //! their load's share of the array lets them in.
 
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
 use crate::state::event::{Event, LoadsEvent};
@@ -13,7 +13,7 @@ use raidlab_kernel::Time;
 impl Loads {
     /// A place of a closed load asks for its next I/O.
     #[inline(never)]
-    pub(crate) fn issue_held(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {
+    pub(crate) fn issue_held(&mut self, path: &mut IoPath, slot: u32, now: Time) -> Up {
         if now > path.calendar.now() {
             // I/Os are held in the order of their times.
             path.calendar.push(now, Event::Issue(slot));
@@ -35,7 +35,7 @@ impl Loads {
     }
 
     /// An I/O goes in, or waits for tokens, or for its share; it is heard of again.
-    pub(crate) fn hold(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
+    pub(crate) fn hold(&mut self, path: &mut IoPath, id: IoId, index: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
         let limits = match self.records.workloads.get_mut(index as usize) {
             Some(load) => load.limits.as_deref_mut(),
@@ -58,7 +58,7 @@ impl Loads {
     }
 
     /// An I/O has its tokens.
-    pub(crate) fn released(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn released(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         let index = match path.ios[id].owner.into() {
             Owner::Slot(slot) => Some(path.slots[slot as usize].workload),
             Owner::Outside(number) => self.tenant_behind(number),
@@ -75,7 +75,13 @@ impl Loads {
     }
 
     /// An outside caller's I/O goes in, or is held as its tenant says.
-    pub(crate) fn take_outside(&mut self, path: &mut Path, id: IoId, number: u32, now: Time) -> Up {
+    pub(crate) fn take_outside(
+        &mut self,
+        path: &mut IoPath,
+        id: IoId,
+        number: u32,
+        now: Time,
+    ) -> Up {
         match self.tenant_behind(number) {
             Some(index) => self.hold(path, id, index, now),
             None => self
@@ -85,7 +91,7 @@ impl Loads {
     }
 
     /// An I/O goes in, or waits until its load's share lets it.
-    fn offer(&mut self, path: &mut Path, id: IoId, index: u32, now: Time) -> Up {
+    fn offer(&mut self, path: &mut IoPath, id: IoId, index: u32, now: Time) -> Up {
         let array = path.ios[id].array;
         if let Some(shares) = &mut self.shares[array]
             && !shares.offer(&mut path.ios, id, index)
@@ -100,7 +106,7 @@ impl Loads {
     }
 
     /// An I/O of the array's tenants is complete: others may go in.
-    pub(crate) fn leave_share(&mut self, path: &mut Path, id: IoId, index: u32, done: Time) {
+    pub(crate) fn leave_share(&mut self, path: &mut IoPath, id: IoId, index: u32, done: Time) {
         let array = path.ios[id].array;
         if let Some(shares) = &mut self.shares[array] {
             shares.leave(index);
@@ -112,13 +118,13 @@ impl Loads {
     }
 
     /// An I/O has its place.
-    pub(crate) fn granted(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn granted(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         path.ios[id].charge(Part::ShareWait, now);
         self.take_up(path, id, now)
     }
 
     /// The thread of an I/O that nothing holds takes it up.
-    fn take_up(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    fn take_up(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         let Some(slot) = path.ios[id].owner.slot() else {
             let number = path.ios[id].owner.outside_number();
             return self

@@ -1,6 +1,6 @@
 //! The power fails: what the loads had in flight is abandoned.
 
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::plan::Arrival;
 use crate::state::event::Event;
@@ -11,7 +11,7 @@ use raidlab_io::{Io, IoId, Mark};
 use raidlab_kernel::Time;
 
 impl Loads {
-    pub(crate) fn drop_requests(&mut self, path: &mut Path, back: Time, now: Time) {
+    pub(crate) fn drop_requests(&mut self, path: &mut IoPath, back: Time, now: Time) {
         self.records.note_log(path);
         let level = path.inside.level() as i64;
         path.inside.change(now, -level);
@@ -37,7 +37,7 @@ impl Loads {
     }
 
     /// The load goes on when the power is back; outside callers get their I/O back at once.
-    fn issue_again(&mut self, path: &mut Path, id: IoId, owner: Mark, back: Time, now: Time) {
+    fn issue_again(&mut self, path: &mut IoPath, id: IoId, owner: Mark, back: Time, now: Time) {
         match owner.into() {
             Owner::Outside(number) => {
                 path.ios[id].mark = now;

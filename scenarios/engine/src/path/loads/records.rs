@@ -1,7 +1,7 @@
 //! The loads with what is recorded of them: counts, meters, and when those that end are over.
 
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::loads::outside_record::OutsideRecord;
 use crate::state::arrivals::Arrivals;
 use crate::state::event::Event;
@@ -127,7 +127,7 @@ impl Records {
     }
 
     /// The record to which a request with this owner belongs, if there is one.
-    pub(crate) fn load_of(&self, path: &Path, owner: Mark, array: ArrayId) -> Option<usize> {
+    pub(crate) fn load_of(&self, path: &IoPath, owner: Mark, array: ArrayId) -> Option<usize> {
         match owner.into() {
             Owner::Slot(slot) => Some(path.slots[slot as usize].workload as usize),
             Owner::Outside(number) => {
@@ -148,7 +148,7 @@ impl Records {
 
     /// What the log says begins a period of every load's record.
     #[cold]
-    pub(crate) fn note_log(&mut self, path: &mut Path) {
+    pub(crate) fn note_log(&mut self, path: &mut IoPath) {
         for entry in &path.log.entries()[self.noted..] {
             for workload in &mut self.workloads {
                 workload.meter.begin_period(entry.at, &entry.what);
@@ -206,7 +206,7 @@ impl Records {
     #[inline(never)]
     pub(crate) fn trace_request_over(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         id: IoId,
         took: Option<Nanos>,
         index: u32,

@@ -1,7 +1,7 @@
 //! From a load thread to the controller: *issue* and *admit*.
 
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
 use crate::state::arrivals::Arrivals;
@@ -13,7 +13,7 @@ use raidlab_io::{Io, IoId, Mark};
 use raidlab_kernel::Time;
 
 impl Loads {
-    pub(crate) fn issue(&mut self, path: &mut Path, slot: u32, now: Time) -> Up {
+    pub(crate) fn issue(&mut self, path: &mut IoPath, slot: u32, now: Time) -> Up {
         let Slot {
             workload: index,
             thread,
@@ -32,7 +32,7 @@ impl Loads {
             .1
     }
 
-    pub(crate) fn arrive(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
+    pub(crate) fn arrive(&mut self, path: &mut IoPath, index: u32, now: Time) -> Up {
         let workload = &mut self.records.workloads[index as usize];
         let Some(arrivals) = &mut workload.arrivals else {
             return Up::None;
@@ -58,7 +58,7 @@ impl Loads {
 
     /// The next request of a trace, if there is one and it has a place.
     #[inline(never)]
-    fn arrive_traced(&mut self, path: &mut Path, index: u32, now: Time) -> Up {
+    fn arrive_traced(&mut self, path: &mut IoPath, index: u32, now: Time) -> Up {
         let workload = &mut self.records.workloads[index as usize];
         let Some(Arrivals::Traced(traced)) = &mut workload.arrivals else {
             return Up::None;
@@ -96,7 +96,7 @@ impl Loads {
 
     /// An open load's I/O is there.
     #[inline(always)]
-    fn arrived(&mut self, path: &mut Path, id: IoId, slot: u32, now: Time) -> Up {
+    fn arrived(&mut self, path: &mut IoPath, id: IoId, slot: u32, now: Time) -> Up {
         let Slot {
             workload, thread, ..
         } = path.slots[slot as usize];
@@ -106,7 +106,7 @@ impl Loads {
         self.threads.begin(path, id, thread, now)
     }
 
-    pub(crate) fn slot_of(&self, path: &Path, workload: u32, thread: u32) -> u32 {
+    pub(crate) fn slot_of(&self, path: &IoPath, workload: u32, thread: u32) -> u32 {
         let first = path.slots.partition_point(|slot| slot.workload < workload);
         first as u32 + thread
     }
@@ -116,7 +116,7 @@ impl Loads {
     #[inline]
     pub(crate) fn enter(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         request: Request,
         array: ArrayId,
         thread: u32,
@@ -132,7 +132,7 @@ impl Loads {
     #[inline]
     pub(crate) fn claim(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         request: Request,
         array: ArrayId,
         owner: Mark,

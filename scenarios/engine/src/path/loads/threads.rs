@@ -1,6 +1,6 @@
 //! The threads of the host: which core each has, and what waits for it.
 
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::event::{Event, LoadsEvent};
 use crate::state::owner::{Owner, OwnerOf};
@@ -63,7 +63,7 @@ impl Threads {
     /// The thread of a complete request hears of it now; false if the request waits for its thread,
     /// or for the thread to get a core.
     #[inline]
-    pub(super) fn hears(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> bool {
+    pub(super) fn hears(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) -> bool {
         let goes_on = |other: u32| self.reaping[other as usize];
         let has_core = self.host.may_complete(thread, now, goes_on);
         let waits = self.waits(path, id, thread, now);
@@ -83,13 +83,13 @@ impl Threads {
 
     /// Whether a completion has to wait until its thread has done what it is at.
     #[inline]
-    pub(crate) fn waits(&self, path: &Path, id: IoId, thread: u32, now: Time) -> bool {
+    pub(crate) fn waits(&self, path: &IoPath, id: IoId, thread: u32, now: Time) -> bool {
         (self.host.has_run_queues() || matches!(path.ios[id].owner.into(), Owner::Outside(_)))
             && (!self.signalled[thread as usize].is_empty() || self.host.free_at(thread) > now)
     }
 
     /// The thread looks for further completions when it has done what it is at.
-    pub(crate) fn look_again(&mut self, path: &mut Path, thread: u32, now: Time) {
+    pub(crate) fn look_again(&mut self, path: &mut IoPath, thread: u32, now: Time) {
         let looks = &mut self.reaping[thread as usize];
         if !*looks {
             *looks = true;
@@ -99,7 +99,7 @@ impl Threads {
     }
 
     /// A thread looks for completions; true if it works them off now.
-    pub(super) fn look(&mut self, path: &mut Path, thread: u32, now: Time) -> bool {
+    pub(super) fn look(&mut self, path: &mut IoPath, thread: u32, now: Time) -> bool {
         self.reaping[thread as usize] = false;
         if self.signalled[thread as usize].is_empty() {
             return false;
@@ -115,7 +115,7 @@ impl Threads {
     }
 
     /// One look is due at a time.
-    pub(crate) fn look_for_core(&mut self, path: &mut Path, now: Time) {
+    pub(crate) fn look_for_core(&mut self, path: &mut IoPath, now: Time) {
         if let Some(at) = self.host.next_look()
             && self.core_look == Time::NEVER
         {
@@ -125,7 +125,7 @@ impl Threads {
     }
 
     /// The thread that completes a request of an outside caller or of a page cache.
-    pub(crate) fn behind_no_slot(&self, path: &Path, id: IoId) -> u32 {
+    pub(crate) fn behind_no_slot(&self, path: &IoPath, id: IoId) -> u32 {
         let io = &path.ios[id];
         match io.owner.into() {
             Owner::Pages(command) => self.page_threads[command as usize],
@@ -153,7 +153,7 @@ impl Threads {
     }
 
     /// An open load's I/O gets its thread, or waits for it to get a core.
-    pub(crate) fn begin(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
+    pub(crate) fn begin(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) -> Up {
         if self.host.may_begin(thread, now) {
             self.hand_in(path, id, thread, now)
         } else {
@@ -167,7 +167,7 @@ impl Threads {
 
     /// Its thread spends CPU time on it and hands it in.
     #[inline(always)]
-    pub(crate) fn hand_in(&mut self, path: &mut Path, id: IoId, thread: u32, now: Time) -> Up {
+    pub(crate) fn hand_in(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) -> Up {
         let io = &mut path.ios[id];
         let served = self.host.submit(thread, io.op, io.bytes, now);
         io.charge_stay(Part::HostWait, Part::Host, served);

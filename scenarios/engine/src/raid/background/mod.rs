@@ -9,7 +9,7 @@ mod tasks;
 pub(crate) mod window;
 
 use crate::ids::{ArrayId, DriveId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::plan::Plan;
 use crate::raid::background::task::Task;
 use crate::raid::background::tasks::{Progress, Tasks};
@@ -64,7 +64,7 @@ impl Background {
     pub(crate) fn end_tasks(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         now: Time,
         ends: impl Fn(Task) -> bool,
@@ -90,7 +90,7 @@ impl Background {
     }
 
     /// No task of an array goes on: it is offline. They stay as far as they are.
-    pub(crate) fn give_up(&self, stripes: &Stripes, path: &mut Path, array: ArrayId, now: Time) {
+    pub(crate) fn give_up(&self, stripes: &Stripes, path: &mut IoPath, array: ArrayId, now: Time) {
         for task in &self.tasks(array).by_urgency {
             task.log_given_up(stripes, path, array, now);
         }
@@ -101,7 +101,7 @@ impl Background {
     pub(crate) fn start_task(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         task: Task,
         now: Time,
@@ -157,7 +157,7 @@ impl Background {
     }
 
     /// The task behind an array's first one is no longer active: what it has begun does not count.
-    fn suspend(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
+    fn suspend(&mut self, stripes: &mut Stripes, path: &mut IoPath, array: ArrayId, now: Time) {
         let second = self.tasks(array).by_urgency.get(1);
         if !second.is_some_and(|task| task.began.is_some() && !task.suspended) {
             return;
@@ -183,7 +183,7 @@ impl Background {
     pub(crate) fn go_on(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         now: Time,
     ) {
@@ -223,7 +223,7 @@ impl Background {
         self.begin_step(stripes, path, array, now);
     }
 
-    fn finish_task(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
+    fn finish_task(&mut self, stripes: &mut Stripes, path: &mut IoPath, array: ArrayId, now: Time) {
         let done = self.tasks_mut(array).by_urgency.remove(0);
         stripes
             .state_mut()
@@ -283,7 +283,7 @@ impl Background {
     }
 
     /// The power is back: the tasks of all arrays go on.
-    pub(crate) fn power_back(&mut self, stripes: &Stripes, path: &mut Path, now: Time) {
+    pub(crate) fn power_back(&mut self, stripes: &Stripes, path: &mut IoPath, now: Time) {
         for tasks in &mut self.of_array {
             tasks.schedule_step(stripes, path, now);
         }
@@ -291,7 +291,7 @@ impl Background {
 }
 
 /// What the log says of sectors that a drive which has been filled does not give.
-fn left_unreadable(stripes: &Stripes, path: &Path, array: ArrayId, drive: DriveId) -> String {
+fn left_unreadable(stripes: &Stripes, path: &IoPath, array: ArrayId, drive: DriveId) -> String {
     let geometry = stripes.state().volume(array).geometry();
     let end = geometry.rows() * geometry.unit();
     let left = path.drives[drive]

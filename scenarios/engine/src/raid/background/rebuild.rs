@@ -2,7 +2,7 @@
 //! that replaces a spare.
 
 use crate::ids::{ArrayId, DriveId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::background::Background;
 use crate::raid::background::task::Task;
 use crate::raid::jobs::Stripes;
@@ -14,7 +14,7 @@ impl Background {
     pub(crate) fn rebuild_on_spare(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         member: u32,
         now: Time,
@@ -43,7 +43,7 @@ impl Background {
     pub(crate) fn be_spare(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         drive: DriveId,
         now: Time,
@@ -69,7 +69,7 @@ impl Background {
     pub(crate) fn rebuild(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         member: u32,
         now: Time,
@@ -101,7 +101,7 @@ impl Background {
     pub(crate) fn come_home(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         (array, member): (ArrayId, u32),
         drive: DriveId,
         now: Time,

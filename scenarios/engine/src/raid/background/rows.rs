@@ -10,7 +10,7 @@
 use crate::ids::{ArrayId, JobId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::BackgroundCall;
 use crate::raid::background::Background;
 use crate::raid::background::task::Task;
@@ -25,7 +25,7 @@ impl Background {
     pub(super) fn begin_step(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         now: Time,
     ) {
@@ -50,7 +50,7 @@ impl Background {
     fn begin_rows(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         rows: u32,
         now: Time,
@@ -62,7 +62,7 @@ impl Background {
     pub(crate) fn begin_each(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         rows: u32,
         now: Time,
@@ -78,7 +78,7 @@ impl Background {
         }
     }
 
-    fn begin_row(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
+    fn begin_row(&mut self, stripes: &mut Stripes, path: &mut IoPath, array: ArrayId, now: Time) {
         let Some(first) = self.tasks_mut(array).first_mut() else {
             return;
         };
@@ -110,7 +110,7 @@ impl Background {
     pub(crate) fn step_row(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         job: JobId,
         now: Time,
     ) {
@@ -121,7 +121,7 @@ impl Background {
     }
 
     /// A row is in memory: the drives it came from are free for another one.
-    fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
+    fn has_been_read(&mut self, stripes: &mut Stripes, path: &mut IoPath, index: JobId, now: Time) {
         let job = &stripes.state().jobs()[index];
         let (array, task) = (job.array(), job.work().task());
         let first = self.tasks_mut(array).first_mut();
@@ -133,7 +133,7 @@ impl Background {
 
     /// Rows that have been read are followed by as many others while the host wants nothing, as far
     /// as the limit of rows in progress allows.
-    fn follow(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, now: Time) {
+    fn follow(&mut self, stripes: &mut Stripes, path: &mut IoPath, array: ArrayId, now: Time) {
         let busy = path.in_work_for(array) > 0;
         self.follow_on(stripes, path, array, busy, now);
     }
@@ -141,7 +141,7 @@ impl Background {
     pub(crate) fn follow_on(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         busy: bool,
         now: Time,
@@ -173,7 +173,7 @@ impl Background {
 
     /// A row job has everything it wants in memory: it goes to the drive that wants it, and what could not
     /// be read back to where it was.
-    fn write_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
+    fn write_row(&mut self, stripes: &mut Stripes, path: &mut IoPath, index: JobId, now: Time) {
         let mark = path.agenda.mark();
         self.has_been_read(stripes, path, index, now);
         if path.agenda.rose(mark) {
@@ -187,7 +187,7 @@ impl Background {
     pub(crate) fn row_read(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         now: Time,
     ) {
@@ -217,7 +217,7 @@ impl Background {
     /// A row is done. It holds its lock until all before it are in their place: only then does what
     /// it brought count, and writes know of it. One of a task that is gone or suspended does not
     /// count any more, nor do those that waited for it.
-    fn finish_row(&mut self, stripes: &mut Stripes, path: &mut Path, index: JobId, now: Time) {
+    fn finish_row(&mut self, stripes: &mut Stripes, path: &mut IoPath, index: JobId, now: Time) {
         let job = &stripes.state().jobs()[index];
         let (array, task) = (job.array(), job.work().task());
         let tasks = self.tasks_mut(array);
@@ -232,7 +232,7 @@ impl Background {
     pub(crate) fn put_rows(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         current: bool,
         now: Time,
@@ -262,7 +262,7 @@ impl Background {
     pub(crate) fn rows_done(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         current: bool,
         now: Time,
@@ -280,7 +280,13 @@ impl Background {
 
     /// A row of the first task is in its place, with what it has brought. What it could not bring is
     /// unreadable there.
-    fn take_over(&mut self, stripes: &mut Stripes, path: &mut Path, array: ArrayId, index: JobId) {
+    fn take_over(
+        &mut self,
+        stripes: &mut Stripes,
+        path: &mut IoPath,
+        array: ArrayId,
+        index: JobId,
+    ) {
         let row = stripes.state().jobs()[index].work().row();
         if let (Some(drive), Some(row)) = (self.tasks(array).filled_by(stripes, index), row) {
             let offset = row * stripes.state().volume(array).geometry().unit();
@@ -316,7 +322,7 @@ impl Background {
 /// A job for a unit of a member.
 fn unit_job(
     stripes: &mut Stripes,
-    path: &mut Path,
+    path: &mut IoPath,
     array: ArrayId,
     task: u32,
     (member, row): (u32, u64),
@@ -343,7 +349,7 @@ fn unit_job(
 /// A job that looks through a group.
 fn group_job(
     stripes: &mut Stripes,
-    path: &mut Path,
+    path: &mut IoPath,
     array: ArrayId,
     check: Check,
     now: Time,

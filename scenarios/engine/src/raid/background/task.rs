@@ -1,7 +1,7 @@
 //! A task in the background of an array: what it does, what it is called, how many rows it has.
 
 use crate::ids::{ArrayId, DriveId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::Stripes;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
 use crate::state::slowest::Beside;
@@ -76,7 +76,7 @@ impl Task {
     }
 
     /// The drive or the array that a task of an array is about.
-    pub(super) fn subject(self, stripes: &Stripes, path: &Path, array: ArrayId) -> String {
+    pub(super) fn subject(self, stripes: &Stripes, path: &IoPath, array: ArrayId) -> String {
         let drive = match self {
             Task::Rebuild { member } => stripes.state().volume(array).places().of(member).drive(),
             Task::Copyback { to, .. } => to,
@@ -86,7 +86,7 @@ impl Task {
     }
 
     /// What a task of an array is called in the log.
-    pub(super) fn name(self, stripes: &Stripes, path: &Path, array: ArrayId) -> String {
+    pub(super) fn name(self, stripes: &Stripes, path: &IoPath, array: ArrayId) -> String {
         let drive = |drive: DriveId| &path.drives[drive].name;
         let name = &path.arrays[array].name;
         match self {

@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, DriveId, JobId};
 use crate::layout::Place;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::plan::{ArrayPlan, Plan};
 use crate::raid::background::task::Task;
 use crate::raid::background::window::Rows;
@@ -51,7 +51,7 @@ impl Progress {
     pub(super) fn log_given_up(
         &self,
         stripes: &Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         now: Time,
     ) {
@@ -217,7 +217,7 @@ impl Tasks {
 
     /// No row of the first task is in progress: it leaves the drives to the host, or is
     /// done.
-    pub(super) fn pause(&mut self, stripes: &Stripes, path: &mut Path, now: Time) {
+    pub(super) fn pause(&mut self, stripes: &Stripes, path: &mut IoPath, now: Time) {
         if let Some(task) = self.by_urgency.first() {
             let done = task.row >= task.task.rows(stripes, self.array);
             let pause = task.stint.pause(self.share, self.pace, now);
@@ -226,7 +226,7 @@ impl Tasks {
     }
 
     /// The background of the array runs its next step at `at`.
-    pub(super) fn schedule_step(&mut self, stripes: &Stripes, path: &mut Path, at: Time) {
+    pub(super) fn schedule_step(&mut self, stripes: &Stripes, path: &mut IoPath, at: Time) {
         if let Some(volume) = stripes.state().volumes().get(self.array) {
             let idle = self.next_step == Time::NEVER && self.in_flight == 0 && !volume.is_offline();
             if idle && !self.by_urgency.is_empty() {

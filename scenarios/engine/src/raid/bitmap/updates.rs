@@ -1,7 +1,7 @@
 //! Updates of the bitmap on the members, and the writes that wait for them.
 
 use crate::ids::{ArrayId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::JobCall;
 use crate::raid::bitmap::{Bitmap, Update};
 use crate::raid::jobs::{Phase, Stripes, Work};
@@ -14,7 +14,7 @@ use raidlab_kernel::Time;
 const PAGE: u64 = 4096;
 
 /// A write comes to an array: true if it waits for its bits to be set on the members.
-pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time) -> bool {
+pub(crate) fn waits(stripes: &mut Stripes, path: &mut IoPath, id: IoId, now: Time) -> bool {
     let (array, offset, bytes) = (path.ios[id].array, path.ios[id].offset, path.ios[id].bytes);
     let volume = stripes.state_mut().volume_mut(array);
     if volume.bitmap().is_none() {
@@ -52,7 +52,7 @@ pub(crate) fn waits(stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time)
     waits
 }
 
-fn begin(stripes: &mut Stripes, path: &mut Path, array: ArrayId, update: Update, now: Time) {
+fn begin(stripes: &mut Stripes, path: &mut IoPath, array: ArrayId, update: Update, now: Time) {
     let job = stripes
         .state_mut()
         .new_job(path, Io::NONE, array, 0, Work::Bitmap(update), now);
@@ -63,7 +63,7 @@ fn begin(stripes: &mut Stripes, path: &mut Path, array: ArrayId, update: Update,
 /// without volatile caches it only writes.
 pub(crate) fn step(
     stripes: &mut Stripes,
-    path: &mut Path,
+    path: &mut IoPath,
     index: JobId,
     update: Update,
     now: Time,
@@ -98,7 +98,7 @@ pub(crate) fn step(
 }
 
 /// An update is done: those it served go on, and the next one begins if it is wanted.
-fn finish(stripes: &mut Stripes, path: &mut Path, job: JobId, update: Update, now: Time) {
+fn finish(stripes: &mut Stripes, path: &mut IoPath, job: JobId, update: Update, now: Time) {
     let (array, io) = (
         stripes.state().jobs()[job].array(),
         stripes.state().jobs()[job].io(),
@@ -126,7 +126,7 @@ fn finish(stripes: &mut Stripes, path: &mut Path, job: JobId, update: Update, no
 }
 
 /// Writes that wait in a queue have their bits set: how many.
-fn go_on(path: &mut Path, queue: &mut Queue, now: Time) -> i64 {
+fn go_on(path: &mut IoPath, queue: &mut Queue, now: Time) -> i64 {
     let mut gone = 0;
     while let Some(id) = queue.pop(&path.ios) {
         gone += 1;

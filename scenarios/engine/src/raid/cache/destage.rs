@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::{Extent, join};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::CacheCall;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::{ControllerMemory, Lane};
@@ -21,7 +21,7 @@ impl ControllerCache {
     pub(crate) fn destage(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         controller: ControllerId,
         now: Time,
     ) {
@@ -67,7 +67,7 @@ impl ControllerCache {
     fn start_destage(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         (controller, array): (ControllerId, ArrayId),
         (group, number): (u32, u64),
         now: Time,
@@ -120,7 +120,7 @@ impl ControllerCache {
     pub(crate) fn finish_destage(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         destage: Destage,
         now: Time,
@@ -146,7 +146,7 @@ impl ControllerCache {
     pub(crate) fn destaged(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         group: u32,
         full: bool,
@@ -186,7 +186,7 @@ impl ControllerCache {
     pub(crate) fn flush_and_destage(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         controller: ControllerId,
         now: Time,
     ) {
@@ -198,7 +198,7 @@ impl ControllerCache {
     pub(crate) fn flush_due(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         controller: ControllerId,
         now: Time,
     ) {

@@ -1,7 +1,7 @@
 //! A controller's cache in the engine: who shares it, what it may do, what it has done.
 
 use crate::ids::{ArrayId, ControllerId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::plan::{CachePlan, PolicyPlan, ReadAhead, WritePolicy};
 use crate::raid::cache::streams::Streams;
 use crate::raid::redirect::Redirect;
@@ -307,7 +307,7 @@ impl Memories {
     }
 
     /// Sees to it that dirty data go out in time.
-    pub(super) fn arm_flush(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
+    pub(super) fn arm_flush(&mut self, path: &mut IoPath, controller: ControllerId, now: Time) {
         if let Some(memory) = self.get_mut(controller) {
             if !memory.flush.armed {
                 memory.flush.armed = true;

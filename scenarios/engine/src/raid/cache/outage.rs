@@ -1,7 +1,7 @@
 //! The power fails: what a controller's cache holds survives, or is lost.
 
 use crate::ids::{ArrayId, ControllerId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::cache::ControllerCache;
 use crate::raid::cache::memory::Memories;
 use crate::raid::jobs::{Stripes, Work};
@@ -17,7 +17,7 @@ impl ControllerCache {
     }
 
     /// Groups that were leaving stay where the cache survives, but for those of preserved jobs.
-    pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &Path, preserved: &[JobId]) {
+    pub(crate) fn end_destages(&mut self, stripes: &Stripes, path: &IoPath, preserved: &[JobId]) {
         let jobs = stripes.state().jobs();
         for index in jobs.ids().filter(|index| !preserved.contains(index)) {
             if jobs[index].is_aborted() {
@@ -36,7 +36,7 @@ impl ControllerCache {
     }
 
     /// Requests that wait for room in a cache are taken out.
-    pub(crate) fn drop_waiting(&mut self, path: &mut Path, controller: ControllerId) {
+    pub(crate) fn drop_waiting(&mut self, path: &mut IoPath, controller: ControllerId) {
         if let Some(memory) = self.memories.get_mut(controller) {
             while let Some(id) = memory.waiting.pop(&path.ios) {
                 path.ios[id].pending = 1;
@@ -48,7 +48,7 @@ impl ControllerCache {
     pub(crate) fn sweep(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         controller: ControllerId,
         now: Time,
     ) {

@@ -1,7 +1,7 @@
 //! Read-ahead: which reads belong to sequential streams, and what to read before it is asked.
 
 use crate::ids::{ArrayId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{CacheCall, Up};
 use crate::plan::ReadAhead;
 use crate::raid::cache::ControllerCache;
@@ -29,7 +29,7 @@ impl ControllerCache {
     pub(crate) fn read_ahead(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         range: ByteRange,
         now: Time,
@@ -57,7 +57,7 @@ impl ControllerCache {
     pub(crate) fn read_on(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         stream: u32,
         now: Time,
@@ -89,7 +89,7 @@ impl ControllerCache {
     pub(crate) fn fill(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         range: ByteRange,
         now: Time,
@@ -135,7 +135,7 @@ impl ControllerCache {
     pub(crate) fn finish_fill(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         fill: Fill,
         now: Time,
@@ -181,7 +181,7 @@ impl ControllerCache {
     }
 
     /// Those who waited for what has come into the cache last go on, one by one.
-    pub(crate) fn wake_readers(&mut self, stripes: &mut Stripes, path: &mut Path, now: Time) {
+    pub(crate) fn wake_readers(&mut self, stripes: &mut Stripes, path: &mut IoPath, now: Time) {
         while let Some(came) = self.readers.last_mut() {
             let (refused, controller) = (came.refused, came.controller);
             let Some(reader) = came.readers.pop(&path.ios) else {

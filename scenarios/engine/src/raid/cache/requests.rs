@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::layout::Role;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{CacheCall, Up};
 use crate::plan::{ReadAhead, WritePolicy};
 use crate::raid::cache::ControllerCache;
@@ -22,7 +22,7 @@ fn pages_at_most(bytes: u64, line: u64) -> u64 {
 impl ControllerCache {
     /// Asks for the memory in which a request will be looked up, and for what its drive will need
     /// of its map if it is a read, as most are not in the cache.
-    pub(crate) fn prefetch_tables(&self, stripes: &Stripes, path: &Path, id: IoId) {
+    pub(crate) fn prefetch_tables(&self, stripes: &Stripes, path: &IoPath, id: IoId) {
         let io = &path.ios[id];
         let Some(cached) = self.memories.cached(stripes, io.array) else {
             return;
@@ -68,7 +68,7 @@ impl ControllerCache {
     }
 
     /// Whether a write goes into the cache: by its array's policy, and if it is not too large.
-    fn goes_back(&self, stripes: &Stripes, path: &Path, id: IoId) -> bool {
+    fn goes_back(&self, stripes: &Stripes, path: &IoPath, id: IoId) -> bool {
         let io = &path.ios[id];
         let Some(Cached {
             caching, memory, ..
@@ -81,7 +81,7 @@ impl ControllerCache {
     }
 
     /// What a read finds in the cache, over all its lines.
-    pub(crate) fn look_up(&mut self, stripes: &Stripes, path: &mut Path, id: IoId) -> Found {
+    pub(crate) fn look_up(&mut self, stripes: &Stripes, path: &mut IoPath, id: IoId) -> Found {
         let io = &path.ios[id];
         let Some(Cached {
             caching, memory, ..
@@ -110,7 +110,7 @@ impl ControllerCache {
     pub(crate) fn read_through(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         id: IoId,
         now: Time,
     ) -> Up {
@@ -169,7 +169,7 @@ impl ControllerCache {
     pub(crate) fn asked(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         id: IoId,
         job: Option<JobId>,
         now: Time,
@@ -187,8 +187,8 @@ impl ControllerCache {
     }
 
     /// Sectors that the cache has are newer than what comes from the drives.
-    fn overlay(&mut self, stripes: &Stripes, path: &mut Path, id: IoId) {
-        let Path { ios, integrity, .. } = path;
+    fn overlay(&mut self, stripes: &Stripes, path: &mut IoPath, id: IoId) {
+        let IoPath { ios, integrity, .. } = path;
         let (io, Some(integrity)) = (&ios[id], integrity) else {
             return;
         };
@@ -219,7 +219,7 @@ impl ControllerCache {
     pub(crate) fn read_drives(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         id: IoId,
         now: Time,
     ) {
@@ -234,7 +234,7 @@ impl ControllerCache {
     pub(crate) fn write_on(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         id: IoId,
         now: Time,
     ) -> Up {
@@ -271,7 +271,7 @@ impl ControllerCache {
     pub(super) fn move_range(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         (array, range): (ArrayId, ByteRange),
         now: Time,
@@ -285,7 +285,7 @@ impl ControllerCache {
         }
     }
 
-    fn write_drives(&mut self, stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time) {
+    fn write_drives(&mut self, stripes: &mut Stripes, path: &mut IoPath, id: IoId, now: Time) {
         let io = &mut path.ios[id];
         io.stage = Stage::Working;
         let (array, offset, bytes) = (io.array, io.offset, io.bytes);
@@ -297,7 +297,7 @@ impl ControllerCache {
     }
 
     /// Puts a write into the cache; false if there is no room for it now.
-    fn put_in_cache(&mut self, stripes: &Stripes, path: &mut Path, id: IoId) -> bool {
+    fn put_in_cache(&mut self, stripes: &Stripes, path: &mut IoPath, id: IoId) -> bool {
         let io = &path.ios[id];
         let Some(mut cached) = self.memories.cached_mut(stripes, io.array) else {
             return false;
@@ -320,7 +320,7 @@ impl ControllerCache {
     }
 
     /// A write is in the cache: acknowledged.
-    fn written_back(&mut self, path: &mut Path, controller: ControllerId, id: IoId) -> Up {
+    fn written_back(&mut self, path: &mut IoPath, controller: ControllerId, id: IoId) -> Up {
         let io = &mut path.ios[id];
         io.stage = Stage::Done;
         io.moved = io.bytes;
@@ -328,13 +328,13 @@ impl ControllerCache {
         Up::Complete(id)
     }
 
-    fn write_around(&mut self, stripes: &mut Stripes, path: &mut Path, id: IoId, now: Time) {
+    fn write_around(&mut self, stripes: &mut Stripes, path: &mut IoPath, id: IoId, now: Time) {
         self.forget(stripes, path, id);
         self.write_drives(stripes, path, id, now);
     }
 
     /// What the cache has of a written range is out of date.
-    pub(crate) fn forget(&mut self, stripes: &Stripes, path: &mut Path, id: IoId) {
+    pub(crate) fn forget(&mut self, stripes: &Stripes, path: &mut IoPath, id: IoId) {
         let io = &path.ios[id];
         if let Some(Cached {
             caching, memory, ..
@@ -350,7 +350,7 @@ impl ControllerCache {
     pub(crate) fn admit_waiting(
         &mut self,
         stripes: &mut Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         controller: ControllerId,
         now: Time,
     ) {
@@ -389,7 +389,7 @@ impl ControllerCache {
 
     /// Older data of a write's range that are not on the drives go out next. False if the cache
     /// holds none.
-    fn send_older_data(&mut self, stripes: &Stripes, path: &mut Path, id: IoId) -> bool {
+    fn send_older_data(&mut self, stripes: &Stripes, path: &mut IoPath, id: IoId) -> bool {
         let io = &path.ios[id];
         let Some(cached) = self.memories.cached_mut(stripes, io.array) else {
             return false;

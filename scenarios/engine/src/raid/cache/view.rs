@@ -1,7 +1,7 @@
 //! An array together with the controller's cache that serves it.
 
 use crate::ids::ArrayId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::cache::memory::{Caching, ControllerMemory, Memories};
 use crate::raid::jobs::Stripes;
 use crate::raid::redirect::{Redirect, Redirects};
@@ -126,7 +126,7 @@ impl Memories {
     pub(crate) fn save(
         &mut self,
         stripes: &Stripes,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         range: ByteRange,
         now: Time,

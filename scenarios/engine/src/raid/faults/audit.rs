@@ -2,7 +2,7 @@
 
 use crate::ids::ArrayId;
 use crate::integrity::DataReport;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::faults::content::Content;
 use raidlab_models::SECTOR;
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 impl Raid {
     /// The figures of data integrity, if the run followed the data.
-    pub(crate) fn data_report(&mut self, path: &mut Path) -> Option<DataReport> {
+    pub(crate) fn data_report(&mut self, path: &mut IoPath) -> Option<DataReport> {
         let mut report = path.integrity.as_ref()?.report;
         let mut lacking = BTreeSet::new();
         for array in path.arrays.ids() {
@@ -71,7 +71,12 @@ impl Raid {
     }
 
     /// What a read of a sector would get now; None if it would be refused.
-    pub(crate) fn readable(&mut self, path: &mut Path, array: ArrayId, offset: u64) -> Option<u64> {
+    pub(crate) fn readable(
+        &mut self,
+        path: &mut IoPath,
+        array: ArrayId,
+        offset: u64,
+    ) -> Option<u64> {
         if self.stripes.state().volume(array).is_offline() {
             return None;
         }

@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, DriveId};
 use crate::integrity::OnDrives;
 use crate::layout::{Place, Role, galois};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::Stripes;
 use crate::raid::volume::Volume;
 use raidlab_io::ByteRange;
@@ -13,12 +13,12 @@ use std::collections::BTreeSet;
 /// What drives hold, as it lies there now.
 #[derive(Clone, Copy)]
 pub(super) struct Content<'a> {
-    path: &'a Path,
+    path: &'a IoPath,
     stripes: &'a Stripes,
 }
 
 impl<'a> Content<'a> {
-    pub(super) fn new(path: &'a Path, stripes: &'a Stripes) -> Content<'a> {
+    pub(super) fn new(path: &'a IoPath, stripes: &'a Stripes) -> Content<'a> {
         Content { path, stripes }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::ids::DriveId;
 use crate::integrity::LostFrom;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::faults::content::Content;
 use raidlab_models::SECTOR;
@@ -14,7 +14,7 @@ impl Raid {
     /// acknowledged.
     pub(crate) fn count_losses_of_drives(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         older: &[(DriveId, Vec<u64>)],
     ) {
         let mut places = BTreeSet::new();

@@ -1,7 +1,7 @@
 //! A drive's content is lost to its array: it has failed, or another one stands in its place.
 
 use crate::ids::{ArrayId, DriveId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::background::task::Task;
 use crate::state::log::{EventKind, TaskKind, TaskPhase};
@@ -11,7 +11,7 @@ impl Raid {
     /// The content of a drive is lost to its array; gives the array and its place there.
     pub(crate) fn lose(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         drive: DriveId,
         now: Time,
     ) -> Option<(ArrayId, u32)> {
@@ -60,7 +60,7 @@ impl Raid {
     /// A spare takes the (array, member) of a drive that has failed, if enough is left.
     pub(crate) fn replace_by_spare(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         (array, member): (ArrayId, u32),
         now: Time,
     ) {
@@ -79,7 +79,7 @@ impl Raid {
     /// copied back; and where a spare has failed, it is the spare.
     pub(crate) fn fill(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         drive: DriveId,
         lost: Option<(ArrayId, u32)>,
         now: Time,

@@ -5,7 +5,7 @@
 
 use crate::ids::{ArrayId, ControllerId, JobId};
 use crate::integrity::LostFrom;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::Raid;
 use crate::raid::faults::content::Content;
 use crate::raid::volume::Volume;
@@ -16,7 +16,7 @@ use raidlab_kernel::Time;
 impl Raid {
     /// Writes in flight to a drive get there in part. A drive to which a spare is being copied
     /// may then lack what the spare has: the copy goes on from there.
-    pub(crate) fn tear_writes(&mut self, path: &mut Path) {
+    pub(crate) fn tear_writes(&mut self, path: &mut IoPath) {
         for id in path.ios.ids().collect::<Vec<_>>() {
             let io = &path.ios[id];
             let command = io.parent != Io::NONE && job_of(io).is_none();
@@ -39,7 +39,7 @@ impl Raid {
 
     /// The power has failed and is back at `back`. Gives the jobs that were writing, and whose data
     /// a battery or flash preserves.
-    pub(crate) fn begin_outage(&mut self, path: &Path, back: Time, now: Time) -> Vec<JobId> {
+    pub(crate) fn begin_outage(&mut self, path: &IoPath, back: Time, now: Time) -> Vec<JobId> {
         self.cache.power_fails(back.since(now));
         let memories = self.memories();
         let preserved = |array: ArrayId| {
@@ -50,7 +50,7 @@ impl Raid {
     }
 
     /// Jobs end, but for those that are preserved.
-    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[JobId], now: Time) {
+    pub(crate) fn drop_jobs(&mut self, path: &mut IoPath, preserved: &[JobId], now: Time) {
         self.background.power_fails();
         self.cache.end_destages(&self.stripes, path, preserved);
         self.stripes.drop_jobs(path, preserved, now);
@@ -59,7 +59,7 @@ impl Raid {
 
     /// What caches hold is dirty data where it survives, and lost elsewhere: acknowledged writes that
     /// were nowhere else are gone. True if any survives.
-    pub(crate) fn lose_caches(&mut self, path: &mut Path) -> bool {
+    pub(crate) fn lose_caches(&mut self, path: &mut IoPath) -> bool {
         for controller in path.controllers.ids() {
             let lost = self.cache.memories_mut().lose(controller);
             if path.integrity.is_none() {
@@ -77,7 +77,7 @@ impl Raid {
     }
 
     /// Waiting requests are taken out of queues; those without an event to come are released.
-    pub(crate) fn empty_queues(&mut self, path: &mut Path, now: Time) {
+    pub(crate) fn empty_queues(&mut self, path: &mut IoPath, now: Time) {
         let volumes = self.stripes.state_mut().volumes_mut().iter_mut();
         for bitmap in volumes.flatten().filter_map(Volume::bitmap_mut) {
             bitmap.power_fails(&mut path.ios, now);
@@ -107,14 +107,14 @@ impl Raid {
     }
 
     /// The writes of a preserved job are done again.
-    pub(crate) fn write_again(&mut self, path: &mut Path, job: JobId, now: Time) {
+    pub(crate) fn write_again(&mut self, path: &mut IoPath, job: JobId, now: Time) {
         let io = self.stripes.state().jobs()[job].io();
         path.ios[io].charge(Part::Raid, now);
         self.stripes.write_phase(path, job, now);
     }
 
     /// All that waits in a controller's cache goes out.
-    pub(crate) fn sweep(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
+    pub(crate) fn sweep(&mut self, path: &mut IoPath, controller: ControllerId, now: Time) {
         self.cache.sweep(&mut self.stripes, path, controller, now);
     }
 
@@ -124,18 +124,18 @@ impl Raid {
     }
 
     /// Requests that wait for room in a controller's cache go on.
-    pub(crate) fn admit_waiting(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
+    pub(crate) fn admit_waiting(&mut self, path: &mut IoPath, controller: ControllerId, now: Time) {
         self.cache
             .admit_waiting(&mut self.stripes, path, controller, now);
     }
 
     /// A controller starts destages.
-    pub(crate) fn destage(&mut self, path: &mut Path, controller: ControllerId, now: Time) {
+    pub(crate) fn destage(&mut self, path: &mut IoPath, controller: ControllerId, now: Time) {
         self.cache.destage(&mut self.stripes, path, controller, now);
     }
 
     /// The tasks of all arrays go on.
-    pub(crate) fn tasks_go_on(&mut self, path: &mut Path, now: Time) {
+    pub(crate) fn tasks_go_on(&mut self, path: &mut IoPath, now: Time) {
         self.background.power_back(&self.stripes, path, now);
     }
 }

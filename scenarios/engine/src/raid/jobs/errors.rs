@@ -3,7 +3,7 @@
 
 use crate::ids::JobId;
 use crate::layout::{Role, Run, WriteStrategy};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::Stripes;
 use crate::state::owner::job_of;
@@ -13,7 +13,7 @@ use raidlab_kernel::Time;
 
 impl Stripes {
     /// A command comes back: true if its error has been taken care of, false if it is as any.
-    pub(crate) fn examine(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
+    pub(crate) fn examine(&mut self, path: &mut IoPath, id: IoId, now: Time) -> bool {
         let io = &path.ios[id];
         let (drive, op, range, parent) = (io.drive, io.op, io.range(), io.parent);
         let health = &path.drives[drive].health;
@@ -46,7 +46,7 @@ impl Stripes {
 
     /// A read that failed is done again, from another copy or by computing, and the sectors that could not
     /// be read are repaired meanwhile; the time it has taken stays on the account.
-    fn read_elsewhere(&mut self, path: &mut Path, id: IoId, parent: IoId, now: Time) {
+    fn read_elsewhere(&mut self, path: &mut IoPath, id: IoId, parent: IoId, now: Time) {
         let io = path.ios[id].clone();
         path.ios.release(id);
         let array = match job_of(&path.ios[parent]) {
@@ -80,7 +80,7 @@ impl Stripes {
     }
 
     /// A job's reads met an error: what it knows is out of date, it plans anew.
-    pub(crate) fn plan_again(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn plan_again(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &mut self.state.jobs[index];
         job.flags.again = false;
         job.phase = Phase::Plan;

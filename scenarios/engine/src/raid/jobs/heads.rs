@@ -6,7 +6,7 @@
 //! Linux 4.1 there are 256 of them unless `stripe_cache_size` says otherwise; later ones grow.
 
 use crate::ids::{ArrayId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::lock::pages;
 use crate::raid::jobs::state::StripeState;
 use crate::raid::jobs::table::{Room, Waiters};
@@ -89,7 +89,7 @@ impl StripeCaches {
     }
 
     /// A job gives its stripes of the cache away: those that wait for them enter.
-    pub fn give(&mut self, state: &mut StripeState, path: &mut Path, index: JobId, now: Time) {
+    pub fn give(&mut self, state: &mut StripeState, path: &mut IoPath, index: JobId, now: Time) {
         if state.jobs[index].room == Room::None {
             return;
         }

@@ -11,7 +11,7 @@
 
 use crate::ids::JobId;
 use crate::layout::{Extent, join as join_extents};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::lock::{Locks, pages};
 use crate::raid::jobs::state::StripeState;
 use crate::raid::jobs::table::{Company, Job, Jobs, Phase};
@@ -22,7 +22,7 @@ use raidlab_kernel::Time;
 
 impl Locks {
     /// A write joins one that is about the same pages of its stripe; false if none takes it in.
-    pub fn join(&self, state: &mut StripeState, path: &mut Path, index: JobId) -> bool {
+    pub fn join(&self, state: &mut StripeState, path: &mut IoPath, index: JobId) -> bool {
         let StripeState { volumes, jobs, .. } = state;
         let Some(other) = self.in_the_way(jobs, volumes, index) else {
             return false;
@@ -60,7 +60,7 @@ impl Jobs {
     }
 
     /// A job begins to write: its time from here on is that of the writes that have joined it, too.
-    pub(super) fn begin_to_write(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(super) fn begin_to_write(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         if self[index].company == Company::Alone {
             return;
         }
@@ -76,7 +76,7 @@ impl Jobs {
     /// time now. None if none is left.
     pub(super) fn next_joined(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         now: Time,
     ) -> Option<JobId> {

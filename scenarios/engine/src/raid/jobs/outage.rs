@@ -1,7 +1,7 @@
 //! The power fails: jobs end, but for writes that a battery or flash preserves.
 
 use crate::ids::JobId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::table::{LockState, Wakeup};
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_io::{Io, Op};
@@ -9,7 +9,7 @@ use raidlab_kernel::Time;
 
 impl Stripes {
     /// Jobs end, but for those that are preserved.
-    pub(crate) fn drop_jobs(&mut self, path: &mut Path, preserved: &[JobId], now: Time) {
+    pub(crate) fn drop_jobs(&mut self, path: &mut IoPath, preserved: &[JobId], now: Time) {
         self.locks.clear();
         self.turns.clear();
         self.heads.clear();
@@ -39,7 +39,7 @@ impl Stripes {
     }
 
     /// A job whose writes will be done again has nobody who waits for it any more.
-    fn preserve_job(&mut self, path: &mut Path, index: JobId, now: Time) {
+    fn preserve_job(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         // A line that was being written back is dirty again, and may be newer.
         let older = self
             .state

@@ -6,7 +6,7 @@
 
 use crate::ids::ArrayId;
 use crate::layout::Extent;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::Time;
@@ -15,7 +15,7 @@ impl Stripes {
     /// Writes a range of an array below `parent`.
     pub(super) fn write_pages(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         range: ByteRange,

@@ -1,7 +1,7 @@
 //! What a job's records say of who stands above it.
 
 use crate::ids::JobId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::Work;
 use crate::raid::jobs::table::Jobs;
 use crate::state::owner::job_of;
@@ -28,7 +28,7 @@ impl Jobs {
     /// True of three kinds: commands of the controller's own work, for which no request waits; the
     /// copies that it writes of a request's data; and data that it has computed and writes back.
     #[inline]
-    pub(super) fn is_from_memory(&self, path: &Path, parent: IoId, op: Op) -> bool {
+    pub(super) fn is_from_memory(&self, path: &IoPath, parent: IoId, op: Op) -> bool {
         if parent == Io::NONE {
             return false;
         }

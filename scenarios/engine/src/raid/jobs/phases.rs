@@ -3,7 +3,7 @@
 use crate::ids::JobId;
 use crate::integrity::commands::Target;
 use crate::layout::{Role, Run, Transfer, WriteStrategy};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::JobCall;
 use crate::raid::jobs::plan::{compares, is_unwanted, is_whole};
 use crate::raid::jobs::prefetch::prefetch_transfers;
@@ -15,7 +15,7 @@ use raidlab_kernel::Time;
 
 impl Stripes {
     /// The job has its stripe for itself: choose the write strategy; firmware for all its commands.
-    pub(crate) fn plan_job(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn plan_job(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let Job {
             array, io, work, ..
         } = self.state.jobs[index];
@@ -74,7 +74,7 @@ impl Stripes {
     }
 
     /// More is lost than the parities can make good: nothing is read or written.
-    fn give_up(&mut self, path: &mut Path, index: JobId, now: Time) {
+    fn give_up(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &mut self.state.jobs[index];
         job.flags.refused = true;
         job.phase = Phase::Finish;
@@ -86,7 +86,7 @@ impl Stripes {
         self.step_job(path, index, now);
     }
 
-    pub(crate) fn read_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn read_phase(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &self.state.jobs[index];
         let volume = self.state.volumes.of(job.array);
         if job.planned != volume.places().changes() {
@@ -107,7 +107,7 @@ impl Stripes {
     }
 
     /// New data that need no parity leave the controller's memory, once for each copy.
-    fn leave_memory(&mut self, path: &mut Path, index: JobId, now: Time) {
+    fn leave_memory(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &self.state.jobs[index];
         let (array, id) = (&path.arrays[job.array], job.io);
         let through = !array.straight || array.mirrors;
@@ -123,7 +123,7 @@ impl Stripes {
     }
 
     /// Everything needed is in memory: the parity engine takes it in.
-    pub(crate) fn compute_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn compute_phase(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         if self.turns.waits(&mut self.state, path, index, now) {
             return;
         }
@@ -175,7 +175,7 @@ impl Stripes {
 
     /// Writes have joined a job since it planned its reads, which are back: true if it has to read
     /// more.
-    fn reads_on(&mut self, path: &mut Path, index: JobId, now: Time) -> bool {
+    fn reads_on(&mut self, path: &mut IoPath, index: JobId, now: Time) -> bool {
         let job = &mut self.state.jobs[index];
         let volume = self.state.volumes.of(job.array);
         job.plans();
@@ -191,7 +191,7 @@ impl Stripes {
         more
     }
 
-    pub(crate) fn write_phase(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn write_phase(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         self.state.jobs.set_phase(index, Phase::Finish);
         self.state.jobs.begin_to_write(path, index, now);
         if !self.state.jobs.repair(index).lost.is_empty() {
@@ -200,7 +200,7 @@ impl Stripes {
         self.send_all(path, index, Op::Write, now);
     }
 
-    fn send_all(&mut self, path: &mut Path, index: JobId, op: Op, now: Time) {
+    fn send_all(&mut self, path: &mut IoPath, index: JobId, op: Op, now: Time) {
         let (io, array, stripe) = {
             let job = &self.state.jobs[index];
             (job.io, job.array, job.stripe)
@@ -227,7 +227,7 @@ impl Stripes {
     }
 
     /// A member's unit from any copy.
-    fn read_row(&mut self, path: &mut Path, index: JobId, role: Role, now: Time) {
+    fn read_row(&mut self, path: &mut IoPath, index: JobId, role: Role, now: Time) {
         let job = &self.state.jobs[index];
         let (io, array, stripe) = (job.io, job.array, job.stripe);
         let bytes = self.state.volume(array).geometry().unit();
@@ -254,7 +254,7 @@ impl Stripes {
 
     /// A job is done, and with it those of its run and those that have joined it; it is the last of
     /// them to come back.
-    pub(crate) fn finish_job(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn finish_job(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let mark = path.agenda.mark();
         while self.finish_next(path, index, now) {
             if path.agenda.rose(mark) {
@@ -272,7 +272,7 @@ impl Stripes {
     }
 
     /// The next job that has joined one is done, if any is left.
-    fn finish_next(&mut self, path: &mut Path, index: JobId, now: Time) -> bool {
+    fn finish_next(&mut self, path: &mut IoPath, index: JobId, now: Time) -> bool {
         let Some(joined) = self.state.jobs.next_joined(path, index, now) else {
             return false;
         };
@@ -285,7 +285,7 @@ impl Stripes {
         true
     }
 
-    fn finish_one(&mut self, path: &mut Path, index: JobId, now: Time) {
+    fn finish_one(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         if path.can_fail && !self.state.jobs[index].work.is_in_slot() {
             self.state.refuse_what_is_lost(path, index, index);
             self.state.made_good(index);
@@ -301,7 +301,7 @@ impl Stripes {
     }
 
     /// A finished job has given its lock away: the next job in the queue learns of it.
-    pub(crate) fn unlocked(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn unlocked(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &self.state.jobs[index];
         let io: IoId = job.io;
         if let Some(beside) = job.work.beside() {

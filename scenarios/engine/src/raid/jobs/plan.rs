@@ -4,7 +4,7 @@ use crate::ids::JobId;
 use crate::layout::{
     Extent, Repair, Role, Stripe, Transfer, Unit, Want, WriteStrategy, parity_ranges, without,
 };
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::prefetch::prefetch_transfers;
 use crate::raid::jobs::state::StripeState;
 use crate::raid::jobs::table::{Job, Transfers};
@@ -105,7 +105,7 @@ impl Planner {
     }
 
     /// The number of transfers of a job that has its strategy.
-    pub(super) fn count(&mut self, state: &mut StripeState, path: &Path, index: JobId) -> u64 {
+    pub(super) fn count(&mut self, state: &mut StripeState, path: &IoPath, index: JobId) -> u64 {
         let reads = self.list_of(state, index, Op::Read);
         let mut commands = reads.len();
         let job = &state.jobs[index];
@@ -132,7 +132,7 @@ impl Planner {
     pub(super) fn follow_compute(
         &mut self,
         state: &mut StripeState,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
     ) {
         let Some(integrity) = &mut path.integrity else {

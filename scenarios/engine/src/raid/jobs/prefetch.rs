@@ -1,12 +1,12 @@
 //! Memory that drives will need, asked for before their commands come.
 
 use crate::layout::{Role, Transfer};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::volume::Volume;
 
 /// Asks for the memory that the drives will need when these transfers come to them.
 pub(super) fn prefetch_transfers(
-    path: &Path,
+    path: &IoPath,
     volume: &Volume,
     stripe: u64,
     transfers: &[Transfer],
@@ -22,7 +22,7 @@ pub(super) fn prefetch_transfers(
 /// Asks for the memory that a drive will need of its map for a part of a unit.
 #[inline]
 pub(crate) fn prefetch_transfer(
-    path: &Path,
+    path: &IoPath,
     volume: &Volume,
     stripe: u64,
     role: Role,

@@ -6,7 +6,7 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::layout::Run;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::table::{Jobs, Phase};
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_io::{IoId, Ios};
@@ -16,7 +16,7 @@ impl Stripes {
     /// Writes a run below `parent`.
     pub(crate) fn write_run(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         run: Run,

@@ -3,7 +3,7 @@
 use crate::ids::{ArrayId, DriveId, JobId};
 use crate::integrity::commands::Target;
 use crate::layout::{Extent, Role, Run};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::raid::jobs::table::{Job, Jobs, Phase};
 use crate::raid::jobs::work::{CopyTo, Work};
@@ -13,6 +13,7 @@ use crate::state::event::RaidEvent;
 use crate::state::owner::{Owner, OwnerOf, job_of};
 use raidlab_io::{ByteRange, Io, IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
+use raidlab_models::SlotId;
 
 /// The volumes of all arrays, where their lines lie, and the jobs on their stripes.
 #[derive(Debug)]
@@ -97,7 +98,7 @@ impl StripeState {
     /// A job below `parent`, for the caller to fill and then to `begin`.
     pub(crate) fn new_job(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         stripe: u64,
@@ -121,7 +122,7 @@ impl StripeState {
     #[inline]
     pub(crate) fn new_command(
         &self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         op: Op,
         drive: DriveId,
@@ -138,7 +139,7 @@ impl StripeState {
     /// into the units behind it that are written together with it.
     pub(crate) fn send_to(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         op: Op,
         job: JobId,
         place: (ArrayId, u64, Role),
@@ -187,7 +188,7 @@ impl StripeState {
     /// Where the data of a command to a unit belong; of one that writes a run each unit's.
     fn follow_unit(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         command: IoId,
         job: JobId,
         (role, start): (Role, u32),
@@ -209,7 +210,7 @@ impl StripeState {
     /// begins at an (array, offset).
     pub(crate) fn follow_new_data(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         job: JobId,
         parent: IoId,
         (array, offset): (ArrayId, u64),
@@ -223,7 +224,13 @@ impl StripeState {
     }
 
     /// Where the data of a read of a run belong, unit by unit.
-    pub(super) fn follow_read(&mut self, path: &mut Path, command: IoId, array: ArrayId, run: Run) {
+    pub(super) fn follow_read(
+        &mut self,
+        path: &mut IoPath,
+        command: IoId,
+        array: ArrayId,
+        run: Run,
+    ) {
         if path.integrity.is_none() {
             return;
         }
@@ -240,7 +247,7 @@ impl StripeState {
     /// A job that writes gets one more extent.
     pub(crate) fn take_new_data(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         job: JobId,
         parent: IoId,
         array: ArrayId,
@@ -258,7 +265,7 @@ impl StripeState {
     }
 
     /// A command is at its drive's medium: data change hands. True if it comes back later.
-    pub(crate) fn meet_medium(&mut self, path: &mut Path, id: IoId, now: Time) -> bool {
+    pub(crate) fn meet_medium(&mut self, path: &mut IoPath, id: IoId, now: Time) -> bool {
         let slow = path.drives[path.ios[id].drive].health.slow;
         if slow > Nanos::ZERO {
             let io = &mut path.ios[id];
@@ -272,12 +279,12 @@ impl StripeState {
     }
 
     /// A slow drive is done with a command.
-    pub(crate) fn late(&mut self, path: &mut Path, id: IoId, now: Time) -> Up {
+    pub(crate) fn late(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         self.at_medium(path, id);
         path.ascend(id, now)
     }
 
-    fn at_medium(&mut self, path: &mut Path, id: IoId) {
+    fn at_medium(&mut self, path: &mut IoPath, id: IoId) {
         let io = &path.ios[id];
         let (drive, op, owner) = (io.drive, io.op, io.owner);
         let range = io.range();
@@ -299,7 +306,7 @@ impl StripeState {
 
     /// Where new data of a job's stripe have no parity, since others are lost there, the old parity
     /// gives nonsense.
-    pub(crate) fn puncture_parity(&mut self, path: &mut Path, index: JobId) {
+    pub(crate) fn puncture_parity(&mut self, path: &mut IoPath, index: JobId) {
         let job = &self.jobs[index];
         if !job.work.is_write() {
             return;
@@ -317,7 +324,7 @@ impl StripeState {
     }
 
     /// What a request or a read into the cache wants is lost.
-    pub(crate) fn refuse(&mut self, path: &mut Path, reader: IoId, bytes: u64) {
+    pub(crate) fn refuse(&mut self, path: &mut IoPath, reader: IoId, bytes: u64) {
         let io = &mut path.ios[reader];
         io.moved += bytes;
         io.refused = true;
@@ -332,7 +339,7 @@ impl StripeState {
 
     /// New data that cannot be read back have nowhere to go: their write is refused. A job has written
     /// its own, or those of another one that has joined it.
-    pub(super) fn refuse_what_is_lost(&mut self, path: &mut Path, index: JobId, of: JobId) {
+    pub(super) fn refuse_what_is_lost(&mut self, path: &mut IoPath, index: JobId, of: JobId) {
         let volume = self.volumes.of(self.jobs[index].array);
         let own = self.jobs.own(of);
         let (stripe, lost) = (self.jobs[index].stripe, &self.jobs.repair(index).lost);
@@ -345,7 +352,7 @@ impl StripeState {
     }
 
     /// What a job has recovered goes to the requests that wait for it; its tokens are dropped.
-    pub(super) fn follow_finish(&mut self, path: &mut Path, index: JobId) {
+    pub(super) fn follow_finish(&mut self, path: &mut IoPath, index: JobId) {
         let job = &self.jobs[index];
         let parent = path.ios[job.io].parent;
         let recovered = matches!(job.work, Work::Recover) && !job.flags.refused;
@@ -365,7 +372,7 @@ impl StripeState {
 
     /// The lines of an SSD cache that are just being written back, as they are, from the controller's
     /// memory; other copies are given up.
-    pub(crate) fn lines_in_memory(&mut self, path: &mut Path, array: ArrayId) -> Vec<u32> {
+    pub(crate) fn lines_in_memory(&mut self, path: &mut IoPath, array: ArrayId) -> Vec<SlotId> {
         let Some(redirect) = self.redirects.get(array) else {
             return Vec::new();
         };
@@ -402,7 +409,7 @@ impl StripeState {
 
     /// Nothing is copied to or from an array that is offline, nor while writes that an outage cut
     /// off are done again.
-    pub(crate) fn may_copy(&self, path: &Path, array: ArrayId) -> bool {
+    pub(crate) fn may_copy(&self, path: &IoPath, array: ArrayId) -> bool {
         !path.can_fail || !self.volume(array).is_offline() && self.preserved.is_empty()
     }
 

@@ -1,7 +1,7 @@
 //! Jobs: work on one stripe that takes several phases.
 
 use crate::ids::JobId;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::{BackgroundCall, JobCall, SsdCacheCall, Up};
 use crate::raid::jobs::lock::{next_holder, works_in_pages};
 use crate::raid::jobs::table::{Room, Turn, Wakeup};
@@ -14,7 +14,7 @@ use crate::state::owner::job_of;
 
 impl Stripes {
     /// Starts a job that has its extents.
-    pub(crate) fn begin(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn begin(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &self.state.jobs[index];
         path.ios[job.io].bytes = job.new_bytes();
         if works_in_pages(job, &self.state.volumes) {
@@ -36,7 +36,7 @@ impl Stripes {
     }
 
     /// Gives a job's lock to those that wait for it, and lets them go on.
-    pub(crate) fn unlock(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn unlock(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         path.agenda.must_be_open();
         let in_pages = works_in_pages(&self.state.jobs[index], &self.state.volumes);
         let Some(first) = self
@@ -62,7 +62,7 @@ impl Stripes {
     }
 
     /// A job has its lock: it goes on, as soon as all of its run have theirs.
-    pub(crate) fn locked(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn locked(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let head = self.state.jobs[index].run.head;
         let missing = &mut self.state.jobs[head].run.missing;
         *missing -= 1;
@@ -72,7 +72,7 @@ impl Stripes {
     }
 
     /// A job's event is due.
-    pub(crate) fn job_due(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn job_due(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &mut self.state.jobs[index];
         if std::mem::take(&mut job.wakeup) == Wakeup::Dropped {
             self.state.jobs.release(index);
@@ -88,7 +88,7 @@ impl Stripes {
     }
 
     /// A job goes on with the phase that is due.
-    pub(crate) fn step_job(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn step_job(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         path.agenda.must_be_open();
         let job = &self.state.jobs[index];
         match (job.phase, &job.work) {
@@ -107,7 +107,7 @@ impl Stripes {
     /// The job goes on with `phase` when its record's time is charged up to `at`.
     pub(crate) fn step_job_at(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         phase: Phase,
         at: Time,
@@ -124,7 +124,7 @@ impl Stripes {
 
     /// A command or a job below `parent` is complete, charged up to now: its time becomes the
     /// parent's if it is the last, since the others ran beside it.
-    pub(crate) fn child_returned(&mut self, path: &mut Path, child: IoId, now: Time) {
+    pub(crate) fn child_returned(&mut self, path: &mut IoPath, child: IoId, now: Time) {
         let Io {
             parent,
             parts,
@@ -147,7 +147,7 @@ impl Stripes {
         self.has_all(path, parent, now);
     }
 
-    pub(crate) fn let_go(&mut self, path: &mut Path, id: IoId, now: Time) {
+    pub(crate) fn let_go(&mut self, path: &mut IoPath, id: IoId, now: Time) {
         path.ios[id].pending -= 1;
         if path.ios[id].pending == 0 {
             self.has_all(path, id, now);
@@ -155,7 +155,7 @@ impl Stripes {
     }
 
     /// All that a job or a request waited for has come: it goes on.
-    fn has_all(&mut self, path: &mut Path, id: IoId, now: Time) {
+    fn has_all(&mut self, path: &mut IoPath, id: IoId, now: Time) {
         match job_of(&path.ios[id]) {
             Some(job) => self.step_job(path, job, now),
             None => path.agenda.up(Up::PassOn(id)),

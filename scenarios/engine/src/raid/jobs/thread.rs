@@ -6,7 +6,7 @@
 //! what it has read. Else the thread makes parity, and hands the writes over at the end.
 
 use crate::ids::{ArrayId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::lock::works_in_pages;
 use crate::raid::jobs::state::StripeState;
 use crate::raid::jobs::table::{Jobs, Turn, Waiters};
@@ -57,7 +57,7 @@ impl Turns {
     pub fn waits(
         &mut self,
         state: &mut StripeState,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         now: Time,
     ) -> bool {
@@ -79,14 +79,14 @@ impl Turns {
     }
 
     /// A job's turn is over, if it has it.
-    pub fn end(&mut self, jobs: &mut Jobs, path: &mut Path, index: JobId, now: Time) {
+    pub fn end(&mut self, jobs: &mut Jobs, path: &mut IoPath, index: JobId, now: Time) {
         if jobs[index].turn == Turn::Taken {
             self.pass_on(jobs, path, index, now);
         }
     }
 
     /// A job's turn is over: the next one that waits for the array's thread has it.
-    pub fn pass_on(&mut self, jobs: &mut Jobs, path: &mut Path, index: JobId, now: Time) {
+    pub fn pass_on(&mut self, jobs: &mut Jobs, path: &mut IoPath, index: JobId, now: Time) {
         jobs[index].turn = Turn::None;
         let turns = &mut self.of_array[jobs[index].array];
         let Some(next) = jobs.pop(&mut turns.waiting) else {
@@ -105,7 +105,7 @@ impl Turns {
     pub fn compute(
         &mut self,
         state: &mut StripeState,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         passed: u64,
         now: Time,

@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::layout::Run;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::{Stripes, Work};
 use raidlab_io::{ByteRange, Io, IoId, Op};
 use raidlab_kernel::Time;
@@ -11,7 +11,7 @@ impl Stripes {
     /// Reads or writes a range of the array's own drives below `parent`.
     pub(crate) fn move_array(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         op: Op,
         array: ArrayId,
@@ -28,7 +28,7 @@ impl Stripes {
     /// Reads a range of the array's own drives below `parent`: from living ones, or by computing.
     pub(crate) fn read_array(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         range: ByteRange,
@@ -46,7 +46,7 @@ impl Stripes {
     /// that an earlier try took is on `before`'s account.
     pub(crate) fn read_run(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         mut run: Run,
@@ -87,7 +87,7 @@ impl Stripes {
     /// by a job that repairs the others, or refused. Gives the bytes of that part.
     fn do_without(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         run: &Run,
@@ -115,7 +115,7 @@ impl Stripes {
     /// parity ties units together, for each unit, those of a run together.
     pub(crate) fn write_array(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         range: ByteRange,
@@ -138,7 +138,7 @@ impl Stripes {
     /// Writes a range with parity, a job for each stripe.
     fn write_stripes(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
         range: ByteRange,
@@ -174,7 +174,7 @@ impl Stripes {
 }
 
 /// A command goes on with the account of an earlier try.
-fn inherit(path: &mut Path, id: IoId, before: Option<&Io>) {
+fn inherit(path: &mut IoPath, id: IoId, before: Option<&Io>) {
     if let Some(before) = before {
         let io = &mut path.ios[id];
         (io.issued, io.mark, io.parts) = (before.issued, before.mark, before.parts);

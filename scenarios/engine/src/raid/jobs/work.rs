@@ -4,6 +4,7 @@ use crate::layout::Role;
 use crate::raid::bitmap::Update;
 use crate::state::slowest::Beside;
 use raidlab_io::{ByteRange, Queue};
+use raidlab_models::SlotId;
 
 /// What a job is for, with what only this kind of job needs.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +44,7 @@ const _: () = assert!(
 /// A range of an array and the slot of the SSD cache that holds its line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlotRange {
-    pub slot: u32,
+    pub slot: SlotId,
     pub range: ByteRange,
 }
 
@@ -51,7 +52,7 @@ pub(crate) struct SlotRange {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Destage {
     pub group: u32,
-    pub slot: Option<u32>,
+    pub slot: Option<SlotId>,
 }
 
 /// A range of an array that is read into the cache.
@@ -96,7 +97,7 @@ pub(crate) enum CopyTo {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LineCopy {
     pub to: CopyTo,
-    pub slot: u32,
+    pub slot: SlotId,
     pub range: ByteRange,
 }
 

@@ -1,22 +1,23 @@
 //! Pieces of requests read from the SSD cache, and from the array where the SSD cache has lost them.
 
 use crate::ids::{ArrayId, JobId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::jobs::Phase;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
 use crate::raid::lines::Lines;
 use raidlab_io::{ByteRange, IoId, Op, Part};
 use raidlab_kernel::Time;
+use raidlab_models::SlotId;
 
 impl Lines<'_> {
     /// Reads a piece of a line of the array below `parent`, from the line's slot.
     pub(crate) fn fetch_piece(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
-        slot: u32,
+        slot: SlotId,
         range: ByteRange,
         now: Time,
     ) {
@@ -34,7 +35,13 @@ impl Lines<'_> {
     }
 
     /// Reads a range from its slot for a job.
-    pub(crate) fn read_slot(&mut self, path: &mut Path, index: JobId, from: SlotRange, now: Time) {
+    pub(crate) fn read_slot(
+        &mut self,
+        path: &mut IoPath,
+        index: JobId,
+        from: SlotRange,
+        now: Time,
+    ) {
         let job = &self.stripes.state().jobs()[index];
         let (record, array) = (job.io(), job.array());
         let ByteRange { offset, bytes } = from.range;
@@ -48,7 +55,7 @@ impl Lines<'_> {
     /// A piece has been read from its slot, or could not be.
     pub(crate) fn finish_fetch(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         index: JobId,
         fetch: SlotRange,
         now: Time,
@@ -66,7 +73,7 @@ impl Lines<'_> {
     }
 
     /// A piece of a request is complete, or refused.
-    pub(crate) fn finish_piece(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn finish_piece(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         let job = &self.stripes.state().jobs()[index];
         let (record, refused) = (job.io(), job.is_refused());
         // Time over a read that came back with an error and was refused then.
@@ -84,7 +91,7 @@ impl Lines<'_> {
 
     /// A piece could not be read where it was: it is looked for anew. Its time stays on the
     /// account.
-    fn fetch_again(&mut self, path: &mut Path, index: JobId, fetch: SlotRange, now: Time) {
+    fn fetch_again(&mut self, path: &mut IoPath, index: JobId, fetch: SlotRange, now: Time) {
         let job = &mut self.stripes.state_mut().jobs_mut()[index];
         job.try_again();
         let (record, array) = (job.io(), job.array());

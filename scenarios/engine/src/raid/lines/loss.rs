@@ -7,23 +7,23 @@
 
 use crate::ids::{ArrayId, ControllerId};
 use crate::integrity::{Integrity, LostFrom, OnDrives};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::raid::lines::Lines;
 use crate::state::log::EventKind;
 use raidlab_io::ByteRange;
 use raidlab_kernel::Time;
-use raidlab_models::SECTOR;
+use raidlab_models::{SECTOR, SlotId};
 
 impl Lines<'_> {
     /// The slot where an offset of an array can be read or written: none if the line is not on the
     /// SSD cache, or no drive of the SSD cache gives it any more.
     pub(crate) fn readable_slot(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         offset: u64,
         now: Time,
-    ) -> Option<u32> {
+    ) -> Option<SlotId> {
         let redirect = self.stripes.state().redirect(array)?;
         let line = offset / redirect.line_bytes();
         let slot = redirect.map().slot(line)?;
@@ -35,7 +35,7 @@ impl Lines<'_> {
     }
 
     /// Whether a drive of the SSD cache can give what a slot holds.
-    fn is_readable(&self, array: ArrayId, slot: u32) -> bool {
+    fn is_readable(&self, array: ArrayId, slot: SlotId) -> bool {
         let volumes = self.stripes.state().volumes();
         self.stripes
             .state()
@@ -46,9 +46,9 @@ impl Lines<'_> {
     /// If a slot cannot be read any more, its line leaves the SSD cache.
     pub(crate) fn give_up_unreadable(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
-        slot: u32,
+        slot: SlotId,
         now: Time,
     ) {
         if !path.can_fail || self.is_readable(array, slot) {
@@ -68,7 +68,7 @@ impl Lines<'_> {
     /// Gives the controller that has to destage then.
     pub(crate) fn ssd_cache_fails(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         fast: ArrayId,
         now: Time,
     ) -> Option<ControllerId> {
@@ -93,7 +93,7 @@ impl Lines<'_> {
     /// memory has newer data of is not.
     pub(crate) fn count_lost(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         ByteRange { offset, bytes }: ByteRange,
     ) {
@@ -110,7 +110,7 @@ impl Lines<'_> {
     }
 }
 
-fn log_lost(path: &mut Path, array: ArrayId, lines: u64, now: Time) {
+fn log_lost(path: &mut IoPath, array: ArrayId, lines: u64, now: Time) {
     let name = path.arrays[array].name.clone();
     let what = format!("array {name}: {lines} dirty lines of its tier are lost");
     path.log.note(now, EventKind::LinesLost, name, what);

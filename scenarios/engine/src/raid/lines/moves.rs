@@ -2,7 +2,7 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::layout::Extent;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::JobCall;
 use crate::raid::jobs::SlotRange;
 use crate::raid::jobs::Work;
@@ -10,13 +10,14 @@ use crate::raid::lines::Lines;
 use crate::raid::redirect::SlotPlace;
 use raidlab_io::{ByteRange, IoId, Op};
 use raidlab_kernel::Time;
+use raidlab_models::SlotId;
 
 impl Lines<'_> {
     /// What leaves the controller's cache for a line goes to the SSD cache, if that has the line and
     /// takes writes; else what it has of the line is out of date. The slot is pinned.
     pub(crate) fn redirect_write(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         array: ArrayId,
         line: u64,
         now: Time,
@@ -32,7 +33,7 @@ impl Lines<'_> {
     /// Reads or writes a range of an array below `parent`, each line where it is.
     pub(crate) fn go_by_line(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         op: Op,
         array: ArrayId,
@@ -80,7 +81,7 @@ impl Lines<'_> {
     /// SSD cache is refused.
     pub(crate) fn bypass_cache(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         op: Op,
         array: ArrayId,
@@ -106,10 +107,10 @@ impl Lines<'_> {
     /// Writes a piece of a line to the line's slot, which is pinned.
     fn write_slot(
         &mut self,
-        path: &mut Path,
+        path: &mut IoPath,
         parent: IoId,
         array: ArrayId,
-        slot: u32,
+        slot: SlotId,
         ByteRange { offset, bytes }: ByteRange,
         now: Time,
     ) {
@@ -142,7 +143,13 @@ impl Lines<'_> {
 
     /// A write of a slot is over. If the SSD cache has failed meanwhile, the host's data go on to the
     /// array.
-    pub(crate) fn slot_written(&mut self, path: &mut Path, index: JobId, at: SlotRange, now: Time) {
+    pub(crate) fn slot_written(
+        &mut self,
+        path: &mut IoPath,
+        index: JobId,
+        at: SlotRange,
+        now: Time,
+    ) {
         let stripes = &mut *self.stripes;
         let fast = stripes.state().jobs()[index].array();
         let Some(array) = stripes.state().redirects().above(fast) else {
@@ -163,7 +170,7 @@ impl Lines<'_> {
     }
 
     /// A job that has given its lock away, and whose slot is gone, writes to the array instead.
-    pub(crate) fn write_without_slot(&mut self, path: &mut Path, index: JobId, now: Time) {
+    pub(crate) fn write_without_slot(&mut self, path: &mut IoPath, index: JobId, now: Time) {
         if let Some(integrity) = &mut path.integrity {
             integrity.jobs.end_job(index);
         }

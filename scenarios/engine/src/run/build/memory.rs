@@ -2,7 +2,7 @@
 //! there is names its largest part.
 
 use crate::layout::Layout;
-use crate::plan::{DrivePlan, Plan, Scheduler};
+use crate::plan::{Arrival, DrivePlan, Level, Plan, Scheduler, WorkloadPlan};
 use crate::run::build::check::Faults;
 use crate::state::drive::Drive;
 use crate::state::measure::{Meter, Step};
@@ -13,6 +13,14 @@ use raidlab_models::{About, Cache, Fault, Memory, SsdCache};
 const RESERVED: u64 = 16;
 /// Bytes of a page of a page cache: a flag and two links.
 const CACHED_PAGE: u64 = 9;
+
+/// Bytes of a mapping unit that has moved: up to 14 of where it lies, 4 of what lies there, 9 of the
+/// mark of its old place.
+const MOVED_UNIT: f64 = 27.0;
+/// Bytes of the smallest usual mapping unit, which an I/O may touch at both of its ends.
+const UNIT: f64 = 4096.0;
+/// What collection moves and a shorter run of luck adds to what is written.
+const AMPLIFIED: f64 = 4.0;
 
 /// Bytes of a drive's name, of its line in the plan and in the result (about four times the text).
 const RECORD: u64 = 4096;
@@ -38,8 +46,12 @@ impl<'a> Needs<'a> {
             parts: Vec::new(),
         };
         let each: Vec<Memory> = plan.devices.iter().map(|device| device.memory()).collect();
+        let moved = moved_at_most(plan).map(|bytes| bytes / (plan.drives.len() as u64).max(1));
         for drive in &plan.drives {
             let mut memory = each.get(drive.device as usize).copied().unwrap_or_default();
+            if let Some(moved) = moved {
+                memory.reserved = memory.reserved.min(moved.saturating_mul(RESERVED));
+            }
             memory.resident += RECORD + size_of::<Drive>() as u64;
             needs.add(format!("drive {}", drive.name), memory);
         }
@@ -171,6 +183,35 @@ impl<'a> Needs<'a> {
                 .push(Fault::new(key, gigabytes(weight(sum)), allowed).about(About::Memory));
         }
     }
+}
+
+/// Bytes of the tables of all drives that a run touches at most, where its loads say how much they
+/// write: those that come at a rate, on arrays that nothing else writes to.
+fn moved_at_most(plan: &Plan) -> Option<u64> {
+    let others = !plan.events.is_empty() || plan.jobs.is_some() || plan.workloads.is_empty();
+    let more = |load: &WorkloadPlan| load.page_cache.is_some() || load.sync.is_some();
+    if others || plan.workloads.iter().any(more) {
+        return None;
+    }
+    let most = plan.last_begin().max(plan.warm_up_ns) + plan.duration_ns;
+    let mut units = 0.0;
+    for load in &plan.workloads {
+        let array = plan.arrays.get(load.array as usize)?;
+        let (Arrival::Poisson { per_s } | Arrival::Patterned { per_s, .. }) = load.arrival else {
+            return None;
+        };
+        if array.tier.is_some() {
+            return None;
+        }
+        let drives = match array.level {
+            Level::Raid1 => array.drives.len() as u32,
+            level if level.has_copies() => 3,
+            level => 1 + level.parities(),
+        };
+        let each = load.block_bytes as f64 / UNIT + 2.0;
+        units += per_s * (1.0 - load.read_share) * each * f64::from(drives);
+    }
+    Some((units * most.seconds() * AMPLIFIED * MOVED_UNIT) as u64)
 }
 
 fn weighed(memory: Memory) -> u64 {

@@ -10,7 +10,7 @@ use crate::host::page_cache::{PageCache, PageCaches};
 use crate::ids::{ArrayId, DriveId, LinkId};
 use crate::integrity::Integrity;
 use crate::layout::Layout;
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
@@ -98,7 +98,7 @@ impl System {
         }
         let stripes = Stripes::new(Volumes::new(volumes), Redirects::new(redirects), ios);
         let background = Background::new(plan);
-        let path = Path {
+        let path = IoPath {
             calendar: Calendar::with_capacity(ios + 8 * drives.len()),
             ios: Slab::with_capacity(ios),
             agenda: Agenda::with_capacity(64),

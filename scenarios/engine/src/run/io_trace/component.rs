@@ -2,7 +2,7 @@
 
 use crate::host::page_cache::PageCaches;
 use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
-use crate::path::Path;
+use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::raid::volume::Volumes;
 use crate::run::io_trace::life::{Life, Role};
@@ -62,7 +62,7 @@ impl Component {
 
 /// What a look at the records needs to know of the system.
 pub(crate) struct Places<'a> {
-    pub(crate) path: &'a Path,
+    pub(crate) path: &'a IoPath,
     pub(crate) loads: &'a Loads,
     pub(crate) caches: &'a PageCaches,
     volumes: &'a Volumes,

@@ -2,8 +2,8 @@
 
 import json
 
-from raidlab.scenarios.report.runs.chrome_trace import chrome_trace
-from raidlab.scenarios.report.runs.io_lanes import lanes
+from raidlab.scenarios.results.chrome_trace import chrome_trace
+from raidlab.scenarios.results.io_lanes import lanes
 
 
 def _stage(component, kind, stage, begin, end, command=0, critical=True):

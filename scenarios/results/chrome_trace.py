@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from raidlab.devices.printable import printable
-from raidlab.scenarios.report.runs.io_lanes import WAITS, in_path_order, lanes
+from raidlab.scenarios.results.io_lanes import WAITS, in_path_order, lanes
 from raidlab.scenarios.results.number_text import part_name
 from raidlab.scenarios.results.row import IoRow
 from raidlab.scenarios.spec.run_result import Stage
