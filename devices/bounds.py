@@ -19,7 +19,7 @@ class Bounds(Generic[Number]):
 
 
 @dataclass(frozen=True)
-class AtLeast(Generic[Number]):
+class LowerBound(Generic[Number]):
     """The least that is allowed; there is no most."""
 
     least: Number

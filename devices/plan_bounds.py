@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from raidlab.devices.bounds import AtLeast, Bounds
+from raidlab.devices.bounds import Bounds, LowerBound
 
 
 class AfterParams:
@@ -81,21 +81,21 @@ class NandParams:
     """Numbers of `NandParams`."""
 
     blocks_per_plane: Final = Bounds(1, 1_048_576)
-    channel_bytes_per_s: Final = AtLeast(1_000_000)
-    channel_write_bytes_per_s: Final = AtLeast(1_000_000)
+    channel_bytes_per_s: Final = LowerBound(1_000_000)
+    channel_write_bytes_per_s: Final = LowerBound(1_000_000)
     channels: Final = Bounds(1, 256)
     dies_per_channel: Final = Bounds(1, 256)
     page_bytes: Final = Bounds(1, 1_048_576)
     pages_per_block: Final = Bounds(1, 16_384)
     planes: Final = Bounds(1, 16)
-    program_bytes_per_s: Final = AtLeast(1_000_000)
+    program_bytes_per_s: Final = LowerBound(1_000_000)
 
 
 class PauseParams:
     """Numbers of `PauseParams`."""
 
-    every_ns: Final = AtLeast(1_000)
-    length_ns: Final = AtLeast(1)
+    every_ns: Final = LowerBound(1_000)
+    length_ns: Final = LowerBound(1)
 
 
 class ScsiBusInterfaceParams:

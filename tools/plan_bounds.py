@@ -33,7 +33,7 @@ def bounds(form: dict[str, Any]) -> str | None:
         return None
     if most is not None:
         return f"Bounds({number(least or 0)}, {number(most)})"
-    return f"AtLeast({number(least)})" if least else None
+    return f"LowerBound({number(least)})" if least else None
 
 
 def structs(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -54,7 +54,7 @@ def made(schema: dict[str, Any]) -> str:
         if lines:
             classes.append(f'class {name}:\n    """Numbers of `{name}`."""\n\n' + "\n".join(lines))
     body = "\n\n\n".join(classes) + "\n"
-    kinds = ", ".join(kind for kind in ("AtLeast", "Bounds") if f" {kind}(" in body)
+    kinds = ", ".join(kind for kind in ("LowerBound", "Bounds") if f" {kind}(" in body)
     return HEAD.format(kinds=kinds) + "\n\n" + body
 
 

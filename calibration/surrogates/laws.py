@@ -268,6 +268,15 @@ class FittedLaw:
     """Of the fit: half the sum of the soft residuals in tolerances."""
     spread: Array
     """Standard errors of the numbers, which are logarithms, shape (numbers,)."""
+    covariance: Array
+    """Of the numbers by the points' tolerances alone, shape (numbers, numbers): a law that does not
+    fit is determined all the same."""
+
+    def deviations(self, loads: Loads) -> Array:
+        """Standard errors of the logarithms of rates, from those of the numbers; shape (loads,)."""
+        slopes = _slopes(self.law, self.numbers, loads)
+        found: Array = np.sqrt(np.maximum(((slopes @ self.covariance) * slopes).sum(axis=1), 0.0))
+        return found
 
     def rates(self, loads: Loads) -> Array:
         """I/Os a second, shape (loads,)."""
@@ -300,9 +309,7 @@ def fit_law(
         return np.concatenate([off, PULL * (numbers - first)])
 
     def slopes(numbers: Array) -> Array:
-        near = np.vstack([numbers, numbers + _STEP * np.eye(len(first))])
-        logs = np.log(law.rates(near, seen.loads)) / seen.tolerance
-        found: Array = (logs[1:] - logs[0]).T / _STEP
+        found = _slopes(law, numbers, seen.loads) / seen.tolerance[:, None]
         return np.vstack([found, PULL * np.eye(len(first))])
 
     best = None
@@ -317,5 +324,14 @@ def fit_law(
         raise AssertionError("a law has a start")
     information = best.jac.T @ best.jac
     scale = max(1.0, 2.0 * best.cost / max(1, len(seen) - len(first)))
-    errors = np.sqrt(np.maximum(np.diag(np.linalg.pinv(information)), 0.0) * scale)
-    return FittedLaw(law, np.asarray(best.x), float(best.cost), errors)
+    covariance = np.linalg.pinv(information)
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0) * scale)
+    return FittedLaw(law, np.asarray(best.x), float(best.cost), errors, covariance)
+
+
+def _slopes(law: Law, numbers: Array, loads: Loads) -> Array:
+    """Slopes of the logarithms of rates over the numbers; shape (loads, numbers)."""
+    near = np.vstack([numbers, numbers + _STEP * np.eye(len(numbers))])
+    logs = np.log(law.rates(near, loads))
+    found: Array = (logs[1:] - logs[0]).T / _STEP
+    return found

@@ -30,6 +30,8 @@ class Lesson:
     talk: int
     home: Sequence[str] = ()
     """Rooms for homework."""
+    answers: Sequence[str] = ()
+    """To the questions under "Predict first" of the lesson's text, in their order."""
 
     @property
     def name(self) -> str:
@@ -77,6 +79,11 @@ LESSONS = (
         25,
         10,
         ("simpy-60",),
+        answers=(
+            "0.2 %: 25 µs of 13 ms.",
+            "1.2 times: half a revolution halves, 13.1 to 11.0 ms; the seek stays.",
+            "About twice the rate: 164 IO/s instead of 78.",
+        ),
     ),
     Lesson(
         2,
@@ -101,6 +108,11 @@ LESSONS = (
         25,
         10,
         ("simpy-60",),
+        answers=(
+            "Twice: S / (1 - rho) is 25 ms at 80 % and 50 ms at 90 % of a 5 ms drive.",
+            "53 %: N / (N + 7) of 1,600 IO/s.",
+            "33 ms on exponential drives of 5 ms, where one read has 23 ms.",
+        ),
     ),
     Lesson(
         3,
@@ -119,6 +131,11 @@ LESSONS = (
         15,
         25,
         10,
+        answers=(
+            "68 %: 842 of 1,231 IO/s.",
+            "1.14 commands: n / (n - 1).",
+            "12.4 h at 179 MB/s; 44 h where the rebuild has 30 % of the time.",
+        ),
     ),
     Lesson(
         4,
@@ -138,6 +155,11 @@ LESSONS = (
         25,
         10,
         ("write-penalty",),
+        answers=(
+            "8.05 s: 0.75 · 2³⁰ B / 100 MB/s.",
+            "Yes: data and parity of a stripe may differ, the write hole.",
+            "Yes: those that only the disks' caches hold.",
+        ),
     ),
     Lesson(
         5,
@@ -156,6 +178,12 @@ LESSONS = (
         25,
         10,
         ("compression",),
+        answers=(
+            "About 7 % with 7 % on the label, as in first-day.",
+            "7.8 or 2.5, by the formula for the oldest block.",
+            "About: 2.0 to 1.04. The drive finds a quarter, and spare space grows.",
+            "About 7: 2.67 accesses a line take 6.7 minutes.",
+        ),
     ),
     Lesson(
         6,
@@ -175,6 +203,11 @@ LESSONS = (
         25,
         10,
         ("levels", "simpy-60"),
+        answers=(
+            "None of them.",
+            "66 to 209 %, by what the fit saw.",
+            "No closed form says it: raidlab run SCENARIO --what-if does.",
+        ),
     ),
 )
 

@@ -18,6 +18,8 @@ pytest.importorskip("playwright")
 
 from playwright import sync_api
 
+from raidlab.notebooks.course.lessons import LESSONS
+from raidlab.notebooks.course.page import page_of
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.pages import about, body, widget_script
 from raidlab.notebooks.frame.room import Room
@@ -235,6 +237,14 @@ def test_a_link_says_the_setting_and_a_stale_one_is_named(browser, address):
     other.wait_for_selector("main[data-answered='yes']")
     for each in (page, other):
         each.close()
+
+
+def test_lessons_do_not_scroll_sideways_on_a_phone(browser):
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    for lesson in LESSONS:
+        page.set_content(page_of(lesson, LESSONS, catalogue.names()))
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, lesson.name
+    page.close()
 
 
 def test_a_curve_out_of_its_axes_is_refused_by_its_point(browser, address):

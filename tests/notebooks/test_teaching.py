@@ -75,6 +75,8 @@ def test_the_page_of_a_lesson_is_a_text_to_learn_from(lesson):
     assert "Solution" not in text.exercises and "Solution" in text.solutions
     assert linked.exercises in page and linked.solutions not in page
     assert text.solutions in teacher
+    assert text.predictions in teacher and text.predictions.count("<li>") == len(lesson.answers)
+    assert "Answers</b>" in teacher and "Answers</b>" not in page
     first = of_lesson(lesson.number)[0]
     assert f'href="{first.room}.html{first.fragment}"'.replace("&", "&amp;") in page
     # Links to pages of the documentation lead nowhere here: their words stay.

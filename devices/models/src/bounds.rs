@@ -44,22 +44,22 @@ impl<T: Into<Value> + Copy> Bounds<T> {
 
 /// The least that a number may be; there is no most.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AtLeast<T>(pub T);
+pub struct LowerBound<T>(pub T);
 
-impl<T: PartialOrd + Copy> AtLeast<T> {
+impl<T: PartialOrd + Copy> LowerBound<T> {
     /// Whether a number is allowed.
     pub fn holds(self, value: T) -> bool {
         self.0 <= value
     }
 }
 
-impl<T: fmt::Display> fmt::Display for AtLeast<T> {
+impl<T: fmt::Display> fmt::Display for LowerBound<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} or more", self.0)
     }
 }
 
-impl<T: Into<Value> + Copy> AtLeast<T> {
+impl<T: Into<Value> + Copy> LowerBound<T> {
     /// Says it in the schema of a number.
     pub(crate) fn said(self) -> impl FnMut(&mut Schema) {
         move |schema| {
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn what_has_no_most_says_its_least() {
-        let rate = AtLeast(1_000_000u64);
+        let rate = LowerBound(1_000_000u64);
         assert!(rate.holds(1_000_000) && !rate.holds(999_999));
         assert_eq!(rate.to_string(), "1000000 or more");
         let mut schema = schemars::json_schema!({"type": "integer", "minimum": 0});

@@ -7,7 +7,7 @@
 //! exponentials to long-tail distributions", Performance Evaluation 31, 1998). Commands in the
 //! device go on. docs/explanation/pauses.md has the equations.
 
-use crate::bounds::AtLeast;
+use crate::bounds::LowerBound;
 use crate::fault::Fault;
 use raidlab_kernel::{Nanos, Stream, Time};
 use schemars::JsonSchema;
@@ -27,9 +27,9 @@ pub struct PauseParams {
 
 impl PauseParams {
     /// Nanoseconds from one pause to the next.
-    pub(crate) const EVERY_NS: AtLeast<u64> = AtLeast(1_000);
+    pub(crate) const EVERY_NS: LowerBound<u64> = LowerBound(1_000);
     /// Nanoseconds of a pause.
-    pub(crate) const LENGTH_NS: AtLeast<u64> = AtLeast(1);
+    pub(crate) const LENGTH_NS: LowerBound<u64> = LowerBound(1);
 }
 
 impl PauseParams {

@@ -112,6 +112,34 @@ def test_caps_are_found_again():
     assert named["throughput"] == pytest.approx(300e6, rel=0.02)
 
 
+def test_a_form_is_not_judged_by_what_no_other_point_determines():
+    """One load of reads has one I/O outstanding: without it caps leave their latency open."""
+    few = loads(
+        *(
+            (share, block, depth, jobs, 0)
+            for share in (1, 0)
+            for block, depth, jobs in (
+                *((4096, 1, 1), (4096, 32, 1), (65536, 8, 1), (4096, 8, 4)),
+                *((1 << 20, 1, 1), (1 << 20, 32, 1)),
+            )
+        ),
+        (0, 16384, 4, 1, 0),
+        (0.7, 262144, 32, 4, 0),
+        (1, 4096, 1, 1, 0),
+    )
+    law = ServerLaw(0.0, capped=True)
+    truth = np.append(numbers(1, 1, 0.01 / 1024, 0.01 / 1024, 300, 600), np.log([11_700, 131e6]))
+    found = select(seen(law.rates(truth, few) * (1 + 0.005 * np.sin(np.arange(len(few)))), few))
+    assert found.chosen.form.family is Family.CAPS
+    # What is said of points left out is what was found, the open one too.
+    assert abs(found.chosen.left_out[0]) > 1.0 > abs(found.chosen.comparable[0])
+    assert not found.chosen.determined[[0, len(few) - 1]].any()
+    share = np.array([1.0, 0.0])
+    between = Loads(share, np.full(2, 65536.0), np.ones(2), np.ones(2), np.zeros(2))
+    exact = law.rates(truth, between)
+    assert found.chosen.predictor.rates(between) == pytest.approx(exact, rel=0.1)
+
+
 FLIGHT = loads(
     *(
         (share, block, depth, 1, 0)

@@ -1,6 +1,6 @@
 //! NAND, as the plan describes it.
 
-use crate::bounds::{AtLeast, Bounds};
+use crate::bounds::{Bounds, LowerBound};
 use crate::ssd::nand::slc_cache::SlcCacheParams;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
@@ -90,7 +90,7 @@ impl NandParams {
     /// Bytes of a page.
     pub(crate) const PAGE_BYTES: Bounds<u32> = Bounds::new(1, 1 << 20);
     /// Bytes a second of channels and of programs.
-    pub(crate) const BYTES_PER_S: AtLeast<u64> = AtLeast(1_000_000);
+    pub(crate) const BYTES_PER_S: LowerBound<u64> = LowerBound(1_000_000);
 }
 
 fn is_zero(time: &Nanos) -> bool {
