@@ -20,6 +20,7 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.hdd import HddSpec
 from raidlab.devices.host import HostSpec
+from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.provenance import (
     SOURCES,
     Source,
@@ -193,6 +194,7 @@ def _of_catalogue(path: Path) -> Device:
 def _values(path: Path, faults: Faults, depth: int) -> tuple[Tree, dict[str, Source]]:
     """A file's values over those of the device that it is `like`, with the sources stated."""
     tree = read_toml(path)
+    refuse_other_kind(tree, Expected.DEVICE, path)
     values, stated = take_sources(tree, faults)
     like = values.pop("like", None)
     if like is None:

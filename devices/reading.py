@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.other_kind import of_another_form
 
 MIB = 1 << 20
 _PIPE = 64 * MIB
@@ -91,7 +92,9 @@ def read_json(path: Path, limit: int, what: str) -> Any:
     except RecursionError:
         raise unreadable(path, _too_deep("")) from None
     except ValueError as error:
-        raise unreadable(path, f"not JSON: {error}; cut off?") from None
+        other = of_another_form(path, {".json"})
+        why = f"not JSON: {error}; cut off?" if other is None else f"not JSON: {other}"
+        raise unreadable(path, why) from None
     check_depth(tree, str(path))
     return tree
 

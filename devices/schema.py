@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from raidlab.devices import plan_bounds
 from raidlab.devices.faults import Fault, Faults, faults_of
 from raidlab.devices.links import Interface, InterfaceOrNone
+from raidlab.devices.other_kind import of_another_form
 from raidlab.devices.plan_types import DeviceParams, HistoryLoad, PauseParams
 from raidlab.devices.reading import (
     DEEPEST_LEVEL,
@@ -228,8 +229,9 @@ def read_toml(path: Path) -> Tree:
         twice = _table_twice(text)
         if twice is not None:
             raise unreadable(path, twice) from None
+        other = of_another_form(path, {".toml"})
         # Beside what TOML forbids: numbers of thousands of digits.
-        raise unreadable(path, f"not TOML: {error}") from None
+        raise unreadable(path, f"not TOML: {error if other is None else other}") from None
     check_depth(tree, str(path))
     return tree
 

@@ -15,6 +15,7 @@ from raidlab.devices.datasheet.plausible import implausible
 from raidlab.devices.datasheet.priors import BLOCK, CELLS
 from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.links import Interface
+from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.power import state_faults
 from raidlab.devices.schema import check, read_toml
 from raidlab.devices.trees import Tree, Value
@@ -247,6 +248,7 @@ def read_sheet(path: Path) -> Read:
         SpecError: Everything that is wrong with it.
     """
     tree = read_toml(path)
+    refuse_other_kind(tree, Expected.SHEET, path)
     faults = Faults(str(path))
     sheet = check(Sheet, tree, faults)
     if faults.found:

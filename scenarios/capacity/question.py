@@ -16,6 +16,7 @@ from raidlab.devices.catalogue import Device, find, find_for
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.forms import one_or_several
 from raidlab.devices.levels import ArrayLevel
+from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.schema import Table, check, read_toml
 from raidlab.devices.units import IO_RATE, PERCENT, SIZE, Share, Size, form_of
 from raidlab.scenarios.capacity.prices import MOST_COST, BaseTable, PriceTable, in_a_year
@@ -402,7 +403,9 @@ def load_question(path: Path) -> Question:
     Raises:
         SpecError: Everything that is wrong with it.
     """
-    return question_of(read_toml(path), path)
+    tree = read_toml(path)
+    refuse_other_kind(tree, Expected.QUESTION, path)
+    return question_of(tree, path)
 
 
 def question_of(tree: Mapping[str, object], path: Path | None = None) -> Question:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.other_kind import JOB_ENDINGS
 from raidlab.devices.schema import read_toml
 
 
@@ -30,8 +31,6 @@ class WrittenKind(StrEnum):
     JOBS = "jobs"
 
 
-JOB_ENDINGS = frozenset({".fio", ".job", ".jobs", ".ini"})
-"""Of job files of fio."""
 _OF_QUESTIONS = ("candidates", "goals", "load", "price", "growth")
 _OF_SCENARIOS = ("array", "workload", "controller", "event", "host", "run")
 _ALLOWED = (

@@ -14,6 +14,7 @@ from raidlab.devices.catalogue import Device
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
+from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.plan_types import (
     Arrival,
     BlockLayerParams,
@@ -201,7 +202,9 @@ def load_scenario(path: str | Path, *, outside: bool = False) -> Scenario:
         SpecError: Everything that is wrong with it.
     """
     path = Path(path)
-    return build_scenario(read_toml(path), path, outside=outside)
+    tree = read_toml(path)
+    refuse_other_kind(tree, Expected.SCENARIO, path)
+    return build_scenario(tree, path, outside=outside)
 
 
 def scenario_of(

@@ -6,6 +6,7 @@ from collections.abc import Container
 from pathlib import Path
 from typing import cast
 
+from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.spec.trees import RunTree, ScenarioTree, WorkloadTree
 
@@ -14,9 +15,11 @@ def scenario_tree(path: Path) -> ScenarioTree:
     """What a scenario's file holds, as it is written: `planning.scenario.build_scenario` checks it.
 
     Raises:
-        SpecError: The file cannot be read, or is not TOML.
+        SpecError: The file cannot be read, is not TOML, or is of another kind.
     """
-    return cast(ScenarioTree, read_toml(path))
+    tree = read_toml(path)
+    refuse_other_kind(tree, Expected.SCENARIO, path)
+    return cast(ScenarioTree, tree)
 
 
 def kept_run(tree: ScenarioTree, keys: Container[str]) -> RunTree:
