@@ -16,9 +16,10 @@ from raidlab.calibration.monitoring.importing import Imported, import_monitoring
 from raidlab.calibration.monitoring.load import load_of
 from raidlab.devices.catalogue import find_for, load_device, names
 from raidlab.devices.faults import Fault, SpecError, few_of_each
+from raidlab.devices.other_kind import JOB_ENDINGS
 from raidlab.devices.schema import DriveSpec
 from raidlab.scenarios.files.checks import check_file
-from raidlab.scenarios.files.kinds import JOB_ENDINGS, WrittenKind, kind_of
+from raidlab.scenarios.files.kinds import WrittenKind, kind_of
 from raidlab.scenarios.results.number_text import figure
 from raidlab.scenarios.spec.monitored import MonitoredLoad
 from raidlab.scenarios.spec.trees import WorkloadTree

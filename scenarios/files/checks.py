@@ -10,10 +10,11 @@ from raidlab.devices.catalogue import load_device
 from raidlab.devices.datasheet.controller import read_controller
 from raidlab.devices.datasheet.sheet import read_sheet
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.other_kind import JOB_ENDINGS
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.question import load_question
-from raidlab.scenarios.files.kinds import JOB_ENDINGS, WrittenKind, kind_of
+from raidlab.scenarios.files.kinds import WrittenKind, kind_of
 from raidlab.scenarios.fio import jobfile
 from raidlab.scenarios.fio.places import Target
 from raidlab.scenarios.fio.resolve import resolve
