@@ -184,7 +184,7 @@ def test_a_curve_is_drawn_with_the_mouse_and_stays_beside_the_simulated_one(brow
     page = context.new_page()
     page.goto(address)
     page.click("#keep")
-    assert "draw it from the left edge" in page.locator("#nonsense").inner_text()
+    assert "draw a curve from the left edge" in page.locator("#nonsense").inner_text()
     box = page.locator(".drawn").bounding_box()
     page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.3 * box["height"])
     page.mouse.down()
@@ -211,7 +211,7 @@ def test_the_last_curve_stays_grey_and_a_pinned_one_purple(lab, browser, address
     page = browser.new_page()
     opened(page, address)
     page.click("#pin")
-    lab.move(page, 0, 0)
+    lab.move(page, 0, 1)
     traces = "document.querySelector('#picture-0 .plot').data.map(each => each.name)"
     assert page.evaluate(traces).count("pinned") == 1
     assert "Purple: pinned (" in page.locator("#ghosts").inner_text()
@@ -325,7 +325,7 @@ def test_a_room_is_operated_by_keyboard(browser, address):
     opened(page, address)
     before = page.locator("#result").inner_text()
     page.focus("#control-0")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
     page.wait_for_function(
         "text => document.querySelector('#result').innerText !== text", arg=before
     )
