@@ -13,14 +13,17 @@ pytest.importorskip("anywidget")
 from raidlab.notebooks import (
     compression,
     first_day,
+    iostat,
     knee,
     levels,
+    neighbour,
     one_io,
     plan,
     qlc,
     rebuild,
     ssd_cache,
     tails,
+    write_penalty,
 )
 from raidlab.notebooks.frame import Room, catalogue, run
 from raidlab.notebooks.frame.figures import spanned
@@ -188,3 +191,44 @@ def test_the_time_of_a_first_day_is_marked_where_its_writes_are(time: float) -> 
     assert drawn.layout.shapes[0].x0 == pytest.approx(by_hand, rel=1e-6)
     low, high = (10**each for each in drawn.layout.xaxis.range)
     assert low <= by_hand <= high
+
+
+def test_aqu_sz_is_the_number_under_way_and_the_best_rate_is_one_figure() -> None:
+    answer = iostat.answer({"depth": 64, "drive": "nvme", "access": "randread"}, 1)
+    assert "aqu-sz 64, %util 100. That is this system's best rate here." in answer.sentence
+    below = iostat.answer({"depth": 1, "drive": "nvme", "access": "randread"}, 1)
+    assert below.pictures[0].seen == "At one outstanding I/O %util is 100, the rate 5 % of the best"
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    # 6,000 I/Os of credit less the 16 under way, at 464 - 300, 1,200 - 300 and 320 - 300 a second.
+    [(464, 5984 / 164), (1200, 5984 / 900), (320, None), (300, None), (250, None)],
+)
+def test_credit_is_spent_when_the_bucket_is_empty(rate: float, expected: float | None) -> None:
+    found = neighbour.spent_s([rate] * 120, 16)
+    if expected is None:
+        assert found is None
+    else:
+        assert found == pytest.approx(expected, abs=neighbour.STEP_S)
+
+
+def test_the_latency_alone_is_in_the_picture_of_the_neighbour() -> None:
+    answer = neighbour.answer({"cure": "none", "load": 16, "size": "64 KiB"}, 1)
+    assert "alone 5.65 ms" in answer.sentence
+    assert "5.65 ms" in neighbour.room().prediction.question
+    axis = answer.pictures[0].figure.layout.yaxis
+    assert 10 ** axis.range[0] < 5.65
+    assert "logarithmic" in axis.title.text
+
+
+@pytest.mark.parametrize(
+    ("system", "drives"), [("five", "5 ms drives"), ("cached", "15,000 rpm disks")]
+)
+def test_the_write_in_time_is_on_the_chosen_system(system: str, drives: str) -> None:
+    scene = write_penalty.steps("raid5", system, 1)
+    texts = {shape.text for shape in scene.shapes}
+    assert drives in scene.drawn
+    assert ("write-back cache" in texts) == (system == "cached")
+    assert {"0", "rotation" if system == "cached" else "service"} <= texts
+    assert all(shape.x + shape.width <= scene.width for shape in scene.shapes)
