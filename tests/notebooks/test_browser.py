@@ -154,6 +154,8 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     page.press("#guess", "Enter")
     said = page.locator("#compared")
     page.wait_for_selector("main[data-answered='yes']")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator("#asked").is_visible()
     assert "Predicted: 5 %. Simulated: 0.439 %; the prediction is 11.4 times as high." in (
         said.inner_text()
     )

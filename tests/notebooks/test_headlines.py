@@ -50,6 +50,20 @@ def test_the_wait_during_a_rebuild_is_the_mean_over_all_of_its_ios() -> None:
     assert numbers["factor"] > 40
 
 
+def test_a_rebuild_is_compared_with_a_disk_on_the_same_tracks() -> None:
+    scenario = rebuild.scenario({"level": "raid5", "share": 100, "load": 100})
+    (array,) = scenario["array"]
+    alone = {
+        "controller": scenario["controller"],
+        "array": [{"level": "raid0", "drives": ["generic-15000rpm"], "used": array["used"]}],
+        "workload": [{"rw": "read", "block_size": "1 MiB", "outstanding": 8}],
+        "run": {"duration": "1 s"},
+    }
+    # 1,800 sectors in a revolution of 4 ms and 0.4 ms to the next track.
+    assert run(alone, 1).rows[0].mb_per_s == pytest.approx(rebuild.DISK_MB_S, rel=0.01)
+    assert rebuild.answer({"level": "raid5", "share": 100, "load": 100}, 1).numbers["rate"] < 209
+
+
 def test_an_io_is_counted_when_it_begins() -> None:
     def io(issued_s: float, took_ms: float) -> dict[str, float]:
         return {"issued_ns": round(issued_s * 1e9), "latency_ns": round(took_ms * 1e6)}

@@ -170,6 +170,7 @@ function room(root, about, ask) {
     if (at) stale = "";
     lock(true);
     root.classList.add("open");
+    root.classList.toggle("predicted", value !== null);
     find("covered").hidden = true;
     if (value === null) {
       find("compared").textContent = "Shown without a prediction.";
@@ -220,7 +221,7 @@ function room(root, about, ask) {
     fill(null);
     lock(false);
     find("compared").textContent = "";
-    root.classList.remove("open");
+    root.classList.remove("open", "predicted");
     find("covered").hidden = false;
     root.dataset.answered = "";
     root.querySelector("#prediction input")?.focus();
