@@ -117,19 +117,26 @@ def commands(level):
 
 
 @app.function
-def steps(level, seed):
-    """One write alone on disks, without a cache and with one, on a time axis."""
+def steps(level, system, seed):
+    """One write alone on a time axis: on 5 ms drives, or on disks without a cache and with one."""
     rows = {}
-    for system, name in (("disks", "no cache"), ("cached", "write-back cache")):
-        made = scenario({"level": level, "reads": 0, "system": system})
+    shown = {"disks": "no cache", "cached": "write-back cache"}
+    if system == "five":
+        shown = {"five": "no cache"}
+    for each, name in shown.items():
+        made = scenario({"level": level, "reads": 0, "system": each})
         made["workload"][0]["outstanding"] = 1
         made["run"] = {"warm_up": "100 ms", "duration": "1 s"}
         rows[name] = traced(made, seed, 1)[0]
+    written = (
+        "two steps, one after the other" if COMMANDS[level][0] else "one step, nothing is read"
+    )
+    drives = "5 ms drives" if system == "five" else "15,000 rpm disks"
+    later = "; behind the cache the commands to the disks follow later, with those of other writes"
     return bars_in_time(
         rows,
-        "Two steps, one after the other" if COMMANDS[level][0] else "One step: nothing is read",
-        f"one write on {LEVELS[level]}, alone, on 15,000 rpm disks; behind the cache the commands"
-        " to the disks follow later, with those of other writes",
+        f"A random write of 4 KiB on {LEVELS[level]}, without a cache: {written}",
+        f"alone on {drives}, on the drives where it happens to be{later * (system != 'five')}",
     )
 
 
@@ -154,7 +161,7 @@ def answer(values, seed):
                 f"One small write on {LEVELS[level]}: {cost} command{'s' * (cost > 1)}",
                 "after the write is acknowledged: the cache took it"
                 if cached
-                else "in two steps, if there is anything to read first",
+                else "in two steps, if there is anything to read first; drives of an example",
                 commands(level),
             ),
             Picture(
@@ -174,7 +181,7 @@ def answer(values, seed):
             Box(f"{digits(mean)}", "commands per I/O on average"),
             Box(f"{digits(measured)}", "I/Os of RAID 0 that one costs"),
         ],
-        scenes=[steps(level, seed)],
+        scenes=[steps(level, values["system"], seed)],
     )
 
 

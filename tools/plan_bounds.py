@@ -54,7 +54,7 @@ def made(schema: dict[str, Any]) -> str:
         if lines:
             classes.append(f'class {name}:\n    """Numbers of `{name}`."""\n\n' + "\n".join(lines))
     body = "\n\n\n".join(classes) + "\n"
-    kinds = ", ".join(kind for kind in ("LowerBound", "Bounds") if f" {kind}(" in body)
+    kinds = ", ".join(kind for kind in ("Bounds", "LowerBound") if f" {kind}(" in body)
     return HEAD.format(kinds=kinds) + "\n\n" + body
 
 

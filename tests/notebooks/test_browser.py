@@ -154,6 +154,8 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     page.press("#guess", "Enter")
     said = page.locator("#compared")
     page.wait_for_selector("main[data-answered='yes']")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator("#asked").is_visible()
     assert "Predicted: 5 %. Simulated: 0.439 %; the prediction is 11.4 times as high." in (
         said.inner_text()
     )
@@ -184,7 +186,7 @@ def test_a_curve_is_drawn_with_the_mouse_and_stays_beside_the_simulated_one(brow
     page = context.new_page()
     page.goto(address)
     page.click("#keep")
-    assert "draw it from the left edge" in page.locator("#nonsense").inner_text()
+    assert "draw a curve from the left edge" in page.locator("#nonsense").inner_text()
     box = page.locator(".drawn").bounding_box()
     page.mouse.move(box["x"] + 0.1 * box["width"], box["y"] + 0.3 * box["height"])
     page.mouse.down()
@@ -211,7 +213,7 @@ def test_the_last_curve_stays_grey_and_a_pinned_one_purple(lab, browser, address
     page = browser.new_page()
     opened(page, address)
     page.click("#pin")
-    lab.move(page, 0, 0)
+    lab.move(page, 0, 1)
     traces = "document.querySelector('#picture-0 .plot').data.map(each => each.name)"
     assert page.evaluate(traces).count("pinned") == 1
     assert "Purple: pinned (" in page.locator("#ghosts").inner_text()
@@ -237,6 +239,27 @@ def test_a_link_says_the_setting_and_a_stale_one_is_named(browser, address):
     other.wait_for_selector("main[data-answered='yes']")
     for each in (page, other):
         each.close()
+
+
+def test_a_link_that_names_one_control_leaves_the_others_where_they_start(browser, address):
+    page = browser.new_page()
+    for link, shown in (("#length=2", "#filled=0&length=2"), ("#filled=48", "#filled=48&length=5")):
+        page.goto("about:blank")
+        page.goto(f"{address}{link}")
+        if page.locator("#waive").is_visible():
+            page.click("#waive")
+        page.wait_for_selector("main[data-answered='yes']")
+        assert page.url.endswith(shown)
+    # In an open page, too; what is wrong is named until another setting is chosen.
+    page.evaluate("location.hash = 'filled=7&length=2'")
+    page.wait_for_url(f"{address}#filled=0&length=2")
+    page.wait_for_function("document.querySelector('#control-0').value === '0'")
+    page.wait_for_timeout(300)
+    assert "filled=7: one of 0, 48; shown is 0" in page.locator("#wrong").inner_text()
+    page.locator("#control-0").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#wrong", state="hidden")
+    page.close()
 
 
 def test_lessons_do_not_scroll_sideways_on_a_phone(browser):
@@ -304,7 +327,7 @@ def test_a_room_is_operated_by_keyboard(browser, address):
     opened(page, address)
     before = page.locator("#result").inner_text()
     page.focus("#control-0")
-    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
     page.wait_for_function(
         "text => document.querySelector('#result').innerText !== text", arg=before
     )

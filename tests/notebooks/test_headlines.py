@@ -14,14 +14,17 @@ from raidlab.notebooks import (
     compression,
     first_day,
     fsync,
+    iostat,
     knee,
     levels,
+    neighbour,
     one_io,
     plan,
     qlc,
     rebuild,
     ssd_cache,
     tails,
+    write_penalty,
 )
 from raidlab.notebooks.frame import Answer, Room, catalogue, pages, run
 from raidlab.notebooks.frame.figures import spanned
@@ -46,6 +49,20 @@ def test_the_wait_during_a_rebuild_is_the_mean_over_all_of_its_ios() -> None:
     expected = during["latency_us"]["mean"] / before["latency_us"]["mean"]
     assert numbers["factor"] == pytest.approx(expected)
     assert numbers["factor"] > 40
+
+
+def test_a_rebuild_is_compared_with_a_disk_on_the_same_tracks() -> None:
+    scenario = rebuild.scenario({"level": "raid5", "share": 100, "load": 100})
+    (array,) = scenario["array"]
+    alone = {
+        "controller": scenario["controller"],
+        "array": [{"level": "raid0", "drives": ["generic-15000rpm"], "used": array["used"]}],
+        "workload": [{"rw": "read", "block_size": "1 MiB", "outstanding": 8}],
+        "run": {"duration": "1 s"},
+    }
+    # 1,800 sectors in a revolution of 4 ms and 0.4 ms to the next track.
+    assert run(alone, 1).rows[0].mb_per_s == pytest.approx(rebuild.DISK_MB_S, rel=0.01)
+    assert rebuild.answer({"level": "raid5", "share": 100, "load": 100}, 1).numbers["rate"] < 209
 
 
 def test_an_io_is_counted_when_it_begins() -> None:
@@ -247,3 +264,44 @@ def test_the_dashed_line_begins_at_what_data_that_do_not_shrink_take(load: str) 
     assert f"{plain:.3g} {'at random' if load == 'randwrite' else 'in sequence'}" in pages.joined(
         exercise.solution
     )
+
+
+def test_aqu_sz_is_the_number_under_way_and_the_best_rate_is_one_figure() -> None:
+    answer = iostat.answer({"depth": 64, "drive": "nvme", "access": "randread"}, 1)
+    assert "aqu-sz 64, %util 100. That is this system's best rate here." in answer.sentence
+    below = iostat.answer({"depth": 1, "drive": "nvme", "access": "randread"}, 1)
+    assert below.pictures[0].seen == "At one outstanding I/O %util is 100, the rate 5 % of the best"
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    # 6,000 I/Os of credit less the 16 under way, at 464 - 300, 1,200 - 300 and 320 - 300 a second.
+    [(464, 5984 / 164), (1200, 5984 / 900), (320, None), (300, None), (250, None)],
+)
+def test_credit_is_spent_when_the_bucket_is_empty(rate: float, expected: float | None) -> None:
+    found = neighbour.spent_s([rate] * 120, 16)
+    if expected is None:
+        assert found is None
+    else:
+        assert found == pytest.approx(expected, abs=neighbour.STEP_S)
+
+
+def test_the_latency_alone_is_in_the_picture_of_the_neighbour() -> None:
+    answer = neighbour.answer({"cure": "none", "load": 16, "size": "64 KiB"}, 1)
+    assert "alone 5.65 ms" in answer.sentence
+    assert "5.65 ms" in neighbour.room().prediction.question
+    axis = answer.pictures[0].figure.layout.yaxis
+    assert 10 ** axis.range[0] < 5.65
+    assert "logarithmic" in axis.title.text
+
+
+@pytest.mark.parametrize(
+    ("system", "drives"), [("five", "5 ms drives"), ("cached", "15,000 rpm disks")]
+)
+def test_the_write_in_time_is_on_the_chosen_system(system: str, drives: str) -> None:
+    scene = write_penalty.steps("raid5", system, 1)
+    texts = {shape.text for shape in scene.shapes}
+    assert drives in scene.drawn
+    assert ("write-back cache" in texts) == (system == "cached")
+    assert {"0", "rotation" if system == "cached" else "service"} <= texts
+    assert all(shape.x + shape.width <= scene.width for shape in scene.shapes)

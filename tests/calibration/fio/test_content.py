@@ -82,7 +82,8 @@ def test_a_trim_reaches_the_drive(fio, tmp_path):
     (tmp_path / "one.toml").write_text(SYSTEM)
 
     def text(name, options):
-        return f"[{name}]\nstonewall\nioengine=psync\ndirect=1\nbs=16k\nsize=16m\n{options}\n"
+        common = "filename=data\nstonewall\nioengine=psync\ndirect=1\nbs=16k\nsize=16m"
+        return f"[{name}]\n{common}\n{options}\n"
 
     read = "rw=randread\nnorandommap"
     jobs = (
