@@ -133,7 +133,7 @@ LESSONS = (
         10,
         answers=(
             "68 %: 842 of 1,231 IO/s.",
-            "1.14 commands: n / (n - 1).",
+            "1.14 commands: n / (n - 1) on RAID 5.",
             "10.6 h at 209 MB/s; 45 h where the rebuild has 30 % of the time.",
         ),
     ),

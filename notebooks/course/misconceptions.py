@@ -173,8 +173,13 @@ MISCONCEPTIONS: Sequence[Misconception] = (
         3,
         "A rebuild is limited by the new disk.",
         "rebuild",
-        "From a share of 10 to one of 100 % the rate of the rebuild grows nine times.",
-        lambda at: 8 < at(share=100)["rate"] / at(share=10)["rate"] < 11,
+        "Beside 300 IO/s the rate of the rebuild grows ten times from a share of 10 to one of"
+        " 100 % on RAID 5, and 8.7 times on RAID 6.",
+        lambda at: all(
+            abs(at(level=level, share=100)["rate"] / at(level=level, share=10)["rate"] - times)
+            < 0.05
+            for level, times in (("raid5", 10.0), ("raid6", 8.7))
+        ),
         {"share": 10},
     ),
     Misconception(

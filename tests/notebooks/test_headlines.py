@@ -13,6 +13,7 @@ pytest.importorskip("anywidget")
 from raidlab.notebooks import (
     compression,
     first_day,
+    fsync,
     iostat,
     knee,
     levels,
@@ -25,7 +26,7 @@ from raidlab.notebooks import (
     tails,
     write_penalty,
 )
-from raidlab.notebooks.frame import Room, catalogue, run
+from raidlab.notebooks.frame import Answer, Room, catalogue, pages, run
 from raidlab.notebooks.frame.figures import spanned
 from raidlab.notebooks.frame.room import Value
 from raidlab.notebooks.frame.seeds import of_five
@@ -191,6 +192,78 @@ def test_the_time_of_a_first_day_is_marked_where_its_writes_are(time: float) -> 
     assert drawn.layout.shapes[0].x0 == pytest.approx(by_hand, rel=1e-6)
     low, high = (10**each for each in drawn.layout.xaxis.range)
     assert low <= by_hand <= high
+
+
+def room_of(name: str, **changed: Value) -> Answer:
+    """A setting of a room, named by what differs from its start."""
+    room = catalogue.room(name)
+    return room.answer(room.start | changed, 1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "cache", "said", "until", "titles"),
+    [
+        (400, "lsi2208-1g-3.0", "never fills", "never", ("no cliff", "stays empty")),
+        # 0.75 · 2³⁰ B / ((1,200 - 947) · 64 KiB) = 48.5 s, and the run has 30.
+        (1200, "lsi2208-1g-3.0", "after 48.5 s", "not within 30 s", ("comes later", "that fills")),
+        (1600, "lsi2208-512-3.0", "full after 9.4", "9.4", ("then a cliff", "that fills")),
+    ],
+)
+def test_a_cache_that_fills_after_the_run_is_not_one_that_never_fills(
+    rate: int, cache: str, said: str, until: str, titles: tuple[str, str]
+) -> None:
+    found = room_of("write-cache", rate=rate, cache=cache, length=5)
+    assert said in found.sentence
+    assert found.boxes[0].value.startswith(until)
+    for picture, title in zip(found.pictures, titles, strict=True):
+        assert title in picture.seen
+
+
+@pytest.mark.parametrize("drive", [*fsync.DRIVES])
+def test_the_titles_of_fsync_hold_on_every_drive(drive: str) -> None:
+    numbers = {after: room_of("fsync", drive=drive, after=after).numbers for after in fsync.AFTER}
+    found = room_of("fsync", drive=drive, after=1)
+    rates = [float(str(numbers[after]["iops"])) for after in (1, 8, 64, 0)]
+    falls = rates[0] < 0.98 * rates[-1] and rates == sorted(rates)
+    assert found.pictures[0].seen.startswith("The fewer share an fsync") == falls
+    write, both = (float(str(numbers[after]["p50_ms"])) for after in (0, 1))
+    assert found.pictures[1].seen.startswith("The time is in the fsync") == (both > 2 * write)
+    assert found.pictures[1].seen.startswith("An fsync adds no time") == (both < 1.02 * write)
+
+
+@pytest.mark.parametrize("drive", [*fsync.DRIVES])
+@pytest.mark.parametrize("after", fsync.AFTER)
+def test_the_headline_of_fsync_promises_what_its_picture_shows(drive: str, after: int) -> None:
+    found = room_of("fsync", drive=drive, after=after)
+    (scene,) = found.scenes
+    last = scene.steps[-1].text
+    lost = fsync.RECORDS if not after and drive in fsync.VOLATILE else 0
+    # A record counts once its fsync has returned, whatever the drive: none of 64 has after eight.
+    acknowledged = 0 if after > fsync.RECORDS else fsync.RECORDS
+    assert last.endswith(
+        f"loses {lost} of {acknowledged} acknowledged records."
+        if acknowledged
+        else "loses no acknowledged record: there is none yet."
+    )
+    if not after:
+        assert ("loses" in found.sentence) == bool(lost)
+    assert ("fsyncs included" in found.boxes[2].text) == bool(after)
+    # The box and the bar of a time have one unit.
+    bars = dict(zip(found.pictures[1].figure.data[0].y, found.pictures[1].figure.data[0].text,
+                    strict=True))  # fmt: skip
+    assert found.boxes[1].value == bars[f"{fsync.NAMES[after]}, p50"]
+    assert found.boxes[2].value == bars[f"{fsync.NAMES[after]}, max"]
+
+
+@pytest.mark.parametrize("load", ["randwrite", "write"])
+def test_the_dashed_line_begins_at_what_data_that_do_not_shrink_take(load: str) -> None:
+    plain = room_of("compression", load=load, shrink=0).numbers["waf"]
+    numbers = room_of("compression", load=load, shrink=50).numbers
+    assert numbers["bytes_alone"] == pytest.approx(plain * (1 - 0.95 * 0.25))
+    (exercise,) = catalogue.room("compression").exercises
+    assert f"{plain:.3g} {'at random' if load == 'randwrite' else 'in sequence'}" in pages.joined(
+        exercise.solution
+    )
 
 
 def test_aqu_sz_is_the_number_under_way_and_the_best_rate_is_one_figure() -> None:
