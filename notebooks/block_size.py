@@ -108,17 +108,31 @@ def answer(values, seed):
 
 
 @app.function
+def of_sequence(at, size, depth):
+    """Bytes a second of the SSD's random reads, as a share of those in sequence."""
+    random, read = (at(drive="p3700-800", size=size, depth=depth, access=a)["mb"] for a in ACCESS)
+    return random / read
+
+
+@app.function
 def notice():
     """What is there to see."""
     return [
         Claim(
             "IO/s times size is bytes a second, always. Which of both limits depends on the"
-            " size: at"
-            " 4 KiB the disk's arm does, at 4 MiB its media rate.",
-            lambda at: all(
-                abs(at(size=size, access=a)["product"] / at(size=size, access=a)["mb"] - 1) < 1e-6
-                for size in SIZES
-                for a in ACCESS
+            " size: of a random read of 4 KiB the disk's arm takes nearly all of the time, of one"
+            " of 4 MiB the transfer takes half.",
+            lambda at: (
+                all(
+                    abs(at(size=size, access=a)["product"] / at(size=size, access=a)["mb"] - 1)
+                    < 1e-6
+                    for size in SIZES
+                    for a in ACCESS
+                )
+                and all(
+                    0.45 < at(size=4096, depth=d)["mb"] / at(size=4096, access="read")["mb"] < 0.6
+                    for d in DEPTHS
+                )
             ),
             "How do IO/s, size and MB/s belong together?",
             {"size": 64},
@@ -141,11 +155,18 @@ def notice():
             {"access": "read"},
         ),
         Claim(
-            "On the SSD order matters little from 64 KiB on: at random it reads more than three"
-            " quarters of the bytes.",
+            "On the SSD order matters little from 64 KiB on, with 4 or more outstanding: at random"
+            " it reads more than three quarters of the bytes. One at a time it reads less than a"
+            " quarter of them at 64 KiB, and three quarters from 1 MiB on only.",
             lambda at: (
-                at(drive="p3700-800", size=256)["mb"]
-                > 0.75 * at(drive="p3700-800", size=256, access="read")["mb"]
+                all(
+                    of_sequence(at, size, depth) > 0.75
+                    for size in SIZES
+                    for depth in DEPTHS
+                    if size >= (64 if depth > 1 else 1024)
+                )
+                and of_sequence(at, 64, 1) < 0.25
+                and of_sequence(at, 256, 1) < 0.5
             ),
             "And on an SSD?",
             {"drive": "p3700-800", "size": 256},
@@ -168,14 +189,20 @@ def exercises():
             "A random read takes 12.6 ms, and the track passes at 208 MB/s. At which size do"
             " seek and"
             " transfer take equally long?",
-            "12.6 ms × 208 MB/s = 2.6 MB: from there on the disk is a tape.",
+            "12.6 ms × 208 MB/s = 2.6 MB: of larger reads the transfer is most of the time.",
             lambda at: abs(0.0126 * 208 - 2.62) < 0.01 and at(size=4096, depth=1)["mb"] > 100,
         ),
         Exercise(
             "A sheet promises 100,000 IO/s and 500 MB/s over SATA. At which size do both limits"
             " meet?",
-            "500 MB/s / 100,000 IO/s = 5 kB: beyond 4 KiB the link is the limit.",
-            lambda at: at()["mb"] > 0 and 500e6 / 100_000 == 5000,
+            "500 MB/s / 100,000 IO/s = 5,000 B. At 4 KiB the IO/s are the limit, with 410 MB/s; at"
+            " 8 KiB the link is, with 61,000 IO/s.",
+            lambda at: (
+                at()["mb"] > 0
+                and 500e6 / 100_000 == 5000
+                and round(100_000 * 4096 / 1e6) == 410
+                and round(500e6 / 8192, -3) == 61_000
+            ),
         ),
     ]
 
@@ -193,7 +220,8 @@ def room():
             "A disk reads 99 random blocks of 4 KiB a second, four at a time. How many of 64 KiB?",
             "IO/s",
             lambda at: at(size=64)["iops"],
-            "Seek and rotation take twelve milliseconds, 60 KiB more take 0.3.",
+            "99 reads a second are 10.1 ms each, with four to choose from. 60 KiB more take 0.3 ms"
+            " at 208 MB/s.",
             Number(0.1, 100_000),
             {"size": 64},
         ),

@@ -125,7 +125,7 @@ LESSONS = (
         (
             Stop("write-penalty", 10, ("1,400 IO/s: one of eight drives is thought to be lost.",)),
             Stop("levels", 5, ("2,200 IO/s: six of eight disks.",)),
-            Stop("rebuild", 15, ("0.47 h: the disk's own rate.", "1.55 h: 30 % of it.")),
+            Stop("rebuild", 15, ("0.40 h: the disk's own rate.", "1.33 h: 30 % of it.")),
             Stop("outlive", 10, ("5 %: a quarter of the time is thought a quarter of the risk.",)),
         ),
         15,
@@ -133,8 +133,8 @@ LESSONS = (
         10,
         answers=(
             "68 %: 842 of 1,231 IO/s.",
-            "1.14 commands: n / (n - 1).",
-            "12.4 h at 179 MB/s; 44 h where the rebuild has 30 % of the time.",
+            "1.14 commands: n / (n - 1) on RAID 5.",
+            "10.6 h at 209 MB/s; 45 h where the rebuild has 30 % of the time.",
         ),
     ),
     Lesson(

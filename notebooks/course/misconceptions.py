@@ -68,8 +68,8 @@ MISCONCEPTIONS: Sequence[Misconception] = (
         1,
         "Utilization of 100 % is a fault.",
         "iostat",
-        "One read at a time keeps %util at 100, at half of what the disk can do.",
-        lambda at: at(depth=1)["util"] > 99 and at(depth=1)["share"] < 0.6,
+        "One read at a time keeps %util at 100, at 40 % of what the disk does with 64.",
+        lambda at: at(depth=1)["util"] > 99 and abs(at(depth=1)["share"] - 0.4) < 0.03,
         {"depth": 1, "drive": "disk", "access": "randread"},
     ),
     Misconception(
@@ -173,8 +173,13 @@ MISCONCEPTIONS: Sequence[Misconception] = (
         3,
         "A rebuild is limited by the new disk.",
         "rebuild",
-        "From a share of 10 to one of 100 % the rate of the rebuild grows nine times.",
-        lambda at: 8 < at(share=100)["rate"] / at(share=10)["rate"] < 11,
+        "Beside 300 IO/s the rate of the rebuild grows ten times from a share of 10 to one of"
+        " 100 % on RAID 5, and 8.7 times on RAID 6.",
+        lambda at: all(
+            abs(at(level=level, share=100)["rate"] / at(level=level, share=10)["rate"] - times)
+            < 0.05
+            for level, times in (("raid5", 10.0), ("raid6", 8.7))
+        ),
         {"share": 10},
     ),
     Misconception(
@@ -276,9 +281,9 @@ MISCONCEPTIONS: Sequence[Misconception] = (
         6,
         "%util of 100 means that an NVMe SSD is saturated.",
         "iostat",
-        "One read at a time: %util is 100, at a twentieth of the drive's rate.",
+        "One read at a time: %util is 100, at less than a twentieth of the system's best rate.",
         lambda at: (
-            at(drive="nvme", depth=1)["util"] > 99 and at(drive="nvme", depth=1)["share"] < 0.06
+            at(drive="nvme", depth=1)["util"] > 99 and at(drive="nvme", depth=1)["share"] < 0.05
         ),
         {"drive": "nvme", "depth": 1, "access": "randread"},
     ),

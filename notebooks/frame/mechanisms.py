@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from raidlab.notebooks.frame.scenes import Scene, Shape, Step, label
+from raidlab.notebooks.frame.scenes import Scene, Shape, Step, label, path
 from raidlab.scenarios.report.look import PARTS
 from raidlab.scenarios.results.number_text import digits, part_name
 from raidlab.scenarios.results.row import IoRow
@@ -12,6 +12,9 @@ from raidlab.scenarios.spec.run_result import Stage
 
 _LEAST_WIDTH = 0.004
 """Of a bar's width, as a share of the longest time: what is shorter is not seen."""
+_LEFT = 6.0
+_LETTER = 7.0
+"""Width of a letter of a name, on average, at most."""
 
 
 def bars_in_time(rows: Mapping[str, IoRow], seen: str, drawn: str) -> Scene:
@@ -26,9 +29,10 @@ def bars_in_time(rows: Mapping[str, IoRow], seen: str, drawn: str) -> Scene:
     left, width = 150.0, 420.0
     shapes: list[Shape] = []
     times: dict[float, list[str]] = {0.0: ["The host sends the write."]}
+    colors: dict[str, str] = {}
     y = 26.0
     for name, io in rows.items():
-        shapes.append(label(6, y, name))
+        shapes.append(label(_LEFT, y, name))
         places: dict[str, float] = {}
         for stage in io["stages"]:
             begin = (stage["begin_ns"] - io["issued_ns"]) / 1e6
@@ -40,6 +44,7 @@ def bars_in_time(rows: Mapping[str, IoRow], seen: str, drawn: str) -> Scene:
                 places[place] = y + 14 + 22 * len(places)
                 shapes.append(label(left - 8, places[place] + 12, place, "end", "soft"))
             color = PARTS.get(stage["stage"], PARTS["service"])[0]
+            colors[part_name(stage["stage"])] = color
             across = left + begin / longest * width
             length = max(2.0, (end - begin) / longest * width)
             shapes.append(
@@ -61,9 +66,36 @@ def bars_in_time(rows: Mapping[str, IoRow], seen: str, drawn: str) -> Scene:
                   anchor="end" if done > 0.5 * longest else "start", begins=done)
         )  # fmt: skip
         times.setdefault(round(done, 3), []).append(f"{name}: the write is acknowledged.")
+    shapes += _time_axis(left, width, y, longest)
+    named = _legend(y + 44, left + width, colors)
+    shapes += named
+    y = max(shape.y for shape in named) + 10
     steps = [Step(at, " ".join(dict.fromkeys(texts))) for at, texts in sorted(times.items())]
     # It opens at its end: whole for those who only look, or print it.
     return Scene(seen, drawn, 600, y, steps, shapes, at=len(steps) - 1)
+
+
+def _time_axis(left: float, width: float, y: float, longest: float) -> list[Shape]:
+    """A line from 0 to the longest time (ms), with its half."""
+    ticks = {0.0: "0", 0.5: digits(longest / 2), 1.0: f"{digits(longest)} ms"}
+    return [
+        path((left, y), (left + width, y)),
+        *(path((left + at * width, y), (left + at * width, y + 5)) for at in ticks),
+        *(label(left + at * width, y + 20, text, "middle", "soft") for at, text in ticks.items()),
+    ]
+
+
+def _legend(y: float, right: float, colors: Mapping[str, str]) -> list[Shape]:
+    """The name of each colour, side by side from the left, in as many lines as they need."""
+    made: list[Shape] = []
+    x = _LEFT
+    for name, color in colors.items():
+        long = 34 + _LETTER * len(name)
+        if x + long > right:
+            x, y = _LEFT, y + 20
+        made += [Shape("rect", x, y - 11, 12, 12, color), label(x + 16, y, name, look="soft")]
+        x += long
+    return made
 
 
 def _place(stage: Stage) -> str:

@@ -115,6 +115,7 @@ def about(room: Room, *, live: bool) -> Document:
         "unit": prediction.unit,
         "form": form,
         "at": json.loads(_places(controls, room, prediction.at)),
+        "start": json.loads(_places(controls, room, {})),
     }
 
 

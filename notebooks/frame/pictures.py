@@ -34,7 +34,7 @@ _UNIT = 5
 _DRIVE = re.compile(r"^[^/ ]+/[^ ]+\.(\d+)")
 _LETTER = 7.5
 """Pixels of a letter of 13 pixels, on average, at most."""
-_LABEL_DISTANCE = 0.075
+_LABEL_DISTANCE = 0.09
 """Least distance of labels at the lines' ends, as a share of the picture's height."""
 
 
@@ -46,10 +46,12 @@ class Axis:
     log: bool = False
     depths: bool = False
     """True for queue depths, each written out."""
+    around: Sequence[float] = ()
+    """Values that the axis reaches, whatever is drawn: a level to compare with."""
 
     def layout(self, values: Iterable[float | None]) -> Mapping[str, object]:
         """For plotly, around the values."""
-        known = [value for value in values if value is not None]
+        known = [*(value for value in values if value is not None), *self.around]
         if self.depths:
             return depth_axis([int(value) for value in known], self.title)
         if self.log:

@@ -24,6 +24,8 @@ _APART_MS = 0.1
 MOST_SHOWN: Final = 13
 """Commands that wait before one drive and have a place in its lane; more are a number."""
 _SHOWN_STEPS: Final = 24
+SPARE: Final = "spare"
+"""A hot spare, as the engine names it and as its lane is labelled."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,12 @@ class Visit:
     comes: float
     begins: float
     ends: float
+
+
+def drive_of(component: str) -> str:
+    """The number of an array's drive, or `spare`: both may be numbered 0."""
+    model, _, number = component.rpartition("/")[2].rpartition(".")
+    return SPARE if model == SPARE else number
 
 
 def visits(ios: Sequence[IoRow]) -> list[Visit]:
@@ -51,7 +59,7 @@ def visits(ios: Sequence[IoRow]) -> list[Visit]:
             waited = [stage["end_ns"] for stage in stages if stage["stage"] == "queue"]
             begins, ends = max(waited, default=comes), max(stage["end_ns"] for stage in stages)
             if ends > begins:
-                drive = component.rpartition(".")[2]
+                drive = drive_of(component)
                 found.append(Visit(number, drive, comes / 1e6, begins / 1e6, ends / 1e6))
     return sorted(found, key=lambda visit: visit.comes)
 
@@ -84,6 +92,7 @@ def queueing(
     other: str = "",
     outstanding: int = 0,
     from_ns: int = 0,
+    notes: Mapping[str, str] | None = None,
 ) -> Scene:
     """I/Os as dots: they come from the left, wait before a drive, are served, and leave.
 
@@ -93,19 +102,23 @@ def queueing(
         other: What else drives work for while I/Os wait: a box in a colour of its own.
         outstanding: I/Os of a closed load that are always under way; 0 for an open one.
         from_ns: When the picture begins; I/Os before it are drawn as far as they are under way.
+        notes: What is written before a drive, such as `failed`: it has a lane, used or not.
     """
+    notes = notes or {}
     known = visits(ios)
     zero = next(visit.comes for visit in known if visit.comes >= from_ns / 1e6)
     every = [visit for visit in known if visit.ends > zero]
     followed = shown + outstanding + sum(visit.comes < zero for visit in every)
     found = every[:followed]
-    drives = sorted({visit.drive for visit in known}, key=int)
+    drives = sorted({visit.drive for visit in known} | set(notes), key=_place)
     lane = {drive: 30 + _LANE * at for at, drive in enumerate(drives)}
-    shapes = [label(6, y + 5, f"drive {drive}", look="soft") for drive, y in lane.items()]
+    shapes = [label(6, y + 5, _named(drive), look="soft") for drive, y in lane.items()]
+    shapes += [label(84, lane[drive] + 5, text, look="soft") for drive, text in notes.items()]
     shapes += [Shape("rect", _SERVER_X - 16, y - 16, 32, 32) for y in lane.values()] + [
         path((80, y + 20), (_SERVER_X - 20, y + 20)) for y in lane.values()
     ]
     own = {drive: [each for each in found if each.drive == drive] for drive in drives}
+    own = {drive: each for drive, each in own.items() if each or drive not in notes}
     away = {drive: elsewhere(each) for drive, each in own.items()} if other else {}
     shapes += [
         Shape("rect", _SERVER_X - 16, lane[drive] - 16, 32, 32, _OTHER_COLOUR,
@@ -119,14 +132,24 @@ def queueing(
     shapes += _left_out(own, lane, times, zero)
     dots = [_dot(each, own[each.drive], lane[each.drive], zero, steps[-1].t) for each in found]
     dots = [dot for dot in dots if dot.keys and dot.keys[0].t <= steps[-1].t]
+    parted = len({(each.io, each.drive) for each in found}) > len({each.io for each in found})
     # It opens where most wait: that is what it is about.
     waits = [sum(each.comes <= at < each.begins for each in found) for at in times]
     return Scene(
         "Where I/Os wait",
         "Each dot an I/O: grey while it waits, blue while a drive works on it"
-        + (f"; orange boxes: the drive works for {other}." if other else "."),
+        + (f"; orange boxes: the drive works for {other}." if other else ".")
+        + (" A number before several drives: one I/O, a command at each." if parted else ""),
         600, 20 + _LANE * len(drives), steps, shapes, dots, at=waits.index(max(waits)),
     )  # fmt: skip
+
+
+def _place(drive: str) -> tuple[bool, int]:
+    return (drive == SPARE, 0 if drive == SPARE else int(drive))
+
+
+def _named(drive: str) -> str:
+    return drive if drive == SPARE else f"drive {drive}"
 
 
 def _settled(found: Sequence[Visit], zero: float, last: float) -> list[float]:

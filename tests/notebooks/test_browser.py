@@ -154,6 +154,8 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     page.press("#guess", "Enter")
     said = page.locator("#compared")
     page.wait_for_selector("main[data-answered='yes']")
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.locator("#asked").is_visible()
     assert "Predicted: 5 %. Simulated: 0.439 %; the prediction is 11.4 times as high." in (
         said.inner_text()
     )
@@ -237,6 +239,27 @@ def test_a_link_says_the_setting_and_a_stale_one_is_named(browser, address):
     other.wait_for_selector("main[data-answered='yes']")
     for each in (page, other):
         each.close()
+
+
+def test_a_link_that_names_one_control_leaves_the_others_where_they_start(browser, address):
+    page = browser.new_page()
+    for link, shown in (("#length=2", "#filled=0&length=2"), ("#filled=48", "#filled=48&length=5")):
+        page.goto("about:blank")
+        page.goto(f"{address}{link}")
+        if page.locator("#waive").is_visible():
+            page.click("#waive")
+        page.wait_for_selector("main[data-answered='yes']")
+        assert page.url.endswith(shown)
+    # In an open page, too; what is wrong is named until another setting is chosen.
+    page.evaluate("location.hash = 'filled=7&length=2'")
+    page.wait_for_url(f"{address}#filled=0&length=2")
+    page.wait_for_function("document.querySelector('#control-0').value === '0'")
+    page.wait_for_timeout(300)
+    assert "filled=7: one of 0, 48; shown is 0" in page.locator("#wrong").inner_text()
+    page.locator("#control-0").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#wrong", state="hidden")
+    page.close()
 
 
 def test_lessons_do_not_scroll_sideways_on_a_phone(browser):

@@ -13,16 +13,20 @@ pytest.importorskip("anywidget")
 from raidlab.notebooks import (
     compression,
     first_day,
+    fsync,
+    iostat,
     knee,
     levels,
+    neighbour,
     one_io,
     plan,
     qlc,
     rebuild,
     ssd_cache,
     tails,
+    write_penalty,
 )
-from raidlab.notebooks.frame import Room, catalogue, run
+from raidlab.notebooks.frame import Answer, Room, catalogue, pages, run
 from raidlab.notebooks.frame.figures import spanned
 from raidlab.notebooks.frame.room import Value
 from raidlab.notebooks.frame.seeds import of_five
@@ -45,6 +49,20 @@ def test_the_wait_during_a_rebuild_is_the_mean_over_all_of_its_ios() -> None:
     expected = during["latency_us"]["mean"] / before["latency_us"]["mean"]
     assert numbers["factor"] == pytest.approx(expected)
     assert numbers["factor"] > 40
+
+
+def test_a_rebuild_is_compared_with_a_disk_on_the_same_tracks() -> None:
+    scenario = rebuild.scenario({"level": "raid5", "share": 100, "load": 100})
+    (array,) = scenario["array"]
+    alone = {
+        "controller": scenario["controller"],
+        "array": [{"level": "raid0", "drives": ["generic-15000rpm"], "used": array["used"]}],
+        "workload": [{"rw": "read", "block_size": "1 MiB", "outstanding": 8}],
+        "run": {"duration": "1 s"},
+    }
+    # 1,800 sectors in a revolution of 4 ms and 0.4 ms to the next track.
+    assert run(alone, 1).rows[0].mb_per_s == pytest.approx(rebuild.DISK_MB_S, rel=0.01)
+    assert rebuild.answer({"level": "raid5", "share": 100, "load": 100}, 1).numbers["rate"] < 209
 
 
 def test_an_io_is_counted_when_it_begins() -> None:
@@ -174,3 +192,116 @@ def test_the_time_of_a_first_day_is_marked_where_its_writes_are(time: float) -> 
     assert drawn.layout.shapes[0].x0 == pytest.approx(by_hand, rel=1e-6)
     low, high = (10**each for each in drawn.layout.xaxis.range)
     assert low <= by_hand <= high
+
+
+def room_of(name: str, **changed: Value) -> Answer:
+    """A setting of a room, named by what differs from its start."""
+    room = catalogue.room(name)
+    return room.answer(room.start | changed, 1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "cache", "said", "until", "titles"),
+    [
+        (400, "lsi2208-1g-3.0", "never fills", "never", ("no cliff", "stays empty")),
+        # 0.75 · 2³⁰ B / ((1,200 - 947) · 64 KiB) = 48.5 s, and the run has 30.
+        (1200, "lsi2208-1g-3.0", "after 48.5 s", "not within 30 s", ("comes later", "that fills")),
+        (1600, "lsi2208-512-3.0", "full after 9.4", "9.4", ("then a cliff", "that fills")),
+    ],
+)
+def test_a_cache_that_fills_after_the_run_is_not_one_that_never_fills(
+    rate: int, cache: str, said: str, until: str, titles: tuple[str, str]
+) -> None:
+    found = room_of("write-cache", rate=rate, cache=cache, length=5)
+    assert said in found.sentence
+    assert found.boxes[0].value.startswith(until)
+    for picture, title in zip(found.pictures, titles, strict=True):
+        assert title in picture.seen
+
+
+@pytest.mark.parametrize("drive", [*fsync.DRIVES])
+def test_the_titles_of_fsync_hold_on_every_drive(drive: str) -> None:
+    numbers = {after: room_of("fsync", drive=drive, after=after).numbers for after in fsync.AFTER}
+    found = room_of("fsync", drive=drive, after=1)
+    rates = [float(str(numbers[after]["iops"])) for after in (1, 8, 64, 0)]
+    falls = rates[0] < 0.98 * rates[-1] and rates == sorted(rates)
+    assert found.pictures[0].seen.startswith("The fewer share an fsync") == falls
+    write, both = (float(str(numbers[after]["p50_ms"])) for after in (0, 1))
+    assert found.pictures[1].seen.startswith("The time is in the fsync") == (both > 2 * write)
+    assert found.pictures[1].seen.startswith("An fsync adds no time") == (both < 1.02 * write)
+
+
+@pytest.mark.parametrize("drive", [*fsync.DRIVES])
+@pytest.mark.parametrize("after", fsync.AFTER)
+def test_the_headline_of_fsync_promises_what_its_picture_shows(drive: str, after: int) -> None:
+    found = room_of("fsync", drive=drive, after=after)
+    (scene,) = found.scenes
+    last = scene.steps[-1].text
+    lost = fsync.RECORDS if not after and drive in fsync.VOLATILE else 0
+    # A record counts once its fsync has returned, whatever the drive: none of 64 has after eight.
+    acknowledged = 0 if after > fsync.RECORDS else fsync.RECORDS
+    assert last.endswith(
+        f"loses {lost} of {acknowledged} acknowledged records."
+        if acknowledged
+        else "loses no acknowledged record: there is none yet."
+    )
+    if not after:
+        assert ("loses" in found.sentence) == bool(lost)
+    assert ("fsyncs included" in found.boxes[2].text) == bool(after)
+    # The box and the bar of a time have one unit.
+    bars = dict(zip(found.pictures[1].figure.data[0].y, found.pictures[1].figure.data[0].text,
+                    strict=True))  # fmt: skip
+    assert found.boxes[1].value == bars[f"{fsync.NAMES[after]}, p50"]
+    assert found.boxes[2].value == bars[f"{fsync.NAMES[after]}, max"]
+
+
+@pytest.mark.parametrize("load", ["randwrite", "write"])
+def test_the_dashed_line_begins_at_what_data_that_do_not_shrink_take(load: str) -> None:
+    plain = room_of("compression", load=load, shrink=0).numbers["waf"]
+    numbers = room_of("compression", load=load, shrink=50).numbers
+    assert numbers["bytes_alone"] == pytest.approx(plain * (1 - 0.95 * 0.25))
+    (exercise,) = catalogue.room("compression").exercises
+    assert f"{plain:.3g} {'at random' if load == 'randwrite' else 'in sequence'}" in pages.joined(
+        exercise.solution
+    )
+
+
+def test_aqu_sz_is_the_number_under_way_and_the_best_rate_is_one_figure() -> None:
+    answer = iostat.answer({"depth": 64, "drive": "nvme", "access": "randread"}, 1)
+    assert "aqu-sz 64, %util 100. That is this system's best rate here." in answer.sentence
+    below = iostat.answer({"depth": 1, "drive": "nvme", "access": "randread"}, 1)
+    assert below.pictures[0].seen == "At one outstanding I/O %util is 100, the rate 5 % of the best"
+
+
+@pytest.mark.parametrize(
+    ("rate", "expected"),
+    # 6,000 I/Os of credit less the 16 under way, at 464 - 300, 1,200 - 300 and 320 - 300 a second.
+    [(464, 5984 / 164), (1200, 5984 / 900), (320, None), (300, None), (250, None)],
+)
+def test_credit_is_spent_when_the_bucket_is_empty(rate: float, expected: float | None) -> None:
+    found = neighbour.spent_s([rate] * 120, 16)
+    if expected is None:
+        assert found is None
+    else:
+        assert found == pytest.approx(expected, abs=neighbour.STEP_S)
+
+
+def test_the_latency_alone_is_in_the_picture_of_the_neighbour() -> None:
+    answer = neighbour.answer({"cure": "none", "load": 16, "size": "64 KiB"}, 1)
+    assert "alone 5.65 ms" in answer.sentence
+    assert "5.65 ms" in neighbour.room().prediction.question
+    axis = answer.pictures[0].figure.layout.yaxis
+    assert 10 ** axis.range[0] < 5.65
+    assert "logarithmic" in axis.title.text
+
+
+@pytest.mark.parametrize(
+    ("system", "drives"), [("five", "5 ms drives"), ("cached", "15,000 rpm disks")]
+)
+def test_the_write_in_time_is_on_the_chosen_system(system: str, drives: str) -> None:
+    scene = write_penalty.steps("raid5", system, 1)
+    texts = {shape.text for shape in scene.shapes}
+    assert drives in scene.drawn
+    assert ("write-back cache" in texts) == (system == "cached")
+    assert {"0", "rotation" if system == "cached" else "service"} <= texts
+    assert all(shape.x + shape.width <= scene.width for shape in scene.shapes)

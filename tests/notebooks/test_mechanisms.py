@@ -47,6 +47,24 @@ def test_the_rebuild_is_drawn_where_it_holds_a_drive():
     assert "the rebuild" not in queueing([io(("seek", 0, 3))]).drawn
 
 
+def test_a_spare_has_a_lane_of_its_own_and_a_failed_drive_says_so():
+    # The spare's number is 0, as that of the array's first drive: five.0 and spare.0 are two.
+    ios = [io(("seek", 0, 3), drive="array-0/five.0"), io(("seek", 0, 3), drive="array-0/spare.0")]
+    assert [each.drive for each in visits(ios)] == ["0", "spare"]
+    scene = queueing(ios, notes={"3": "failed"})
+    written = [shape.text for shape in scene.shapes if shape.text]
+    assert written == ["drive 0", "drive 3", "spare", "failed"]
+    # The failed drive is none that could be idle.
+    assert "idle: 0 of 2" in scene.steps[0].text
+
+
+def test_a_number_before_several_drives_is_explained():
+    both = io(("seek", 0, 3))
+    both["stages"] += io(("seek", 0, 4), drive="array-0/five.5")["stages"]
+    assert "one I/O, a command at each" in queueing([both]).drawn
+    assert "one I/O" not in queueing([io(("seek", 0, 3))]).drawn
+
+
 @pytest.mark.parametrize(("load", "least", "most"), [(500, 16, 18), (100, 4, 9)])
 def test_users_meet_the_slices_that_begin_while_they_wait(load, least, most):
     """300 MB are 17.9 slices of 16 MiB; one that begins beside no I/O gives way."""

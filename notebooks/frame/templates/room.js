@@ -12,6 +12,7 @@ function room(root, about, ask) {
   const own = new RegExp(`/${about.name}(/|\\.html)$`).test(location.pathname);
   let shown = null, before = null, pinned = null, guess = null, predicted = false;
   let under_way = false, again = false, uploaded = null;
+  let stale = "";  // What the link said wrong, until the visitor chooses something else.
 
   const values = () => inputs.map((input) => Number(input.value));
   // A setting in words: the controls that differ from another one, or all of them.
@@ -32,15 +33,20 @@ function room(root, about, ask) {
     find("wrong").textContent = text;
   }
 
-  // The address says the setting: #depth=8&seed=2.
+  // The address says the setting: #depth=8&seed=2. What it does not name starts as in exercises
+  // and answers, not where the room opens: that setting only covers what is to be predicted.
   function fromLink() {
     const faults = [];
-    if (!own) return "";
+    if (!own || location.hash.length < 2) return "";
+    about.start.forEach((place, at) => { inputs[at].value = place; });
+    if (find("seed")) find("seed").value = about.seed;
+    if (find("five")) find("five").checked = false;
     for (const [name, value] of new URLSearchParams(location.hash.slice(1))) {
       const at = about.controls.findIndex((control) => control.name === name);
       if (at >= 0 && about.controls[at].values.includes(value)) inputs[at].value = about.controls[at].values.indexOf(value);
-      else if (at >= 0) faults.push(`${name}=${value}: one of ${about.controls[at].values.join(", ")}`);
+      else if (at >= 0) faults.push(`${name}=${value}: one of ${about.controls[at].values.join(", ")}; shown is ${about.controls[at].values[about.start[at]]}`);
       else if (name === "seed" && /^\d{1,7}$/.test(value) && find("seed")) find("seed").value = value;
+      else if (name === "seed" && find("seed")) faults.push(`seed=${value}: a whole number; shown is ${about.seed}`);
       else if (name === "five" && find("five")) find("five").checked = value === "yes";
       else if (name !== "seed" && name !== "five") faults.push(`${name}: this room has ${about.controls.map((control) => control.name).join(", ")}`);
     }
@@ -75,7 +81,7 @@ function room(root, about, ask) {
     toLink();
     const question = asking();
     const take = (answer) => {
-      warn(answer.wrong ?? "");
+      warn(answer.wrong ?? stale);
       root.classList.toggle("stale", !!answer.wrong);
       if (answer.wrong) return;
       if (shown && String(shown.asked) !== String(question.asked)) before = shown;
@@ -161,8 +167,10 @@ function room(root, about, ask) {
     find("again").hidden = find("export").hidden = !locked;
   }
   async function open(value, at) {
+    if (at) stale = "";
     lock(true);
     root.classList.add("open");
+    root.classList.toggle("predicted", value !== null);
     find("covered").hidden = true;
     if (value === null) {
       find("compared").textContent = "Shown without a prediction.";
@@ -213,17 +221,22 @@ function room(root, about, ask) {
     fill(null);
     lock(false);
     find("compared").textContent = "";
-    root.classList.remove("open");
+    root.classList.remove("open", "predicted");
     find("covered").hidden = false;
     root.dataset.answered = "";
     root.querySelector("#prediction input")?.focus();
   });
 
+  function chosen() {
+    if (stale) warn("");
+    stale = "";
+    return update();
+  }
   // A question of "what to notice" is answered by a setting; its button goes there.
   for (const button of root.querySelectorAll("[data-goes]")) {
     button.addEventListener("click", () => {
       JSON.parse(button.dataset.goes).forEach((place, i) => { inputs[i].value = place; });
-      update();
+      chosen();
       find("result").scrollIntoView({block: "center"});
     });
   }
@@ -237,13 +250,13 @@ function room(root, about, ask) {
       for (let value = 0; value <= Number(input.max); value++) {
         if (value === Number(input.max)) find("result").setAttribute("aria-live", "polite");
         input.value = value;
-        await Promise.all([update(), new Promise((resolve) => setTimeout(resolve, 500))]);
+        await Promise.all([chosen(), new Promise((resolve) => setTimeout(resolve, 500))]);
       }
       button.disabled = false;
     });
   }
-  for (const input of [...inputs, find("seed"), find("five")]) input?.addEventListener("input", update);
-  find("folder")?.addEventListener("change", update);
+  for (const input of [...inputs, find("seed"), find("five")]) input?.addEventListener("input", chosen);
+  find("folder")?.addEventListener("change", chosen);
   find("upload")?.addEventListener("change", async (event) => {
     const files = [...event.target.files].filter((file) => /\.(json|log|toml|txt)$|manifest/.test(file.name));
     const name = event.target.files[0]?.webkitRelativePath.split("/")[0];
@@ -262,9 +275,9 @@ function room(root, about, ask) {
   window.addEventListener("resize", () => {
     if (narrow() !== was && shown) { was = narrow(); show(); }
   });
-  window.addEventListener("hashchange", () => { const wrong = fromLink(); update(); if (wrong) warn(wrong); });
+  window.addEventListener("hashchange", () => { stale = fromLink(); update(); warn(stale); });
 
-  const stale = fromLink();
+  stale = fromLink();
   label();
   const kept = keptOf(about);
   if (kept) {

@@ -39,7 +39,7 @@ ROOMS = {
     "omission": Checked(disks.of_omission),
     "fsync": Checked(flash.of_fsync, (4,)),
     "outlive": Checked(flash.of_outlive, (5, 1000)),
-    "write-cache": Checked(flash.of_write_cache, (0.75,)),
+    "write-cache": Checked(flash.of_write_cache, (0.75, 30)),
     "block-size": Checked(disks.of_block_size),
     "neighbour": Checked(disks.of_neighbour),
     "iostat": Checked(disks.of_iostat),
