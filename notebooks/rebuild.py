@@ -159,6 +159,7 @@ def answer(values, seed):
         dashed(story, done, "rebuilt")
     # Above the plot, where no dot is.
     story.update_annotations(y=1)
+    story.update_layout(margin_t=26)
     return Answer(
         f"The rebuild takes {figure(took, 's')} for {USED_MB} MB of each drive,"
         f" {figure(hours, 'h')} for all of 300 GB; users' p99 is"

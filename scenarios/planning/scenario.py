@@ -29,11 +29,7 @@ from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Builder
-from raidlab.scenarios.planning.caching import (
-    cache_faults,
-    controller_plan,
-    settings_warnings,
-)
+from raidlab.scenarios.planning.caching import cache_faults, controller_plan, settings_warnings
 from raidlab.scenarios.planning.durability import add_file_systems, durable_writes
 from raidlab.scenarios.planning.equal_arrays import expanded_arrays
 from raidlab.scenarios.planning.events import plan_events
