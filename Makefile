@@ -96,7 +96,7 @@ docs: setup ## Make the pages and pictures that commands make
 	@$(BIN)/raidlab validate --claims --markdown $(CLAIMS) --csv $(CLAIMS:.md=.csv) \
 		--json > target/claims.json || test $$? -eq 1
 	@$(BIN)/python -m raidlab.calibration.published.advice target/validation.json target/claims.json $(ADVICE)
-	@$(BIN)/python -m raidlab.calibration.published.picture target/validation.json $(PICTURE)
+	@$(BIN)/python -m raidlab.calibration.report.published_picture target/validation.json $(PICTURE)
 	@$(BIN)/raidlab devices --markdown > docs/reference/catalogue.md
 	@echo "wrote $(EVIDENCE) $(CLAIMS) $(ADVICE) $(PICTURE) docs/reference/catalogue.md"
 

@@ -6,6 +6,8 @@ Read from the syntax trees: imports inside functions and those for type checkers
 from __future__ import annotations
 
 import ast
+import importlib.util
+import re
 from functools import cache
 from pathlib import Path
 
@@ -97,3 +99,14 @@ def test_the_links_of_the_package_lead_to_the_layers() -> None:
     links = sorted(path.name for path in (ROOT / "raidlab").iterdir() if path.is_symlink())
     assert links == sorted(layers)
     assert all((ROOT / "raidlab" / name).resolve() == ROOT / name for name in layers)
+
+
+def test_modules_that_commands_run_are_there():
+    """`python -m MODULE` in the Makefile and in the documentation."""
+    named = {
+        module
+        for path in (ROOT / "Makefile", *ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"))
+        for module in re.findall(r"-m\s+((?:raidlab|tests)\.[\w.]+)", path.read_text())
+    }
+    assert len(named) > 5
+    assert [each for each in sorted(named) if importlib.util.find_spec(each) is None] == []

@@ -16,7 +16,7 @@ from raidlab.calibration.monitoring.nvme_log import SmartLog, changes, read_logs
 from raidlab.calibration.monitoring.record import Clock, imported, record
 from raidlab.calibration.monitoring.samples import Quantity, Series
 from raidlab.calibration.monitoring.sisters import compared, families
-from raidlab.calibration.report.live import answer, page
+from raidlab.calibration.report.live import answer, report
 from raidlab.cli import app
 from raidlab.scenarios.studies.present import System
 from raidlab.scenarios.studies.size import Running
@@ -95,7 +95,7 @@ def test_waits_that_grow_are_a_drift_and_a_slow_drive_is_named(tmp_path: Path) -
     assert slow.wait_ratio == pytest.approx(2.0, rel=0.02)
     assert slow.rate_ratio == pytest.approx(1.0, rel=0.02)
     assert "look at the drive" in slow.said()
-    text = page(found, "raidlab compare --live")
+    text = report(found).html("raidlab compare --live")
     assert "sdc waits 2.00 times as long" in text and "drifts" in text
 
 
