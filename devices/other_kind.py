@@ -23,18 +23,23 @@ class Expected(StrEnum):
 
 
 _DECIDE: Final = {
-    "array": ("a scenario, which `raidlab run` simulates", {Expected.SCENARIO}),
-    "candidates": ("a question, which `raidlab plan` answers", {Expected.QUESTION}),
     "kind": (
         "a device or a data sheet, which `model` of a scenario's drives names",
         {Expected.DEVICE, Expected.SHEET},
     ),
     "like": ("a device, which `model` of a scenario's drives names", {Expected.DEVICE}),
+    "candidates": ("a question, which `raidlab plan` answers", {Expected.QUESTION}),
+    "array": ("a scenario, which `raidlab run` simulates", {Expected.SCENARIO}),
 }
 """Keys that only one kind of file has: what it is, and where it is expected."""
 
 
-def refuse_other_kind(tree: Mapping[str, object], expected: Expected, path: Path | None) -> None:
+def deciding_key(tree: Mapping[str, object]) -> str | None:
+    """The key that shows of what kind a file is; None if none does."""
+    return next((key for key in _DECIDE if key in tree), None)
+
+
+def refuse_other_kind(tree: Mapping[str, object], expected: Expected, path: Path) -> None:
     """Refuses a file that another command reads, before each of its keys is a fault.
 
     Raises:
@@ -42,10 +47,10 @@ def refuse_other_kind(tree: Mapping[str, object], expected: Expected, path: Path
     """
     if any(expected in kinds for key, (_, kinds) in _DECIDE.items() if key in tree):
         return
-    for key, (what, _) in _DECIDE.items():
-        if key in tree:
-            file = "" if path is None else str(path)
-            raise SpecError([Fault("", None, f"is {what}; {expected}", (), file)])
+    key = deciding_key(tree)
+    if key is not None:
+        what, _ = _DECIDE[key]
+        raise SpecError([Fault("", None, f"is {what}; {expected}", (), str(path))])
 
 
 def of_another_form(path: Path, forms: Container[str]) -> str | None:

@@ -170,7 +170,11 @@ _WINDOWS = re.compile(
 
 def _of_windows(key: str) -> Named | None:
     """A performance counter as a key of Zabbix."""
-    found = _WINDOWS.search(key)
+    return _counter(_WINDOWS.search(key))
+
+
+def _counter(found: re.Match[str] | None) -> Named | None:
+    """What stands in a counter of Windows: its object, its instance and its name."""
     if found is None or perfmon_layer(found[1]) is None:
         return None
     what = perfmon_counter(found[3])
@@ -184,13 +188,7 @@ _PATH = re.compile(r"^(?:\\\\[^\\]+)?\\([^\\(]+)\(([^)]*)\)\\(.+)$")
 
 def of_path(text: str) -> Named | None:
     r"""A counter of Windows by its path: `\\srv\PhysicalDisk(0 C:)\Disk Reads/sec`."""
-    found = _PATH.match(text.strip())
-    if found is None or perfmon_layer(found[1]) is None:
-        return None
-    what = perfmon_counter(found[3])
-    if what is None or what.quantity is None or what.rest:
-        return None
-    return Named(found[2], what.quantity, what.scale)
+    return _counter(_PATH.match(text.strip()))
 
 
 _READ = re.compile(r"(?i)(?<![a-z])(reads?|rd|lesen|lectura|lecture|r)(?![a-z])|read(?=_|$)|_read")

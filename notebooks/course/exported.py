@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from raidlab.devices.faults import Fault, SpecError
+from raidlab.devices.reading import read_bytes
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.room import Choice, Curve, Number
 from raidlab.scenarios.results.number_text import digits
@@ -135,9 +136,8 @@ def _twice(found: Sequence[tuple[Path, Prediction]], kept: Sequence[Prediction])
 def _rows(path: Path, faults: list[Fault]) -> list[Prediction]:
     """The rows of a file that are predictions; what is wrong with the others goes to `faults`."""
     try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise SpecError([Fault("", None, f"at most {_LARGEST_FILE:,} bytes", file=str(path))])
-        lines = _text(path.read_bytes()).splitlines()
+        content = read_bytes(path, _LARGEST_FILE, "file of predictions")
+        lines = _text(content).splitlines()
         # A spreadsheet of a country with decimal commas writes semicolons between its columns,
         # one that saves Unicode text writes tabs.
         mark = next((each for each in ";\t" if lines and each in lines[0]), ",")
@@ -145,7 +145,7 @@ def _rows(path: Path, faults: list[Fault]) -> list[Prediction]:
     except SpecError as error:
         faults += error.faults
         return []
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error) as error:
         faults.append(Fault("", None, f"{_ALLOWED} ({error}){_HOW}", file=str(path)))
         return []
     if tuple(head) != HEAD:

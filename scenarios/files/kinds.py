@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
-from raidlab.devices.other_kind import JOB_ENDINGS
+from raidlab.devices.other_kind import JOB_ENDINGS, deciding_key
 from raidlab.devices.schema import read_toml
 
 
@@ -57,12 +57,13 @@ def kind_of(path: Path) -> WrittenKind:
 
 def kind_of_tree(tree: Mapping[str, object]) -> WrittenKind | None:
     """What a TOML file with this tree is; None if nothing shows it."""
-    if "kind" in tree or "like" in tree:
-        return WrittenKind.SHEET if _is_sheet(tree) else WrittenKind.DEVICE
-    if "candidates" in tree:
-        return WrittenKind.QUESTION
-    if "array" in tree:
-        return WrittenKind.SCENARIO
+    match deciding_key(tree):
+        case "kind" | "like":
+            return WrittenKind.SHEET if _is_sheet(tree) else WrittenKind.DEVICE
+        case "candidates":
+            return WrittenKind.QUESTION
+        case "array":
+            return WrittenKind.SCENARIO
     # A slip in the word that decides: the other tables do.
     questions, scenarios = _likeness(tree, _OF_QUESTIONS), _likeness(tree, _OF_SCENARIOS)
     if questions == scenarios:
