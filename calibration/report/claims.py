@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from raidlab.calibration.published.claims import DEPTHS, causes
 from raidlab.calibration.published.figures import Figure, shared
 from raidlab.calibration.published.validate import Compared, Validation
-from raidlab.calibration.report.published import describe
+from raidlab.calibration.report.published import SHOWN, describe, page
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits
 
@@ -24,6 +27,13 @@ def answer(validation: Validation) -> str:
     for source, own in _by_source(validation.rows).items():
         parts.append(f"{source}: {sum(row.held for row in own)} of {len(own)}.")
     return " ".join(parts)
+
+
+def report(validation: Validation) -> Report:
+    """What is said of claims beside simulated ones, those not held first."""
+    title = f"{len(validation.rows)} claims of the reports beside simulated ones"
+    shown = replace(table(validation.rows), most=SHOWN)
+    return Report(title, answer(validation), [shown], page=partial(page, validation))
 
 
 def table(rows: Sequence[Compared]) -> Table:

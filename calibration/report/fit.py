@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final, Literal
 
 from raidlab.calibration.fitting.certainty.goodness_of_fit import Goodness
@@ -15,6 +16,7 @@ from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.calibration.report.fit_pictures import Bands, interval_pictures, point_pictures
 from raidlab.scenarios import _engine
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits
 from raidlab.scenarios.spec.findings import Code
@@ -26,37 +28,50 @@ _ALIKE_CORRELATION: Final = 0.8
 """Correlation from which on two parameters are named together."""
 
 
-def html_comparison(
+def comparison_report(
     title: str,
     measurement: Measurement,
     rows: Sequence[Compared],
     notes: Sequence[str],
     seed: int = 1,
-    command: str = "",
-) -> str:
-    """The page of a comparison; `command` makes it again."""
-    found = summary(rows)
+) -> Report:
+    """What is said of measured points beside simulated ones."""
+    page = partial(_comparison_page, title, measurement, rows, notes, seed)
+    return Report(title, comparison_answer(rows), [points_table(rows, None)], page=page)
+
+
+def _comparison_page(
+    title: str,
+    measurement: Measurement,
+    rows: Sequence[Compared],
+    notes: Sequence[str],
+    seed: int,
+) -> Page:
     return Page(
         kind="compare",
         question=f"{title}: measured and simulated",
-        answer=comparison_answer(rows),
-        boxes=_boxes(found, "", (_MEDIAN, _P90, _P99)),
+        boxes=_boxes(summary(rows), "", (_MEDIAN, _P90, _P99)),
         beside=notes,
         pictures=point_pictures(rows),
         evidence=[points_table(rows), *_files(measurement)],
         provenance=[f"raidlab {_engine.version()}, seed {seed}."],
-        command=command,
-    ).html()
+    )
 
 
-def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) -> str:
-    """The page of a calibration.
+def calibration_report(result: Calibration, bands: Bands = ()) -> Report:
+    """What is said of a fit.
 
     Args:
         result: What came out.
-        command: Makes the page again.
         bands: For each of the result's rows the rates between which 95 % of drawn devices lie.
     """
+    tables = [parameters_table(result.fit.estimates), parts_table(result)]
+    notes = [] if result.pauses is None else [result.pauses.said()]
+    page = partial(_calibration_page, result, bands)
+    return Report(str(result.tree["title"]), calibration_answer(result), tables, notes, page)
+
+
+def _calibration_page(result: Calibration, bands: Bands) -> Page:
     estimates = result.fit.estimates
     determined = sum(estimate.identifiable for estimate in estimates)
     part, of = result.errors("test"), "unseen "
@@ -91,7 +106,6 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
     return Page(
         kind="calibrate",
         question=f"{result.tree['title']}: how well does it predict?",
-        answer=calibration_answer(result),
         boxes=[
             *boxes,
             Box(f"{determined} of {len(estimates)}", "parameters determined"),
@@ -110,8 +124,7 @@ def html_calibration(result: Calibration, command: str = "", bands: Bands = ()) 
             f" {result.measurement.name}, measured {result.where};"
             f" {result.fit.evaluations:,} evaluations."
         ],
-        command=command,
-    ).html()
+    )
 
 
 def _goodness(found: Goodness) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from math import log10
 from typing import Literal
 
@@ -21,12 +23,15 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.report.chart import Figure, chart, draw_bars, draw_curve, write_note
 from raidlab.scenarios.report.look import GREY, LINES, MARKS, OUTLINE, log_axis
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import digits
 
 _QUANTITIES = (("iops", "IO/s"), ("mib_per_s", "MiB/s"))
 _EDGE = 40.0
 """Percent beyond which errors are counted at the edge."""
+SHOWN = 30
+"""Figures that a terminal shows unless it is asked for all."""
 _BAR = 5.0
 _FAR_RATIO = 1.25
 """Ratio to the published figure from which on a point is named."""
@@ -41,8 +46,17 @@ _USED = {
 }
 
 
-def html_validation(validation: Validation, command: str = "") -> str:
-    """The page of `validation`; `command` makes it again."""
+def report(validation: Validation) -> Report:
+    """What is said of figures beside simulated ones, those outside the tolerance first."""
+    rows = by_use(validation.rows)
+    ordered = [*(row for row in rows if not row.held), *(row for row in rows if row.held)]
+    tables = [uses_table(rows), replace(table(ordered), most=SHOWN)]
+    title = f"{len(rows)} published figures beside simulated ones"
+    return Report(title, answer(validation), tables, page=partial(page, validation))
+
+
+def page(validation: Validation) -> Page:
+    """The page of figures or claims, by source."""
     rows = validation.rows
     outside = [row for row in by_use(rows) if not row.held]
     evidence: list[Evidence] = [uses_table(rows), Text("", list(_USED.values()))]
@@ -68,8 +82,7 @@ def html_validation(validation: Validation, command: str = "") -> str:
         pictures=_pictures(rows),
         evidence=evidence,
         provenance=[f"raidlab {_engine.version()}, {len(rows)} figures."],
-        command=command,
-    ).html()
+    )
 
 
 def _ids(rows: Sequence[Compared]) -> list[str]:

@@ -9,7 +9,7 @@ from raidlab.calibration.fitting.comparison.compare import summary
 from raidlab.calibration.fitting.parameters.kinds import TABLE
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.measurement import Point
-from raidlab.calibration.report.fit import html_calibration
+from raidlab.calibration.report.fit import calibration_report
 from raidlab.calibration.twin.intervals import interval_pct
 from raidlab.calibration.twin.loop import Twin
 from raidlab.devices.spec_writer import toml_value
@@ -131,7 +131,7 @@ def files(twin: Twin, command: str) -> dict[str, str]:
         HOST: result.host_toml(),
         SCENARIO: scenario_toml(points[0], result),
         MEASUREMENT: measurement.to_json(),
-        PAGE: html_calibration(result, command),
+        PAGE: calibration_report(result).html(command),
     }
 
 

@@ -17,7 +17,6 @@ from raidlab.calibration.fitting.parameters.facts import facts_of
 from raidlab.calibration.fitting.parameters.kinds import KINDS
 from raidlab.calibration.fitting.parameters.parameter import Choice
 from raidlab.calibration.measurements.measurement import load_measurement
-from raidlab.commands.again import again
 from raidlab.commands.calibrate_together import Together, fit_together
 from raidlab.commands.common import (
     Json,
@@ -32,7 +31,7 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes, also_writes, own_device
-from raidlab.commands.outputs import Texts, deliver
+from raidlab.commands.outputs import Texts, deliver, page_of
 from raidlab.commands.tables import Output, Wide, print_notes, print_report
 from raidlab.devices.catalogue import find_for, names
 from raidlab.devices.faults import Fault, SpecError
@@ -41,7 +40,6 @@ from raidlab.output import echo
 from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
-    from raidlab.calibration.fitting.report.calibration import Calibration
     from raidlab.calibration.fitting.report.posterior import Posterior
 
 
@@ -242,21 +240,25 @@ def calibrate(
             document["posterior"] = bands
         drawn = [] if draws is None else list(device_files(result, posterior))
 
-    def page() -> str:
-        from raidlab.calibration.report.fit import html_calibration
+    def shown() -> Report:
+        from raidlab.calibration.report.fit import calibration_report
 
-        return html_calibration(result, again("calibrate"), _bands(bands))
+        return calibration_report(result, _bands(bands))
 
     def show() -> None:
         if json:
             echo(json_module.dumps(document, indent=2))
         else:
-            _show(result, bands, Output.of(json=False, wide=wide))
+            print_report(shown(), Output.of(json=False, wide=wide))
+            if bands is not None:
+                share = f"{100 * bands['share_inside']:.0f} % of the measured rates"
+                ends = "lie in the 95 % intervals of the drawn ones."
+                print_notes([f"{bands['draws']} devices drawn: {share} {ends}"])
 
     files: list[Texts] = [
         {out: result.to_toml, host_out: result.host_toml},
         {controller_out: result.controller_toml},
-        {report: page},
+        {report: page_of(shown, "calibrate")},
     ]
     paths = files_of.drawn()
     files.append({path: partial(str, text) for path, text in zip(paths, drawn, strict=True)})
@@ -330,23 +332,6 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
         allowed = f"one of {', '.join(KINDS)}, or --like DEVICE, which says it"
         raise SpecError([Fault("--kind", None, allowed)])
     return kind_of_device(find_for("--like", like).spec)
-
-
-def _show(result: Calibration, bands: Posterior | None, output: Output) -> None:
-    from raidlab.calibration.report import fit as report
-
-    tables = [report.parameters_table(result.fit.estimates), report.parts_table(result)]
-    shown = Report(str(result.tree["title"]), report.calibration_answer(result), tables)
-    print_report(shown, output)
-    if result.pauses is not None:
-        print_notes([result.pauses.said()])
-    if bands is not None:
-        print_notes(
-            [
-                f"{bands['draws']} devices drawn: {100 * bands['share_inside']:.0f} % of the"
-                " measured rates lie in the 95 % intervals of the drawn ones."
-            ]
-        )
 
 
 def _bands(drawn: Posterior | None) -> list[tuple[float, float]]:

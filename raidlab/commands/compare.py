@@ -13,7 +13,6 @@ import typer
 
 from raidlab.calibration.fitting.points.training_split import split
 from raidlab.calibration.measurements.measurement import load_measurement
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     Html,
     Json,
@@ -29,7 +28,7 @@ from raidlab.commands.common import (
 from raidlab.commands.compare_live import LOAD, Watch, compare_live
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
-from raidlab.commands.outputs import deliver
+from raidlab.commands.outputs import deliver, page_of
 from raidlab.commands.tables import Output, Wide, print_report
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.host import HostSpec
@@ -39,7 +38,7 @@ from raidlab.scenarios.report.report import Report
 
 if TYPE_CHECKING:
     from raidlab.calibration.fitting.bench.bench import Bench
-    from raidlab.calibration.fitting.comparison.compare import Compared, Mapped
+    from raidlab.calibration.fitting.comparison.compare import Mapped
     from raidlab.calibration.measurements.measurement import Point
     from raidlab.devices.catalogue import Device
 
@@ -178,11 +177,10 @@ def compare(
     system = scenario or f"{bench.drive.name} behind {bench.host.name}"
     title = f"{measured.name} and {system}"
 
-    def html_page() -> str:
-        from raidlab.calibration.report.fit import html_comparison
+    def shown() -> Report:
+        from raidlab.calibration.report.fit import comparison_report
 
-        line = again("compare")
-        return html_comparison(title, measured, rows, notes, seed, line)
+        return comparison_report(title, measured, rows, notes, seed)
 
     agreement = None if tolerance is None else within(rows, tolerance)
 
@@ -198,9 +196,9 @@ def compare(
             }
             echo(json_module.dumps(document, indent=2))
         else:
-            _show(title, rows, Output.of(json=False, wide=wide))
+            print_report(shown(), Output.of(json=False, wide=wide))
 
-    deliver([{page: html_page}], show)
+    deliver([{page: page_of(shown, "compare")}], show)
     for note in notes:
         say(f"note: {note}")
     end_by_tolerance(agreement)
@@ -332,10 +330,3 @@ def _of_scenario(path: str) -> Bench:
     from raidlab.calibration.fitting.bench.scenario_bench import bench_of_scenario
 
     return bench_of_scenario(path)
-
-
-def _show(title: str, rows: list[Compared], output: Output) -> None:
-    from raidlab.calibration.report import fit as report
-
-    shown = Report(title, report.comparison_answer(rows), [report.points_table(rows, None)])
-    print_report(shown, output)

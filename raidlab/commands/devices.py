@@ -11,7 +11,6 @@ from typing import Annotated, Any, Final, TypedDict
 
 import typer
 
-from raidlab.commands.again import again
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Json,
@@ -23,8 +22,8 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
-from raidlab.commands.outputs import deliver
-from raidlab.commands.tables import Output, Wide, opening, print_table
+from raidlab.commands.outputs import deliver, page_of
+from raidlab.commands.tables import Output, Wide, opening, print_report, print_table
 from raidlab.devices.catalogue import Device, catalogue, find_for
 from raidlab.devices.classes import class_of, year_of
 from raidlab.devices.faults import Fault, SpecError
@@ -131,10 +130,9 @@ def _page(device: Device, name: str, html: Path, output: Output) -> None:
             document = _document(device) | {"measured": found.to_dict()}
             echo(json_module.dumps(document, indent=2, default=str, allow_nan=False))
         else:
-            opening(device.spec.title or device.spec.name, report.answer(found))
-            print_table(report.stated_table(found), output)
+            print_report(report.report(found), output)
 
-    deliver([{html: lambda: report.drive_report(found, again("devices"))}], show)
+    deliver([{html: page_of(lambda: report.report(found), "devices")}], show)
     if tell_breaches(found.breaches):
         raise typer.Exit(DOES_NOT_HOLD)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_module
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -18,11 +17,8 @@ from raidlab.calibration.published.figures import (
     read_figures,
     read_published,
 )
-from raidlab.calibration.published.validate import Validation
 from raidlab.calibration.published.validate import validate as compare
-from raidlab.calibration.report.claims import answer as claims_answer
-from raidlab.calibration.report.claims import markdown_claims, table
-from raidlab.commands.again import again
+from raidlab.calibration.report.claims import markdown_claims
 from raidlab.commands.common import (
     DOES_NOT_HOLD,
     Html,
@@ -34,14 +30,11 @@ from raidlab.commands.common import (
 )
 from raidlab.commands.file_kinds import FileKind
 from raidlab.commands.files_written import Reads, Writes
-from raidlab.commands.outputs import deliver
+from raidlab.commands.outputs import deliver, page_of
 from raidlab.commands.tables import Output, Wide, print_report
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.output import echo
 from raidlab.scenarios.report.report import Report
-
-_SHOWN = 30
-"""Figures that a terminal shows unless it is asked for all."""
 
 
 @command
@@ -104,10 +97,11 @@ def validate(
         depths = DEPTHS if claims else None
         validation = compare(chosen, depths=depths, workers=workers, progress=tell, store=store)
 
-    def page() -> str:
-        from raidlab.calibration.report.published import html_validation
+    def shown() -> Report:
+        from raidlab.calibration.report import claims as of_claims
+        from raidlab.calibration.report import published as of_figures
 
-        return html_validation(validation, again("validate"))
+        return (of_claims if claims else of_figures).report(validation)
 
     def as_markdown() -> str:
         from raidlab.calibration.report.published import markdown_validation
@@ -125,25 +119,8 @@ def validate(
         if json:
             echo(json_module.dumps(validation.to_dict(), indent=2, allow_nan=False))
         else:
-            _show(validation, Output.of(json=False, wide=wide), claims=claims)
+            print_report(shown(), Output.of(json=False, wide=wide))
 
-    deliver([{html: page}, {markdown: as_markdown, csv: as_csv}], show)
+    deliver([{html: page_of(shown, "validate")}, {markdown: as_markdown, csv: as_csv}], show)
     if not all(row.held for row in validation.rows):
         raise typer.Exit(DOES_NOT_HOLD)
-
-
-def _show(validation: Validation, output: Output, *, claims: bool) -> None:
-    """What figures were used for, then figures, those outside the tolerance first."""
-    from raidlab.calibration.report import published as report
-
-    if claims:
-        shown = [replace(table(validation.rows), most=_SHOWN)]
-        title = f"{len(validation.rows)} claims of the reports beside simulated ones"
-        print_report(Report(title, claims_answer(validation), shown), output)
-        return
-    rows = report.by_use(validation.rows)
-    outside = [row for row in rows if not row.held]
-    figures = replace(report.table([*outside, *(row for row in rows if row.held)]), most=_SHOWN)
-    tables = [report.uses_table(rows), figures]
-    title = f"{len(rows)} published figures beside simulated ones"
-    print_report(Report(title, report.answer(validation), tables), output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from raidlab.devices.classes import class_of, year_of
 from raidlab.devices.hdd import HddSpec
@@ -19,6 +20,7 @@ from raidlab.scenarios.report.look import (
     log_axis,
 )
 from raidlab.scenarios.report.page import Box, Evidence, Page, Picture, Text
+from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.diagnostics.statements import may_carry
 from raidlab.scenarios.results.number_text import digits, figure, percent
@@ -42,14 +44,19 @@ _STEADY_RATIO = 1.1
 """Over the steady rate: what counts as having reached it."""
 
 
-def drive_report(drive: Drive, command: str = "") -> str:
-    """The page; `command` makes it again."""
+def report(drive: Drive) -> Report:
+    """What is said of a drive: what a reviewer would draw, beside what its maker states."""
+    spec = drive.device.spec
+    table = stated_table(drive)
+    return Report(spec.title or spec.name, answer(drive), [table], page=partial(_page, drive))
+
+
+def _page(drive: Drive) -> Page:
     spec = drive.device.spec
     about = [class_of(drive.device), str(year_of(drive.device) or "")]
     return Page(
         kind="devices",
         question=f"{spec.title or spec.name}: how fast is it?",
-        answer=answer(drive),
         boxes=_boxes(drive),
         beside=[*_missed(drive), *drive.warnings],
         breaches=drive.breaches,
@@ -59,8 +66,7 @@ def drive_report(drive: Drive, command: str = "") -> str:
             f"{spec.name} ({', '.join(each for each in about if each)}), device"
             f" {drive.device.fingerprint}. raidlab {_engine.version()}, seed {SEED}."
         ],
-        command=command,
-    ).html()
+    )
 
 
 def answer(drive: Drive) -> str:

@@ -36,7 +36,7 @@ from raidlab.calibration.fitting.search.loss import residuals
 from raidlab.calibration.fitting.search.minimise import ENDLESS, Budget, Search, Stage
 from raidlab.calibration.measurements.distribution import kolmogorov, percentile
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
-from raidlab.calibration.report.fit import html_calibration
+from raidlab.calibration.report.fit import calibration_report
 from raidlab.calibration.report.fit_pictures import curves, distribution, most_different
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
@@ -133,7 +133,7 @@ def test_times_of_a_disk_in_an_ssd_are_doubted() -> None:
     result = fitted(measurement, kind="ssd", host="ahci", budget=300)
     said = [text for text in result.warnings if "longer than ssd devices usually take" in text]
     assert len(said) == 1 and "firmware.read" in said[0]
-    assert "longer than ssd devices usually take" in html_calibration(result)
+    assert "longer than ssd devices usually take" in calibration_report(result).html()
 
 
 def test_unseen_points_far_off_put_the_kind_in_doubt() -> None:

@@ -19,7 +19,7 @@ from raidlab.calibration.fitting.recovery import SYSTEMS, load, measure
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.fitting.search.minimise import looser
 from raidlab.calibration.measurements.measurement import Measurement, Point, Step, rates_of
-from raidlab.calibration.report.fit import html_calibration
+from raidlab.calibration.report.fit import calibration_report
 from raidlab.cli import app
 from raidlab.devices.catalogue import KINDS, load_device
 from raidlab.devices.controller import ControllerSpec
@@ -100,7 +100,7 @@ def test_a_controller_is_found_before_known_drives(tmp_path: Path) -> None:
     assert scenario.base["controllers"][0]["request_ns"] == round(
         1e3 * float(device.written["firmware"]["request"].split()[0])
     )
-    assert "measured in controller.toml" in html_calibration(result)
+    assert "measured in controller.toml" in calibration_report(result).html()
 
 
 def test_drives_and_their_controller_are_found_from_one_set(tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_an_empty_cache_takes_in_what_may_be_dirty_at_once() -> None:
     result = fitted(measurement, "write-cache", "write-cache.toml", choice=only, overrides=given)
     low, value, high = found(result, "cache.dirty")
     assert low <= 0.5 <= high and value == pytest.approx(0.5, abs=0.05)
-    assert "the rate over time" in html_calibration(result)
+    assert "the rate over time" in calibration_report(result).html()
 
 
 def test_a_cache_that_takes_far_more_than_was_measured_is_not_filled_to_the_end() -> None:

@@ -18,8 +18,8 @@ from raidlab.calibration.published.validate import (
 )
 from raidlab.calibration.report.published import (
     answer,
-    html_validation,
     markdown_validation,
+    report,
     uses_table,
 )
 from raidlab.calibration.report.published_listing import listed
@@ -327,7 +327,7 @@ def test_predictions_come_first_and_bounds_are_no_numbers():
     assert [line.split(",")[-2:] for line in lines if line.startswith("p3700-058")] == [
         ["outside", "predicted"]
     ]
-    html = html_validation(found)
+    html = report(found).html()
     assert html.index("By what figures were used for") < html.index("Outside the tolerance")
 
 

@@ -3,7 +3,7 @@
 from raidlab.calibration.published.figures import read_figures
 from raidlab.calibration.published.gaps import in_words, unlisted
 from raidlab.calibration.published.validate import Compared, Validation
-from raidlab.calibration.report.published import html_validation, markdown_validation
+from raidlab.calibration.report.published import markdown_validation, report
 
 HEAD = (
     "source,id,controller,drive,format,count,level,raid_by,settings,load,outstanding,per,quantity,"
@@ -31,4 +31,4 @@ def test_both_pages_name_them(tmp_path):
     validation = Validation(rows, wall_s=1.0)
     said = "Not in the table, so not compared: 2 figures, number 003 and 004."
     assert said in markdown_validation(validation)
-    assert said in html_validation(validation)
+    assert said in report(validation).html()

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.catalogue import find, load_device
 from raidlab.devices.faults import SpecError
-from raidlab.scenarios.report.studies.drive import answer, drive_report
+from raidlab.scenarios.report.studies.drive import answer, report
 from raidlab.scenarios.studies.drive import Drive, measure
 
 SMALL = """
@@ -82,14 +82,14 @@ def test_a_disk_is_fast_at_its_outer_edge(disk: Drive) -> None:
 
 def test_a_page_says_it_in_a_sentence_and_six_pictures_at_most(ssd: Drive, disk: Drive) -> None:
     for drive, pictures in ((ssd, 5), (disk, 5)):
-        page = drive_report(drive, "raidlab devices x --html page.html")
-        assert page == drive_report(drive, "raidlab devices x --html page.html")
+        page = report(drive).html("raidlab devices x --html page.html")
+        assert page == report(drive).html("raidlab devices x --html page.html")
         assert len(page.encode()) < 1_500_000
         assert len(re.findall("<figure", page)) == pictures
         assert answer(drive).split(";")[0] in page.replace("\u00a0", " ")
         assert "http" not in re.sub(r"<script.*?</script>", "", page, flags=re.S)
-    assert "sustained_rate, stated" in drive_report(disk)
-    assert "latency, ms" in drive_report(disk) and "latency, us" in drive_report(ssd)
+    assert "sustained_rate, stated" in report(disk).html()
+    assert "latency, ms" in report(disk).html() and "latency, us" in report(ssd).html()
     assert "The one stated figure comes out" in answer(disk)
 
 
