@@ -21,7 +21,10 @@ def lab(
         list[str] | None, typer.Argument(help="A room, several for --site; left out: all of them.")
     ] = None,
     lesson: Annotated[
-        int | None, typer.Option("--lesson", help="Instead of rooms: those of this lesson.")
+        int | None,
+        typer.Option(
+            "--lesson", help="One lesson with its rooms, for --site and --pack, or to open."
+        ),
     ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Print a room a line, and end.")] = False,
     port: Annotated[
@@ -75,7 +78,7 @@ def lab(
     elif site is not None:
         _write(site, chosen, lesson)
     elif pack is not None:
-        _pack(pack, seed)
+        _pack(pack, seed, lesson)
     elif predictions is not None:
         _class(predictions)
     else:
@@ -129,14 +132,14 @@ def _write(folder: Path, names: Sequence[str], lesson: int | None) -> None:
     say(f"wrote {folder / 'index.html'}")
 
 
-def _pack(folder: Path, seed: int) -> None:
+def _pack(folder: Path, seed: int, lesson: int | None) -> None:
     from raidlab.notebooks.course import pack
 
-    files = [folder / each for each in pack.names(seed)]
+    files = [folder / each for each in pack.names(seed, lesson)]
     kinds = {each: FileKind.PAGE if each.suffix == ".html" else FileKind.TEACHING for each in files}
     also_writes("--pack", kinds, say)
     with progress("pack, steps") as show:
-        pack.write(folder, seed, show)
+        pack.write(folder, seed, show, lesson)
     say(f"wrote {len(files)} files into {folder}")
 
 
