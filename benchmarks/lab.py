@@ -244,6 +244,9 @@ def draw(page: Any, address: str, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     page.goto(address)
     look(page)
+    # What lies below the window's edge is not drawn: the window becomes as high as the room.
+    height = page.locator("main").evaluate("main => main.scrollHeight")
+    page.set_viewport_size({"width": 1440, "height": height + 200})
     page.wait_for_timeout(500)
     page.locator("#pictures").screenshot(path=str(path))
 
