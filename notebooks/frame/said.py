@@ -51,10 +51,21 @@ def said(picture: Drawn) -> str:
             ]
             if len(known) > 1:
                 sentences.append(f"{name}: {_course(known)}.")
-        elif "markers" in trace.get("mode", "") and name and trace["x"]:
+        elif _is_of_dots(trace) and name and trace["x"]:
             sentences.append(f"{name}: {_dots(trace)}.")
-    sentences += _bars([trace for trace in picture["data"] if trace.get("type") == "bar"])
+    sentences += _bars([trace for trace in picture["data"] if _has_names(trace)])
     return " ".join(sentences)
+
+
+def _has_names(trace: Trace) -> bool:
+    """Whether its values stand beside names: bars, and dots in rows."""
+    named = any(isinstance(each, str) for each in trace.get("y", ()))
+    dots = "markers" in trace.get("mode", "") and "lines" not in trace.get("mode", "")
+    return trace.get("type") == "bar" or (named and dots and bool(trace.get("name")))
+
+
+def _is_of_dots(trace: Trace) -> bool:
+    return "markers" in trace.get("mode", "") and not _has_names(trace)
 
 
 def _course(points: Sequence[tuple[float, float]]) -> str:
@@ -90,7 +101,7 @@ def _dots(trace: Trace) -> str:
 
 def _bars(traces: Sequence[Trace]) -> Iterator[str]:
     for trace in traces:
-        if trace.get("orientation") != "h":
+        if trace.get("type") == "bar" and trace.get("orientation") != "h":
             continue
         base = trace.get("base")
         if isinstance(base, list):

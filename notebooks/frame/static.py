@@ -86,8 +86,8 @@ def site(
         links = catalogue.links(room, "index.html", "{}.html", known)
         made[folder / f"{room.name}.html"] = page(room, links, partial(progress, room.name))
     lessons = _lessons(rooms, lesson)
-    for lesson in lessons:
-        made[folder / f"{lesson.name}.html"] = course.page_of(lesson, lessons, known)
+    for each in lessons:
+        made[folder / f"{each.name}.html"] = course.page_of(each, lessons, known)
     listed = [(f"{each.name}.html", each.heading) for each in lessons]
     index = pages.index(rooms, {name: f"{name}.html" for name in known}, listed)
     write_files(made | {folder / "index.html": index})
