@@ -52,6 +52,10 @@ def written(room, folder):
     return path.as_uri()
 
 
+WAITS = "getComputedStyle(document.querySelector('#root'), '::before').content"
+"""What a live room says until it is there."""
+
+
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     return written(catalogue.room("qlc"), tmp_path_factory.mktemp("site"))
@@ -374,10 +378,12 @@ def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
         base = address.partition("?")[0]
         for tab in (page, other):
             faults = lab.watch(tab)
-            tab.goto(f"{base}qlc/")
+            tab.goto(f"{base}qlc/", wait_until="domcontentloaded")
+            assert "The room opens" in tab.evaluate(WAITS)
             if tab is page:  # The other tab of the browser knows what was waived.
                 tab.click("#waive")
             tab.wait_for_selector("main[data-answered='yes']", timeout=60_000)
+            assert tab.evaluate(WAITS) == "none"
             before = tab.locator("#result").inner_text()
             lab.move(tab, 1, 4)
             assert tab.locator("#result").inner_text() != before

@@ -20,15 +20,6 @@ from tests.notebooks.conftest import UNNAMED
 
 WIDTH, HEIGHT = 390, 844
 """Of a phone, in CSS pixels."""
-SHOW = """
-async ([body, about, answer, style]) => {
-  document.querySelector("style").textContent = style;
-  document.querySelector("#stage").innerHTML = "<main></main>";
-  window.scrollTo(0, 0);
-  const root = document.querySelector("main");
-  root.innerHTML = body;
-  room(root, about, async () => answer);
-}"""
 SEEN = """
 () => {
   const of = (each) => each.getBoundingClientRect();
@@ -73,29 +64,18 @@ HEARD = """
 
 
 @pytest.fixture(scope="module")
-def stage(browser):
+def stage(lab, browser):
     page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-    page.set_content("<!doctype html><html lang=en><style></style><div id=stage></div>")
-    page.add_script_tag(content=pages.script())
+    lab.build_stage(page)
     yield page
     page.close()
 
 
-def shown(page, room, answer, *, live):
-    """Opens a room without a prediction; the engine's answer is given."""
-    links = catalogue.links(room, "/", "/{}/")
-    style = pages.widget_style() if live else pages.style()
-    body, about = pages.body(room, live=live, links=links), pages.about(room, live=live)
-    page.evaluate(SHOW, [body, about, answer, style])
-    page.click("#waive")
-    page.wait_for_selector("main[data-answered='yes'] .main-svg", state="attached")
-
-
 @pytest.mark.parametrize("room", catalogue.rooms(), ids=lambda room: room.name)
-def test_a_room_fits_a_phone_and_can_be_heard(stage, room):
+def test_a_room_fits_a_phone_and_can_be_heard(lab, stage, room):
     answer = pages.answered(room, room.start | dict(room.prediction.at), 1)
     for live in (True, False):
-        shown(stage, room, answer, live=live)
+        lab.show(stage, room, answer, live=live)
         heard = stage.evaluate(HEARD)
         assert heard["twice"] == [] and heard["nowhere"] == []
         assert all(heard["tables"]) and all(len(each) > 20 for each in heard["said"])
@@ -116,6 +96,8 @@ def test_a_worksheet_is_one_sheet_and_its_first_page_a_short_lesson(browser, les
     page.set_content(pack._render("worksheet.html.j2", lesson))
     printed = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 2
-    more = page.locator(".more").inner_text()
-    assert all(room not in more for room in lesson.briefly)
+    first = "document.querySelectorAll('section.room > h2 > code')"
+    places = f"[...{first}].map((each) => [each.textContent, !!each.closest('.more')])"
+    rooms = dict(page.evaluate(places))
+    assert rooms == {stop.room: stop.room not in lesson.briefly for stop in lesson.stops}
     page.close()
