@@ -17,7 +17,7 @@ _MEMBER = re.compile(
     r" (?P<sectors>\d+) sectors, data@ \d+",
     re.MULTILINE,
 )
-_NOTHING = re.compile(r"\s*no (raid disks|block devices found)\b")
+_NO_DISKS = re.compile(r"\s*no (raid disks|block devices found)\b")
 _TYPES = {"mirror": "raid1", "raid01": "raid10", "raid10": "raid10", "linear": "linear"}
 
 
@@ -25,7 +25,7 @@ def claims(capture: Capture) -> bool:
     """True for what dmraid prints, also where it finds nothing."""
     text = capture.text
     sets = re.search(r"^stride\s*: \d+\ntype\s*: \w+\nstatus\s*: ", text, re.MULTILINE)
-    return bool(sets or _MEMBER.search(text) or _NOTHING.match(text))
+    return bool(sets or _MEMBER.search(text) or _NO_DISKS.match(text))
 
 
 def read(capture: Capture) -> Facts:
