@@ -101,7 +101,7 @@ def validate(
         from raidlab.calibration.report import claims as of_claims
         from raidlab.calibration.report import published as of_figures
 
-        return (of_claims if claims else of_figures).report(validation)
+        return of_claims.report(validation) if claims else of_figures.report(validation)
 
     def as_markdown() -> str:
         from raidlab.calibration.report.published import markdown_validation
