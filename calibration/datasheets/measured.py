@@ -187,7 +187,6 @@ def table(compared: Sequence[Compared]) -> list[str]:
     """The page's part about measured figures."""
     lines = [
         "## Measured beside simulated",
-        "",
         "The drives are those above, made of the sheets alone. Nothing was fitted to these",
         "measurements (`calibration/datasheets/data/measured.csv` names their sources).",
         "",
