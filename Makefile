@@ -66,8 +66,7 @@ lint: lint-rust lint-python ## Check format, lints and types; warnings are error
 
 lint-rust: setup
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --features raidlab-binding/extension-module --quiet -- -D warnings
 
 lint-python: setup
 	$(BIN)/ruff format --check .

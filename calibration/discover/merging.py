@@ -20,15 +20,17 @@ from raidlab.calibration.discover.facts import (
     Facts,
     Host,
     Volume,
+    VolumeCache,
 )
+from raidlab.calibration.discover.members import name_members
 
 Part = TypeVar("Part", Array, Controller, Drive, Volume)
 
 _RANK = (
     "sysfs", "smartctl", "nvme-id-ctrl", "nvme-list", "nvme-smart-log", "storcli", "storcli2",
     "perccli", "perccli2", "megacli", "ssacli", "hpssacli", "hpacucli", "arcconf", "sas3ircu",
-    "sas2ircu", "mdadm", "mdstat", "lvm", "multipath", "lspci", "hdparm", "host", "lsblk",
-    "lsscsi",
+    "sas2ircu", "tw_cli", "areca", "mdadm", "mdstat", "lvm", "multipath", "lspci", "hdparm",
+    "host", "lsblk", "lsscsi", "lshw", "hwinfo", "dmidecode",
 )  # fmt: skip
 """Sources, the best first: what an earlier one says is not replaced."""
 
@@ -65,6 +67,7 @@ def merged(parts: Sequence[Facts]) -> Facts:
             whole.warn(warning.code, warning.text)
     _drop_paths(whole)
     _without_identity(whole)
+    name_members(whole)
     _check_members(whole)
     _check_names(whole)
     _check_hosts(whole, [each.host for each in order])
@@ -90,6 +93,12 @@ def complete(part: Part, other: Part) -> None:
             part.model = other.model
         if part.interface in ("sas", "sata") and (other.interface or "").startswith(part.interface):
             part.interface = other.interface
+    if isinstance(part, Volume) and isinstance(other, Volume) and part.cache and other.cache:
+        _fill(part.cache, other.cache)
+    _fill(part, other)
+
+
+def _fill(part: Part | VolumeCache, other: Part | VolumeCache) -> None:
     for each in fields(part):
         if getattr(part, each.name) is None:
             setattr(part, each.name, getattr(other, each.name))

@@ -231,11 +231,12 @@ def _idle_controllers(facts: Facts, controller: Controller | None) -> Iterator[s
 def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
     """Drives of an array that names none: those of its group, else what its controller has.
 
-    Where several volumes of a controller name no drives, none of them gets any.
+    Where several volumes of a controller, or of its group, name no drives, none of them gets any.
     """
     if array.controller is None or array.drives:
         return []
-    if sum(not each.drives and each.controller == array.controller for each in facts.arrays) > 1:
+    place = array.controller, array.group
+    if sum(not each.drives and (each.controller, each.group) == place for each in facts.arrays) > 1:
         return []
     out = ("spare", "failed", "missing", "unassigned", "foreign", "jbod", "unconfigured bad")
     own = [
