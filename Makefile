@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests start hundreds of Python processes: each would compile the sources anew.
-KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/target/bytecode
-PYTEST := $(KEEP_BYTECODE) $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
+# Tests start hundreds of Python processes: each would compile the sources anew, and in a folder of
+# their own (PYTHONPYCACHEPREFIX) all that pip has compiled, too.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 \
+	--dist worksteal
 CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 # Tests of the collector wait for fio and its devices most of their time.
 RUST_TEST_THREADS ?= 8

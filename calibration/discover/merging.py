@@ -48,6 +48,7 @@ def merged(parts: Sequence[Facts]) -> Facts:
         for drive in each.drives:
             _add(whole.drives, drive, _same_drive)
         for array in each.arrays:
+            _check_places(whole, array)
             _add(whole.arrays, array, _same_array)
         for volume in each.volumes:
             _add(whole.volumes, volume, lambda a, b: a.name == b.name)
@@ -210,6 +211,22 @@ def base_drive(name: str, names: Iterable[str]) -> str | None:
         if (named := device_name(each)) in known:
             return named
     return None
+
+
+def _check_places(whole: Facts, other: Array) -> None:
+    """A member in one capture of an array whose place is empty in a better one."""
+    array = next((each for each in whole.arrays if _same_array(each, other)), None)
+    if array is None or not (array.lacking or array.missing) or not array.drives:
+        return
+    known = {last_part(each) for each in (*array.drives, *(array.spares or []),
+             *(array.failed or []), array.journal or "")}  # fmt: skip
+    more = sorted(_members(other) - known)
+    if more and _members(array) <= _members(other):
+        text = (
+            f"{', '.join(more)}: in {array.name} by {other.read_from}, but {array.read_from} has a"
+            " place without a drive there: a drive just failed, or captures of two times"
+        )
+        whole.warn("contradiction", text)
 
 
 def _check_names(whole: Facts) -> None:

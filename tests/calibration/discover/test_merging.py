@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from raidlab.calibration.discover.facts import Drive, Facts
+from raidlab.calibration.discover.facts import Array, Drive, Facts
 from raidlab.calibration.discover.merging import merged
 from raidlab.calibration.discover.reading import read_text
 
@@ -33,3 +33,25 @@ def test_units_and_drives_of_two_captures_belong_together_by_their_group() -> No
     whole = merged([each for each in parts if each is not None])
     found = [(each.name, each.members, each.drives) for each in whole.arrays]
     assert found == [("u0", 2, ["p0", "p1"]), ("u1", 2, ["p2", "p3"])]
+
+
+def test_a_member_in_a_place_that_mdadm_calls_empty_is_a_contradiction() -> None:
+    """`lsblk` shows a partition below md0 that `mdadm --detail` has removed."""
+    detail = Array(
+        name="md0", members=4, missing=1, lacking=[3], read_from="mdadm.txt",
+        drives=["/dev/sda2", "/dev/sdb2", "/dev/sdc2"],
+    )  # fmt: skip
+    tree = Array(name="md0", read_from="lsblk.txt", drives=["sda2", "sdb2", "sdc2", "sdd2"])
+
+    def said(tree: Array) -> list[str]:
+        one, other = Facts("mdadm", arrays=[detail]), Facts("lsblk", arrays=[tree])
+        warned = merged([other, one]).warnings
+        return [each.text for each in warned if each.code == "contradiction"]
+
+    (text,) = said(tree)
+    assert text.startswith("sdd2: in md0 by lsblk.txt, but mdadm.txt has a place without a drive")
+    detail.failed = ["/dev/sdd2"]
+    assert not said(tree)
+    detail.failed = None
+    tree.drives = ["sda2", "sdb2", "sdc2"]
+    assert not said(tree)
