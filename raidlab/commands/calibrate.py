@@ -250,10 +250,7 @@ def calibrate(
             echo(json_module.dumps(document, indent=2))
         else:
             print_report(shown(), Output.of(json=False, wide=wide))
-            if bands is not None:
-                share = f"{100 * bands['share_inside']:.0f} % of the measured rates"
-                ends = "lie in the 95 % intervals of the drawn ones."
-                print_notes([f"{bands['draws']} devices drawn: {share} {ends}"])
+            print_notes(_drawn(bands))
 
     files: list[Texts] = [
         {out: result.to_toml, host_out: result.host_toml},
@@ -332,6 +329,14 @@ def _kind_of(like: str, system: str, measurements: Sequence[Path]) -> str:
         allowed = f"one of {', '.join(KINDS)}, or --like DEVICE, which says it"
         raise SpecError([Fault("--kind", None, allowed)])
     return kind_of_device(find_for("--like", like).spec)
+
+
+def _drawn(bands: Posterior | None) -> list[str]:
+    """How many of the measured rates the drawn devices hold; nothing if none were drawn."""
+    if bands is None:
+        return []
+    share = f"{100 * bands['share_inside']:.0f} % of the measured rates"
+    return [f"{bands['draws']} devices drawn: {share} lie in the 95 % intervals of the drawn ones."]
 
 
 def _bands(drawn: Posterior | None) -> list[tuple[float, float]]:
