@@ -61,10 +61,12 @@ SECTOR = 512
 
 
 class ControllerTable(CacheSettings):
-    """`[controller]`."""
+    """`[controller]` of all arrays, or one of several `[[controller]]`, which arrays name."""
 
     elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
 
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    """For `controller` of arrays and for reports; that of its model in `[controller]`."""
     model: str
     fast_path: bool = False
     backup: Literal["none", "bbu", "fbu"] | None = None
@@ -141,6 +143,8 @@ class ArrayTable(CacheSettings):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     count: int = Field(default=1, ge=1, le=256)
     """Equal arrays, each with the loads that this one has; see `planning/equal_arrays.py`."""
+    controller: str | None = None
+    """Which of several `[[controller]]` it is behind; on the host itself if left out."""
     level: ArrayLevel = "jbod"
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     stripe_unit: Size = 64 * 1024
@@ -567,7 +571,12 @@ class ScenarioTable(Table):
 
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()
-    controller: ControllerTable | None = None
+    controller: Annotated[
+        tuple[ControllerTable, ...],
+        Field(max_length=64),
+        also({"$ref": "#/definitions/ControllerTable"}),
+    ] = ()
+    """One as a table, which serves all arrays, or several, each with the arrays that name it."""
     link: tuple[LinkTable, ...] = Field(default=(), max_length=256)
     """The tree of what lies between drives and the host."""
     array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
@@ -579,6 +588,11 @@ class ScenarioTable(Table):
     def faults(self) -> Iterator[Fault]:
         """Links that are no tree."""
         yield from link_faults(self.link)
+
+    def controllers(self) -> Iterator[tuple[str, ControllerTable]]:
+        """Every controller with the key of its table."""
+        for at, table in enumerate(self.controller):
+            yield ("controller" if len(self.controller) == 1 else f"controller.{at}"), table
 
     def array_name(self, at: int) -> str:
         """Name of an array, given or by position."""
