@@ -28,14 +28,14 @@ from raidlab.devices.units import (
 )
 from raidlab.devices.words import (
     ARRAY_KEYS,
-    CONTROLLER_KEYS,
     DRIVE_KEYS,
     LOAD_KEYS,
     SCENARIO_KEYS,
 )
 from raidlab.scenarios.spec.areas import Area
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
-from raidlab.scenarios.spec.caching import CacheSettings
+from raidlab.scenarios.spec.caching import CacheSettings, Controllers
+from raidlab.scenarios.spec.caching import ControllerTable as ControllerTable
 from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
@@ -58,20 +58,6 @@ from raidlab.scenarios.spec.run import RunTable as RunTable
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
-
-
-class ControllerTable(CacheSettings):
-    """`[controller]` of all arrays, or one of several `[[controller]]`, which arrays name."""
-
-    elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
-
-    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
-    """For `controller` of arrays and for reports; that of its model in `[controller]`."""
-    model: str
-    fast_path: bool = False
-    backup: Literal["none", "bbu", "fbu"] | None = None
-    battery_health: Share = Field(default=1.0, gt=0)
-    """What is left of a battery's rated charge: it holds the cache for that share of the time."""
 
 
 class DrivesTable(Table):
@@ -571,11 +557,7 @@ class ScenarioTable(Table):
 
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()
-    controller: Annotated[
-        tuple[ControllerTable, ...],
-        Field(max_length=64),
-        also({"$ref": "#/definitions/ControllerTable"}),
-    ] = ()
+    controller: Controllers = Field(default=(), max_length=64)
     """One as a table, which serves all arrays, or several, each with the arrays that name it."""
     link: tuple[LinkTable, ...] = Field(default=(), max_length=256)
     """The tree of what lies between drives and the host."""
