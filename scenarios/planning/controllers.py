@@ -53,8 +53,14 @@ def controller_tables(tree: ScenarioTree) -> list[ControllerTree]:
 def check_scenario(tree: Mapping[str, object], faults: Faults) -> ScenarioTable | None:
     """A scenario's tables; a lone `[controller]` is a list of one, but for its faults' keys."""
     alone = tree.get("controller")
-    if not isinstance(alone, Mapping):
+    if alone is None or isinstance(alone, list | tuple):
         return check(ScenarioTable, tree, faults)
+    if not isinstance(alone, Mapping):
+        rest = {key: value for key, value in tree.items() if key != "controller"}
+        table, faults.written = check(ScenarioTable, rest, faults), tree
+        allowed = "a table: [controller]; several are [[controller]]"
+        faults.add("controller", str(alone), allowed)
+        return table
     table = check(ScenarioTable, {**tree, "controller": [alone]}, faults)
     faults.written = tree
     faults.found = [
