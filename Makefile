@@ -3,9 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests start hundreds of Python processes: each would compile the sources anew.
-KEEP_BYTECODE := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/target/bytecode
-PYTEST := $(KEEP_BYTECODE) $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 --dist worksteal
+# Tests start hundreds of Python processes: each would compile the sources anew, and in a folder of
+# their own (PYTHONPYCACHEPREFIX) all that pip has compiled, too.
+PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --quiet --numprocesses auto --maxprocesses 8 \
+	--dist worksteal
 CARGO_TEST := cargo test --workspace --quiet --lib --bins --tests --examples
 # Tests of the collector wait for fio and its devices most of their time.
 RUST_TEST_THREADS ?= 8
@@ -66,8 +67,7 @@ lint: lint-rust lint-python ## Check format, lints and types; warnings are error
 
 lint-rust: setup
 	cargo fmt --all --check
-	cargo clippy --workspace --all-targets --quiet -- -D warnings
-	cargo clippy --package raidlab-binding --features extension-module --quiet -- -D warnings
+	cargo clippy --workspace --all-targets --features raidlab-binding/extension-module --quiet -- -D warnings
 
 lint-python: setup
 	$(BIN)/ruff format --check .

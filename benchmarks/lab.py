@@ -14,16 +14,15 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Page, sync_playwright
 
-from raidlab.notebooks.frame import catalogue
-from raidlab.notebooks.frame.room import Room
+from raidlab.notebooks.frame import catalogue, pages
+from raidlab.notebooks.frame.room import SEED, Room
 
 GOAL_S = 0.3
 """Within which a moved control is to be answered, once the visitor has looked at the room."""
@@ -38,6 +37,15 @@ TRIED = "## Tried as a student and as a teacher"
 """Heading of the part of the page that is not measured here."""
 _READY = "main .main-svg"
 _PATIENCE_MS = 300_000
+_SHOW = """
+async ([body, about, answer, style]) => {
+  document.querySelector("style").textContent = style;
+  document.querySelector("#stage").innerHTML = "<main></main>";
+  window.scrollTo(0, 0);
+  const root = document.querySelector("main");
+  root.innerHTML = body;
+  room(root, about, async () => answer);
+}"""
 
 
 @dataclass(frozen=True)
@@ -217,21 +225,26 @@ def main() -> int:
     if path is None:
         print("no Chromium on this machine", file=sys.stderr)
         return 2
+    chosen = [each for each in catalogue.rooms() if each.name in (options.rooms or [each.name])]
+    if options.pictures:
+        with sync_playwright() as play:
+            page = play.chromium.launch(executable_path=path, args=ARGUMENTS).new_page(
+                viewport={"width": 1440, "height": 1000}
+            )
+            build_stage(page)
+            for room in chosen:
+                draw(page, room, options.pictures / f"{room.name}.png")
+        return 0
     found = []
     with served() as (address, process), sync_playwright() as play:
         base = address.partition("?")[0]
         browser = play.chromium.launch(executable_path=path, args=ARGUMENTS)
         context = browser.new_context(viewport={"width": 1440, "height": 1000})
         come_in(context.new_page(), address)
-        for room in catalogue.rooms():
-            if options.rooms and room.name not in options.rooms:
-                continue
+        for room in chosen:
             page = context.new_page()
-            if options.pictures:
-                draw(page, f"{base}{room.name}/", options.pictures / f"{room.name}.png")
-            else:
-                found.append(measure(page, f"{base}{room.name}/", room, process))
-                print(room.name, found[-1].answers_s, found[-1].looked_s, found[-1].faults)
+            found.append(measure(page, f"{base}{room.name}/", room, process))
+            print(room.name, found[-1].answers_s, found[-1].looked_s, found[-1].faults)
             page.close()
         browser.close()
     if options.page:
@@ -239,13 +252,31 @@ def main() -> int:
     return int(any(each.faults or max(each.looked_s) > GOAL_S for each in found))
 
 
-def draw(page: Any, address: str, path: Path) -> None:
-    """The pictures of a room as an image."""
+def build_stage(page: Page) -> None:
+    """Makes a page on which one room after the other is shown, without a server."""
+    page.set_content("<!doctype html><html lang=en><style></style><div id=stage></div>")
+    page.add_script_tag(content=pages.script())
+
+
+def show(page: Page, room: Room, answer: Mapping[str, object], *, live: bool) -> None:
+    """Opens a room on the stage without a prediction; every setting has this answer."""
+    links = catalogue.links(room, "/", "/{}/")
+    style = pages.widget_style() if live else pages.style()
+    body, about = pages.body(room, live=live, links=links), pages.about(room, live=live)
+    page.evaluate(_SHOW, [body, about, answer, style])
+    page.click("#waive")
+    page.wait_for_selector("main[data-answered='yes'] .main-svg", state="attached")
+
+
+def draw(page: Page, room: Room, path: Path) -> None:
+    """The pictures of a room as an image, where its prediction asks."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    page.goto(address)
-    look(page)
+    show(page, room, pages.answered(room, room.start | dict(room.prediction.at), SEED), live=False)
+    # What lies below the window's edge is not drawn: the window becomes as high as the room.
+    height = page.locator("main").evaluate("main => main.scrollHeight")
+    page.set_viewport_size({"width": 1440, "height": height})
     page.wait_for_timeout(500)
-    page.locator("#pictures").screenshot(path=str(path))
+    page.locator("#pictures").screenshot(path=str(path), timeout=_PATIENCE_MS)
 
 
 if __name__ == "__main__":

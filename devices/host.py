@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.c_states import CState
 from raidlab.devices.faults import Fault
 from raidlab.devices.links import InterfaceName
@@ -19,6 +21,10 @@ from raidlab.devices.plan_types import (
 )
 from raidlab.devices.schema import DeviceSpec, Table
 from raidlab.devices.units import Duration, Frequency, Rate, Share, Size
+
+_LONGEST_NS = plan_bounds.HostParams.submit_ns.most
+CpuTime = Annotated[Duration, Field(le=_LONGEST_NS)]
+"""Of a piece of work for an I/O or a command."""
 
 
 class Port(Table):
@@ -35,9 +41,9 @@ class Port(Table):
 class Coalescing(Table):
     """`[coalescing]`: an adapter that interrupts the host once for several completions."""
 
-    delay: Duration = Field(gt=0, le=1_000_000_000)
+    delay: Annotated[Duration, within(plan_bounds.CoalescingParams.delay_ns)]
     """From the first completion until the interrupt."""
-    above: int = Field(ge=1, le=1 << 20)
+    above: Annotated[int, within(plan_bounds.CoalescingParams.above)]
     """Commands outstanding at a drive above which its completions are gathered."""
 
     def to_plan(self) -> CoalescingParams:
@@ -170,11 +176,11 @@ class HostSpec(DeviceSpec):
     """Clock at which the times below hold; they scale with its inverse."""
     threads: int = Field(default=1, ge=1, le=1024)
     """Hardware threads."""
-    submit: Duration
+    submit: CpuTime
     """CPU time of the submitting thread to issue an I/O."""
-    complete: Duration
+    complete: CpuTime
     """CPU time of the same thread to complete it."""
-    raid_command: Duration
+    raid_command: CpuTime
     """CPU time for each command that RAID in the host issues to a drive."""
     parity: Rate = 0
     """Bytes a second that a core reads and makes for one parity, for RAID 5 in the host; 0 for
@@ -182,26 +188,26 @@ class HostSpec(DeviceSpec):
     two_parities: Rate = 0
     """Bytes a second that a core reads and makes for both parities of RAID 6: at most `parity`,
     since the first one is made beside the second."""
-    stripe_page: Duration = 0
+    stripe_page: CpuTime = 0
     """CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe with
     parity."""
-    stripe_reread: Duration | None = None
+    stripe_reread: Duration | None = Field(default=None, le=_LONGEST_NS)
     """As `stripe_page`, if the stripe is read before it is written; if left out `stripe_page`."""
-    wake: Duration = 0
+    wake: CpuTime = 0
     """CPU time of a completion besides if its thread was asleep: interrupt, change of context."""
-    fill: Duration = 0
+    fill: CpuTime = 0
     """CPU time to issue a write besides: its data are made or copied."""
-    scheduler_latency: Duration = 0
+    scheduler_latency: CpuTime = 0
     """Time in which every load thread that waits for a hardware thread is to run once; 0 where
     each I/O takes the first that is free."""
-    interrupt: Duration = 0
+    interrupt: CpuTime = 0
     """CPU time of each completion's interrupt on the first hardware thread, where load threads
     share them; where some are free, threads keep away from that one."""
     spread: Share = 0.0
     """Share of each piece of CPU time that varies exponentially: caches, other interrupts."""
-    page: Duration = 0
+    page: CpuTime = 0
     """CPU time to issue each 4 KiB of an I/O besides: its pages are locked and listed."""
-    write_page: Duration = 0
+    write_page: CpuTime = 0
     """CPU time to issue each 4 KiB of a write besides: its pages are copied or compressed."""
     sata: InterfaceName = "sata-6g"
     """Port of a SATA drive that hangs on the host directly."""

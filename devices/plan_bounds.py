@@ -10,8 +10,8 @@ from raidlab.devices.bounds import Bounds, LowerBound
 class AfterParams:
     """Numbers of `AfterParams`."""
 
-    after_read_ns: Final = Bounds(0, 60_000_000_000)
-    after_write_ns: Final = Bounds(0, 60_000_000_000)
+    after_read_ns: Final = Bounds(0, 1_000_000_000)
+    after_write_ns: Final = Bounds(0, 1_000_000_000)
 
 
 class BufferParams:
@@ -19,6 +19,19 @@ class BufferParams:
 
     segment_sectors: Final = Bounds(1, 16_777_216)
     segments: Final = Bounds(1, 4_096)
+
+
+class CStateParams:
+    """Numbers of `CStateParams`."""
+
+    exit_ns: Final = Bounds(0, 68_719_476_736)
+
+
+class CoalescingParams:
+    """Numbers of `CoalescingParams`."""
+
+    above: Final = Bounds(1, 1_048_576)
+    delay_ns: Final = Bounds(1, 1_000_000_000)
 
 
 class CollectionParams:
@@ -42,11 +55,11 @@ class ControllerPlan:
 class ExtraDisconnectParams:
     """Numbers of `ExtraDisconnectParams`."""
 
-    between_ns: Final = Bounds(0, 60_000_000_000)
-    command_ns: Final = Bounds(0, 60_000_000_000)
-    disconnect_ns: Final = Bounds(0, 60_000_000_000)
-    second_disconnect_ns: Final = Bounds(0, 60_000_000_000)
-    seek_delta_ns: Final = Bounds(0, 60_000_000_000)
+    between_ns: Final = Bounds(0, 1_000_000_000)
+    command_ns: Final = Bounds(0, 1_000_000_000)
+    disconnect_ns: Final = Bounds(0, 1_000_000_000)
+    second_disconnect_ns: Final = Bounds(0, 1_000_000_000)
+    seek_delta_ns: Final = Bounds(0, 1_000_000_000)
 
 
 class FirmwareParams:
@@ -54,6 +67,16 @@ class FirmwareParams:
 
     cores: Final = Bounds(1, 1_024)
     spread: Final = Bounds(0, 1)
+
+
+class FlashPowerParams:
+    """Numbers of `FlashPowerParams`."""
+
+    byte_nj: Final = Bounds(0, 1_000_000)
+    erase_nj: Final = Bounds(0, 1_000_000_000)
+    program_nj: Final = Bounds(0, 1_000_000_000)
+    program_slc_nj: Final = Bounds(0, 1_000_000_000)
+    read_nj: Final = Bounds(0, 1_000_000_000)
 
 
 class GeometryParams:
@@ -69,12 +92,29 @@ class HddDeviceParams:
     speed_tolerance: Final = Bounds(0, 0.05)
 
 
+class HostParams:
+    """Numbers of `HostParams`."""
+
+    complete_ns: Final = Bounds(0, 68_719_476_736)
+    fill_ns: Final = Bounds(0, 68_719_476_736)
+    interrupt_ns: Final = Bounds(0, 68_719_476_736)
+    page_ns: Final = Bounds(0, 68_719_476_736)
+    raid_command_ns: Final = Bounds(0, 68_719_476_736)
+    scheduler_latency_ns: Final = Bounds(0, 68_719_476_736)
+    spread: Final = Bounds(0, 1)
+    stripe_page_ns: Final = Bounds(0, 68_719_476_736)
+    stripe_reread_ns: Final = Bounds(0, 68_719_476_736)
+    submit_ns: Final = Bounds(0, 68_719_476_736)
+    wake_ns: Final = Bounds(0, 68_719_476_736)
+    write_page_ns: Final = Bounds(0, 68_719_476_736)
+
+
 class LinkInterfaceParams:
     """Numbers of `LinkInterfaceParams`."""
 
     queue_depth: Final = Bounds(1, 4_096)
-    read_overhead_ns: Final = Bounds(0, 60_000_000_000)
-    write_overhead_ns: Final = Bounds(0, 60_000_000_000)
+    read_overhead_ns: Final = Bounds(0, 1_000_000_000)
+    write_overhead_ns: Final = Bounds(0, 1_000_000_000)
 
 
 class NandParams:
@@ -101,16 +141,16 @@ class PauseParams:
 class ScsiBusInterfaceParams:
     """Numbers of `ScsiBusInterfaceParams`."""
 
-    data_preparation_ns: Final = Bounds(0, 60_000_000_000)
-    first_reselect_ns: Final = Bounds(0, 60_000_000_000)
-    minimum_seek_ns: Final = Bounds(0, 60_000_000_000)
-    other_reselect_ns: Final = Bounds(0, 60_000_000_000)
+    data_preparation_ns: Final = Bounds(0, 1_000_000_000)
+    first_reselect_ns: Final = Bounds(0, 1_000_000_000)
+    minimum_seek_ns: Final = Bounds(0, 1_000_000_000)
+    other_reselect_ns: Final = Bounds(0, 1_000_000_000)
     queue_depth: Final = Bounds(1, 4_096)
-    read_completion_ns: Final = Bounds(0, 60_000_000_000)
-    read_sector_ns: Final = Bounds(0, 60_000_000_000)
-    write_completion_ns: Final = Bounds(0, 60_000_000_000)
-    write_disconnect_ns: Final = Bounds(0, 60_000_000_000)
-    write_sector_ns: Final = Bounds(0, 60_000_000_000)
+    read_completion_ns: Final = Bounds(0, 1_000_000_000)
+    read_sector_ns: Final = Bounds(0, 1_000_000_000)
+    write_completion_ns: Final = Bounds(0, 1_000_000_000)
+    write_disconnect_ns: Final = Bounds(0, 1_000_000_000)
+    write_sector_ns: Final = Bounds(0, 1_000_000_000)
 
 
 class SeekParams:

@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from typing import Annotated
 
 from pydantic import Field
 
+from raidlab.devices import plan_bounds
+from raidlab.devices.bounds import within
 from raidlab.devices.faults import Fault
 from raidlab.devices.plan_types import (
     ArmPowerParams,
@@ -21,6 +24,9 @@ from raidlab.devices.schema import Table
 from raidlab.devices.units import Duration, Energy, Power
 
 _LONGEST_NS = 3600 * 10**9
+_MOST_J = plan_bounds.FlashPowerParams.read_nj.most / 1e9
+OperationEnergy = Annotated[Energy, Field(le=_MOST_J)]
+"""Joules of an operation of a die; a plan has nanojoules."""
 _PATIENCE = 50
 """Times its entry and exit that Linux leaves a drive idle before a state (APST, kernel 4.11)."""
 
@@ -97,15 +103,15 @@ class FlashPower(Table):
     """`[power]` of an SSD."""
 
     idle: Power
-    read: Energy = Field(le=1)
+    read: OperationEnergy
     """Of an array read: one page of every plane, or of one that reads by itself."""
-    program: Energy = Field(le=1)
+    program: OperationEnergy
     """Of a program of one page of every plane."""
-    program_slc: Energy | None = Field(default=None, le=1)
+    program_slc: Energy | None = Field(default=None, le=_MOST_J)
     """A program into an SLC cache; `program` if left out."""
-    erase: Energy = Field(le=1)
+    erase: OperationEnergy
     """Of a block's erase."""
-    byte: float = Field(ge=0, le=1e6)
+    byte: Annotated[float, within(plan_bounds.FlashPowerParams.byte_nj)]
     """Nanojoules a byte of the host, through the controller and over the link."""
     limit: Power | None = None
     """Most that it may draw, as of a power state of NVMe: operations of the dies then wait for

@@ -303,7 +303,7 @@ def room():
             lambda at: at()["rates"],
             "Reads fall on drives at random: some drives have two, others none. For exponential"
             " service times the exact answer is N / (N + 7) × 1,600, 853 IO/s at eight.",
-            Curve(DEPTHS, "outstanding I/Os", "IO/s", 2000, log=True),
+            Curve(DEPTHS, "outstanding I/Os", "IO/s", 2000, log=True, least=100),
         ),
         controls=[
             Control("depth", "Outstanding I/Os", DEPTHS, 8),

@@ -118,12 +118,10 @@ def notice():
     """What is there to see."""
     return [
         Claim(
-            "A rebuild four times as fast does not save RAID 5: 20.5 % with 48 hours and with"
-            " 12. Its"
-            " losses are sectors that cannot be read while no redundancy is left.",
+            "A rebuild four times as fast does not save RAID 5: 20.5 % with 48 hours, 20.4 % with"
+            " 12. Its losses are sectors that cannot be read while no redundancy is left.",
             lambda at: (
-                abs(at(hours=12)["loss"] / at(hours=48)["loss"] - 1) < 0.03
-                and abs(at(hours=48)["loss"] - 0.205) < 0.005
+                round(at(hours=48)["loss"], 3) == 0.205 and round(at(hours=12)["loss"], 3) == 0.204
             ),
             "Does a faster rebuild save RAID 5?",
             {"hours": 12},

@@ -215,7 +215,7 @@ def parameters(found):
         )
         draw_curve(
             drawn,
-            None,
+            known,
             [at(each["value"])],
             [each["name"]],
             hover=f"{each['name']}: {text}, {known}<extra></extra>",

@@ -61,7 +61,7 @@ def made(schema: dict[str, Any]) -> str:
 def named(form: Any) -> Any:
     """A schema without the bounds that stand beside references."""
     if isinstance(form, dict):
-        beside = ("minimum", "maximum") if "$ref" in form else ()
+        beside = ("minimum", "maximum") if "$ref" in form or "anyOf" in form else ()
         return {key: named(value) for key, value in form.items() if key not in beside}
     return [named(each) for each in form] if isinstance(form, list) else form
 

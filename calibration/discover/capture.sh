@@ -5,7 +5,7 @@ set -u
 folder=${1:?usage: sh capture.sh FOLDER}
 mkdir -p "$folder" || exit 2
 PATH=$PATH:/sbin:/usr/sbin:/opt/MegaRAID/storcli:/opt/MegaRAID/storcli2:/opt/MegaRAID/perccli
-PATH=$PATH:/opt/MegaRAID/perccli2:/opt/MegaRAID/MegaCli:/usr/Arcconf
+PATH=$PATH:/opt/MegaRAID/perccli2:/opt/MegaRAID/MegaCli:/usr/Arcconf:/opt/3ware/CLI
 LC_ALL=C
 export PATH LC_ALL
 
@@ -33,6 +33,7 @@ keep lspci.txt lspci -vv
 keep lvs.json lvs -a -o +segtype,stripes,stripe_size,cache_mode,chunk_size,devices \
     --units b --nosuffix --reportformat json
 keep multipath.txt multipath -ll
+keep dmidecode.txt dmidecode -t 1 -t 4 -t 17
 
 # values FOLDER FILE...: path and value of each file that can be read.
 values() {
@@ -98,5 +99,9 @@ done
 for number in 0 1 2 3; do
     keep "sas3ircu-$number.txt" sas3ircu "$number" display
     keep "sas2ircu-$number.txt" sas2ircu "$number" display
+    keep "tw_cli-c$number.txt" tw_cli "/c$number" show all
+done
+for what in sys disk rsf vsf; do
+    keep "cli64-$what.txt" cli64 "$what" info
 done
 echo "captured in $folder"

@@ -44,7 +44,7 @@ class Controller:
     model: str | None = None
     chip: str | None = None
     role: str | None = None
-    """`raid`, `hba` or `ahci`."""
+    """`raid`, `hba`, `ahci` or `vmd`."""
     driver: str | None = None
     firmware: str | None = None
     device_interface: str | None = None
@@ -73,6 +73,11 @@ class Controller:
     link_possible: Link | None = None
     numa: int | None = None
     read_from: str | None = None
+
+    @property
+    def is_of_host(self) -> bool:
+        """True of the chipset's or processor's own ports: no card between host and drives."""
+        return self.role in ("ahci", "vmd")
 
 
 @dataclass

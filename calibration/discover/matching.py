@@ -331,6 +331,9 @@ _SAME_CHIP = {
 def match_controller(controller: Controller, part: str) -> Match:
     """The controller of the catalogue that is most like one of the machine."""
     text = controller.model or controller.chip or ""
+    if controller.is_of_host:
+        ports = "NVMe" if controller.role == "vmd" else "SATA"
+        return Match(part, text, None, "class", f"{ports} ports of the host itself, no card")
     wanted = _PRODUCT.search(re.sub(r"\bGen\d+\+?|\bSR\b", "", text))
     titles = {name: re.split(r"[:(]", title)[0] for name, title in _controllers().items()}
     if wanted is not None:

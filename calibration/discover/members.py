@@ -5,11 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from raidlab.calibration.discover.facts import Array, Drive
+from raidlab.calibration.discover.facts import Array, Drive, Facts
 from raidlab.devices.levels import LEVELS, facts
 
 _SAME_SIZE = 0.05
 """Controllers round a drive's size down by at most this share."""
+
+
+def name_members(facts: Facts) -> None:
+    """Names the drives of arrays by their group, where the tool says it of arrays and of drives."""
+    for array in facts.arrays:
+        if array.drives is not None or array.group is None or array.controller is None:
+            continue
+        own = [
+            each.slot for each in facts.drives
+            if each.slot and (each.controller, each.group) == (array.controller, array.group)
+            and each.state not in ("spare", "unassigned", "foreign")
+        ]  # fmt: skip
+        if own and array.members in (None, len(own)):
+            array.drives, array.members = own, len(own)
 
 
 def bytes_of_member(array: Array) -> int | None:

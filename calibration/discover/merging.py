@@ -20,15 +20,17 @@ from raidlab.calibration.discover.facts import (
     Facts,
     Host,
     Volume,
+    VolumeCache,
 )
+from raidlab.calibration.discover.members import name_members
 
 Part = TypeVar("Part", Array, Controller, Drive, Volume)
 
 _RANK = (
     "sysfs", "smartctl", "nvme-id-ctrl", "nvme-list", "nvme-smart-log", "storcli", "storcli2",
     "perccli", "perccli2", "megacli", "ssacli", "hpssacli", "hpacucli", "arcconf", "sas3ircu",
-    "sas2ircu", "mdadm", "mdstat", "lvm", "multipath", "lspci", "hdparm", "host", "lsblk",
-    "lsscsi",
+    "sas2ircu", "tw_cli", "areca", "mdadm", "mdstat", "lvm", "multipath", "lspci", "hdparm",
+    "host", "lsblk", "lsscsi", "lshw", "hwinfo", "dmidecode",
 )  # fmt: skip
 """Sources, the best first: what an earlier one says is not replaced."""
 
@@ -46,6 +48,7 @@ def merged(parts: Sequence[Facts]) -> Facts:
         for drive in each.drives:
             _add(whole.drives, drive, _same_drive)
         for array in each.arrays:
+            _check_places(whole, array)
             _add(whole.arrays, array, _same_array)
         for volume in each.volumes:
             _add(whole.volumes, volume, lambda a, b: a.name == b.name)
@@ -65,6 +68,7 @@ def merged(parts: Sequence[Facts]) -> Facts:
             whole.warn(warning.code, warning.text)
     _drop_paths(whole)
     _without_identity(whole)
+    name_members(whole)
     _check_members(whole)
     _check_names(whole)
     _check_hosts(whole, [each.host for each in order])
@@ -90,6 +94,12 @@ def complete(part: Part, other: Part) -> None:
             part.model = other.model
         if part.interface in ("sas", "sata") and (other.interface or "").startswith(part.interface):
             part.interface = other.interface
+    if isinstance(part, Volume) and isinstance(other, Volume) and part.cache and other.cache:
+        _fill(part.cache, other.cache)
+    _fill(part, other)
+
+
+def _fill(part: Part | VolumeCache, other: Part | VolumeCache) -> None:
     for each in fields(part):
         if getattr(part, each.name) is None:
             setattr(part, each.name, getattr(other, each.name))
@@ -201,6 +211,22 @@ def base_drive(name: str, names: Iterable[str]) -> str | None:
         if (named := device_name(each)) in known:
             return named
     return None
+
+
+def _check_places(whole: Facts, other: Array) -> None:
+    """A member in one capture of an array whose place is empty in a better one."""
+    array = next((each for each in whole.arrays if _same_array(each, other)), None)
+    if array is None or not (array.lacking or array.missing) or not array.drives:
+        return
+    known = {last_part(each) for each in (*array.drives, *(array.spares or []),
+             *(array.failed or []), array.journal or "")}  # fmt: skip
+    more = sorted(_members(other) - known)
+    if more and _members(array) <= _members(other):
+        text = (
+            f"{', '.join(more)}: in {array.name} by {other.read_from}, but {array.read_from} has a"
+            " place without a drive there: a drive just failed, or captures of two times"
+        )
+        whole.warn("contradiction", text)
 
 
 def _check_names(whole: Facts) -> None:

@@ -12,12 +12,18 @@ from raidlab.calibration.discover.captures import Capture
 from raidlab.calibration.discover.facts import Facts
 from raidlab.calibration.discover.readers import (
     arcconf,
+    areca,
+    bcache,
     diskstats,
+    dmidecode,
+    dmraid,
     hdparm,
     host,
+    hwinfo,
     ircu,
     listing,
     lsblk,
+    lshw,
     lspci,
     lsscsi,
     lvm,
@@ -30,6 +36,7 @@ from raidlab.calibration.discover.readers import (
     ssacli,
     storcli,
     sysfs,
+    tw_cli,
 )
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.reading import reason
@@ -65,6 +72,13 @@ READERS = (
     Reader("arcconf", arcconf.claims, arcconf.read),
     Reader("sas3ircu", ircu.claims, ircu.read),
     Reader("ssacli", ssacli.claims, ssacli.read),
+    Reader("tw_cli", tw_cli.claims, tw_cli.read),
+    Reader("areca", areca.claims, areca.read),
+    Reader("dmraid", dmraid.claims, dmraid.read),
+    Reader("bcache", bcache.claims, bcache.read),
+    Reader("dmidecode", dmidecode.claims, dmidecode.read),
+    Reader("hwinfo", hwinfo.claims, hwinfo.read),
+    Reader("lshw", lshw.claims, lshw.read),
     Reader("multipath", multipath.claims, multipath.read),
     Reader("lspci", lspci.claims, lspci.read),
     Reader("hdparm", hdparm.claims, hdparm.read),

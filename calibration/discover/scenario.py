@@ -117,8 +117,9 @@ def files(made: Draft, path: Path) -> dict[Path, str]:
 
 
 def _main_controller(facts: Facts) -> Controller | None:
-    """The controller whose arrays have the most drives; the only one that is no AHCI else."""
-    own = [each for each in facts.controllers if each.role != "ahci" and (each.model or each.chip)]
+    """The controller whose arrays have the most drives; the only one that is a card else."""
+    cards = [each for each in facts.controllers if not each.is_of_host]
+    own = [each for each in cards if each.model or each.chip]
     counts = Counter[object]()
     for array in facts.arrays:
         if array.controller is not None:
@@ -130,9 +131,8 @@ def _main_controller(facts: Facts) -> Controller | None:
     managed = any(array.controller is not None for array in facts.arrays)
     attached = any(d.interface is None or "nvme" not in d.interface for d in facts.drives)
     if managed:
-        known = [each for each in facts.controllers if each.role != "ahci"]
         first = next(each for each in facts.arrays if each.controller is not None)
-        return known[0] if known else _unnamed(first)
+        return cards[0] if cards else _unnamed(first)
     return own[0] if len(own) == 1 and attached and facts.drives else None
 
 
@@ -231,11 +231,12 @@ def _idle_controllers(facts: Facts, controller: Controller | None) -> Iterator[s
 def _rest_of(array: Array, facts: Facts, used: set[int]) -> list[Drive]:
     """Drives of an array that names none: those of its group, else what its controller has.
 
-    Where several volumes of a controller name no drives, none of them gets any.
+    Where several volumes of a controller, or of its group, name no drives, none of them gets any.
     """
     if array.controller is None or array.drives:
         return []
-    if sum(not each.drives and each.controller == array.controller for each in facts.arrays) > 1:
+    place = array.controller, array.group
+    if sum(not each.drives and (each.controller, each.group) == place for each in facts.arrays) > 1:
         return []
     out = ("spare", "failed", "missing", "unassigned", "foreign", "jbod", "unconfigured bad")
     own = [

@@ -18,21 +18,19 @@ TOP: Final = 12
 BOTTOM: Final = 46
 LEAST_GAP: Final = 44
 """Between two numbers of the x axis."""
-ROWS: Final = 4
 
 
 def paper(form: Curve) -> str:
     """The axes of a prediction that is drawn, as SVG: those of the room's page."""
-    scale = math.log if form.log else float
-    low, high = scale(form.x[0]), scale(form.x[-1])
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
     lines, last = [], -math.inf
-    for row in range(ROWS + 1):
-        y = bottom - row / ROWS * (bottom - TOP)
+    for each in form.ticks:
+        up = _share(each, form.least, form.most, log=form.least > 0)
+        y = bottom - up * (bottom - TOP)
         lines.append(_line(LEFT, y, right, y))
-        lines.append(_text(LEFT - 6, y + 5, digits(row / ROWS * form.most), "end"))
+        lines.append(_text(LEFT - 6, y + 5, digits(each), "end"))
     for each in form.x:
-        x = LEFT + (scale(each) - low) / (high - low) * (right - LEFT)
+        x = LEFT + _share(each, form.x[0], form.x[-1], log=form.log) * (right - LEFT)
         lines.append(_line(x, TOP, x, bottom))
         if x - last >= LEAST_GAP:
             last = x
@@ -42,6 +40,13 @@ def paper(form: Curve) -> str:
     said = escape(f"Empty axes: {form.up} over {form.across}", {'"': "&quot;"})
     head = f'<svg class="paper" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}">'
     return "\n".join([head, *lines, "</svg>"])
+
+
+def _share(value: float, low: float, high: float, *, log: bool) -> float:
+    """Where a value lies on an axis: 0 at its lower end, 1 at its upper one."""
+    if log:
+        value, low, high = math.log(value), math.log(low), math.log(high)
+    return (value - low) / (high - low)
 
 
 def _line(x: float, y: float, to_x: float, to_y: float) -> str:

@@ -19,7 +19,6 @@ class Question:
     """One with numbers of its own."""
 
     name: str
-    lesson: int
     text: str
     answer: float
     """As simulated; where nothing is simulated, the closed form."""
@@ -30,6 +29,7 @@ class Question:
     why: str
     """The closed form with its numbers, which is the right answer."""
     seed: int = 0
+    lesson: int = 0
 
     @property
     def title(self) -> str:
@@ -37,13 +37,20 @@ class Question:
         return f"{self.name} {self.seed}"
 
 
-def questions(seed: int) -> list[Question]:
+def questions(seed: int, of: int | None = None) -> list[Question]:
     """One question of each kind.
 
     Args:
         seed: Chooses their numbers, and seeds the runs.
+        of: Number of the lesson; None for all of them.
     """
-    return [replace(make(seed), seed=seed) for make in _KINDS]
+    kinds = [(lesson, make) for lesson, make in _KINDS if of in (None, lesson)]
+    return [replace(make(seed), seed=seed, lesson=lesson) for lesson, make in kinds]
+
+
+def has_questions(lesson: int | None) -> bool:
+    """Whether there are any of this lesson, or, for None, of the course."""
+    return lesson is None or any(lesson == own for own, _ in _KINDS)
 
 
 def _rate(drive: str, count: int, load: WorkloadTree, seed: int, **rest: Any) -> Any:
@@ -73,7 +80,6 @@ def _little(seed: int) -> Question:
     row = _rate("fivex", 1, {"rw": "randread", "outstanding": depth}, seed)
     return Question(
         "little",
-        2,
         f"One drive serves 200 reads a second. {depth} reads are always outstanding. What is their"
         " mean latency?",
         row.latency_us.mean / 1e3,
@@ -89,7 +95,6 @@ def _revolution(seed: int) -> Question:
     row = _rate(model, 1, {"rw": "randread"}, seed)
     return Question(
         "revolution",
-        1,
         f"A disk turns {rpm:,} times a minute. How long does a random read wait for its sector, on"
         " average?",
         row.breakdown_us["rotation"] / 1e3,
@@ -111,7 +116,6 @@ def _penalty(seed: int) -> Question:
     closed = 200 * count / (reads / 100 + cost * (1 - reads / 100))
     return Question(
         "penalty",
-        3,
         f"{count} drives of 5 ms in {level.upper().replace('RAID', 'RAID ')}, {reads} % reads,"
         f" blocks"
         " of 4 KiB, a deep queue, no cache. How many I/Os a second?",
@@ -130,7 +134,6 @@ def _knee(seed: int) -> Question:
     closed = depth / (depth + count - 1) * 200 * count
     return Question(
         "balanced",
-        2,
         f"Random reads on {count} equal drives of 5 ms (exponential), {depth} outstanding. How many"
         " I/Os a second?",
         row.iops,
@@ -147,7 +150,6 @@ def _commit(seed: int) -> Question:
     row = _rate(model, 1, load, seed, run={"warm_up": "1 s", "duration": "10 s"})
     return Question(
         "commit",
-        4,
         f"One writer appends records of 4 KiB to a log on a disk of {rpm:,} rpm and calls fsync"
         f" after"
         " each. How many a second?",
@@ -164,7 +166,6 @@ def _hidden(seed: int) -> Question:
     closed = 0.75 * cache * 2**30 / ((come - go) * 1e6)
     return Question(
         "hidden",
-        4,
         f"{cache:g} GiB of controller memory, of which three quarters take writes; {come} MB/s"
         f" come,"
         f" {go} MB/s go to the disks. After how many seconds do writes begin to wait?",
@@ -184,7 +185,6 @@ def _oldest(seed: int) -> Question:
     closed = 1 / (1 - valid)
     return Question(
         "oldest-block",
-        5,
         f"Data fill {rho:g} of the flash. An SSD collects its oldest block first; writes are"
         f" random."
         " Which write amplification has it in steady state?",
@@ -201,7 +201,6 @@ def _unreadable(seed: int) -> Question:
     closed = 100 * -math.expm1(-drives * size * 8e12 / 1e15)
     return Question(
         "unreadable",
-        3,
         f"A rebuild reads {drives} disks of {size} TB. One bit in 10¹⁵ cannot be read. In how many"
         " percent of the rebuilds is a sector lost?",
         closed,
@@ -212,13 +211,13 @@ def _unreadable(seed: int) -> Question:
     )
 
 
-_KINDS: Sequence[Callable[[int], Question]] = (
-    _revolution,
-    _little,
-    _knee,
-    _penalty,
-    _unreadable,
-    _commit,
-    _hidden,
-    _oldest,
+_KINDS: Sequence[tuple[int, Callable[[int], Question]]] = (
+    (1, _revolution),
+    (2, _little),
+    (2, _knee),
+    (3, _penalty),
+    (3, _unreadable),
+    (4, _commit),
+    (4, _hidden),
+    (5, _oldest),
 )

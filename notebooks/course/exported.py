@@ -201,10 +201,11 @@ def _not(form: Number | Choice | Curve, value: str, *, outcome: bool) -> str:
     if isinstance(form, Curve):
         curve = numbers_of(value)
         fits = curve and len(curve) == len(form.x)
-        if fits and (outcome or all(0 <= each <= form.most for each in curve or ())):
+        if fits and (outcome or all(form.least <= each <= form.most for each in curve or ())):
             return ""
-        return f"{len(form.x)} numbers from 0 to {digits(form.most)} with spaces between them"
+        bounds = "" if outcome else f" from {form.least:,g} to {digits(form.most)}"
+        return f"{len(form.x)} numbers{bounds} with spaces between them"
     number = number_of(value)
     if number is not None and (outcome or form.least <= number <= form.most):
         return ""
-    return f"a number from {form.least:,} to {form.most:,}"
+    return "a number" if outcome else f"a number from {form.least:,} to {form.most:,}"

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from raidlab.notebooks.course.text import aims_of
+
+BRIEF: Final = 45
+"""Minutes of a lesson where a timetable has no 90."""
+TALK: Final = 5
+"""Of them, about misconceptions."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +30,6 @@ class Lesson:
 
     number: int
     title: str
-    aims: Sequence[str]
     stops: Sequence[Stop]
     theory: int
     """Minutes of theory, of exercises and of talk about misconceptions."""
@@ -32,6 +39,8 @@ class Lesson:
     """Rooms for homework."""
     answers: Sequence[str] = ()
     """To the questions under "Predict first" of the lesson's text, in their order."""
+    short: Sequence[str] = ()
+    """Rooms of a lesson of 45 minutes, where they are not the first two."""
 
     @property
     def name(self) -> str:
@@ -49,6 +58,23 @@ class Lesson:
         return [*(stop.room for stop in self.stops), *self.home]
 
     @property
+    def aims(self) -> Sequence[str]:
+        """What a student is able to do afterwards: of the lesson's text."""
+        return aims_of(self.name)
+
+    @property
+    def briefly(self) -> Sequence[str]:
+        """The two rooms of a lesson of 45 minutes, which the first page of the worksheet has."""
+        return self.short or [stop.room for stop in self.stops[:2]]
+
+    @property
+    def brief_minutes(self) -> tuple[int, int, int]:
+        """Of its theory, of the first exercise, and of the talk, beside those two rooms."""
+        left = BRIEF - TALK - sum(each.minutes for each in self.stops if each.room in self.briefly)
+        theory = 5 * (left // 10)
+        return theory, left - theory, TALK
+
+    @property
     def minutes(self) -> int:
         """The sum of all its parts."""
         return sum(stop.minutes for stop in self.stops) + self.theory + self.exercises + self.talk
@@ -58,11 +84,6 @@ LESSONS = (
     Lesson(
         1,
         "where the time goes",
-        (
-            "Name every part of an I/O's time and put them in order.",
-            "Take seek, half a revolution and transfer from a data sheet.",
-            "Say what a queue can gain, and what it cannot.",
-        ),
         (
             Stop("one-io", 15, ("10 to 50 %: the rate of the data sheet is taken for the time.",)),
             Stop(
@@ -89,12 +110,6 @@ LESSONS = (
         2,
         "what queues do",
         (
-            "Use Little's law both ways.",
-            "Draw the two asymptotes and place the knee.",
-            "Tell open loads from closed ones.",
-            "Say why a mean hides p99, and how long a run must be.",
-        ),
-        (
             Stop(
                 "knee",
                 15,
@@ -118,11 +133,6 @@ LESSONS = (
         3,
         "what redundancy costs",
         (
-            "Derive 1, 2, 4 and 6 commands a write, and say when they do not hold.",
-            "Choose a level for a share of reads.",
-            "Give the time at risk during a rebuild, what it costs users, and what is lost.",
-        ),
-        (
             Stop("write-penalty", 10, ("1,400 IO/s: one of eight drives is thought to be lost.",)),
             Stop("levels", 5, ("2,200 IO/s: six of eight disks.",)),
             Stop("rebuild", 15, ("0.40 h: the disk's own rate.", "1.33 h: 30 % of it.")),
@@ -141,12 +151,6 @@ LESSONS = (
         4,
         'what "written" means',
         (
-            "Tell an acknowledged write from a durable one, at each station.",
-            "Predict for how long a cache hides slow disks.",
-            "Name the write hole and three ways to close it.",
-            "Say how many transactions a drive can promise, and why.",
-        ),
-        (
             Stop("write-cache", 10, ("3.8 s: what the disks take meanwhile is forgotten.",)),
             Stop("battery", 15, ("Nothing is wrong: nothing was lost.",)),
             Stop("fsync", 15, ("77 IO/s: a seek is counted for a log that needs none.",)),
@@ -164,11 +168,6 @@ LESSONS = (
     Lesson(
         5,
         "why flash slows down",
-        (
-            "Explain the cliff between fresh and steady state.",
-            "Compute write amplification from spare space, and life from it.",
-            "Say when a benchmark measures a cache, and when an SSD cache is warm.",
-        ),
         (
             Stop("first-day", 15, ("A flat line: an SSD has no arm.",)),
             Stop("qlc", 10, ("A slow decline instead of a step.",)),
@@ -189,11 +188,6 @@ LESSONS = (
         6,
         "from a measurement to a purchase",
         (
-            "Measure without fooling oneself; read what iostat and fio say, and what not.",
-            "Separate points that a fit has seen from points that it has not.",
-            "Defend a recommendation with a margin.",
-        ),
-        (
             Stop("iostat", 10, ("100 %: %util is read as a share of what the drive can do.",)),
             Stop("own-disk", 10, ("5 %: the error of the points that the fit saw.",)),
             Stop("plan", 10, ("Six disks: writes and margin are forgotten.",)),
@@ -208,6 +202,7 @@ LESSONS = (
             "66 to 209 %, by what the fit saw.",
             "No closed form says it: raidlab run SCENARIO --what-if does.",
         ),
+        short=("iostat", "plan"),
     ),
 )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 import raidlab
 from raidlab.devices.files import write_files
 from raidlab.notebooks.course.axes import paper
-from raidlab.notebooks.course.bank import questions
+from raidlab.notebooks.course.bank import has_questions, questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS, Lesson
 from raidlab.notebooks.course.page import glossary, render
@@ -36,18 +37,29 @@ _POINTS = (
 """Of the rubric: what is judged, what earns the points, how many."""
 
 
-def names(seed: int) -> list[str]:
-    """The files of a pack, relative to its folder."""
+def _chosen(lesson: int | None) -> list[Lesson]:
+    return [each for each in LESSONS if lesson in (None, each.number)]
+
+
+def _rooms(lessons: Sequence[Lesson]) -> list[Room]:
+    used = {room for lesson in lessons for room in lesson.rooms}
+    return [room for room in catalogue.rooms() if room.name in used]
+
+
+def names(seed: int, lesson: int | None = None) -> list[str]:
+    """The files of a pack, relative to its folder: of one lesson by its number, or of all."""
+    chosen = _chosen(lesson)
     kinds = ("worksheet.html", "teacher.html", "slides.md")
-    lessons = [f"{lesson.name}-{kind}" for lesson in LESSONS for kind in kinds]
+    lessons = [f"{each.name}-{kind}" for each in chosen for kind in kinds]
     ends = ("moodle.xml", "qti.zip")
-    asked = [f"questions-seed-{seed + at}.{end}" for at in range(SEEDS) for end in ends]
-    rooms = [f"notebooks/{name}.ipynb" for name in catalogue.names()]
+    seeds = range(seed, seed + SEEDS) if has_questions(lesson) else ()
+    asked = [f"questions-seed-{each}.{end}" for each in seeds for end in ends]
+    rooms = [f"notebooks/{room.name}.ipynb" for room in _rooms(chosen)]
     return [
         "README.md",
         *lessons,
         *asked,
-        "questions.csv",
+        *(["questions.csv"] if asked else []),
         "rubric.csv",
         "glossary.html",
         "LICENCE.md",
@@ -55,43 +67,51 @@ def names(seed: int) -> list[str]:
     ]
 
 
-def write(folder: Path, seed: int, progress: Callable[[int, int], None]) -> None:
+def write(
+    folder: Path,
+    seed: int,
+    progress: Callable[[int, int], None],
+    lesson: int | None = None,
+) -> None:
     """Writes the pack, whole or not at all.
 
     Args:
         folder: Where to.
         seed: Of the first variant of the question bank.
         progress: Called with the number of finished and of all steps.
+        lesson: Number of the one lesson; None for all.
 
     Raises:
         SpecError: A file cannot be written.
     """
     made: dict[Path, str | bytes] = {}
-    steps = len(LESSONS) + SEEDS
-    for at, lesson in enumerate(LESSONS):
+    chosen = _chosen(lesson)
+    steps = len(chosen) + SEEDS
+    for at, each in enumerate(chosen):
         progress(at, steps)
         for kind in ("worksheet", "teacher", "slides"):
             end = "md" if kind == "slides" else "html"
-            made[folder / f"{lesson.name}-{kind}.{end}"] = _render(f"{kind}.{end}.j2", lesson)
+            made[folder / f"{each.name}-{kind}.{end}"] = _render(f"{kind}.{end}.j2", each)
     rows = []
-    for at in range(SEEDS):
-        progress(len(LESSONS) + at, steps)
-        found = questions(seed + at)
+    for at in range(SEEDS if has_questions(lesson) else 0):
+        progress(len(chosen) + at, steps)
+        found = questions(seed + at, lesson)
         rows += [(seed + at, each) for each in found]
         made[folder / f"questions-seed-{seed + at}.moodle.xml"] = moodle(found)
         made[folder / f"questions-seed-{seed + at}.qti.zip"] = qti(found)
-    made[folder / "questions.csv"] = _csv(
-        ["seed", "lesson", "name", "question", "answer", "unit", "closed form", "why"],
-        [
-            [at, q.lesson, q.name, q.text, f"{q.answer:.4g}", q.unit, f"{q.closed:.4g}", q.why]
-            for at, q in rows
-        ],
-    )
+    if rows:
+        made[folder / "questions.csv"] = _csv(
+            ["seed", "lesson", "name", "question", "answer", "unit", "closed form", "why"],
+            [
+                [at, q.lesson, q.name, q.text, f"{q.answer:.4g}", q.unit, f"{q.closed:.4g}", q.why]
+                for at, q in rows
+            ],
+        )
     made[folder / "rubric.csv"] = _csv(["part", "earns the points", "points"], _POINTS)
-    made[folder / "README.md"] = _contents()
+    made[folder / "README.md"] = _contents(chosen)
     made[folder / "glossary.html"] = glossary()
     made[folder / "LICENCE.md"] = _licence()
-    for room in catalogue.rooms():
+    for room in _rooms(chosen):
         made[folder / "notebooks" / f"{room.name}.ipynb"] = notebook(room)
     progress(steps, steps)
     write_files(made)
@@ -149,18 +169,21 @@ _FIRST = "# Teacher's pack of raidlab"
 """The first line of the list of contents, by which the next pack knows it."""
 
 
-def _contents() -> str:
+def _contents(chosen: Sequence[Lesson]) -> str:
     """What a teacher needs first, an hour before a class."""
-    lessons = "\n".join(f"- {each.name}: {each.heading.partition(': ')[2]}" for each in LESSONS)
+    lessons = "\n".join(f"- {each.name}: {each.heading.partition(': ')[2]}" for each in chosen)
     return (
         f"{_FIRST} {raidlab.__version__}\n\n"
         "In the hour before a class:\n\n"
         "1. Choose a lesson below. Read `lesson-N-teacher.html`: minutes, wrong answers to\n"
         "   expect, solutions.\n"
-        "2. Print `lesson-N-worksheet.html` for each student: no solutions in it.\n"
+        "2. Print `lesson-N-worksheet.html` for each student, two pages; for 45 minutes the first\n"
+        "   page alone. Its exercises are graded and have no solutions there; those on the pages\n"
+        "   of rooms are to practise, with solutions beside them.\n"
         "3. Start `raidlab lab` and open the lesson's first room on the projector. Without\n"
-        "   raidlab on the students' machines, write the room's pages a day before with\n"
-        "   `raidlab lab ROOM --site DIR` (minutes a room), and serve the folder to their phones:\n"
+        "   raidlab on the students' machines, write the lesson's pages a day before with\n"
+        "   `raidlab lab --lesson N --site DIR` (minutes a room), and serve the folder to their\n"
+        "   phones:\n"
         "   `python3 -m http.server --directory DIR 8000`.\n"
         "4. Show `lesson-N-slides.md` with Marp (`marp lesson-N-slides.md`), or as it is.\n"
         "5. Afterwards: students export predictions from the list of rooms; `raidlab lab --class\n"
@@ -198,4 +221,12 @@ def _render(name: str, lesson: Lesson) -> str:
     forms = {room.name: room.prediction.form for room in rooms}
     axes = {room: paper(form) if isinstance(form, Curve) else "" for room, form in forms.items()}
     text = text_of(lesson.name)
-    return render(name, lesson, outcomes=outcomes, axes=axes, points=_POINTS, text=text)
+    return render(
+        name,
+        lesson,
+        outcomes=outcomes,
+        axes=axes,
+        points=_POINTS,
+        text=text,
+        exercises=re.split(r"(?=<p><strong>\d[b-z]\.)", text.exercises),
+    )

@@ -64,6 +64,11 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
     )
 
 
+def aims_of(name: str) -> list[str]:
+    """The aims of a lesson, as plain text."""
+    return re.findall(r"^- (.+)$", _sections(name)["Aims"], re.MULTILINE)
+
+
 def asked(exercises: str) -> str:
     """Exercises in Markdown as students get them: no solutions, and tables to fill in."""
     lines, inside = [], 0

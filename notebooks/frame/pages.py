@@ -97,6 +97,7 @@ def about(room: Room, *, live: bool) -> Document:
         form = {"kind": "choice", "words": list(prediction.form.words)}
     elif isinstance(prediction.form, Curve):
         form = {"kind": "curve", **vars(prediction.form), "x": list(prediction.form.x)}
+        form["ticks"] = prediction.form.ticks
     else:
         form |= {"least": prediction.form.least, "most": prediction.form.most}
     return {

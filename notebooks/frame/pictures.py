@@ -71,9 +71,11 @@ class Series:
     closed: bool = False
 
 
-def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> Figure:
-    """Lines named at their ends; closed forms are dashed and grey."""
-    drawn = chart(labels=_room(each.name for each in series), height=height)
+def lines(
+    series: Sequence[Series], x: Axis, y: Axis, height: int = 300, *, above: bool = False
+) -> Figure:
+    """Lines named at their ends, or above the plot; closed forms are dashed and grey."""
+    drawn = chart(labels=16 if above else _room(each.name for each in series), height=height)
     drawn.update_xaxes(x.layout(value for each in series for value in each.x))
     measured = [value for each in series if not each.closed for value in each.y]
     drawn.update_yaxes({**y.layout(measured), "title_standoff": 8})
@@ -89,7 +91,10 @@ def lines(series: Sequence[Series], x: Axis, y: Axis, height: int = 300) -> Figu
             look, at = {"mode": "lines+markers", "cliponaxis": False, **line(at)}, at + 1
         hover = f"{each.name}: %{{y:,.4~g}} at %{{x:,~r}}<extra></extra>"
         draw_curve(drawn, each.name, list(each.x), list(each.y), hover=hover, **look)
-    _name_ends(drawn, series, x, y)
+    if above:
+        legend(drawn, 60)
+    else:
+        _name_ends(drawn, series, x, y)
     return drawn
 
 

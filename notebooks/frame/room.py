@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -120,10 +121,21 @@ class Curve:
     up: str
     """Title of the y axis, with its unit."""
     most: float
-    """Upper end of the y axis; its lower end is 0."""
+    """Upper end of the y axis."""
     log: bool = False
     """True for a logarithmic x axis."""
     picture: int = 0
+    least: float = 0.0
+    """Lower end of the y axis, which is logarithmic where this is above 0."""
+
+    @property
+    def ticks(self) -> list[float]:
+        """Numbers of the y axis: quarters of it, or 1, 2 and 5 of each power of ten."""
+        if not self.least:
+            return [quarters / 4 * self.most for quarters in range(5)]
+        powers = range(math.floor(math.log10(self.least)), math.ceil(math.log10(self.most)) + 1)
+        round_ones = (digit * 10.0**power for power in powers for digit in (1, 2, 5))
+        return [each for each in round_ones if self.least <= each <= self.most]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypedDict, TypeGuard
 
 from raidlab.scenarios.results.number_text import digits
@@ -24,6 +24,8 @@ class Trace(TypedDict, total=False):
     base: object
     x: Sequence[object]
     y: Sequence[object]
+    marker: Mapping[str, object]
+    text: Sequence[object]
 
 
 class Drawn(TypedDict):
@@ -33,7 +35,7 @@ class Drawn(TypedDict):
 
 
 def said(picture: Drawn) -> str:
-    """One sentence for each curve, one for all bars.
+    """One sentence for each curve, for each colour of dots, and for each colour of bars.
 
     Args:
         picture: `data` and `layout` as plotly takes them.
@@ -49,8 +51,21 @@ def said(picture: Drawn) -> str:
             ]
             if len(known) > 1:
                 sentences.append(f"{name}: {_course(known)}.")
-    sentences += _bars([trace for trace in picture["data"] if trace.get("type") == "bar"])
+        elif _is_of_dots(trace) and name and trace["x"]:
+            sentences.append(f"{name}: {_dots(trace)}.")
+    sentences += _bars([trace for trace in picture["data"] if _has_names(trace)])
     return " ".join(sentences)
+
+
+def _has_names(trace: Trace) -> bool:
+    """Whether its values stand beside names: bars, and dots in rows."""
+    named = any(isinstance(each, str) for each in trace.get("y", ()))
+    dots = "markers" in trace.get("mode", "") and "lines" not in trace.get("mode", "")
+    return trace.get("type") == "bar" or (named and dots and bool(trace.get("name")))
+
+
+def _is_of_dots(trace: Trace) -> bool:
+    return "markers" in trace.get("mode", "") and not _has_names(trace)
 
 
 def _course(points: Sequence[tuple[float, float]]) -> str:
@@ -71,9 +86,28 @@ def _course(points: Sequence[tuple[float, float]]) -> str:
     return said
 
 
+def _dots(trace: Trace) -> str:
+    if texts := trace.get("text"):
+        places = zip(texts, trace["x"], strict=True)
+        return ", ".join(f"{_plain(str(text))} at {_plain(str(x))}" for text, x in places)
+    said = [f"{len(trace['x']):,} dots"]
+    if trace.get("marker", {}).get("symbol") != "square":  # A map's places have no unit.
+        for way, values in (("across", trace["x"]), ("up", trace["y"])):
+            known = [each for each in values if _is_number(each)]
+            if known:
+                said.append(f"{way} from {digits(min(known))} to {digits(max(known))}")
+    return ", ".join(said)
+
+
 def _bars(traces: Sequence[Trace]) -> Iterator[str]:
     for trace in traces:
-        if trace.get("base") is not None or trace.get("orientation") != "h":
+        if trace.get("type") == "bar" and trace.get("orientation") != "h":
+            continue
+        base = trace.get("base")
+        if isinstance(base, list):
+            spans = zip(trace["y"], base, trace["x"], strict=True)
+            ends = (f"{y} from {digits(at)} to {digits(at + x)}" for y, at, x in spans)
+            yield f"{_plain(trace.get('name', ''))}: {', '.join(ends)}."
             continue
         rows = [
             (_plain(str(y)), x)

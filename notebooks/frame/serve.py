@@ -23,7 +23,11 @@ _HEAD = """<noscript><style>body::before {
   content: "A live room needs scripts: allow them for this address. Lessons can be read without.";
   display: block; padding: 1rem;
 }</style></noscript>
-<style>@media (prefers-color-scheme: dark) {
+<style>#root:not(:has(marimo-anywidget))::before {
+  content: "The room opens: Python starts and draws it, in some seconds on a quiet machine.";
+  position: fixed; inset: 2rem auto auto 2rem; max-width: 75%; font: 16px system-ui, sans-serif;
+}
+@media (prefers-color-scheme: dark) {
 :root, .dark, body { --background: #12181F !important; }
 [data-testid=notebook-actions-dropdown] button {
   background: #12181F !important; color: #E8ECF1 !important; border-color: #2C3742 !important;
@@ -40,8 +44,8 @@ _HEAD = """<noscript><style>body::before {
     }
   }
 }).observe(document.documentElement, {childList: true, subtree: true});</script>"""
-"""The dark background of rooms, around them and for marimo's menu, too; its buttons get
-names and an outline where they are focused."""
+"""A word until a room is there; the dark background of rooms, around them and for marimo's menu,
+too; its buttons get names and an outline where they are focused."""
 
 
 def _lesson(lesson: Lesson) -> Callable[[Request], HTMLResponse]:

@@ -47,22 +47,35 @@ def page(
     return pages.page(room, base64.b64encode(zipped).decode(), first, links)
 
 
-def names_of(rooms: Sequence[Room]) -> list[str]:
-    """The pages of a site, without their ending: rooms, lessons that use one of them, the index."""
-    return [*(room.name for room in rooms), *(each.name for each in _lessons(rooms)), "index"]
+def names_of(rooms: Sequence[Room], lesson: int | None = None) -> list[str]:
+    """The pages of a site, without their ending: rooms, lessons, the index."""
+    lessons = [each.name for each in _lessons(rooms, lesson)]
+    return [*(room.name for room in rooms), *lessons, "index"]
 
 
-def _lessons(rooms: Sequence[Room]) -> list[Lesson]:
+def _lessons(rooms: Sequence[Room], lesson: int | None) -> list[Lesson]:
+    """One lesson by its number, or each that uses one of the rooms."""
     known = {room.name for room in rooms}
-    return [lesson for lesson in LESSONS if known & set(lesson.rooms)]
+    return [
+        each
+        for each in LESSONS
+        if (known & set(each.rooms) if lesson is None else each.number == lesson)
+    ]
 
 
 def site(
     rooms: Sequence[Room],
     folder: Path,
     progress: Callable[[str, int, int], None] = lambda room, done, of: None,
+    lesson: int | None = None,
 ) -> None:
-    """Writes the pages of rooms, the lessons and their index, whole or not at all.
+    """Writes the pages of rooms, lessons and their index, whole or not at all.
+
+    Args:
+        rooms: Those that get a page.
+        folder: Where to.
+        progress: Called with a room's name, the number of its finished and of all its settings.
+        lesson: Number of the one lesson that gets a page; None: each that uses one of the rooms.
 
     Raises:
         SpecError: A file cannot be written.
@@ -72,9 +85,9 @@ def site(
     for room in rooms:
         links = catalogue.links(room, "index.html", "{}.html", known)
         made[folder / f"{room.name}.html"] = page(room, links, partial(progress, room.name))
-    lessons = _lessons(rooms)
-    for lesson in lessons:
-        made[folder / f"{lesson.name}.html"] = course.page_of(lesson, lessons, known)
+    lessons = _lessons(rooms, lesson)
+    for each in lessons:
+        made[folder / f"{each.name}.html"] = course.page_of(each, lessons, known)
     listed = [(f"{each.name}.html", each.heading) for each in lessons]
     index = pages.index(rooms, {name: f"{name}.html" for name in known}, listed)
     write_files(made | {folder / "index.html": index})

@@ -167,6 +167,7 @@ def compare(
         estimated = estimate_mapped(bench, measured.points, effort)
         unknown = bench.device["kind"] == "ssd" and any(point.state is None for point in points)
         notes += _state(estimated) if estimated is not None or unknown else []
+        notes += _collection(points) if bench.device["kind"] == "ssd" else []
         mapped = 1.0 if estimated is None else estimated.share
     bench = replace(bench, mapped=mapped)
     with resumable("measured points") as (tell, store):
@@ -291,6 +292,22 @@ def _state(found: Mapped | None) -> list[str]:
             f" confirms: {full}"
         ]
     return []
+
+
+def _collection(points: Sequence[Point]) -> list[str]:
+    """That random writes are those of a drive that does not collect yet, where no state is stated.
+
+    A steady state takes more than a drive write, so a measurement of a minute has it only if
+    somebody brought the drive there before.
+    """
+    open_writes = [p for p in points if p.state is None and "rand" in p.rw and p.read_share < 1.0]
+    if not open_writes:
+        return []
+    return [
+        f"the state of {len(open_writes)} points with random writes is not known: they are compared"
+        " with a drive that collects nothing yet; if it was written over before, import them with"
+        " --state steady-state"
+    ]
 
 
 def _belonging(drive: DriveSpec) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +17,15 @@ from raidlab.devices.faults import Fault, SpecError
 
 @command
 def lab(
-    name: Annotated[str | None, typer.Argument(help="A room; all of them if left out.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="A room, several for --site; left out: all of them.")
+    ] = None,
+    lesson: Annotated[
+        int | None,
+        typer.Option(
+            "--lesson", help="One lesson with its rooms, for --site and --pack, or to open."
+        ),
+    ] = None,
     listing: Annotated[bool, typer.Option("--list", help="Print a room a line, and end.")] = False,
     port: Annotated[
         int | None,
@@ -60,28 +69,55 @@ def lab(
     named = [option for option, value in asked if value]
     if len(named) > 1:
         raise SpecError([Fault(named[1], None, f"left out beside {named[0]}: one of them")])
-    if name is not None:
-        catalogue.notebook(name)
+    chosen = _chosen(names or [], lesson, several=site is not None)
     if listing:
         from raidlab.output import echo
 
         for room in catalogue.rooms():
             echo(f"{room.name:<20} {room.question}")
     elif site is not None:
-        _write(site, name)
+        _write(site, chosen, lesson)
     elif pack is not None:
-        _pack(pack, seed)
+        _pack(pack, seed, lesson)
     elif predictions is not None:
         _class(predictions)
     else:
-        _open(name, port, browser=browser)
+        _open(f"lesson-{lesson}" if lesson else "".join(chosen), port, browser=browser)
 
 
-def _write(folder: Path, name: str | None) -> None:
+def _chosen(names: Sequence[str], lesson: int | None, *, several: bool) -> Sequence[str]:
+    """Names of the rooms that were asked for; none for all of them.
+
+    Raises:
+        SpecError: There is no such room or lesson, or what was asked for is too much.
+    """
+    from raidlab.notebooks.course.lessons import LESSONS
+    from raidlab.notebooks.frame import catalogue
+
+    faults = []
+    for each in names:
+        try:
+            catalogue.notebook(each)
+        except SpecError as error:
+            faults += error.faults
+    numbers = {each.number: each for each in LESSONS}
+    if lesson is not None and lesson not in numbers:
+        allowed = f"a lesson of the course: {min(numbers)} to {max(numbers)}"
+        faults.append(Fault("--lesson", lesson, allowed))
+    if lesson is not None and names:
+        faults.append(Fault("NAME", names[0], "left out beside --lesson: one of them"))
+    if len(names) > 1 and not several:
+        faults.append(Fault("NAME", names[1], "one room; with --site FOLDER several"))
+    if faults:
+        raise SpecError(faults)
+    return list(dict.fromkeys(names)) if lesson is None else numbers[lesson].rooms
+
+
+def _write(folder: Path, names: Sequence[str], lesson: int | None) -> None:
     from raidlab.notebooks.frame import catalogue, static
 
-    chosen = catalogue.rooms() if name is None else [catalogue.room(name)]
-    files = [f"{each}.html" for each in static.names_of(chosen)]
+    chosen = [each for each in catalogue.rooms() if not names or each.name in names]
+    files = [f"{each}.html" for each in static.names_of(chosen, lesson)]
     also_writes("--site", {folder / file: FileKind.PAGE for file in files}, say)
     ahead = 0
     total = sum(sum(1 for _ in room.settings()) for room in chosen)
@@ -92,18 +128,18 @@ def _write(folder: Path, name: str | None) -> None:
             show(ahead + done, total)
             ahead += of if done == of else 0
 
-        static.site(chosen, folder, step)
+        static.site(chosen, folder, step, lesson)
     say(f"wrote {folder / 'index.html'}")
 
 
-def _pack(folder: Path, seed: int) -> None:
+def _pack(folder: Path, seed: int, lesson: int | None) -> None:
     from raidlab.notebooks.course import pack
 
-    files = [folder / each for each in pack.names(seed)]
+    files = [folder / each for each in pack.names(seed, lesson)]
     kinds = {each: FileKind.PAGE if each.suffix == ".html" else FileKind.TEACHING for each in files}
     also_writes("--pack", kinds, say)
     with progress("pack, steps") as show:
-        pack.write(folder, seed, show)
+        pack.write(folder, seed, show, lesson)
     say(f"wrote {len(files)} files into {folder}")
 
 
@@ -129,8 +165,8 @@ def _class(folder: Path) -> None:
         raise typer.Exit(DOES_NOT_HOLD)
 
 
-def _open(name: str | None, port: int | None, *, browser: bool) -> None:
+def _open(page: str, port: int | None, *, browser: bool) -> None:
     from raidlab.notebooks.frame import serve
 
-    room = f"{name}/" if name else ""
-    open_in_browser("The lab", serve.application, port, serve.PORT, path=room, browser=browser)
+    path = f"{page}/" if page else ""
+    open_in_browser("The lab", serve.application, port, serve.PORT, path=path, browser=browser)

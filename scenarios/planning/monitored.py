@@ -28,7 +28,7 @@ _SETTLED = ("rw", "read_share", "block_size", "rate", "arrivals", "outstanding",
             "trace", "passes", "think_time", "buffered")  # fmt: skip
 """Keys of a workload that a monitored load settles; `rw` may say the order."""
 _PLACE = ("target", "area", "area_start", "align", "threads", "hot_spot", "hot_share", "hot_start",
-          "hot_beyond", "file_system", "compressible", "limit", "burst")  # fmt: skip
+          "hot_beyond", "area_beyond", "file_system", "compressible", "limit", "burst")  # fmt: skip
 _MOST_STEPS = 10_000
 _SECTOR = 512
 _HOT_UNIT = 1 << 20
@@ -246,6 +246,7 @@ def _plain(
     if not sides:
         allowed = "a part of the file in which there are I/Os"
         raise SpecError([Fault(f"{key}.monitoring_from", None, allowed)])
+    table = {**_extent(table, load), **table}
     name = str(table.get("name") or f"workload-{key.rpartition('.')[2]}")
     shared = cast(
         WorkloadTree, {k: v for k, v in table.items() if k not in (*KEYS, *_SETTLED, "name")}
@@ -260,6 +261,14 @@ def _plain(
         for side in sides
     ]
     return plain, _notes(name, load, keys, openness, end - begin, duration)
+
+
+def _extent(table: Mapping[str, object], load: MonitoredLoad) -> WorkloadTree:
+    """Where a fitted load may go: its data were on the system that it was fitted on."""
+    held = 0 if load.fit is None else load.fit.system_bytes // _HOT_UNIT * _HOT_UNIT
+    if not held or "area" in table or "area_start" in table:
+        return {}
+    return {"area": f"{held} B", "area_beyond": "cut"}
 
 
 def _hot_spot(side: _Side, table: Mapping[str, object], openness: Openness) -> WorkloadTree:

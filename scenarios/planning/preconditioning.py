@@ -176,7 +176,7 @@ def _rates(loads: Sequence[Writes]) -> list[float]:
 def _places(load: WorkloadTable, usable: int) -> Iterator[tuple[int, int, float]]:
     """Where a load's writes go: first byte, bytes, share of the writes."""
     share = 0.0
-    area = usable - load.area_start if load.area is None else load.area
+    area = load.area_bytes(usable)
     if load.hot_spot is not None:
         share = HOT_SHARE if load.hot_share is None else load.hot_share
         yield load.area_start + load.hot_start, load.hot_bytes(area), share

@@ -536,7 +536,7 @@ def _area(
         allowed = f"below {usable} B ({format_size(usable)}), what the array holds"
         faults.add(f"{key}.area_start", f"{workload.area_start} B", allowed)
         return None
-    area = space if workload.area is None else workload.area
+    area = workload.area_bytes(usable)
     if area > space:
         behind = " behind area_start" if workload.area_start else ""
         allowed = f"at most {space} B ({format_size(space)}), what the array holds{behind}"

@@ -62,6 +62,8 @@ class Fit(BaseModel):
 
     system: str
     """Title of the present system's scenario."""
+    system_bytes: int = Field(default=0, ge=0)
+    """What it holds: on a larger system the load goes no further. 0 if unknown."""
     seed: int
     tolerance_pct: float
     holds: bool

@@ -329,6 +329,8 @@ class WorkloadTable(Durable, MonitoredKeys):
     """Share of the I/Os that go there; 85 % if left out. The rest goes anywhere in the area."""
     hot_start: Size = 0
     """Where it begins in the area."""
+    area_beyond: Literal["refuse", "cut"] = "refuse"
+    """What becomes of an area that ends beyond the array; `cut` takes what fits."""
     hot_beyond: Literal["refuse", "cut"] = "refuse"
     """What becomes of a hot spot that ends beyond the area; `cut` takes what fits."""
     fio: str | None = None
@@ -441,6 +443,8 @@ class WorkloadTable(Durable, MonitoredKeys):
             if getattr(self, key) is not None and self.buffered:
                 allowed = "left out: shares of loads that pass the page cache are not modelled"
                 yield Fault(key, getattr(self, key), allowed)
+        if self.area_beyond != "refuse" and self.area is None:
+            yield Fault("area_beyond", None, "left out: it has no effect without `area`")
         if self.burst is not None and self.limit is None:
             yield Fault("burst", None, "left out: it has no effect without `limit`")
         elif self.burst is not None and self.burst > LONGEST_BURST:
@@ -454,6 +458,13 @@ class WorkloadTable(Durable, MonitoredKeys):
             {"counts": limit.counts, "milli_per_s": limit.milli_per_s, "burst_ns": burst}
             for limit in self.limit or ()
         ]
+
+    def area_bytes(self, usable: int) -> int:
+        """Bytes of the area on an array of this many; none or fewer where it begins beyond."""
+        space = usable - self.area_start
+        if self.area is None or (self.area_beyond == "cut" and self.area > space):
+            return space
+        return self.area
 
     def hot_bytes(self, area: int) -> int:
         """Bytes of the hot spot in an area of this many; 0 without one."""

@@ -259,6 +259,7 @@ class WorkloadTree(TypedDict):
     hot_spot: NotRequired[str]
     hot_share: NotRequired[float | str]
     hot_start: NotRequired[str]
+    area_beyond: NotRequired[Literal["refuse", "cut"]]
     hot_beyond: NotRequired[Literal["refuse", "cut"]]
     fio: NotRequired[str]
     goal: NotRequired[str | list[str]]

@@ -16,10 +16,12 @@ from dataclasses import dataclass, replace
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
+from raidlab.devices.units import SIZE
 from raidlab.scenarios import _engine
 from raidlab.scenarios.results.number_text import digits, percent
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
+from raidlab.scenarios.studies.one_cause import Point, causes
 from raidlab.scenarios.studies.present import Present, System, Windows, beside
 from raidlab.scenarios.studies.running import Running
 
@@ -125,18 +127,21 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
     every = Windows(load, _IOS)
     windows = every.only(every.some(_WINDOWS))
     usable = system.loaded([{"rw": "randread", "block_size": "4 KiB"}], {}).usable_bytes
+    area = str(system.load_place.get("area", "whole"))
+    held = usable if area == "whole" else min(usable, int(SIZE.convert(area)))
     if usable < 2 * _LEAST_HOT:
         allowed = f"a system with at least {2 * _LEAST_HOT >> 20} MiB"
         raise SpecError([Fault("array", usable, allowed, (), str(system.path or ""))])
     search = _Search(system, windows, usable, running, seed)
     search.try_all(_spread(seed))
     for at, count in enumerate(_ROUNDS):
-        search.try_all(search.around(count, _STEP / 2**at, at))
+        alone = list(search.alone())
+        search.try_all([*alone, *search.around(count - len(alone), _STEP / 2**at, at)])
     search.confirm(Windows(load, _SURE_IOS))
     tolerance = math.hypot(TOLERANCE, search.noise)
     members = search.members(tolerance)
     fit = Fit(
-        system=system.title, seed=seed, tolerance_pct=round(100 * tolerance, 2),
+        system=system.title, system_bytes=held, seed=seed, tolerance_pct=round(100 * tolerance, 2),
         holds=members[0].error_pct <= 100 * tolerance, members=tuple(members),
     )  # fmt: skip
     fitted = load.model_copy(update={"fit": fit})
@@ -207,20 +212,12 @@ def _layers(system: System, load: MonitoredLoad) -> Iterator[str]:
         )
 
 
-Point = tuple[float, ...]
-"""A choice as five numbers from 0 to 1."""
-
-
 def _spread(seed: int) -> list[Point]:
     """Corners that people would name first, then a Latin hypercube."""
     from scipy.stats import qmc
 
-    corners = [
-        (0.0, 0.0, 0.0, 0.5, 0.0), (1.0, 1.0, 0.0, 0.5, 0.0), (0.0, 1.0, 0.0, 0.5, 0.0),
-        (0.0, 0.0, 0.85, 0.5, 0.0), (0.0, 0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.5, 0.5),
-        # All in a part of the system, as a file system that is not full: nothing in sequence.
-        (0.0, 0.0, 1.0, 0.55, 0.0), (0.0, 0.0, 1.0, 0.7, 0.0), (0.0, 0.0, 1.0, 0.85, 0.0),
-    ]  # fmt: skip
+    alone = (point for cause in causes() for point in cause.tried.values())
+    corners = list(dict.fromkeys((*alone, (0.0, 1.0, 0.0, 0.5, 0.0), (0.0, 0.0, 0.85, 0.5, 0.0))))
     cube = qmc.LatinHypercube(d=_DIMENSIONS, seed=seed).random(_SPREAD - len(corners))
     return [*corners, *(tuple(float(each) for each in point) for point in cube)]
 
@@ -235,6 +232,7 @@ class _Search:
         self.running, self.seed = running, seed
         self.tried: dict[Point, float] = {}
         self.presents: dict[Point, Present] = {}
+        self.causes = causes()
         self.noise = 0.0
         """What another seed changes of the waits: root mean square, as a share."""
         self.total = _SPREAD + sum(_ROUNDS) + _SURE_RUNS + 1
@@ -308,6 +306,19 @@ class _Search:
             ):
                 found.append(each)
         return found
+
+    def alone(self) -> Iterator[Point]:
+        """The next choice of each cause that alone may give the monitored waits."""
+
+        def off(point: Point) -> float | None:
+            present = self.presents.get(point)
+            errors = [] if present is None else present.whole.errors
+            return sum(errors) / len(errors) if errors else None
+
+        for cause in self.causes:
+            value = cause.next_value(off)
+            if value is not None:
+                yield cause.at(value)
 
     def around(self, count: int, step: float, number: int) -> list[Point]:
         """New choices around the nearest ones, each with some of its numbers changed."""

@@ -23,6 +23,8 @@ from raidlab.scenarios.spec.trees import ScenarioTree
 
 BUSY: Final = 0.9
 """Utilization from which on a component may be the limit."""
+LEAST_PCT: Final = 10.0
+"""Gain from which on what is no choice of design is a cause."""
 _WIDER: Final = 8
 """Times as wide, fast or deep: enough that the cause is gone."""
 _Sync = Literal["fsync", "fdatasync", "sync", "o_dsync"]
@@ -51,8 +53,10 @@ class Suspect:
     """The command that would show it on the real machine."""
     without: Callable[[], Scenario]
     """The scenario without the cause; raises `SpecError` where that cannot be."""
-    at_least_pct: float = 10.0
+    at_least_pct: float = LEAST_PCT
     """Gain from which on it is a cause: choices of design need a larger one."""
+    is_defect: bool = False
+    """True of what is broken: it is a cause whatever its gain."""
 
 
 def suspects(scenario: Scenario, rows: list[Row]) -> Iterator[Suspect]:
@@ -97,14 +101,31 @@ def _of_arrays(scenario: Scenario) -> Iterator[Suspect]:
             yield from _partial_stripes(scenario, at, stripe)
         if index is not None and len(array["drives"]) > 1:
             yield from _stripe_units(scenario, index, array)
-    if any(event["action"] == "fail-drive" for event in scenario.written.get("event", [])):
-        yield Suspect(
-            "degraded",
-            "a failed drive",
-            "replace the drive; lower the rebuild's share while users work",
-            "cat /proc/mdstat; storcli /c0/vall show",
-            edited_tree(scenario, _without_failures),
-        )
+    yield from _failed_drives(scenario)
+
+
+def _failed_drives(scenario: Scenario) -> Iterator[Suspect]:
+    """Drives that fail before the run ends: all of them together."""
+    base = scenario.base
+    end = max(base["warm_up_ns"], base["warm_up_most_ns"]) + base["duration_ns"]
+    failed = {
+        base["drives"][event["drive"]]["name"]: None
+        for event in base["events"]
+        if event["action"] == "fail_drive" and event["at_ns"] < end
+    }
+    if not failed:
+        return
+    stays = any(scenario.unrebuilt.values())
+    yield Suspect(
+        "degraded",
+        f"{', '.join(failed)} failed" + (", and no drive takes its place" if stays else ""),
+        "replace the drive, and keep a hot spare"
+        if stays
+        else "replace the drive; lower the rebuild's share while users work",
+        "cat /proc/mdstat; storcli /c0/vall show",
+        edited_tree(scenario, _without_failures),
+        is_defect=True,
+    )
 
 
 def _without_bitmap(at: int, tree: ScenarioTree) -> None:

@@ -3,7 +3,7 @@
 The gain of a cause is what its removal gives: rates over rates where rates change, else mean
 latencies over mean latencies, as the geometric mean over loads and points. Its 95 % interval is
 Student's t over independent seeds. A cause is one whose gain exceeds what chance and design
-explain.
+explain, or a defect: what is broken is named whatever it costs.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.trees import Document
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.results.result import Result
-from raidlab.scenarios.results.row import Row, latency_at, measured
+from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.results.student import t_975
 from raidlab.scenarios.running.simulate import Progress, results_of
 from raidlab.scenarios.running.store import Store
-from raidlab.scenarios.studies.suspects import Suspect, suspects
+from raidlab.scenarios.studies.suspects import LEAST_PCT, Suspect, suspects
 from raidlab.scenarios.studies.why_measured import Explanation, MeasuredMeans, explain
 
 SEEDS: Final = 3
@@ -39,6 +39,7 @@ class Cause:
     code: str
     subject: str
     gain_pct: float
+    """Infinite if nothing was served with it; None in the document."""
     gain_pct_ci95: tuple[float, float]
     proof: str
     """The figures with and without it."""
@@ -56,7 +57,7 @@ class Diagnosis:
     limits: tuple[str, ...]
     """What each load and point is limited by as it stands."""
     tried: tuple[str, ...]
-    """Suspects that were removed, in words."""
+    """Suspects that were removed, each with the most that a removal gave in the first run."""
     set_aside: tuple[str, ...]
     """Suspects whose removal cannot be simulated, and why."""
     warnings: tuple[str, ...]
@@ -81,7 +82,10 @@ class Diagnosis:
         if not self.causes:
             return f"Nothing is wrong; by design the limit is {'; '.join(self.limits)}."
         first = self.causes[0]
-        return f"{first.code}: {first.subject}. Without it {first.gain_pct:+.0f} %."
+        said = f"{first.code}: {first.subject}. Without it {percent(first.gain_pct)}"
+        if first.gain_pct < LEAST_PCT:
+            said += f"; by design the limit is {'; '.join(self.limits)}"
+        return f"{said}."
 
     def to_dict(self) -> Document:
         """The document of `raidlab why --json`."""
@@ -90,7 +94,12 @@ class Diagnosis:
             "healthy": self.healthy,
             "sentence": self.sentence,
             "causes": [
-                asdict(each) | {"gain_pct_ci95": list(each.gain_pct_ci95)} for each in self.causes
+                asdict(each)
+                | {
+                    "gain_pct": _finite(each.gain_pct),
+                    "gain_pct_ci95": [_finite(end) for end in each.gain_pct_ci95],
+                }
+                for each in self.causes
             ],
             "limits": list(self.limits),
             "tried": list(self.tried),
@@ -145,9 +154,10 @@ def why(
             set_aside.append(f"{suspect.code}: the engine refuses the system without it")
             continue
         gain = _gain(base, result)
-        if gain is not None and gain > math.log1p(_WORTH_A_LOOK * suspect.at_least_pct / 100):
+        if gain is not None:
             gains.append((suspect, system, result, gain))
-    gains = _best_of_each(gains)
+    tried = _best_of_each(gains)
+    gains = [each for each in tried if _worth_a_look(each[0], each[3])]
     logs = [[gain] for *_, gain in gains]
     for at in range(1, SEEDS if gains else 1):
         again, *others = run([scenario, *(system for _, system, _, _ in gains)], at)
@@ -165,7 +175,7 @@ def why(
         scenario.title,
         tuple(causes),
         tuple(dict.fromkeys(row["bottleneck"] or "nothing" for row in base.results)),
-        tuple(f"{suspect.code}: {suspect.subject}" for suspect, _ in built),
+        tuple(f"{each.code}: {each.subject}: {percent(_pct(gain))}" for each, *_, gain in tried),
         tuple(set_aside),
         base.warnings,
         base.breaches,
@@ -202,10 +212,27 @@ def _best_of_each(
     return list(best.values())
 
 
+def percent(gain_pct: float) -> str:
+    """A gain in words."""
+    return f"{gain_pct:+.0f} %" if math.isfinite(gain_pct) else "I/Os end, with it none"
+
+
+def _pct(log: float) -> float:
+    return 100 * math.expm1(log)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
+def _worth_a_look(suspect: Suspect, gain: float) -> bool:
+    return suspect.is_defect or gain > math.log1p(_WORTH_A_LOOK * suspect.at_least_pct / 100)
+
+
 def _interval(logs: list[float]) -> tuple[float, float]:
     """A 95 % interval of the mean of log ratios, by Student's t over independent seeds."""
     mean = sum(logs) / len(logs)
-    if len(logs) < 2:
+    if len(logs) < 2 or math.isinf(mean):
         return mean, mean
     variance = sum((each - mean) ** 2 for each in logs) / (len(logs) - 1)
     half = t_975(len(logs) - 1) * math.sqrt(variance / len(logs))
@@ -214,7 +241,9 @@ def _interval(logs: list[float]) -> tuple[float, float]:
 
 def _matters(suspect: Suspect, logs: list[float]) -> bool:
     mean = sum(logs) / len(logs)
-    return mean > math.log1p(suspect.at_least_pct / 100) and _interval(logs)[0] > 0
+    return suspect.is_defect or (
+        mean > math.log1p(suspect.at_least_pct / 100) and _interval(logs)[0] > 0
+    )
 
 
 def _rows(result: Result) -> dict[tuple[str, int], Row]:
@@ -222,8 +251,13 @@ def _rows(result: Result) -> dict[tuple[str, int], Row]:
 
 
 def _gain(before: Result, after: Result) -> float | None:
-    """The log of what a removal gives, over the loads and points that both have."""
+    """The log of what a removal gives, over the loads and points that both have.
+
+    Infinite if nothing was served before; None if there is nothing to compare.
+    """
     old, new = _rows(before), _rows(after)
+    if not any(row["mib_per_s"] for row in old.values()):
+        return math.inf if any(row["mib_per_s"] for row in new.values()) else 0.0
     found = []
     for key in old.keys() & new.keys():
         was, now = old[key], new[key]
@@ -250,8 +284,8 @@ def _cause(suspect: Suspect, before: Result, after: Result, logs: list[float]) -
     return Cause(
         suspect.code,
         suspect.subject,
-        100 * math.expm1(sum(logs) / len(logs)),
-        (100 * math.expm1(low), 100 * math.expm1(high)),
+        _pct(sum(logs) / len(logs)),
+        (_pct(low), _pct(high)),
         proof,
         suspect.remedy,
         suspect.check,
@@ -259,4 +293,5 @@ def _cause(suspect: Suspect, before: Result, after: Result, logs: list[float]) -
 
 
 def _shown(row: Row) -> str:
-    return f"{row['iops']:,.0f} IO/s at {measured(row)['mean']:,.0f} us"
+    latency = latency_at(row, "mean")
+    return "no I/O ended" if latency is None else f"{row['iops']:,.0f} IO/s at {latency:,.0f} us"

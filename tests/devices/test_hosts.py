@@ -94,3 +94,15 @@ def test_a_host_with_cheaper_two_parities_is_refused(tmp_path: Path) -> None:
 def test_the_onboard_ports_of_a_usual_server_have_a_name() -> None:
     assert host("onboard-sata") == host("generic")
     assert "slow PC of two cores" in host("ahci").title
+
+
+def test_cpu_times_and_gathering_have_the_bounds_of_the_engine(tmp_path: Path) -> None:
+    """The engine's least and most: 2^36 ns of CPU time, 1 to 2^20 commands for one interrupt."""
+    text = (SPECS / "host" / "p420i.toml").read_text()
+    changed = re.sub(r"above = 2\b", "above = 0", text)
+    changed = re.sub(r'\nsubmit = (\{ value = )?"[^"]*"', r'\nsubmit = \1"70 s"', changed)
+    (tmp_path / "p420i.toml").write_text(changed)
+    with pytest.raises(SpecError) as caught:
+        load_device(tmp_path / "p420i.toml")
+    faults = {fault.key.rpartition(": ")[2]: fault.allowed for fault in caught.value.faults}
+    assert {"submit", "coalescing.above"} <= set(faults), faults

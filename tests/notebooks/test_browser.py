@@ -5,8 +5,6 @@ Skipped where there is no Chromium or no playwright. All rooms: `make lab-eviden
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,14 +14,13 @@ pytest.importorskip("marimo")
 pytest.importorskip("anywidget")
 pytest.importorskip("playwright")
 
-from playwright import sync_api
-
 from raidlab.notebooks.course.lessons import LESSONS
 from raidlab.notebooks.course.page import page_of
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.pages import about, body, widget_script
 from raidlab.notebooks.frame.room import Room
 from raidlab.notebooks.frame.static import page as static_page
+from tests.notebooks.conftest import UNNAMED
 
 _UPLOAD = """(input, [path, text]) => {
   const file = new File([text], path.split("/").at(-1));
@@ -32,34 +29,6 @@ _UPLOAD = """(input, [path, text]) => {
   input.dispatchEvent(new Event("change"));
 }"""
 """A folder of one file, as the browser's dialog would choose it."""
-_UNNAMED = """
-[...document.querySelectorAll("button, input, select, summary, svg[role], [role=img]")]
-.filter((each) => each.checkVisibility() && !(each.getAttribute("aria-label")
-  || each.textContent.trim() || each.labels?.[0]?.textContent.trim() || each.title))
-.map((each) => each.outerHTML.slice(0, 80))"""
-"""What a screen reader could not name."""
-_SCRIPT = Path(__file__).parents[2] / "benchmarks" / "lab.py"
-
-
-@pytest.fixture(scope="module")
-def lab():
-    """What measures the rooms, used here for one of them."""
-    spec = importlib.util.spec_from_file_location("lab_in_a_browser", _SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.fixture(scope="module")
-def browser(lab):
-    path = lab.browser_path()
-    if path is None:
-        pytest.skip("no Chromium on this machine")
-    with sync_api.sync_playwright() as play:
-        started = play.chromium.launch(executable_path=path, args=lab.ARGUMENTS)
-        yield started
-        started.close()
 
 
 def narrowed(room):
@@ -81,6 +50,10 @@ def written(room, folder):
     links = catalogue.links(room, "index.html", "{}.html")
     path.write_text(static_page(narrowed(room), links))
     return path.as_uri()
+
+
+WAITS = "getComputedStyle(document.querySelector('#root'), '::before').content"
+"""What a live room says until it is there."""
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +89,7 @@ def test_a_page_without_python(lab, browser, address, width, scheme):
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     first = page.locator("#pictures figure:not([hidden])").first.bounding_box()
     assert width > 700 or first["y"] + first["height"] <= 844
-    assert page.evaluate(_UNNAMED) == []
+    assert page.evaluate(UNNAMED) == []
     assert page.locator("#pictures figure:not([hidden])").count() == 2
     assert faults == []
     context.close()
@@ -405,10 +378,12 @@ def test_a_live_room_answers_and_says_what_is_wrong(lab, browser):
         base = address.partition("?")[0]
         for tab in (page, other):
             faults = lab.watch(tab)
-            tab.goto(f"{base}qlc/")
+            tab.goto(f"{base}qlc/", wait_until="domcontentloaded")
+            assert "The room opens" in tab.evaluate(WAITS)
             if tab is page:  # The other tab of the browser knows what was waived.
                 tab.click("#waive")
             tab.wait_for_selector("main[data-answered='yes']", timeout=60_000)
+            assert tab.evaluate(WAITS) == "none"
             before = tab.locator("#result").inner_text()
             lab.move(tab, 1, 4)
             assert tab.locator("#result").inner_text() != before

@@ -31,6 +31,7 @@ from raidlab.notebooks.frame import (
     Prediction,
     Room,
     catalogue,
+    static,
 )
 from raidlab.notebooks.frame.live import Live
 from raidlab.notebooks.frame.pages import Links, sign
@@ -183,6 +184,37 @@ def test_the_command_names_the_nearest_room():
     done = raidlab("kne")
     assert done.exit_code == 2
     assert 'did you mean "knee"?' in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("asked", "pages"),
+    [
+        (["knee", "arm", "knee"], "arm knee lesson-1 lesson-2 index"),
+        (["--lesson", "4"], "write-penalty battery fsync write-cache lesson-4 index"),
+    ],
+)
+def test_a_site_of_several_rooms_or_of_one_lesson(monkeypatch, tmp_path, asked, pages):
+    monkeypatch.setattr(static, "page", lambda room, links, progress: room.name)
+    done = raidlab(*asked, "--site", str(tmp_path / "site"))
+    assert done.exit_code == 0, done.stderr
+    written = {each.name for each in (tmp_path / "site").iterdir()}
+    assert written == {f"{each}.html" for each in pages.split()}
+    index = (tmp_path / "site" / "index.html").read_text()
+    assert set(re.findall(r'href="([a-z0-9-]+\.html)"', index)) == written - {"index.html"}
+
+
+def test_a_wrong_choice_of_rooms_is_named_all_at_once():
+    done = raidlab("kne", "am", "--lesson", "7")
+    assert done.exit_code == 2
+    for said in (
+        '"knee"',
+        '"arm"',
+        "--lesson = 7: a lesson of the course: 1 to 6",
+        "beside --lesson",
+    ):
+        assert said in done.stderr
+    assert "one room; with --site FOLDER several" in done.stderr
+    assert "left out beside --lesson" in raidlab("knee", "--lesson", "2", "--list").stderr
 
 
 def test_without_marimo_the_command_says_what_to_install(monkeypatch):

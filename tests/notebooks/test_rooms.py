@@ -52,7 +52,12 @@ def test_a_room_is_complete(room):
         assert 0 <= outcome["value"] < len(form.words)
     elif isinstance(form, Curve):
         assert len(outcome["values"]) == len(form.x)
-        assert all(0 <= each <= form.most for each in outcome["values"])
+        assert all(form.least <= each <= form.most for each in outcome["values"])
+        # The student draws on axes of the kind that the simulated curve has.
+        drawn = pages.answered(room, room.start | dict(room.prediction.at), 1)["pictures"]
+        layout = drawn[form.picture]["layout"]
+        kinds = [layout[axis].get("type") == "log" for axis in ("xaxis", "yaxis")]
+        assert kinds == [form.log, form.least > 0]
     else:
         assert form.least < outcome["value"] < form.most
     assert 1 < sum(1 for _ in room.settings()) <= MOST_SETTINGS

@@ -1,4 +1,4 @@
-"""What import-linter (`make lint`) does not say of imports: circles of modules, and what installs.
+"""What import-linter (`make lint`) does not say: circles of modules, what installs, the crates.
 
 Read from the syntax trees: imports inside functions and those for type checkers alone count, too.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 import re
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -110,3 +111,19 @@ def test_modules_that_commands_run_are_there():
     }
     assert len(named) > 5
     assert [each for each in sorted(named) if importlib.util.find_spec(each) is None] == []
+
+
+def crates(*asked: str) -> set[str]:
+    """What a build of these compiles: each crate with its version and features."""
+    words = ["cargo", "tree", "--locked", "--edges", "normal,build", "--prefix", "none"]
+    words += ["--format", "{p} {f}", "--package", *asked]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True)
+    return {line.removesuffix(" (*)").strip() for line in done.stdout.splitlines()}
+
+
+def test_the_engine_is_compiled_once_for_both_extension_modules():
+    """A crate with one feature more is another one, and all above it: a minute of two cores."""
+    bridge = crates("raidlab-fio-bridge")
+    assert any(line.startswith("raidlab-engine ") for line in bridge)
+    anew = bridge - crates("raidlab-binding", "--features", "extension-module")
+    assert [line.split()[0] for line in anew] == ["raidlab-fio-bridge"]

@@ -35,6 +35,8 @@ _COMMANDS = {
     "arcconf": r"arcconf",
     "sas3ircu": r"sas[23]ircu",
     "hdparm": r"^hdparm_(-I_)?",
+    "dmidecode": r"^dmidecode",
+    "lshw": r"^lshw(_|$)",
     "lsscsi": r"^(lsscsi(_|$)|proc\.scsi\.scsi)",
     "multipath": r"^multipath_(-v\d_)?-ll",
     "sar": r"^(sar\d\d|sa\d\d\.xml|sadf_)",

@@ -21,7 +21,7 @@ _HEAD = re.compile(
 _STORAGE = re.compile(
     r"raid|sas|serial attached scsi|sata|scsi storage|non-volatile memory|nvm|mass storage", re.I
 )
-_ROLES = {
+ROLES = {
     "megaraid_sas": "raid", "smartpqi": "raid", "hpsa": "raid", "cciss": "raid",
     "aacraid": "raid", "mpi3mr": "raid", "arcmsr": "raid", "3w-9xxx": "raid", "3w-sas": "raid",
     "mpt3sas": "hba", "mpt2sas": "hba", "mptsas": "hba", "pm80xx": "hba", "isci": "hba",
@@ -81,7 +81,7 @@ def read(capture: Capture) -> Facts:
             )  # fmt: skip
             continue
         name = driver[1] if driver else None
-        role = _ROLES.get(name or "") or _by_class(head)
+        role = ROLES.get(name or "") or _by_class(head)
         facts.controllers.append(
             Controller(
                 address=address, pci=address, model=_model(system, device, role), driver=name,

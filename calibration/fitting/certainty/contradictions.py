@@ -130,7 +130,8 @@ def slow_links(rows: Sequence[Compared], own: Interface | None) -> Iterator[str]
         if beyond > _SURPASSED:
             yield (
                 f"{what}, whose measured rates are {100 * (beyond - 1):.0f} % higher in the median:"
-                " the link was faster (interface of the drive; sata, sas or slot of the host)"
+                " the link passed more (the interface of the drive, or its link_payload;"
+                " sata, sas or slot of the host)"
             )
         elif own is not None and own.title not in name and beyond > 1 / _SURPASSED:
             yield (

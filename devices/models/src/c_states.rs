@@ -8,6 +8,7 @@
 //! Source: Linux's `cpuidle` (admin guide, "CPU Idle Time Management") and its driver `intel_idle`,
 //! whose tables have the worst latency of each state; docs/explanation/host.md.
 
+use crate::host::CPU_TIME_NS;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,6 +18,7 @@ use serde::Deserialize;
 #[serde(deny_unknown_fields)]
 pub struct CStateParams {
     /// Time from the interrupt until the core is at work.
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub exit_ns: Nanos,
     /// Idle time from which on the state is taken.
     pub residency_ns: Nanos,

@@ -88,6 +88,22 @@ impl Completions {
     }
 }
 
+/// What a solid-state drive answers, wherever its map is, and what every other device does.
+macro_rules! of_ssd {
+    ($device:expr, $ssd:ident => $answer:expr, else $others:expr) => {
+        match $device {
+            Device::Ssd($ssd) => $answer,
+            Device::HostFtl($ssd) => $answer,
+            Device::Hdd(_)
+            | Device::Station(_)
+            | Device::Volume(_)
+            | Device::Table(_)
+            | Device::Xpoint(_)
+            | Device::External { .. } => $others,
+        }
+    };
+}
+
 impl Device {
     /// A device in its initial state; `name` seeds its random streams.
     ///
@@ -299,44 +315,17 @@ impl Device {
 
     /// The device's state for a file; only SSDs have one.
     pub fn state(&self, name: &str) -> Option<DriveState> {
-        match self {
-            Device::Ssd(ssd) => Some(ssd.state(name)),
-            Device::HostFtl(ssd) => Some(ssd.state(name)),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => Some(ssd.state(name)), else None)
     }
 
     /// The device's erase blocks as they are now; only SSDs have any.
     pub fn erase_blocks(&self) -> Option<EraseBlocks> {
-        match self {
-            Device::Ssd(ssd) => Some(ssd.store.translation.space.erase_blocks()),
-            Device::HostFtl(ssd) => Some(ssd.store.translation.space.erase_blocks()),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => Some(ssd.store.translation.space.erase_blocks()), else None)
     }
 
     /// Why the device cannot continue and what to change, if it reported `Port::fails`.
     pub fn failure(&self) -> Option<Fault> {
-        match self {
-            Device::Ssd(ssd) => ssd.store.translation.failure(ssd.params.capacity_bytes),
-            Device::HostFtl(ssd) => ssd.store.translation.failure(ssd.params.capacity_bytes),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => ssd.store.translation.failure(ssd.params.capacity_bytes), else None)
     }
 
     /// What must hold inside the device at the end of a run; a breach is a bug.
@@ -358,59 +347,23 @@ impl Device {
 
     /// What was written so far; only SSDs count it.
     pub fn written(&self) -> Option<Written> {
-        match self {
-            Device::Ssd(ssd) => Some(ssd.written()),
-            Device::HostFtl(ssd) => Some(ssd.written()),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => Some(ssd.written()), else None)
     }
 
     /// How far write amplification over `host_units` differs between drives with the same history;
     /// none of what has no such history.
     pub fn past_scatter(&self, host_units: u64) -> Option<PastScatter> {
-        match self {
-            Device::Ssd(ssd) => ssd.store.translation.map.layout().past_scatter(host_units),
-            Device::HostFtl(ssd) => ssd.store.translation.map.layout().past_scatter(host_units),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => ssd.store.translation.map.layout().past_scatter(host_units), else None)
     }
 
     /// What reads asked for so far; only SSDs count it.
     pub fn read_units(&self) -> Option<ReadUnits> {
-        match self {
-            Device::Ssd(ssd) => Some(ssd.store.read_units),
-            Device::HostFtl(ssd) => Some(ssd.store.read_units),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => Some(ssd.store.read_units), else None)
     }
 
     /// Seconds for which temperature has slowed it down, and the highest one in degrees Celsius.
     pub fn throttled(&self) -> Option<(f64, f64)> {
-        match self {
-            Device::Ssd(ssd) => ssd.power.throttled(),
-            Device::HostFtl(ssd) => ssd.power.throttled(),
-            Device::Hdd(_)
-            | Device::Station(_)
-            | Device::Volume(_)
-            | Device::Table(_)
-            | Device::Xpoint(_)
-            | Device::External { .. } => None,
-        }
+        of_ssd!(self, ssd => ssd.power.throttled(), else None)
     }
 
     /// When something held that changes in time, by its name in the result.

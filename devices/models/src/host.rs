@@ -7,6 +7,8 @@
 //! was; if all cores are in use it takes the one that becomes free first. With a scheduler latency
 //! each core has a run queue and time slices (`run_queues`). See docs/explanation/host.md.
 
+use crate::Fault;
+use crate::bounds::Bounds;
 use crate::c_states::{CStateParams, exit_latency};
 use crate::run_queues::RunQueues;
 use raidlab_io::Op;
@@ -17,15 +19,22 @@ use serde::Deserialize;
 /// Bytes of a page of memory.
 const PAGE: u64 = 4096;
 
+/// Nanoseconds of CPU time that an I/O or a command costs, up to about a minute: sums over all that
+/// can wait in memory have room in 64 bits.
+pub(crate) const CPU_TIME_NS: Bounds<u64> = Bounds::new(0, 1 << 36);
+
 /// The host in the plan. Times are those of this host's clock: the catalogue scales them.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostParams {
     /// CPU time of the submitting thread to issue an I/O.
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub submit_ns: Nanos,
     /// CPU time of the same thread to complete it.
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub complete_ns: Nanos,
     /// CPU time for each command that RAID in the host issues to a drive.
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub raid_command_ns: Nanos,
     /// Bytes a second that a core reads and makes for one parity, for RAID in the host; 0 for no limit.
     #[serde(default)]
@@ -35,21 +44,27 @@ pub struct HostParams {
     pub two_parities_bytes_per_s: u64,
     /// CPU time of an array's thread for each 4 KiB that a member reads or writes for a stripe.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub stripe_page_ns: Nanos,
     /// That CPU time for stripes that read before they are written; none for the same time.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub stripe_reread_ns: Option<Nanos>,
     /// Extra CPU time of a completion if the thread was asleep.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub wake_ns: Nanos,
     /// Extra CPU time to issue a write: its data are made or copied.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub fill_ns: Nanos,
     /// Extra CPU time to issue each 4 KiB of an I/O: its pages are locked and listed.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub page_ns: Nanos,
     /// CPU time to issue each 4 KiB of a write besides: its pages are copied, compressed or summed.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub write_page_ns: Nanos,
     /// Cores that the threads share; 0 for one each.
     #[serde(default)]
@@ -57,13 +72,16 @@ pub struct HostParams {
     /// Time in which every runnable thread of a core gets a time slice; 0 if each piece of work
     /// takes the first core that is free.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub scheduler_latency_ns: Nanos,
     /// CPU time of a completion's interrupt, which delays the thread on the first core. It has an
     /// effect only with a scheduler latency and fewer cores than threads.
     #[serde(default)]
+    #[schemars(transform = CPU_TIME_NS.said())]
     pub interrupt_ns: Nanos,
     /// Share of each piece of CPU time that varies exponentially; the mean stays.
     #[serde(default)]
+    #[schemars(transform = Self::SPREAD.said())]
     pub spread: f64,
     /// How the adapter of its drives gathers completions; none if it interrupts for each.
     #[serde(default)]
@@ -73,14 +91,73 @@ pub struct HostParams {
     pub c_states: Vec<CStateParams>,
 }
 
+impl HostParams {
+    const SPREAD: Bounds<f64> = Bounds::new(0.0, 1.0);
+
+    /// Every number that is out of its range.
+    pub fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        if !Self::SPREAD.hold(self.spread) {
+            faults.push(Fault::new("spread", self.spread, "a share, 0 to 1"));
+        }
+        let times = [
+            ("submit_ns", self.submit_ns),
+            ("complete_ns", self.complete_ns),
+            ("raid_command_ns", self.raid_command_ns),
+            ("stripe_page_ns", self.stripe_page_ns),
+            (
+                "stripe_reread_ns",
+                self.stripe_reread_ns.unwrap_or_default(),
+            ),
+            ("wake_ns", self.wake_ns),
+            ("fill_ns", self.fill_ns),
+            ("page_ns", self.page_ns),
+            ("write_page_ns", self.write_page_ns),
+            ("scheduler_latency_ns", self.scheduler_latency_ns),
+            ("interrupt_ns", self.interrupt_ns),
+        ];
+        let times = times.map(|(name, time)| (name.to_owned(), time));
+        let states = self.c_states.iter().enumerate();
+        let exits = states.map(|(at, state)| (format!("c_states.{at}.exit_ns"), state.exit_ns));
+        let all = times.into_iter().chain(exits);
+        faults.extend(all.filter_map(|(name, time)| cpu_time_fault(name, time)));
+        if let Some(gathers) = &self.coalescing {
+            faults.extend(gathers.faults());
+        }
+        faults
+    }
+}
+
+/// The fault of a CPU time that an I/O cannot cost.
+pub fn cpu_time_fault(key: impl Into<String>, time: Nanos) -> Option<Fault> {
+    let allowed = || format!("at most {} ns", CPU_TIME_NS.most);
+    (!CPU_TIME_NS.hold(time.0)).then(|| Fault::new(key, time.0, allowed()))
+}
+
 /// An adapter that interrupts the host once for several completions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CoalescingParams {
     /// From the first completion until the interrupt.
+    #[schemars(transform = Self::DELAY_NS.said())]
     pub delay_ns: Nanos,
     /// Commands outstanding at a drive above which its completions are gathered.
+    #[schemars(transform = Self::ABOVE.said())]
     pub above: u32,
+}
+
+impl CoalescingParams {
+    const DELAY_NS: Bounds<u64> = Bounds::new(1, 1_000_000_000);
+    const ABOVE: Bounds<u32> = Bounds::new(1, 1 << 20);
+
+    fn faults(&self) -> impl Iterator<Item = Fault> {
+        let (delay, above) = (self.delay_ns.0, self.above);
+        let delay = (!Self::DELAY_NS.hold(delay))
+            .then(|| Fault::new("coalescing.delay_ns", delay, Self::DELAY_NS.to_string()));
+        let above = (!Self::ABOVE.hold(above))
+            .then(|| Fault::new("coalescing.above", above, Self::ABOVE.to_string()));
+        delay.into_iter().chain(above)
+    }
 }
 
 /// Load threads, each a first-come station, and their cores.
@@ -376,5 +453,33 @@ mod tests {
             host.submit(0, Op::Read, 0, Time(0));
         }
         assert_eq!(host.submit(1, Op::Read, 0, Time(0)).start, Time(0));
+    }
+
+    #[test]
+    fn numbers_out_of_range_are_named_all_at_once() {
+        let longest = Nanos(1 << 36);
+        let mut params = host(0, 1).params;
+        params.wake_ns = longest;
+        params.coalescing = Some(CoalescingParams {
+            delay_ns: Nanos(1),
+            above: 1 << 20,
+        });
+        assert_eq!(params.faults(), []);
+        params.wake_ns = longest + Nanos(1);
+        params.spread = f64::NAN;
+        params.c_states = vec![CStateParams {
+            exit_ns: longest + Nanos(1),
+            residency_ns: Nanos::ZERO,
+        }];
+        params.coalescing = Some(CoalescingParams {
+            delay_ns: Nanos::ZERO,
+            above: 0,
+        });
+        let faults = params.faults();
+        let keys: Vec<&str> = faults.iter().map(|fault| &fault.key[..]).collect();
+        let gathering = ["coalescing.delay_ns", "coalescing.above"];
+        assert_eq!(keys[..3], ["spread", "wake_ns", "c_states.0.exit_ns"]);
+        assert_eq!(keys[3..], gathering);
+        assert_eq!(faults[1].allowed, "at most 68719476736 ns");
     }
 }

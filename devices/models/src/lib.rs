@@ -39,7 +39,7 @@ pub use controller::{
 };
 pub use device::{Device, DeviceParams};
 pub use fault::{About, Fault};
-pub use host::{CoalescingParams, Host, HostParams};
+pub use host::{CoalescingParams, Host, HostParams, cpu_time_fault};
 pub use limits::{Counted, LimitParams, Limits};
 pub use link::{Direction, Link, LinkParams};
 pub use measured::{LatencyParams, Measured, MeasuredParams};

@@ -7,6 +7,7 @@
 //! A limit, as of a power state of NVMe, is a token bucket of energy: it takes in what the limit
 //! leaves beside idling, and an operation of a die begins when its own energy is there.
 
+use crate::bounds::Bounds;
 use crate::fault::Fault;
 use raidlab_kernel::{Nanos, Time, TokenBucket};
 use schemars::JsonSchema;
@@ -43,15 +44,20 @@ pub struct FlashPowerParams {
     /// Without activity.
     pub idle_w: f64,
     /// Energy of an array read.
+    #[schemars(transform = Self::ENERGY_NJ.said())]
     pub read_nj: f64,
     /// Energy of a program of a page set.
+    #[schemars(transform = Self::ENERGY_NJ.said())]
     pub program_nj: f64,
     /// Energy of such a program with one bit a cell; none for as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = Self::ENERGY_NJ.said())]
     pub program_slc_nj: Option<f64>,
     /// Energy of a block's erase.
+    #[schemars(transform = Self::ENERGY_NJ.said())]
     pub erase_nj: f64,
     /// Energy of a byte of the host through the controller and over the link.
+    #[schemars(transform = Self::BYTE_NJ.said())]
     pub byte_nj: f64,
     /// Most that the drive may draw, averaged over a millisecond.
     #[serde(default)]
@@ -59,6 +65,12 @@ pub struct FlashPowerParams {
 }
 
 impl FlashPowerParams {
+    const IDLE_W: Bounds<f64> = Bounds::new(0.0, 1e12);
+    /// Nanojoules of an operation of a die: up to a joule.
+    const ENERGY_NJ: Bounds<f64> = Bounds::new(0.0, 1e9);
+    /// Nanojoules of a byte.
+    const BYTE_NJ: Bounds<f64> = Bounds::new(0.0, 1e6);
+
     /// Energy of a program with one bit a cell.
     pub(crate) fn slc_nj(&self) -> f64 {
         self.program_slc_nj.unwrap_or(self.program_nj)
@@ -66,16 +78,18 @@ impl FlashPowerParams {
 
     pub(crate) fn faults(&self) -> Vec<Fault> {
         let costs = [
-            ("power.idle_w", self.idle_w),
-            ("power.read_nj", self.read_nj),
-            ("power.program_nj", self.program_nj),
-            ("power.program_slc_nj", self.slc_nj()),
-            ("power.erase_nj", self.erase_nj),
-            ("power.byte_nj", self.byte_nj),
+            ("power.idle_w", self.idle_w, Self::IDLE_W),
+            ("power.read_nj", self.read_nj, Self::ENERGY_NJ),
+            ("power.program_nj", self.program_nj, Self::ENERGY_NJ),
+            ("power.program_slc_nj", self.slc_nj(), Self::ENERGY_NJ),
+            ("power.erase_nj", self.erase_nj, Self::ENERGY_NJ),
+            ("power.byte_nj", self.byte_nj, Self::BYTE_NJ),
         ];
-        let below = |&(_, value): &(_, f64)| !(0.0..=1e12).contains(&value);
-        let mut faults: Vec<Fault> = (costs.into_iter().filter(below))
-            .map(|(key, value)| Fault::new(key, value, "0 to 10^12"))
+        let outside = costs
+            .into_iter()
+            .filter(|&(_, value, bounds)| !bounds.hold(value));
+        let mut faults: Vec<Fault> = outside
+            .map(|(key, value, bounds)| Fault::new(key, value, bounds.to_string()))
             .collect();
         if let Some(limit) = self
             .limit_w

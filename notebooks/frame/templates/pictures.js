@@ -32,15 +32,18 @@ function reach(layout, traces) {
   }
 }
 
-// Numbers of a picture as a table: a row for each x, or for each bar.
+// Numbers of a picture as a table: a row for each x, or for each name beside the picture.
 function tableOf(picture) {
   const shown = picture.data.filter((trace) => trace.name && trace.x && (trace.mode ?? "bar") !== "none");
-  const across = shown.some((trace) => trace.type === "bar" && trace.orientation === "h");
+  const across = shown.some((trace) => trace.y?.some((each) => typeof each === "string"));
   const [row, cell] = across ? ["y", "x"] : ["x", "y"];
-  const columns = new Map(), rows = new Map();
-  shown.forEach((trace, at) => {
-    columns.set(at, trace.name.replace(/<[^>]*>/g, ""));
-    (trace[row] ?? []).forEach((key, i) => {
+  const columns = [], rows = new Map();
+  shown.forEach((trace) => {
+    // Traces of one name share a column where they have different rows.
+    const name = trace.name.replace(/<[^>]*>/g, ""), keys = trace[row] ?? [];
+    let at = columns.findIndex((each, c) => each === name && !keys.some((key) => rows.get(key)?.has(c)));
+    if (at < 0) at = columns.push(name) - 1;
+    keys.forEach((key, i) => {
       if (!rows.has(key)) rows.set(key, new Map());
       rows.get(key).set(at, trace[cell]?.[i]);
     });
@@ -51,7 +54,7 @@ function tableOf(picture) {
   const text = (value) => typeof value === "number" ? value.toLocaleString("en", {maximumSignificantDigits: 4}) : value ?? "";
   const title = (axis) => (picture.layout[`${axis}axis`]?.title?.text ?? "").replace(/<[^>]*>/g, "");
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
-  for (const name of [title(row), ...columns.values()]) {
+  for (const name of [title(row), ...columns]) {
     const made = document.createElement("th");
     made.scope = "col"; made.textContent = name;
     if (!name) made.append(unnamed());

@@ -41,8 +41,8 @@ function wrongGuess(about, value) {
   const at = (i) => `${about.form.across} ${x[i].toLocaleString("en")}`;
   const none = value.findIndex((y) => typeof y !== "number");
   if (none >= 0) return `No value at ${at(none)}: draw the curve on, or type the point.`;
-  const off = value.findIndex((y) => !(y >= 0 && y <= most));
-  return off < 0 ? "" : `${value[off].toLocaleString("en")} at ${at(off)} is no prediction: a number from 0 to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
+  const off = value.findIndex((y) => !(y >= least && y <= most));
+  return off < 0 ? "" : `${value[off].toLocaleString("en")} at ${at(off)} is no prediction: a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
 }
 
 // What is said once the prediction is kept and the simulation is there.
@@ -93,13 +93,12 @@ function exportPredictions(student) {
 function curveField(place, form) {
   // On a phone as wide as it is shown, so that its letters keep their size.
   const W = narrow() ? 320 : 600, H = narrow() ? 200 : 260, L = 60, R = 20, T = 12, B = 46;
-  const {x, most, log} = form;
-  const scale = (at) => log ? Math.log(at) : at;
-  const low = scale(x[0]), high = scale(x[x.length - 1]);
-  const px = (at) => L + (scale(at) - low) / (high - low) * (W - L - R);
-  const py = (y) => T + (1 - y / most) * (H - T - B);
+  const {x, least, most, log, ticks} = form;
+  const scale = (value, low, high, log) => log ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low);
+  const px = (at) => L + scale(at, x[0], x[x.length - 1], log) * (W - L - R);
+  const py = (y) => T + (1 - scale(y, least, most, least > 0)) * (H - T - B);
   // What was typed beyond the axis is drawn at its end, and refused.
-  const inside = (y) => py(Math.min(most, Math.max(0, y)));
+  const inside = (y) => py(Math.min(most, Math.max(least, y)));
   const values = x.map(() => null);
   const make = (name, attributes, text) => {
     const made = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -108,9 +107,9 @@ function curveField(place, form) {
     return made;
   };
   const svg = make("svg", {viewBox: `0 0 ${W} ${H}`, class: "drawn", role: "img", "aria-label": `A field to draw in: ${form.up} over ${form.across}. The numbers below it do the same.`});
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    svg.append(make("line", {x1: L, x2: W - R, y1: py(share * most), y2: py(share * most), class: "grid"}));
-    svg.append(make("text", {x: L - 6, y: py(share * most) + 5, "text-anchor": "end"}, (share * most).toLocaleString("en", {maximumSignificantDigits: 3})));
+  for (const tick of ticks) {
+    svg.append(make("line", {x1: L, x2: W - R, y1: py(tick), y2: py(tick), class: "grid"}));
+    svg.append(make("text", {x: L - 6, y: py(tick) + 5, "text-anchor": "end"}, three(tick)));
   }
   let end = -1e9;
   for (const at of x) {
@@ -127,7 +126,7 @@ function curveField(place, form) {
   table.className = "points";
   const fields = x.map((at, i) => {
     const label = document.createElement("label"), input = document.createElement("input");
-    input.type = "number"; input.min = 0; input.max = most; input.step = "any";
+    input.type = "number"; input.min = least; input.max = most; input.step = "any";
     input.addEventListener("input", () => { values[i] = input.value === "" ? null : Number(input.value); show(i); });
     label.append(`${at.toLocaleString("en")} `, input);
     table.append(label);
@@ -137,7 +136,7 @@ function curveField(place, form) {
     const known = x.map((at, i) => [px(at), values[i]]).filter(([, y]) => y !== null);
     line.setAttribute("points", known.map(([at, y]) => `${at},${inside(y)}`).join(" "));
     points.forEach((point, i) => {
-      point.setAttribute("cy", inside(values[i] ?? 0));
+      point.setAttribute("cy", inside(values[i] ?? least));
       point.setAttribute("visibility", values[i] === null ? "hidden" : "visible");
       if (i !== typed) fields[i].value = values[i] === null ? "" : Number(values[i].toPrecision(3));
     });
@@ -147,7 +146,10 @@ function curveField(place, form) {
   function move(event) {
     const box = svg.getBoundingClientRect();
     const at = [(event.clientX - box.left) / box.width * W, (event.clientY - box.top) / box.height * H];
-    const y = (height) => Math.min(most, Math.max(0, (1 - (height - T) / (H - T - B)) * most));
+    const y = (height) => {
+      const share = Math.min(1, Math.max(0, 1 - (height - T) / (H - T - B)));
+      return least > 0 ? least * (most / least) ** share : share * most;
+    };
     const from = was ?? at, [a, b] = [Math.min(from[0], at[0]), Math.max(from[0], at[0])];
     const near = (W - L - R) / x.length / 2;
     x.forEach((each, i) => {

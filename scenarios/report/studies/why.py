@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 from raidlab.scenarios import _engine
@@ -10,7 +11,7 @@ from raidlab.scenarios.report.look import BLUE
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
-from raidlab.scenarios.studies.why import Diagnosis
+from raidlab.scenarios.studies.why import Diagnosis, percent
 
 
 def table(found: Diagnosis) -> Table:
@@ -24,10 +25,14 @@ def table(found: Diagnosis) -> Table:
         Column("remedy", kind=Kind.TEXT, priority=3),
     ]
     rows: list[list[Cell]] = [
-        [each.code, each.gain_pct, *each.gain_pct_ci95, each.subject, each.remedy]
+        [each.code, *_finite(each.gain_pct, *each.gain_pct_ci95), each.subject, each.remedy]
         for each in found.causes
     ]
     return Table("What removing each cause gives", columns, rows)
+
+
+def _finite(*gains: float) -> list[float | None]:
+    return [each if math.isfinite(each) else None for each in gains]
 
 
 def beside_measurement(found: Diagnosis) -> Table | None:
@@ -62,8 +67,8 @@ def notes(found: Diagnosis) -> list[str]:
             f"{each.code} explains the measurement; on the machine: {each.check}"
             for each in found.explanation.explained_by[:3]
         ]
-    codes = sorted({each.split(":")[0] for each in found.tried})
-    said.append(f"Removed one at a time: {', '.join(codes) or 'nothing; no suspect applies'}.")
+    tried = "; ".join(found.tried) or "nothing; no suspect applies"
+    said.append(f"Removed one at a time: {tried}.")
     return said + [f"Not tried: {each}" for each in found.set_aside]
 
 
@@ -75,7 +80,7 @@ def report(found: Diagnosis) -> Report:
 
 
 def _page(found: Diagnosis) -> Page:
-    boxes = [Box(f"{each.gain_pct:+.0f} %", f"without {each.code}") for each in found.causes[:3]]
+    boxes = [Box(percent(each.gain_pct), f"without {each.code}") for each in found.causes[:3]]
     pictures = [
         Picture(
             "What slows the system",
@@ -102,7 +107,7 @@ def _page(found: Diagnosis) -> Page:
 
 
 def _picture(found: Diagnosis) -> Figure:
-    drawn = found.causes[::-1]
+    drawn = [each for each in found.causes[::-1] if math.isfinite(each.gain_pct)]
     picture = chart(height=120 + 26 * len(drawn))
     draw_bars(
         picture,

@@ -22,6 +22,7 @@ from raidlab.calibration.discover.part_numbers import (
     without_vendor,
 )
 from raidlab.calibration.discover.reading import read_text
+from raidlab.calibration.discover.scenario import draft
 
 GIVEN = Path(os.environ.get("RAIDLAB_MACHINES", "")) / "A"
 
@@ -105,6 +106,17 @@ def test_form_factor_words_of_a_controller_do_not_count(
 ) -> None:
     match = match_controller(Controller(model=model), "0")
     assert (match.device, match.quality) == (device, quality)
+
+
+@pytest.mark.parametrize("role", ["ahci", "vmd"])
+def test_ports_of_the_host_are_no_card(role: str) -> None:
+    chip = "C620 Series Chipset Family SATA Controller"
+    match = match_controller(Controller(chip=chip, role=role, driver=role), "0000:00:17.0")
+    assert (match.device, match.stand_in, match.quality) == (None, None, "class")
+    assert "ports of the host itself" in match.reason
+    drive = Drive(name="sda", kind="ssd", interface="sata-6g", bytes=480 * 10**9)
+    made = draft(Facts(controllers=[Controller(chip=chip, role=role)], drives=[drive]), "s")
+    assert made is not None and "[controller]" not in made.lines
 
 
 @pytest.mark.parametrize(

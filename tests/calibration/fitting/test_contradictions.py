@@ -80,7 +80,7 @@ def test_a_link_that_the_measurement_surpasses_or_that_hides_the_drive_is_named(
     ends = replace(busy("drive SATA 3G"), iops=64_000.0, link="drive SATA 3G")
     fast = [Compared(reads(92_160.0, 4096), ends)]
     (said,) = slow_links(fast, own)
-    assert "1 of 1 points" in said and "44 % higher" in said
+    assert "1 of 1 points" in said and "44 % higher" in said and "link_payload" in said
     (said,) = slow_links([Compared(reads(63_000.0, 4096), ends)], own)
     assert "the drive has SATA 6G" in said
     # The drive's own link at its end is what it is, and so is one that has time left.

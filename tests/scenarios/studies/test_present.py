@@ -105,6 +105,23 @@ def test_a_hot_spot_beyond_a_smaller_system_is_cut() -> None:
     assert cut.base["workloads"][0]["hot_spot"]["bytes"] <= cut.usable_bytes
 
 
+def test_a_fitted_load_goes_no_further_than_the_system_that_it_was_fitted_on(
+    tmp_path: Path,
+) -> None:
+    # 300 GB of data do not spread over 8 TB, nor does a disk of 8 TB refuse 9 TB.
+    for held, area in ((300 * 10**9, 300 * 10**9 // 2**20 * 2**20), (9 * 10**12, None)):
+        fit = Fit(
+            system="x", system_bytes=held, seed=1, tolerance_pct=15, holds=True,
+            members=(Openness(),),
+        )  # fmt: skip
+        (tmp_path / "load.json").write_text(monitored((5.0,) * 6, fit=fit).to_json())
+        scenario = build_scenario(system(monitoring="load.json"), tmp_path / "s.toml")
+        (plan,) = scenario.base["workloads"]
+        assert plan["area_bytes"] == (area or scenario.usable_bytes)
+    own = build_scenario(system(monitoring="load.json", area="1 TB"), tmp_path / "s.toml")
+    assert own.base["workloads"][0]["area_bytes"] == 10**12
+
+
 def test_the_right_choice_is_near_and_the_mildest_is_not() -> None:
     hidden = Openness(sequential_read=0.6)
     load = monitored(true_waits(hidden))

@@ -11,9 +11,10 @@ from typer.testing import CliRunner
 from raidlab.cli import app
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import scenario_of
+from raidlab.scenarios.report.studies.why import report
 from raidlab.scenarios.studies.why import why
 from tests.project.sources import ROOT
-from tests.scenarios.studies.planted import HEALTHY, PLANTED, SHORT, diagnosed, drives
+from tests.scenarios.studies.planted import HEALTHY, PLANTED, RANDOM, SHORT, diagnosed, drives
 
 
 @pytest.mark.parametrize("name", PLANTED)
@@ -37,6 +38,40 @@ def test_a_drive_that_sleeps_is_a_cause(tmp_path: Path) -> None:
     load = {"rw": "randread", "block_size": "4 KiB", "rate": "50 IO/s"}
     tree = {"array": [{"drives": drives(str(sleepy))}], "workload": [load], "run": SHORT}
     assert diagnosed(tree).causes[0].code == "power-state"
+
+
+FAILED = {"at": "0 s", "action": "fail-drive", "drive": 2}
+
+
+def test_a_failed_drive_is_a_defect_though_its_cost_is_small() -> None:
+    """Small writes on RAID 5 keep nearly their rate without a drive; nothing is well with it."""
+    array = {"level": "raid5", "software_raid": "os", "bitmap": "none",
+             "drives": drives("generic-7200rpm", 6)}  # fmt: skip
+    load = {"rw": "randwrite", "block_size": "8 KiB", "outstanding": 16}
+    tree = {"array": [array], "workload": [load], "event": [FAILED], "run": SHORT}
+    found = diagnosed(tree)
+    (cause,) = found.causes
+    assert not found.healthy and cause.code == "degraded" and cause.gain_pct < 10
+    assert cause.subject == "array-0/generic-7200rpm.2 failed, and no drive takes its place"
+    assert "hot spare" in cause.remedy
+    assert found.limits[0] in found.sentence
+    tried = [each.rsplit(":", 1) for each in found.tried]
+    assert len({name for name, _ in tried}) == len(tried) == 2
+    assert all(gain.endswith(" %") for _, gain in tried)
+    spared = diagnosed(tree | {"array": [array | {"hot_spares": 1}]})
+    assert spared.causes[0].subject == "array-0/generic-7200rpm.2 failed"
+    late = FAILED | {"at": "1 h"}
+    assert diagnosed(tree | {"event": [late]}).healthy
+
+
+def test_an_array_that_serves_nothing_is_not_healthy() -> None:
+    array = {"level": "raid0", "software_raid": "os", "drives": drives("generic-7200rpm", 4)}
+    found = diagnosed({"array": [array], "workload": [RANDOM], "event": [FAILED], "run": SHORT})
+    assert [each.code for each in found.causes] == ["degraded"]
+    assert "with it none" in found.sentence and "no I/O ended" in found.causes[0].proof
+    document = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert document["causes"][0]["gain_pct"] is None
+    assert "with it none" in report(found).html()
 
 
 @pytest.mark.parametrize("name", HEALTHY)

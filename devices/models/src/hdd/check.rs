@@ -4,8 +4,8 @@ use crate::Fault;
 use crate::bounds::Bounds;
 use raidlab_kernel::Nanos;
 
-/// Nanoseconds that a step of a disk may take: up to a minute.
-pub(super) const TIME: Bounds<u64> = Bounds::new(0, 60_000_000_000);
+/// Nanoseconds that a step of a disk may take.
+pub(super) const STEP_NS: Bounds<u64> = Bounds::new(0, 1_000_000_000);
 
 /// Collects faults: key, value, what is allowed.
 pub(super) struct Check(pub Vec<Fault>);
@@ -28,13 +28,9 @@ impl Check {
         self.that(bounds.hold(value), key, value, &bounds.to_string());
     }
 
-    /// A fault unless the time is at most a minute.
+    /// A fault unless the time is one of a step.
     pub fn time(&mut self, key: &str, value: Nanos) {
-        self.that(
-            TIME.hold(value.0),
-            key,
-            value.0,
-            &format!("at most a minute ({})", TIME.most),
-        );
+        let allowed = format!("at most a second ({})", STEP_NS.most);
+        self.that(STEP_NS.hold(value.0), key, value.0, &allowed);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ArmPowerParams;
 use crate::bounds::Bounds;
-use crate::hdd::check::TIME;
+use crate::hdd::check::STEP_NS;
 use raidlab_kernel::Nanos;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -246,19 +246,12 @@ pub struct SeekParams {
     #[serde(default)]
     pub write_settle_ns: i64,
     /// To another head of the same cylinder, before a read.
-    #[schemars(transform = Self::SWITCH_NS.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub head_switch_ns: Nanos,
     /// A movement takes up to this much longer, uniformly: the arm settles at different times.
     #[serde(default)]
-    #[schemars(transform = Self::SPREAD_NS.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub spread_ns: Nanos,
-}
-
-impl SeekParams {
-    /// Nanoseconds of a head switch.
-    pub(crate) const SWITCH_NS: Bounds<u64> = Bounds::new(0, 1_000_000_000);
-    /// Nanoseconds by which movements differ.
-    pub(crate) const SPREAD_NS: Bounds<u64> = Bounds::new(0, 1_000_000_000);
 }
 
 /// How far the head reads on after a read.
@@ -353,7 +346,7 @@ pub struct WriteCacheParams {
     #[schemars(transform = Self::FLUSH_ABOVE.said())]
     pub flush_above: f64,
     /// Without commands for this long it writes out what it has.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = Self::FLUSH_AFTER_IDLE_NS.said())]
     pub flush_after_idle_ns: Nanos,
     /// Its content survives a loss of power: a flush need not wait.
     #[serde(default)]
@@ -372,6 +365,8 @@ impl WriteCacheParams {
     pub(crate) const EXTENT_SECTORS: Bounds<u32> = Bounds::new(1, 1 << 20);
     /// Shares of the cache.
     pub(crate) const FLUSH_ABOVE: Bounds<f64> = Bounds::new(0.0, 1.0);
+    /// Nanoseconds without commands.
+    pub(crate) const FLUSH_AFTER_IDLE_NS: Bounds<u64> = Bounds::new(0, 60_000_000_000);
 }
 
 /// Which run of the write cache is written out next.
@@ -423,10 +418,10 @@ pub enum InterfaceParams {
 #[serde(deny_unknown_fields)]
 pub struct LinkFrontParams {
     /// Firmware time of a read.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub read_overhead_ns: Nanos,
     /// Firmware time of a write.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub write_overhead_ns: Nanos,
     /// Room in the queue.
     #[schemars(transform = Self::QUEUE_DEPTH.said())]
@@ -443,10 +438,10 @@ impl LinkFrontParams {
 #[serde(deny_unknown_fields)]
 pub struct AfterParams {
     /// After a read.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub after_read_ns: Nanos,
     /// After a write.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub after_write_ns: Nanos,
 }
 
@@ -455,19 +450,19 @@ pub struct AfterParams {
 #[serde(deny_unknown_fields)]
 pub struct ExtraDisconnectParams {
     /// Command phase.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub command_ns: Nanos,
     /// Leaving the bus before the data.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub disconnect_ns: Nanos,
     /// Staying off it.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub between_ns: Nanos,
     /// Leaving it after the data.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub second_disconnect_ns: Nanos,
     /// From the command phase to the start of the seek.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub seek_delta_ns: Nanos,
 }
 
@@ -479,10 +474,10 @@ pub struct ScsiBusParams {
     #[schemars(transform = LinkFrontParams::QUEUE_DEPTH.said())]
     pub queue_depth: u32,
     /// A sector on the bus, reading.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub read_sector_ns: Nanos,
     /// A sector on the bus, writing.
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub write_sector_ns: Nanos,
     /// Before the data of a read hit.
     pub read_hit: AfterParams,
@@ -492,37 +487,37 @@ pub struct ScsiBusParams {
     pub write: AfterParams,
     /// At the end of a read.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub read_completion_ns: Nanos,
     /// At the end of a write.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub write_completion_ns: Nanos,
     /// Before each data phase.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub data_preparation_ns: Nanos,
     /// Coming back to the bus.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub first_reselect_ns: Nanos,
     /// Coming back to it for the status of a write with an extra disconnect.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub other_reselect_ns: Nanos,
     /// Leaving the bus after a read's command.
     #[serde(default)]
     pub read_disconnect: AfterParams,
     /// Leaving the bus after a write's data.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub write_disconnect_ns: Nanos,
     /// A write that follows another write leaves the bus once more.
     #[serde(default)]
     pub extra_disconnect: Option<ExtraDisconnectParams>,
     /// Least time of an arm movement before a write.
     #[serde(default)]
-    #[schemars(transform = TIME.said())]
+    #[schemars(transform = STEP_NS.said())]
     pub minimum_seek_ns: Nanos,
     /// Share of a read that must be buffered before the drive comes back to the bus.
     #[serde(default)]

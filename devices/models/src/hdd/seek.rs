@@ -109,24 +109,14 @@ const LONGEST_NS: f64 = 4e9;
 impl Seek {
     pub(super) fn new(params: &SeekParams, cylinders: u32, check: &mut Check) -> Option<Seek> {
         let faults = check.0.len();
-        check.that(
-            SeekParams::SWITCH_NS.hold(params.head_switch_ns.0),
-            "seek.head_switch_ns",
-            params.head_switch_ns.0,
-            "at most a second (1000000000)",
-        );
+        check.time("seek.head_switch_ns", params.head_switch_ns);
         check.that(
             params.write_settle_ns.unsigned_abs() <= 1_000_000_000,
             "seek.write_settle_ns",
             params.write_settle_ns,
             "at most a second in both directions",
         );
-        check.that(
-            SeekParams::SPREAD_NS.hold(params.spread_ns.0),
-            "seek.spread_ns",
-            params.spread_ns.0,
-            "at most a second (1000000000)",
-        );
+        check.time("seek.spread_ns", params.spread_ns);
         let read = tabulate(&params.read, cylinders, "seek.read", check);
         let write = match &params.write {
             Some(curve) => tabulate(curve, cylinders, "seek.write", check),

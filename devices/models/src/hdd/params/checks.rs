@@ -157,7 +157,10 @@ impl WriteCacheParams {
             "write_cache.flush_above",
             self.flush_above,
         );
-        check.time("write_cache.flush_after_idle_ns", self.flush_after_idle_ns);
+        let idle = self.flush_after_idle_ns.0;
+        let allowed = format!("at most a minute ({})", Self::FLUSH_AFTER_IDLE_NS.most);
+        let fits = Self::FLUSH_AFTER_IDLE_NS.hold(idle);
+        check.that(fits, "write_cache.flush_after_idle_ns", idle, &allowed);
     }
 }
 

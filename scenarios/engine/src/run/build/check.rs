@@ -10,11 +10,8 @@ use crate::ssd_cache::forgets;
 use crate::state::owner::PLACES;
 use crate::state::records::Array;
 use raidlab_kernel::Nanos;
-use raidlab_models::{Bounds, Fault, LimitParams};
+use raidlab_models::{Bounds, Fault, LimitParams, cpu_time_fault};
 
-/// CPU time that an I/O or a command costs at most, about a minute: sums over all that can wait in
-/// memory have room in 64 bits.
-const LONGEST_CPU_TIME: Nanos = Nanos(1 << 36);
 /// Thousandths of a token a second that a limit lets through at most.
 const LARGEST_LIMIT: u64 = 1 << 60;
 /// What a limit collects tokens for at most: ten days.
@@ -66,44 +63,9 @@ impl Faults {
 /// Threads of an array that handle stripes at most.
 const MD_THREADS: u32 = 4096;
 
-fn check_host(plan: &Plan, faults: &mut Faults) {
-    let host = &plan.host;
-    if !(0.0..=1.0).contains(&host.spread) {
-        faults.add("host.spread".into(), host.spread, "a share, 0 to 1");
-    }
-    for (name, time) in [
-        ("submit_ns", host.submit_ns),
-        ("complete_ns", host.complete_ns),
-        ("raid_command_ns", host.raid_command_ns),
-        ("stripe_page_ns", host.stripe_page_ns),
-        (
-            "stripe_reread_ns",
-            host.stripe_reread_ns.unwrap_or_default(),
-        ),
-        ("wake_ns", host.wake_ns),
-        ("fill_ns", host.fill_ns),
-        ("page_ns", host.page_ns),
-        ("write_page_ns", host.write_page_ns),
-        ("scheduler_latency_ns", host.scheduler_latency_ns),
-        ("interrupt_ns", host.interrupt_ns),
-    ] {
-        if time > LONGEST_CPU_TIME {
-            let most = LONGEST_CPU_TIME.0;
-            faults.add(format!("host.{name}"), time.0, format!("at most {most} ns"));
-        }
-    }
-    for (at, state) in host.c_states.iter().enumerate() {
-        if state.exit_ns > LONGEST_CPU_TIME {
-            let most = LONGEST_CPU_TIME.0;
-            let key = format!("host.c_states.{at}.exit_ns");
-            faults.add(key, state.exit_ns.0, format!("at most {most} ns"));
-        }
-    }
-}
-
 /// References to what the plan lists, and what may not stand together.
 pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
-    check_host(plan, faults);
+    faults.under("host", plan.host.faults());
     for (key, asked, most) in [
         ("trace_ios", plan.details.trace_ios, TRACED_IOS),
         ("slowest", plan.details.slowest, SLOWEST_IOS),
@@ -253,10 +215,8 @@ fn check_controllers(plan: &Plan, faults: &mut Faults) {
     for (i, array) in plan.arrays.iter().enumerate() {
         let most = array.md.shared_read_ns.max(array.md.shared_write_ns);
         let most = most.max(array.md.flush_hand_ns);
-        if most > LONGEST_CPU_TIME {
-            let allowed = format!("at most {} ns", LONGEST_CPU_TIME.0);
-            faults.add(format!("arrays.{i}.md"), most.0, allowed);
-        }
+        let fault = cpu_time_fault(format!("arrays.{i}.md"), most);
+        faults.0.extend(fault);
         if array.md.threads > MD_THREADS {
             let key = format!("arrays.{i}.md.threads");
             faults.add(key, array.md.threads, format!("at most {MD_THREADS}"));
