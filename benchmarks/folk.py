@@ -154,7 +154,6 @@ def markdown(answers: Sequence[Answer]) -> str:
 
 
 HEAD: Final = """# Evidence: folk questions
-
 Do the numbers that people quote come out? Of {blind} public numbers to which nothing was fitted,
 {near} lie within a quarter of the public number or of its range. Here are {count} questions of
 forums, each with its scenario. They were picked by subject. [Public reports](public.md) has every

@@ -17,7 +17,9 @@ from raidlab.calibration.datasheets import few_points
 from raidlab.calibration.datasheets.build import WITHIN_PCT, Imported, import_datasheet
 from raidlab.calibration.datasheets.few_points import Fitted, fit_few
 from raidlab.calibration.datasheets.generic import generic_sheets
+from raidlab.calibration.datasheets.latencies import LISTING as PERCENTILES
 from raidlab.calibration.datasheets.latencies import Latency, latencies
+from raidlab.calibration.datasheets.latencies import listing as latency_listing
 from raidlab.calibration.datasheets.latencies import table as latency_table
 from raidlab.calibration.datasheets.measured import DRAWS, Compared, compare, listing, table
 from raidlab.devices.catalogue import SPECS
@@ -66,12 +68,10 @@ def page(
     """The evidence: stated beside simulated figures, then measured ones."""
     lines = [
         "# Drives from data sheets",
-        "",
         "Made by `make datasheets`, which makes these drives of sheets in `devices/datasheets`.",
         "How: [data sheets](../explanation/data-sheets.md).",
         "",
         "## Stated beside simulated",
-        "",
         "| figure | drives | median error | worst error | within 5 % |",
         "|---|---|---|---|---|",
     ]
@@ -99,19 +99,13 @@ def page(
         " two devices with half of its figures each."
     )
     lines += ["", *textwrap.wrap(about, _WIDTH, break_on_hyphens=False)]
-    lines += [
-        "",
-        "## Figures that do not come out",
-        "",
-    ]
     missed = [
-        f"- `{each.name}`: {warning}."
+        f"| `{each.name}`: {warning} |"
         for each in made
         for warning in each.warnings
         if code_of(warning) is not Code.SHEET_NOTE
     ]
-    for line in missed or ["None."]:
-        lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    lines += ["", "| figures that do not come out |", "|---|", *(missed or ["| none |"])]
     more = ["", *latency_table(found)] if found else []
     more += ["", *few_points.table(fitted)] if fitted else []
     return "\n".join([*lines, "", *table(compared), *more]) + "\n"
@@ -126,8 +120,10 @@ def main() -> int:
         made = make(sys.argv[1:])
         if not sys.argv[1:]:
             compared = compare(count=DRAWS)
+            found = latencies()
             listed = {PAGE.with_suffix(".csv"): listing(compared)}
-            write_files({PAGE: page(made, compared, latencies(), fit_few()), **listed})
+            listed[PERCENTILES] = latency_listing(found)
+            write_files({PAGE: page(made, compared, found, fit_few()), **listed})
             print(f"wrote {PAGE}")
     except SpecError as error:
         for fault in error.faults:

@@ -123,7 +123,6 @@ def table(found: Sequence[Fitted]) -> Iterator[str]:
     """The page's part about them."""
     yield from (
         "## A few points more",
-        "",
         "Each drive once more, by `raidlab calibrate --like`: the device from the sheet is the",
         "prior, and the fit sees the points named. The rest judges both; median errors.",
         "",

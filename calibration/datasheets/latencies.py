@@ -10,7 +10,7 @@ from __future__ import annotations
 import csv
 import math
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -70,33 +70,52 @@ def _simulated(load: Load, workload: str, figure: str) -> float:
     return math.nan if found is None else found
 
 
+LISTING: Final = Path("docs/evidence/datasheets-percentiles.csv")
+"""The file beside the page that has each drive's figures."""
+
+
 def table(found: Sequence[Latency]) -> Iterator[str]:
-    """The page's part about them."""
+    """The page's part about them: the totals."""
     yield from (
         "## Percentiles",
-        "",
         "Latencies of the same loads, best guess alone: simulated over measured. Reads of a",
         "980 PRO at depths 1 to 256; reads and writes of a thread beside an open load of writes.",
         "`off by` is a factor either way. The write latency of the PE8110 is a prior made with its",
-        "own 10 us and the Micron's 9 us in view.",
+        "own 10 us and the Micron's 9 us in view. By drive:",
+        f"[{LISTING.name}]({LISTING.name}).",
         "",
         "| latencies | points | median ratio | off by, median | worst ratio |",
         "|---|---|---|---|---|",
     )
-    groups: dict[str, list[float]] = {}
-    for each in found:
-        for name in ("all", f"all {each.of}", f"{each.load.device}: {each.figure} of {each.of}"):
-            groups.setdefault(name, []).append(each.ratio)
-    for name, ratios in sorted(groups.items()):
-        off = math.exp(statistics.median(abs(math.log(ratio)) for ratio in ratios))
-        worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
-        yield (
-            f"| {name} | {len(ratios)} | {statistics.median(ratios):.2g} | {off:.3g} |"
-            f" {worst:.2g} |"
-        )
+    for (of, drive, _), cells in _groups(found).items():
+        if not drive:
+            yield f"| all {of}".rstrip() + f" | {' | '.join(cells)} |"
     yield from (
         "",
         "Writes of the Micron 7450 PRO wait for milliseconds from 20,000 a second on, reads beside",
         "them from 50,000 on, where collection stops them: that is not modelled. The PE8110 is",
         "measured at 69,332 writes a second, which the best guess does not reach: writes queue.",
     )
+
+
+def listing(found: Sequence[Latency]) -> str:
+    """Each drive's figures as CSV; no drive is all of them together."""
+    lines = ["drive,latencies,figure,points,median_ratio,off_by_median,worst_ratio"]
+    for (of, drive, figure), cells in _groups(found).items():
+        lines.append(",".join((drive, of, figure, *cells)))
+    return "\n".join(lines) + "\n"
+
+
+def _groups(found: Sequence[Latency]) -> Mapping[tuple[str, str, str], tuple[str, ...]]:
+    """Points, median, median factor and worst ratio by direction, drive and figure."""
+    groups: dict[tuple[str, str, str], list[float]] = {}
+    for each in found:
+        for key in (("", "", ""), (each.of, "", ""), (each.of, each.load.device, each.figure)):
+            groups.setdefault(key, []).append(each.ratio)
+    cells = {}
+    for key, ratios in sorted(groups.items()):
+        off = math.exp(statistics.median(abs(math.log(ratio)) for ratio in ratios))
+        worst = max(ratios, key=lambda ratio: abs(math.log(ratio)))
+        median = statistics.median(ratios)
+        cells[key] = (str(len(ratios)), f"{median:.2g}", f"{off:.3g}", f"{worst:.2g}")
+    return cells

@@ -187,7 +187,6 @@ def table(compared: Sequence[Compared]) -> list[str]:
     """The page's part about measured figures."""
     lines = [
         "## Measured beside simulated",
-        "",
         "The drives are those above, made of the sheets alone. Nothing was fitted to these",
         "measurements (`calibration/datasheets/data/measured.csv` names their sources).",
         "",
@@ -203,7 +202,7 @@ def table(compared: Sequence[Compared]) -> list[str]:
     groups: dict[str, list[Compared]] = {}
     for each in compared:
         kind = "latencies" if each.metric.endswith("_us") else "rates"
-        for name in (f"{each.load.device}: {_WHAT[each.metric]}", f"all {kind}", "all"):
+        for name in (f"all {kind}", "all"):
             groups.setdefault(name, []).append(each)
     for name, group in sorted(groups.items()):
         errors = [abs(each.error_pct) for each in group]

@@ -148,7 +148,7 @@ def _pair(one: float | None, other: float | None, form: str = "{:.1f}") -> str:
 
 HEADING = "## Measured drives and arrays\n"
 """Of the last part of the page docs/evidence/fits.md."""
-TEXT = """
+TEXT = """\
 Made by `make fits-evidence MEASUREMENTS=FOLDER` from results of the fio-plot project: 4 KiB at
 random, 60 s a point, up to 64 jobs of depth 64. A drive is fitted to one job at three depths and
 every other point predicted; an array of md to the same depths of its own with unknown drives, or,

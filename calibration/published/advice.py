@@ -116,27 +116,23 @@ def page(pieces: Sequence[Advice], runs: Mapping[str, Run]) -> str:
     holding = sum(all(runs[id].held for id in piece.shown_by) for piece in pieces)
     lines = [
         "# What the five reports advise, simulated",
-        "",
         *textwrap.wrap(
             f"{holding} of {len(pieces)} pieces of advice hold in every run that shows them. The"
             " words are ours. Each run is a published figure or claim, a rate or the ratio of two:"
             " [validation.csv](validation.csv) and [claims.csv](claims.csv) have its systems and"
-            " rates. `make docs` writes this page.",
+            " rates, [validation](validation.md#by-report) the reports' titles. `make docs` writes"
+            " this page.",
             _LINE,
             break_on_hyphens=False,
         ),
     ]
     reasons, figures = causes(), _figures()
-    for source in dict.fromkeys(piece.source for piece in pieces):
-        lines += ["", f"## {source}", "", *textwrap.wrap(f"{shared()[source].title}.", _LINE), ""]
-        lines += ["| advice | runs that show it: stated, simulated | |", "|---|---|---|"]
-        own = [piece for piece in pieces if piece.source == source]
-        lines += [_row(piece, figures, runs) for piece in own]
-        missed = [id for piece in own for id in piece.shown_by if not runs[id].held]
-        why = list(dict.fromkeys(reasons[id] for id in missed if id in reasons))
-        for reason in why:
-            of = ", ".join(f"`{id}`" for id in missed if reasons.get(id) == reason)
-            lines += ["", *textwrap.wrap(f"Why not {of}: {reason}.", _LINE)]
+    lines += ["", "| report | advice | runs that show it: stated, simulated | |"]
+    lines += ["|---|---|---|---|", *(_row(piece, figures, runs) for piece in pieces)]
+    missed = [id for piece in pieces for id in piece.shown_by if not runs[id].held]
+    for reason in dict.fromkeys(reasons[id] for id in missed if id in reasons):
+        of = ", ".join(f"`{id}`" for id in missed if reasons.get(id) == reason)
+        lines += ["", *textwrap.wrap(f"Why not {of}: {reason}.", _LINE)]
     return "\n".join(lines) + "\n"
 
 
@@ -146,7 +142,7 @@ def _row(piece: Advice, figures: Mapping[str, Figure], runs: Mapping[str, Run]) 
     count = len(piece.shown_by)
     shown = "; ".join(_run(figures[id], runs[id]) for id in piece.shown_by)
     outcome = f"{count - missed} of {count} hold" if missed else "holds"
-    cells = (" ".join(piece.says.split()), shown, outcome)
+    cells = (piece.source, " ".join(piece.says.split()), shown, outcome)
     return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 
 

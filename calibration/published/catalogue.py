@@ -139,11 +139,12 @@ def pages(found: Sequence[Fitted]) -> dict[Path, str]:
     """The page of all fits, and the groups left out as CSV."""
     lines = [
         "# The catalogue's fits to published figures",
-        "",
         "Made by `make calibrate-catalogue`. A device is fitted to the figures of one drive alone",
         "([calibration.md](calibration.md)). Left out: every profile, format or number outstanding",
         "one by one is taken out of the fit and predicted by what the others alone lead to; median",
-        "error over all figures so predicted, in percent.",
+        "error over all figures so predicted, in percent. Each group, one a row, beside straight",
+        f"lines between the other depths: [{LISTING.name}]({LISTING.name}). `raidlab devices NAME`",
+        "has each fitted parameter with its standard error; what is not determined is assumed.",
         "",
         "| device | parameters | figures | median | 90th percentile | profile left out |"
         " format left out | depth left out |",
@@ -160,12 +161,7 @@ def pages(found: Sequence[Fitted]) -> dict[Path, str]:
             cells.append(_of(statistics.median(pooled)) if pooled else "-")
             details += [_detail(each.bench.device, name, one) for one in groups]
         lines.append(_row(cells))
-    lines += ["", "## Arrays", "", *_arrays(found)]
-    lines += ["", "## Parameters", "", *_parameters(found)]
-    lines += ["", "## Groups left out", ""]
-    lines += [f"[{LISTING.name}]({LISTING.name}) has each, one a row. By lines: straight in the"]
-    lines += ["logarithms of rate and depth, between the other depths of the same load. Skill is 1"]
-    lines += ["less the model's median error over theirs. Errors are in percent."]
+    lines += ["", "## Arrays", *_arrays(found)]
     head = "device,left_out,figures,median_if_fitted,median_predicted,largest,by_lines,skill"
     text = "\n".join(lines) + "\n" + measured_sets(PAGE)
     return {PAGE: text, LISTING: "\n".join([head, *details]) + "\n"}
@@ -200,27 +196,6 @@ def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
             own = summarise([row for row in rows if row.figure.configuration.level == level])
             errors = [_of(own["median_abs_error_pct"] or 0.0), _of(own["p90_abs_error_pct"] or 0.0)]
             yield _row([each.bench.device, level, str(own["rows"]), str(own["held"]), *errors])
-
-
-def _parameters(found: Sequence[Fitted]) -> Iterator[str]:
-    """Each device's parameters with their standard errors, and the pairs that stand in."""
-    yield "Standard errors in brackets; *alike* are parameters that figures hardly distinguish."
-    yield ""
-    yield "| device | determined | not determined | alike |"
-    yield "|---|---|---|---|"
-    for each in found:
-        cells: dict[bool, list[str]] = {True: [], False: []}
-        for at, name in enumerate(each.bench.names):
-            text = f"`{name}` ({100 * each.stderr[at]:.0f} %)"
-            cells[bool(each.is_determined(at))].append(text)
-        alike = [
-            f"`{name}` and {', '.join(each.alike(at))}"
-            for at, name in enumerate(each.bench.names)
-            if each.alike(at)
-        ]
-        yield _row(
-            [each.bench.device, ", ".join(cells[True]), ", ".join(cells[False]), "; ".join(alike)]
-        )
 
 
 def _row(cells: Sequence[str]) -> str:

@@ -222,7 +222,6 @@ def markdown_validation(validation: Validation, listing: str = "") -> str:
     """
     lines = [
         "# Published and simulated figures",
-        "",
         "Made by `make docs`. Within tolerance: 10 % of a figure from a table (=), 15 % of one in",
         "words (~), inside a bound or range. A figure that cannot be simulated says why.",
         "",
@@ -239,7 +238,6 @@ def markdown_validation(validation: Validation, listing: str = "") -> str:
             f"All {len(validation.rows)} figures, one a row: [{listing}]({listing}).",
             "",
             f"## The {len(outside)} outside the tolerance",
-            "",
             *_markdown_rows(outside),
             "",
             "## By report",
@@ -248,10 +246,10 @@ def markdown_validation(validation: Validation, listing: str = "") -> str:
         own = [row for row in validation.rows if row.figure.configuration.source == source]
         said, missing = _of_report(source, own), in_words(source, _ids(own))
         if listing:
-            words = f"**{source}.** {said} {missing}".rstrip()
-            lines += ["", *textwrap.wrap(words, _LINE)]
+            words = f"- **{source}.** {said} {missing}".rstrip()
+            lines += textwrap.wrap(words, _LINE, subsequent_indent="  ")
         else:
-            lines += ["", f"## {source}", "", *textwrap.wrap(said, _LINE), ""]
+            lines += ["", f"## {source}", *textwrap.wrap(said, _LINE), ""]
             lines += [*_paragraph(missing), *_markdown_rows(by_use(own))]
     return "\n".join(lines) + "\n"
 

@@ -226,34 +226,23 @@ _TITLED: Final = ("controller", "host", "station")
 
 
 def _markdown(lines: list[DeviceLine]) -> str:
-    """The page of the catalogue: drives by class, all others by their titles."""
+    """The page of the catalogue: devices by class, what is no drive with its title."""
     head = [
         "# The catalogue",
-        "",
         "Made by `make docs`. `raidlab devices` lists all with title and year, and finds by class,",
         "capacity or interface; `raidlab devices NAME` shows a device with its sources.",
-        "",
-        "## Drives",
         "",
         "| kind | class | devices |",
         "|---|---|---|",
     ]
     classes: dict[tuple[str, str], list[str]] = {}
     for line in lines:
-        if line["kind"] not in _TITLED:
-            aliases = "".join(f", `{alias}`" for alias in line["aliases"])
-            text = f"`{line['name']}`{aliases} ({_size(line['capacity_bytes'] or 0)})"
-            classes.setdefault((line["kind"], line["class"] or "-"), []).append(text)
-    drives = [f"| {kind} | {of} | {', '.join(found)} |" for (kind, of), found in classes.items()]
-    titled = ["", "## Controllers, hosts, stations", "", "| kind | name | class | aliases | |"]
-    titled += ["|---|---|---|---|---|"]
-    titled += [
-        f"| {line['kind']} | `{line['name']}` | {line['class'] or '-'} |"
-        f" {', '.join(line['aliases'])} | {line['title']} |"
-        for line in lines
-        if line["kind"] in _TITLED
-    ]
-    return "\n".join([*head, *drives, *titled])
+        about = line["title"] if line["kind"] in _TITLED else _size(line["capacity_bytes"] or 0)
+        names = ", ".join(f"`{name}`" for name in (line["name"], *line["aliases"]))
+        found = classes.setdefault((line["kind"], line["class"] or "-"), [])
+        found.append(f"{names} ({about})")
+    rows = [f"| {kind} | {of} | {', '.join(found)} |" for (kind, of), found in classes.items()]
+    return "\n".join([*head, *rows])
 
 
 def _document(device: Device) -> Document:
