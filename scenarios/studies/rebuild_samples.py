@@ -69,7 +69,7 @@ class Lengths:
     """Of the usual seconds, those for which a stretch has room at the fastest."""
 
     def longer(self, steps: int) -> Lengths:
-        """So many steps longer, but for what comes before the drive fails."""
+        """By this many steps longer, but for what comes before the drive fails."""
         times = _LONGER**steps
         return replace(
             self, settles=times * self.settles, during=times * self.during, part=times * self.part
