@@ -119,7 +119,7 @@ def predicted(given: Set, one: Calibration, folder: Path, around: Path) -> list[
     return compare(bench, points, FINAL, parts=parts, workers=os.cpu_count() or 1)
 
 
-def line(given: Set, rows: Sequence[Compared], spent_s: float) -> str:
+def line(given: Set, rows: Sequence[Compared]) -> str:
     """A row of the table."""
     test = summary([row for row in rows if row.part == "test"])
     lines = against_lines(rows)
@@ -133,7 +133,6 @@ def line(given: Set, rows: Sequence[Compared], spent_s: float) -> str:
         _pair(lines["skill"], lines["skill_p90"], "{:+.2f}"),
         _number(test["mean_latency_median_abs_error_pct"]),
         _number(test["p99_latency_median_abs_error_pct"]),
-        f"{spent_s:.0f} s" if spent_s else "-",
     ]
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
@@ -158,8 +157,8 @@ the training points; skill: 1 less the model's error over theirs. Hosts' figures
 these sets, several jobs included (`chosen in view`); the md array behind the P420i is predicted
 from one drive's fit.
 
-| set | depths seen, one job | unseen points | rate | by lines | skill | mean latency | p99 | time |
-|---|---|---|---|---|---|---|---|---|
+| set | depths seen, one job | unseen points | rate | by lines | skill | mean latency | p99 |
+|---|---|---|---|---|---|---|---|
 """
 
 
@@ -206,10 +205,10 @@ def table(folder: Path, only: Sequence[str], depths: str = "") -> Iterator[str]:
                 one = fits.get(each.of)
                 if one is None:
                     one = fitted(next(s for s in sets if s.folder == each.of), folder, around)
-                yield line(each, predicted(each, one, folder, around), 0.0)
+                yield line(each, predicted(each, one, folder, around))
             else:
                 fits[each.folder] = fit = fitted(each, folder, around)
-                yield line(each, fit.rows, fit.fit.wall_s)
+                yield line(each, fit.rows)
 
 
 if __name__ == "__main__":

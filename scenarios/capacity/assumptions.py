@@ -23,6 +23,7 @@ def assumptions(
     found = [
         f"Loads and capacity are those at the end of {time_of(table.horizon)}: rates"
         f" {question.growth:.3g}, capacity {question.grown_capacity:.3g} times today's."
+        " `raidlab until` gives the month in which each candidate is outgrown."
         if (question.growth, question.grown_capacity) != (1.0, 1.0)
         else "Loads and capacity do not grow.",
         *(
@@ -32,7 +33,7 @@ def assumptions(
         ),
         "SSDs are in their steady state and controllers' caches full, unless [run] says otherwise.",
         f"A rebuild takes {100 * REBUILD_SHARE:.0f} % of a drive's sequential rate half way, where"
-        " no goal asks for it; then it is simulated under the load.",
+        " no goal such as `rebuild p99 < 40 ms` asks for it; then it is simulated under the load.",
         "Failures of drives and unreadable sectors are at published rates"
         + ("." if table.afr is None else f", but for {100 * table.afr:g} % of drives a year."),
     ]
@@ -41,7 +42,7 @@ def assumptions(
         found.append(
             "RAID in the host has a write-intent bitmap, as mdadm makes it: a bit for 64 MiB."
         )
-    found += _prices(question, shown)
+    found += _prices(question, candidates)
     volumes = [
         name
         for name in dict.fromkeys(each.drive for each in shown)
@@ -69,7 +70,7 @@ def assumptions(
     return found + _open(shown)
 
 
-def _prices(question: Question, shown: Sequence[Candidate]) -> list[str]:
+def _prices(question: Question, candidates: Sequence[Candidate]) -> list[str]:
     """What costs, watts and rack units have in them, and what counts as nothing."""
     table = question.table
     if not question.prices:
@@ -88,7 +89,7 @@ def _prices(question: Question, shown: Sequence[Candidate]) -> list[str]:
     if free and not table.base.cost:
         found.append(f"Hosts cost nothing: {_listed(free)} has no price and [base] no cost.")
     used = [
-        each.choices[key] for each in shown for key in ("drive", "controller")
+        each.choices[key] for each in candidates for key in ("drive", "controller")
         if each.choices[key] in question.prices
     ]  # fmt: skip
     unknown = [

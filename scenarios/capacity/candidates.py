@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,7 +14,7 @@ from typing import Final, cast
 from raidlab.devices.faults import About, Fault, SpecError, few_of_each
 from raidlab.devices.levels import LEVELS
 from raidlab.devices.trees import get
-from raidlab.devices.units import IO_RATE, RATE, SIZE
+from raidlab.devices.units import IO_RATE, RATE, SIZE, format_size
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios.capacity.question import Bought, CandidatesTable, Question
 from raidlab.scenarios.planning.bitmap import BITMAP_LEVELS
@@ -25,6 +26,8 @@ from raidlab.scenarios.spec.component_name import drive_name
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.trees import ArrayTree, ControllerTree, DrivesTree, ScenarioTree
 from raidlab.scenarios.studies.size import asked_rate
+
+_AREA: Final = re.compile(r"workload\.\d+\.area(_start)?")
 
 
 @dataclass
@@ -392,6 +395,31 @@ def _of_question(fault: Fault, question: Question) -> Fault:
     return replace(fault, key=key, value=value, file=fault.file and str(question.path or ""))
 
 
+def _too_small(question: Question, candidate: Candidate, faults: Sequence[Fault]) -> str | None:
+    """What a candidate holds beside the areas of the loads; None if that is not all that is wrong.
+
+    A load on data that are not there cannot be simulated: the size is what rules it out.
+    """
+    if not all(_AREA.fullmatch(fault.key) for fault in faults):
+        return None
+    tree = copy.deepcopy(candidate.tree)
+    ends = []
+    for load in tree["workload"]:
+        spans = [load.pop("area_start", "0 B"), load.pop("area", "0 B")]
+        ends.append([each for each in spans if each != "whole"])
+    try:
+        needed = max(sum(int(SIZE.parse(each)) for each in spans) for spans in ends)
+        usable = build_scenario(tree, question.path).usable_bytes
+    except (SpecError, ValueError):
+        return None
+    if usable >= needed:
+        return None
+    return (
+        f"usable {format_size(usable)}, {100 * (1 - usable / needed):.0f} % short of the"
+        f" {format_size(needed)} that the load covers"
+    )
+
+
 def _build(question: Question, candidate: Candidate) -> list[Fault]:
     try:
         candidate.scenario = build_scenario(candidate.tree, question.path)
@@ -400,7 +428,7 @@ def _build(question: Question, candidate: Candidate) -> list[Fault]:
             f"{fault.key}: {fault.allowed}" if fault.key else fault.allowed
             for fault in error.faults
         )
-        candidate.why_not = "; ".join(seen)
+        candidate.why_not = _too_small(question, candidate, error.faults) or "; ".join(seen)
         return list(error.faults)
     exact = {
         "usable": candidate.usable_bytes / question.grown_capacity,

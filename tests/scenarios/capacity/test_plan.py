@@ -11,6 +11,7 @@ from raidlab.devices.catalogue import find
 from raidlab.devices.draws import drawn
 from raidlab.devices.faults import About, Fault, SpecError
 from raidlab.scenarios.capacity import plan as module
+from raidlab.scenarios.capacity.assumptions import assumptions
 from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
@@ -235,6 +236,29 @@ def test_what_cannot_be_built_says_why(question):
     found = {each.name: each for each in expand(question_of(question))}
     few = next(each for name, each in found.items() if name.startswith("2 x") and "raid6" in name)
     assert "of 4 drives or more" in few.why_not
+
+
+def test_a_candidate_that_is_too_small_for_the_load_says_by_how_much(question):
+    """RAID 0 of 100 GB each: three hold 300 GB, a seventh less than the load's 350 GB."""
+    question["load"][0]["area"] = "350 GB"
+    question["candidates"][0]["counts"] = [3, 4]
+    found = {(each.drive, each.count): each for each in expand(question_of(question))}
+    slow = question["candidates"][0]["drives"][0]
+    assert found[slow, 4].why_not == ""
+    text = "usable 300 GB, 14 % short of the 350 GB that the load covers"
+    assert found[slow, 3].why_not == text
+    question["load"][0]["area_start"] = "200 GB"
+    with pytest.raises(SpecError, match="what the array holds"):
+        expand(question_of(question))
+
+
+def test_a_cost_without_energy_is_said_of_candidates_that_do_not_fit_too(question):
+    question |= {"energy_price": 0.3}
+    asked = question_of(question)
+    candidates = expand(asked)
+    fast = [each for each in candidates if each.drive.endswith("fast.toml")]
+    (said,) = [each for each in assumptions(asked, fast, candidates) if "has no energy" in each]
+    assert "slow.toml" in said and "fast.toml" not in said
 
 
 def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monkeypatch):
