@@ -310,7 +310,7 @@ class _Study:
 
     def before(self) -> _Before:
         """Measures the load with all drives."""
-        for steps in range(sampling.STEPS + 1):
+        for steps in range(sampling.MOST_STEPS + 1):
             scenario = sampling.before_scenario(self.tree, self.path, self.lengths, steps)
             (result,) = self._run([scenario], self.seed)
             rows = result.results

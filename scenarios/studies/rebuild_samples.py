@@ -35,7 +35,7 @@ from raidlab.scenarios.spec.written import kept_run
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
 from raidlab.scenarios.studies.users_queue import UsersQueue
 
-STEPS: Final = 2
+MOST_STEPS: Final = 2
 """Steps by which a sample becomes longer at most."""
 _LONGER: Final = 4
 """Times as long as before that a step makes it."""
@@ -138,8 +138,8 @@ class Sample:
             steps: By which it is longer than the first one.
             stretch: Bytes of the drive that a sample may go through.
         """
-        if steps == STEPS or not self.rate:
-            return steps < STEPS
+        if steps == MOST_STEPS or not self.rate:
+            return steps < MOST_STEPS
         if self.queue.overloaded and steps:
             return False
         if _LONGER * self.rate * (lengths.settles + lengths.during) > stretch:

@@ -9,7 +9,7 @@ from typing import Final
 
 from raidlab.scenarios.results.row import Row, latency_at
 
-_FEW: Final = 0.1
+_FILLING_SHARE: Final = 0.1
 """Share of the arrivals that a queue which only fills may take in while it is recorded."""
 
 
@@ -47,7 +47,7 @@ class UsersQueue:
     def fills(self) -> bool:
         """So few were not served that the queue may only fill, if nobody looks for longer."""
         lacks = [1.0 - served / max(arrived, 1) for arrived, served in self.loads]
-        return max(lacks, default=1.0) < _FEW
+        return max(lacks, default=1.0) < _FILLING_SHARE
 
     def is_short(self, seconds: float) -> bool:
         """Whether a recording of these seconds says too little of it."""
