@@ -237,7 +237,9 @@ def read_toml(path: Path) -> Tree:
 
 
 _HEAD = re.compile(r"^[ \t]*(\[\[?)[ \t]*([A-Za-z0-9_.-]+)[ \t]*\]", re.MULTILINE)
-_SEVERAL = frozenset({"array", "workload", "event", "load", "candidates", "price"})
+_SEVERAL = frozenset(
+    {"array", "controller", "link", "workload", "event", "load", "candidates", "price"}
+)
 """Tables of which a file may have several."""
 
 

@@ -93,7 +93,6 @@ CONTROLLER_KEYS: Mapping[str, str] = {
     "bbu": "backup",
     "battery": "backup",
     "cachevault": "backup",
-    "name": "model",
 }
 """Keys of `[controller]`."""
 DRIVE_KEYS: Mapping[str, str] = {

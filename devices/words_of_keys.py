@@ -41,7 +41,6 @@ MORE_ARRAY_KEYS: Mapping[str, str] = {
     "writepolicy": "controller.write",
     "writeback": 'controller.write = "write-back"',
     "queuedepth": "workload.outstanding (that of a drive is in its file)",
-    "controller": "controller (a table beside [[array]], one for all)",
     "precondition": "run.precondition, or history",
     "mountpoint": "file_system",
 }

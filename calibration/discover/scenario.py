@@ -1,6 +1,6 @@
 """A scenario of the facts: host, controller, arrays, drives, each with where it was read from.
 
-A scenario has one controller: where a machine has several, the one with the most drives in arrays
+The scenario has one controller: where a machine has several, the one with the most drives in arrays
 stands in it. What a scenario cannot express is said in comments and as warnings.
 """
 

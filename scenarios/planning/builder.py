@@ -12,6 +12,7 @@ from raidlab.devices.schema import DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
 from raidlab.scenarios.planning.arrays import wrong_count
 from raidlab.scenarios.planning.caching import FAST_LEVELS, cache_plan, without_cache
+from raidlab.scenarios.planning.controllers import Behind
 from raidlab.scenarios.planning.host_cache import add_host_cache, own_unit
 from raidlab.scenarios.planning.of_md import OfMd
 from raidlab.scenarios.planning.parts import Parts
@@ -19,17 +20,17 @@ from raidlab.scenarios.planning.sharing import SHARED_DEPTH, is_shared
 from raidlab.scenarios.planning.ssd_cache import tier_name, tier_or_stand_in
 from raidlab.scenarios.planning.topology import Attached, family_of
 from raidlab.scenarios.spec.findings import no_effect
-from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable
+from raidlab.scenarios.spec.schema import ArrayTable
 
 
 @dataclass
 class Builder(Parts):
     """Lays out arrays."""
 
-    def add_array(
-        self, at: int, controller: tuple[ControllerSpec | None, ControllerTable | None]
-    ) -> None:
+    def add_array(self, at: int, behind: Behind | None) -> None:
         """Lays out an array of the scenario: one of the plan, or one for each drive."""
+        self.controller = None if behind is None else behind.at
+        spec, settings = (None, None) if behind is None else (behind.spec, behind.settings)
         key, table = f"array.{at}", own_unit(self.scenario.array[at])
         name = self.scenario.array_name(at)
         if name in self.offered:
@@ -38,11 +39,11 @@ class Builder(Parts):
         self._check_name(key, name)
         if any(self.faults.has(f"{key}.{part}") for part in ("level", "drives")):
             # What stands in for a level or a count that cannot be read is no fault.
-            self.choose_drives(key, name, table, controller[1])
+            self.choose_drives(key, name, table, settings)
             self.offered[name] = ([], None)
             return
-        self._check_level(key, table, controller[0], behind=controller[1] is not None)
-        chosen = self.choose_drives(key, name, table, controller[1])
+        self._check_level(key, table, spec, behind=behind is not None)
+        chosen = self.choose_drives(key, name, table, settings)
         self._check_mixture(key, table, chosen)
         usable, capacities = self._sized(key, table, chosen)
         if usable is not None:
@@ -52,10 +53,9 @@ class Builder(Parts):
         members = self.attach(chosen)
         spares = self._add_spares(key, name, table, chosen)
         groups = [[member] for member in members] if table.level == "independent" else [members]
-        spec, settings = controller
         of_chipset = spec is not None and spec.raid_in_host
         in_host = self._striped(table) and (table.in_host or of_chipset)
-        short = self._takes_short_path(name, table, chosen, settings, in_host=in_host)
+        short = self._takes_short_path(name, table, chosen, behind, in_host=in_host)
         depth = (table.shared_depth or SHARED_DEPTH) if is_shared(self.scenario, name) else 0
         of_md = OfMd.of(self, key, name, table, capacities)
         served = cache_plan(spec, settings, short=short, in_host=in_host)
@@ -67,7 +67,7 @@ class Builder(Parts):
                 "level": "jbod" if table.level == "independent" else table.level,
                 "stripe_unit_bytes": table.stripe_unit,
                 "drives": group,
-                "controller": 0 if controller[1] is not None else None,
+                "controller": self.controller,
                 "software": in_host,
                 "used_bytes": table.used_bytes,
                 "spares": spares,
@@ -86,11 +86,11 @@ class Builder(Parts):
                 plan["shared_depth"] = depth
             self.arrays.append(plan)
         self.offered[name] = (indices, usable)
-        if in_host and spec is not None and settings is not None:
-            self.warnings += without_cache(spec, settings, key, table, name)
+        if in_host and behind is not None and spec is not None:
+            self.warnings += without_cache(spec, behind.settings, (behind.key, key), table, name)
         add_host_cache(self, key, name, table, indices)
         if table.host_cache is None and table.cache_tier is not None:
-            self.arrays[indices[0]]["tier"] = tier_or_stand_in(self, key, name, table, controller)
+            self.arrays[indices[0]]["tier"] = tier_or_stand_in(self, key, name, table, behind)
 
     def _check_name(self, key: str, name: str) -> None:
         """A name that the tier of another array has."""
@@ -131,7 +131,7 @@ class Builder(Parts):
         name: str,
         table: ArrayTable,
         chosen: list[tuple[Attached, DriveOptions]],
-        controller: ControllerTable | None,
+        behind: Behind | None,
         *,
         in_host: bool,
     ) -> bool:
@@ -139,9 +139,9 @@ class Builder(Parts):
 
         It is for flash: hard disks, not the firmware, limit theirs.
         """
-        if controller is None or not controller.fast_path or not chosen:
+        if behind is None or not behind.settings.fast_path or not chosen:
             return False
-        key = "controller.fast_path"
+        key = f"{behind.key}.fast_path"
         if table.level not in FAST_LEVELS and not in_host:
             served = ", ".join(FAST_LEVELS)
             self.warnings.append(no_effect(key, f" on {name}: the short path serves {served}"))
@@ -174,7 +174,9 @@ class Builder(Parts):
         drive, options = spare
         for at in range(table.hot_spares):
             label = f"{name}/spare.{at}"
-            self.drives.append(replace(drive, name=label, link=table.link or ""))
+            self.drives.append(
+                replace(drive, name=label, link=table.link or "", controller=self.controller)
+            )
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
@@ -274,7 +276,7 @@ class Builder(Parts):
         if not self._striped(table):
             if table.in_host:
                 self.warnings.append(no_effect(f"{key}.software_raid", f" on {table.level}"))
-        elif table.in_host:
+        elif table.in_host or self.faults.has(f"{key}.controller"):
             return
         elif not behind:
             allowed = 'a [controller], or software_raid = "os" for an array in the host'

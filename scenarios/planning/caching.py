@@ -89,14 +89,18 @@ def cache_plan(
 
 
 def without_cache(
-    spec: ControllerSpec, settings: ControllerTable, key: str, array: ArrayTable, name: str
+    spec: ControllerSpec,
+    settings: ControllerTable,
+    keys: tuple[str, str],
+    array: ArrayTable,
+    name: str,
 ) -> Iterator[str]:
     """Settings of the cache, which an array in the host has no use of.
 
     Args:
         spec: The controller.
         settings: Those for the array.
-        key: The array's, such as `array.0`.
+        keys: The controller's and the array's, such as `array.0`.
         array: Its table.
         name: Of the array.
     """
@@ -107,7 +111,7 @@ def without_cache(
                 " bypassing the cache"
             )
             own = array.mode is not None or getattr(array, setting) is not None
-            yield no_effect(f"{key if own else 'controller'}.{setting}", said)
+            yield no_effect(f"{keys[own]}.{setting}", said)
 
 
 def cache_faults(
@@ -134,11 +138,11 @@ def cache_faults(
 
 
 def controller_plan(
-    spec: ControllerSpec, settings: ControllerTable, to_host: int | None
+    name: str, spec: ControllerSpec, settings: ControllerTable, to_host: int
 ) -> ControllerPlan:
     """The controller's entry in the plan, with its backup and its link to the host."""
     plan = spec.to_plan()
-    plan["link"] = to_host
+    plan["name"], plan["link"] = name, to_host
     if (cache := plan.get("cache")) is not None:
         backup = backup_of(spec, settings)
         health = settings.battery_health if backup == "bbu" else 1
@@ -146,10 +150,10 @@ def controller_plan(
     return plan
 
 
-def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
-    """Settings that have no effect together with others."""
+def settings_warnings(key: str, spec: ControllerSpec, settings: ControllerTable) -> Iterator[str]:
+    """Settings that have no effect together with others, of the table at `key`."""
     if settings.battery_health != 1 and backup_of(spec, settings) != "bbu":
-        yield no_effect("controller.battery_health", f" on {spec.name}: its backup is no battery")
+        yield no_effect(f"{key}.battery_health", f" on {spec.name}: its backup is no battery")
     if settings.write == "write-back" and backup_of(spec, settings) == "none":
         text = (
             f"controller {spec.name}: write-back falls to write-through, since nothing keeps the"
@@ -165,4 +169,4 @@ def settings_warnings(spec: ControllerSpec, settings: ControllerTable) -> Iterat
             " beside write-back, read-ahead or cached I/O;"
             ' it needs write = "write-through", read_ahead = "none", io_cache = "direct"'
         )
-        yield no_effect("controller.fast_path", said)
+        yield no_effect(f"{key}.fast_path", said)

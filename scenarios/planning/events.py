@@ -65,9 +65,12 @@ def plan_actions(planned: Event, arrays: Sequence[ArrayPlan]) -> list[EventPlan]
     if what == "power-fail":
         return [{"at_ns": 0, "action": "power_fail", "off_ns": planned.lasts}]
     if what == "battery-learn":
+        cached = {array["controller"] for array in arrays if array.get("cache") is not None}
+        ready: list[tuple[int, bool]] = [(0, False), (planned.lasts, True)]
         return [
-            {"at_ns": 0, "action": "backup_ready", "controller": 0, "ready": False},
-            {"at_ns": planned.lasts, "action": "backup_ready", "controller": 0, "ready": True},
+            {"at_ns": at, "action": "backup_ready", "controller": controller, "ready": then}
+            for at, then in ready
+            for controller in sorted(at for at in cached if at is not None)
         ]
     drive = drives_of(arrays[planned.array])[planned.drive]
     if what == "slow-drive":
@@ -188,7 +191,7 @@ def _event(key: str, event: EventTable, table: ScenarioTable, parts: Parts) -> E
             parts.warnings.append(Coded(text, Code.NO_EFFECT, key))
     if event.action == "battery-learn":
         cache = any(plan.get("cache") is not None for plan in parts.arrays)
-        if table.controller is None or not cache:
+        if not table.controller or not cache:
             parts.faults.add(f"{key}.action", event.action, "a controller whose cache is used")
             return None
         policies = (plan.get("cache") for plan in parts.arrays)

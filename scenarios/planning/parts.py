@@ -11,7 +11,7 @@ from raidlab.devices.catalogue import Device, find
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.hdd_geometry import SECTOR
 from raidlab.devices.host import HostSpec
-from raidlab.devices.instances import INSTANCES
+from raidlab.devices.instances import instances
 from raidlab.devices.plan_types import ArrayPlan, DeviceParams
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.units import format_size
@@ -57,6 +57,8 @@ class Parts:
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[DeviceParams] = field(default_factory=list)
     """The plan's `devices`."""
+    controller: int | None = None
+    """Which of the plan's controllers the array that is being laid out is behind."""
     drives: list[Attached] = field(default_factory=list)
     model_of_drive: list[int] = field(default_factory=list)
     options_of_drive: list[DriveOptions] = field(default_factory=list)
@@ -137,7 +139,7 @@ class Parts:
     def attach(self, chosen: list[tuple[Attached, DriveOptions]]) -> list[int]:
         """Adds drives to the system; gives their indices."""
         for drive, options in chosen:
-            self.drives.append(drive)
+            self.drives.append(replace(drive, controller=self.controller))
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
@@ -341,7 +343,8 @@ class Parts:
 
     def _model(self, spec: DriveSpec, options: DriveOptions) -> int:
         plan = spec.to_plan(spec.beside(self.clock, options))
-        ceiling = INSTANCES.get(self.scenario.host.instance or "")
+        instance = self.scenario.host.instance
+        ceiling = None if instance is None else instances().get(instance)
         if ceiling is not None and plan["kind"] == "volume":
             plan["limits"] = [*plan["limits"], *ceiling.limits(self._volumes())]
         if plan not in self.models:

@@ -11,25 +11,29 @@ from pathlib import Path
 from typing import cast
 
 from raidlab.devices.catalogue import Device
-from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.plan_types import (
     Arrival,
-    BlockLayerParams,
     DrivePlan,
     HotSpotPlan,
     PageCacheParams,
     Plan,
     WorkloadPlan,
 )
-from raidlab.devices.schema import check, read_toml
+from raidlab.devices.schema import read_toml
 from raidlab.devices.units import format_size
 from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Builder
-from raidlab.scenarios.planning.caching import cache_faults, controller_plan, settings_warnings
+from raidlab.scenarios.planning.caching import cache_faults, controller_plan
+from raidlab.scenarios.planning.controllers import (
+    Behind,
+    check_scenario,
+    controller_of,
+    find_controllers,
+)
 from raidlab.scenarios.planning.durability import add_file_systems, durable_writes
 from raidlab.scenarios.planning.equal_arrays import expanded_arrays
 from raidlab.scenarios.planning.events import plan_events
@@ -54,7 +58,6 @@ from raidlab.scenarios.planning.ssd_cache import check_time_lapse, follows_data
 from raidlab.scenarios.planning.topology import Topology, connect
 from raidlab.scenarios.planning.traces import run_times, traced_load
 from raidlab.scenarios.spec.arrivals import arrival_plan
-from raidlab.scenarios.spec.caching import settled
 from raidlab.scenarios.spec.loads import HOT_SHARE
 from raidlab.scenarios.spec.python_form import in_form_of_a_file
 from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
@@ -245,7 +248,7 @@ def build_scenario(
     """
     tree, path = (in_form_of_a_file(tree), None) if path is None else (tree, Path(path))
     monitored, faults = expanded_arrays(tree, path)
-    table = check(ScenarioTable, monitored.tree, faults)
+    table = check_scenario(monitored.tree, faults)
     if table is None:
         raise SpecError(faults.found)
     faults.extend(not_yet(table))
@@ -253,8 +256,8 @@ def build_scenario(
     parts.sections, parts.outside = sections, outside or not table.workload
     host = parts.find("host.model", table.host.model, HostSpec)
     parts.take_host(host)
-    controller = _controller(table, parts)
-    _add_arrays(table, parts, controller)
+    controllers = find_controllers(table, parts)
+    _add_arrays(table, parts, controllers)
     workloads = _workloads(table, parts, host)
     parts.warnings += [*check_sharing(table, faults), *without_threads(table), *monitored.warnings]
     parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
@@ -262,14 +265,17 @@ def build_scenario(
     check_time_lapse(table, faults)
     events = plan_events(table, parts)
     topology = None
-    if host is not None and (controller is not None or table.controller is None):
-        topology = connect(host, controller, parts.drives, faults, table.link)
+    found = [(each.name, each.spec) for each in controllers if each.spec is not None]
+    if host is not None and len(found) == len(controllers):
+        topology = connect(host, found, parts.drives, faults, table.link)
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
     plan = _plan(table, parts, host, topology)
-    if controller is not None and table.controller is not None:
-        plan["controllers"] = [controller_plan(controller, table.controller, topology.to_host)]
+    plan["controllers"] = [
+        controller_plan(name, spec, each.settings, to_host)
+        for (name, spec), each, to_host in zip(found, controllers, topology.to_host, strict=True)
+    ]
     plan["workloads"] = [plan for _, plans in workloads for plan in plans]
     plan["events"] = events
     run_times(table, parts.trace_lengths_ns).put(plan)
@@ -302,36 +308,17 @@ def build_scenario(
     )
 
 
-def _add_arrays(table: ScenarioTable, parts: Builder, controller: ControllerSpec | None) -> None:
-    """Lays out the arrays, each with its own settings of the controller's cache."""
-    behind = table.controller is not None
+def _add_arrays(table: ScenarioTable, parts: Builder, controllers: list[Behind]) -> None:
+    """Lays out the arrays, each with its own settings of its controller's cache."""
     for at, array in enumerate(table.array):
-        parts.faults.extend(cache_faults(f"array.{at}", array, controller, behind=behind))
-        own = settled(table.controller, array) if table.controller else None
-        parts.add_array(at, (controller, own))
-
-
-def _controller(table: ScenarioTable, parts: Parts) -> ControllerSpec | None:
-    settings = table.controller
-    if settings is None:
-        return None
-    spec = parts.find("controller.model", settings.model, ControllerSpec)
-    if spec is None:
-        return None
-    parts.warnings += settings_warnings(spec, settled(settings))
-    parts.faults.extend(cache_faults("controller", settings, spec, behind=True))
-    if settings.fast_path and "fast_path" not in spec.features:
-        parts.faults.add("controller.fast_path", True, f"false: {spec.name} has no FastPath")
-    backups = ("none",) if spec.cache is None else spec.cache.backup
-    if settings.backup is not None and settings.backup not in backups:
-        allowed = f"what {spec.name} has: {', '.join(backups)}"
-        parts.faults.add("controller.backup", settings.backup, allowed, backups)
-    return spec
+        behind = controller_of(at, table, controllers, parts.faults)
+        spec = None if behind is None else behind.spec
+        parts.faults.extend(cache_faults(f"array.{at}", array, spec, behind=behind is not None))
+        parts.add_array(at, behind)
 
 
 def _plan(table: ScenarioTable, parts: Parts, host: HostSpec, topology: Topology) -> Plan:
     """Everything of the plan but its times, controllers, loads and events."""
-    block_layer = BlockLayer() if table.controller is not None else host.block_layer
     return {
         "seed": table.run.seed,
         "warm_up_ns": 0,
@@ -344,14 +331,14 @@ def _plan(table: ScenarioTable, parts: Parts, host: HostSpec, topology: Topology
         "links": topology.links,
         "controllers": [],
         "devices": parts.models,
-        "drives": _drives(parts, topology, block_layer.to_plan()),
+        "drives": _drives(parts, topology, host.block_layer),
         "arrays": parts.arrays,
         "workloads": [],
         "data": follows_data(table),
     }
 
 
-def _drives(parts: Parts, topology: Topology, block_layer: BlockLayerParams) -> list[DrivePlan]:
+def _drives(parts: Parts, topology: Topology, of_host: BlockLayer) -> list[DrivePlan]:
     """The plan's drives."""
     plans: list[DrivePlan] = []
     for drive, model, path in zip(parts.drives, parts.model_of_drive, topology.paths, strict=True):
@@ -359,7 +346,7 @@ def _drives(parts: Parts, topology: Topology, block_layer: BlockLayerParams) -> 
             "name": drive.name,
             "device": model,
             "queue_depth": drive.queue_depth,
-            "block_layer": {**block_layer},
+            "block_layer": (of_host if drive.controller is None else BlockLayer()).to_plan(),
             "path": path,
         }
         if drive.spec.pause:

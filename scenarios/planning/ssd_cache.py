@@ -10,6 +10,7 @@ from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.devices.plan_types import TierPlan
 from raidlab.devices.schema import DriveOptions
 from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
+from raidlab.scenarios.planning.controllers import Behind
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.spec.schema import (
@@ -54,13 +55,14 @@ def add_tier(
     key: str,
     name: str,
     table: ArrayTable,
-    controller: tuple[ControllerSpec | None, ControllerTable | None],
+    behind: Behind | None,
 ) -> TierPlan | None:
     """Adds the SSDs of an array's tier; gives the tier's entry in the array's plan.
 
     None, and faults, if there can be no such tier.
     """
-    tier, (spec, settings) = table.cache_tier, controller
+    tier = table.cache_tier
+    spec, settings = (None, None) if behind is None else (behind.spec, behind.settings)
     if tier is None:
         return None
     key = f"{key}.cache_tier"
@@ -100,7 +102,7 @@ def add_tier(
     )
     members = parts.attach(parts.with_history(key, array, capacities, chosen))
     return {
-        "array": add_ssds(parts, array, members, controller=0),
+        "array": add_ssds(parts, array, members, controller=parts.controller),
         "write_back": tier.write == "write-back",
         "warm": tier.state == "warm",
         "promote_after": spec.tier.promote_after,
@@ -115,10 +117,10 @@ def tier_or_stand_in(
     key: str,
     name: str,
     table: ArrayTable,
-    controller: tuple[ControllerSpec | None, ControllerTable | None],
+    behind: Behind | None,
 ) -> TierPlan:
     """The tier of an array's plan; one that stands in where faults say why there can be none."""
-    tier = add_tier(parts, key, name, table, controller)
+    tier = add_tier(parts, key, name, table, behind)
     if tier is None:
         tier = _stand_in(parts, name, table)
     parts.tiers[tier_name(name)] = tier["array"]
@@ -138,7 +140,7 @@ def _stand_in(parts: Parts, name: str, table: ArrayTable) -> TierPlan:
             "level": tier.level,
             "stripe_unit_bytes": 0,
             "drives": list(range(sum(entry.count for entry in tier.drives))),
-            "controller": 0,
+            "controller": parts.controller or 0,
             "software": False,
         }
     )

@@ -39,6 +39,8 @@ class Attached:
     """The scenario's link that it hangs on; the host's or the controller's own ports if empty."""
     ncq: bool = True
     """False if it gets one command at a time, as ports in IDE mode give them."""
+    controller: int | None = None
+    """Which of the plan's controllers it is behind; none on the host itself."""
 
     @property
     def queue_depth(self) -> int:
@@ -52,8 +54,8 @@ class Topology:
 
     links: list[LinkParams] = field(default_factory=list)
     paths: list[list[int]] = field(default_factory=list)
-    to_host: int | None = None
-    """The controller's link to the host."""
+    to_host: list[int] = field(default_factory=list)
+    """Each controller's link to the host."""
 
     def add(self, link: LinkParams) -> int:
         """Adds a link; gives its index."""
@@ -63,7 +65,7 @@ class Topology:
 
 def connect(
     host: HostSpec,
-    controller: ControllerSpec | None,
+    controllers: Sequence[tuple[str, ControllerSpec]],
     drives: Sequence[Attached],
     faults: Faults,
     links: Sequence[LinkTable] = (),
@@ -73,49 +75,77 @@ def connect(
     A drive's own link runs at the highest rate that it and its port have in common; a drive may
     have none, and then its data cross the controller's link to the host alone. Where drives
     outnumber ports they hang on an expander, which shares all ports as one wide port. The
-    controller's link to the host is shared by all.
+    controller's link to the host is shared by all behind it.
+
+    Args:
+        host: Its ports and slots.
+        controllers: Each with the name that reports have for it.
+        drives: All, each with its place.
+        faults: Takes what does not fit.
+        links: The scenario's tree, on which drives hang that are behind no controller.
     """
-    topology = Topology()
+    topology = Topology(paths=[[] for _ in drives])
     if any(link_faults(tuple(links))):
         # They are reported, and no way along them need end.
         links = ()
-    if controller is None:
-        tree = build_tree(links, host, _behind(links, drives), faults, topology.links)
-        for drive in drives:
+    at_host = [(at, drive) for at, drive in enumerate(drives) if drive.controller is None]
+    if at_host:
+        tree = build_tree(
+            links, host, _behind(links, [drive for _, drive in at_host]), faults, topology.links
+        )
+        for at, drive in at_host:
             path = _host_link(topology, host, drive, tree.port(drive.link), faults)
-            topology.paths.append([*path, *tree.path(drive.link)])
-        return _over_network(topology, host)
+            topology.paths[at] = [*path, *tree.path(drive.link)]
+    for index, controller in enumerate(controllers):
+        own = [(at, drive) for at, drive in enumerate(drives) if drive.controller == index]
+        paths = _behind_controller(topology, host, controller, [each for _, each in own], faults)
+        for (at, _), path in zip(own, paths, strict=True):
+            topology.paths[at] = path
+    return _over_network(topology, host)
+
+
+def _behind_controller(
+    topology: Topology,
+    host: HostSpec,
+    named: tuple[str, ControllerSpec],
+    drives: Sequence[Attached],
+    faults: Faults,
+) -> list[list[int]]:
+    """The path of each drive of a controller, over its own link and what all share."""
+    name, controller = named
     for drive in drives:
         if drive.link:
-            allowed = f"left out: {controller.name} stands before its drives"
+            allowed = f"left out: {name} stands before its drives"
             faults.add(f"{drive.key}.link", drive.link, allowed)
     _check_count(controller, drives, faults)
+    paths: list[list[int]] = []
     shared: list[int] = []
     port = Interface.parse(controller.port)
     nvme = [drive for drive in drives if controller.nvme and _is_pcie(drive)]
     others = len(drives) - len(nvme)
-    slot, switch = _nvme_ports(topology, controller, len(nvme), others)
+    slot, switch = _nvme_ports(topology, named, len(nvme), others)
     if others > controller.ports:
         others_alone = [drive for drive in drives if drive not in nvme]
-        shared.append(topology.add(_expander(controller, port, others_alone)))
+        shared.append(topology.add(_expander(named, port, others_alone)))
     to_host = negotiate(Interface.parse(controller.link), Interface.parse(host.slot))
-    link = plan_link(f"{controller.name} {to_host.title}", to_host)
+    link = plan_link(f"{name} {to_host.title}", to_host)
     link["read_command_ns"], link["write_command_ns"] = _message_times(link["bytes_per_s"])
-    topology.to_host = topology.add(link)
-    shared.append(topology.to_host)
+    up = topology.add(link)
+    topology.to_host.append(up)
+    shared.append(up)
     for drive in drives:
         own = drive.spec.link()
         if own is None:
             # It stands for the medium alone: data are at the controller in no time.
-            topology.paths.append([topology.to_host])
+            paths.append([up])
             continue
         if slot is not None and own.family == "pcie":
-            path = _own_link(topology, drive, own, slot, controller.name, faults)
-            topology.paths.append([*path, *switch, topology.to_host])
+            path = _own_link(topology, drive, own, slot, name, faults)
+            paths.append([*path, *switch, up])
             continue
-        path = _own_link(topology, drive, own, port, controller.name, faults)
-        topology.paths.append(path + shared)
-    return _over_network(topology, host)
+        path = _own_link(topology, drive, own, port, name, faults)
+        paths.append(path + shared)
+    return paths
 
 
 def _behind(links: Sequence[LinkTable], drives: Sequence[Attached]) -> dict[str, list[Interface]]:
@@ -156,9 +186,8 @@ def _over_network(topology: Topology, host: HostSpec) -> Topology:
     if host.network is not None:
         network = topology.add(host.network.to_link(host.name))
         topology.paths = [[*path, network] for path in topology.paths]
-        if topology.to_host is not None:
-            # What a controller's memory answers crosses the slower of both links alone.
-            topology.to_host = network
+        # What a controller's memory answers crosses the slower of both links alone.
+        topology.to_host = [network for _ in topology.to_host]
     return topology
 
 
@@ -168,7 +197,7 @@ def _is_pcie(drive: Attached) -> bool:
 
 
 def _nvme_ports(
-    topology: Topology, controller: ControllerSpec, nvme: int, others: int
+    topology: Topology, named: tuple[str, ControllerSpec], nvme: int, others: int
 ) -> tuple[Interface | None, list[int]]:
     """The link that each NVMe drive finds on a tri-mode controller, and what they share.
 
@@ -176,6 +205,7 @@ def _nvme_ports(
     drives, at most those of `nvme`. With less than one lane for each, a PCIe switch gives each its
     full link and shares the lanes.
     """
+    name, controller = named
     if controller.nvme is None or not nvme:
         return None, []
     widest = Interface.parse(controller.nvme)
@@ -185,7 +215,7 @@ def _nvme_ports(
         if nvme * lanes <= left:
             return widest.wide(lanes), []
     up = widest.wide(max(lanes for lanes in (16, 8, 4, 2, 1) if lanes <= left))
-    return widest, [topology.add(plan_link(f"{controller.name} switch, {up.title}", up))]
+    return widest, [topology.add(plan_link(f"{name} switch, {up.title}", up))]
 
 
 def _message_times(bytes_per_s: int) -> tuple[int, int]:
@@ -230,15 +260,16 @@ def _check_count(controller: ControllerSpec, drives: Sequence[Attached], faults:
 
 
 def _expander(
-    controller: ControllerSpec, port: Interface, drives: Sequence[Attached]
+    named: tuple[str, ControllerSpec], port: Interface, drives: Sequence[Attached]
 ) -> LinkParams:
+    label, controller = named
     rates = []
     for drive in drives:
         own = drive.spec.link()
         # Drives that cannot hang there are reported elsewhere.
         if own is not None and own.family in ("sata", port.family):
             rates.append(own)
-    name = f"{controller.name} expander, {controller.ports} ports {port.title}"
+    name = f"{label} expander, {controller.ports} ports {port.title}"
     link = plan_link(name, port, wide_port(port, controller.ports, rates))
     read, write = connection_ns(port)
     # A connection holds a lane in both directions, and one drive alone can use it meanwhile.

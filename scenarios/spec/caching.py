@@ -11,9 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Final, Literal, TypeVar
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
+from pydantic import Field
+
+from raidlab.devices.forms import also
 from raidlab.devices.schema import Table
+from raidlab.devices.units import Share
+from raidlab.devices.words import CONTROLLER_KEYS
 
 Mode = Literal["data-protection", "performance", "fast-path-optimum"]
 WriteMode = Literal["write-through", "write-back", "always-write-back"]
@@ -31,6 +36,25 @@ class CacheSettings(Table):
     io_cache: IoCache | None = None
     disk_cache: bool | None = None
     """The drives' own write caches on or off; None leaves each drive's own default."""
+
+
+class ControllerTable(CacheSettings):
+    """`[controller]` of all arrays, or one of several `[[controller]]`, which arrays name."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
+
+    name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
+    """For `controller` of arrays and for reports; that of its model in `[controller]`."""
+    model: str
+    fast_path: bool = False
+    backup: Literal["none", "bbu", "fbu"] | None = None
+    battery_health: Share = Field(default=1.0, gt=0)
+    """What is left of a battery's rated charge: it holds the cache for that share of the time."""
+
+
+Controllers = Annotated[
+    tuple[ControllerTable, ...], also({"$ref": "#/definitions/ControllerTable"})
+]
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 from raidlab.devices.c_states import C_STATES, CState, c_states
 from raidlab.devices.faults import Fault
 from raidlab.devices.forms import also, word
-from raidlab.devices.instances import INSTANCES
+from raidlab.devices.instances import instances
 from raidlab.devices.kernels import parse_version
 from raidlab.devices.schema import Table
 from raidlab.devices.units import Frequency
@@ -72,9 +72,13 @@ class HostTable(Table):
         """A clock that no CPU has, a version that no kernel has, sockets without effect."""
         if self.kernel is not None and parse_version(self.kernel) is None:
             yield Fault("kernel", self.kernel, 'a version of Linux such as "4.4" or "6.8.0-45"')
-        if self.instance is not None and self.instance not in INSTANCES:
-            allowed = "an instance whose ceilings are known, such as r5b.large or Standard_D8s_v5"
-            yield Fault("instance", self.instance, allowed, tuple(INSTANCES))
+        if self.instance is not None and self.instance not in instances():
+            allowed = (
+                "an instance of AWS or Azure whose ceilings are known, such as r5b.large or"
+                " Standard_D8s_v5; elsewhere the least of its ceiling and what was bought, as"
+                " `iops` and `throughput` of the drives"
+            )
+            yield Fault("instance", self.instance, allowed, tuple(instances()))
         if self.clock is not None and not 1e6 <= self.clock <= 1e12:
             yield Fault("clock", f"{self.clock:g} Hz", "1 MHz to 1 THz")
         yield from self._idle_faults()

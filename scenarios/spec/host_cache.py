@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -75,6 +75,19 @@ class CacheDrives(Table):
 
 class HostCacheTable(Table):
     """`host_cache` of an array."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "cachemode": "mode",
+        "blocksize": "block",
+        "chunksize": "block",
+        "bucketsize": "block",
+        "highwatermark": 'dirty, such as "50 %"',
+        "writebackpercent": 'dirty, such as "10 %"',
+        "policy": "promote_after",
+        "device": "drives",
+        "ssd": "drives",
+        "ssds": "drives",
+    }
 
     kind: Annotated[CacheKind, BeforeValidator(_kind), also(word(*_WORDS))]
     drives: tuple[CacheDrives, ...] = Field(min_length=1)

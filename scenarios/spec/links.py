@@ -30,11 +30,14 @@ _DMI: Final[Mapping[str, str]] = {
     "dmi": "pcie-3.0-x4",
     "dmi-2.0": "pcie-2.0-x4",
     "dmi-3.0": "pcie-3.0-x4",
+    "dmi-3.0-x4": "pcie-3.0-x4",
     "dmi-3.0-x8": "pcie-3.0-x8",
     "dmi-4.0-x4": "pcie-4.0-x4",
     "dmi-4.0-x8": "pcie-4.0-x8",
 }
 """Links of chipsets: PCIe under another name (Intel's data sheets of chipset families)."""
+_GENERATION: Final = re.compile(r"-(?:gen-?)?(\d)(?![\w.])")
+"""A generation without its dot: `PCIe Gen3 x8`, `DMI 3`."""
 _MAX_PAYLOAD: Final = re.compile(r"(?:.*?MaxPayload\s+)?(\d+)(?:\s*(?:bytes|B)\b.*)?", re.S)
 _ALLOWED: Final = (
     "an interface such as pcie-3.0-x8, sas-12g-x4 or dmi-3.0, or lspci's words:"
@@ -54,8 +57,9 @@ def _interface(value: Any) -> Any:
             speeds = ", ".join(f"{speed}GT/s" for speed in _SPEEDS)
             raise PydanticCustomError("interface", "{allowed}", {"allowed": f"a speed of {speeds}"})
         text = f"pcie-{generation}-x{said[2]}"
+    text = _GENERATION.sub(r"-\1.0", re.sub(r"[\s-]+", "-", text.lower()))
     try:
-        return Interface.parse(_DMI.get(text.lower(), text.lower())).name
+        return Interface.parse(_DMI.get(text, text)).name
     except ValueError as error:
         allowed = str(error) if re.match(r"(pcie|sas|sata)-", text) or said else _ALLOWED
         raise PydanticCustomError("interface", "{allowed}", {"allowed": allowed}) from None

@@ -28,14 +28,14 @@ from raidlab.devices.units import (
 )
 from raidlab.devices.words import (
     ARRAY_KEYS,
-    CONTROLLER_KEYS,
     DRIVE_KEYS,
     LOAD_KEYS,
     SCENARIO_KEYS,
 )
 from raidlab.scenarios.spec.areas import Area
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
-from raidlab.scenarios.spec.caching import CacheSettings
+from raidlab.scenarios.spec.caching import CacheSettings, Controllers
+from raidlab.scenarios.spec.caching import ControllerTable as ControllerTable
 from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable
@@ -58,18 +58,6 @@ from raidlab.scenarios.spec.run import RunTable as RunTable
 
 SECTOR = 512
 """Bytes of a sector: the least that direct I/O moves."""
-
-
-class ControllerTable(CacheSettings):
-    """`[controller]`."""
-
-    elsewhere: ClassVar[Mapping[str, str]] = CONTROLLER_KEYS
-
-    model: str
-    fast_path: bool = False
-    backup: Literal["none", "bbu", "fbu"] | None = None
-    battery_health: Share = Field(default=1.0, gt=0)
-    """What is left of a battery's rated charge: it holds the cache for that share of the time."""
 
 
 class DrivesTable(Table):
@@ -141,6 +129,8 @@ class ArrayTable(CacheSettings):
     name: str = Field(default="", pattern=r"^[A-Za-z0-9_.+-]*$")
     count: int = Field(default=1, ge=1, le=256)
     """Equal arrays, each with the loads that this one has; see `planning/equal_arrays.py`."""
+    controller: str | None = None
+    """Which of several `[[controller]]` it is behind; on the host itself if left out."""
     level: ArrayLevel = "jbod"
     drives: tuple[DrivesTable, ...] = Field(min_length=1)
     stripe_unit: Size = 64 * 1024
@@ -567,7 +557,8 @@ class ScenarioTable(Table):
 
     title: str = Field(default="", max_length=300)
     host: HostTable = HostTable()
-    controller: ControllerTable | None = None
+    controller: Controllers = Field(default=(), max_length=64)
+    """One as a table, which serves all arrays, or several, each with the arrays that name it."""
     link: tuple[LinkTable, ...] = Field(default=(), max_length=256)
     """The tree of what lies between drives and the host."""
     array: tuple[ArrayTable, ...] = Field(min_length=1, max_length=256)
@@ -579,6 +570,11 @@ class ScenarioTable(Table):
     def faults(self) -> Iterator[Fault]:
         """Links that are no tree."""
         yield from link_faults(self.link)
+
+    def controllers(self) -> Iterator[tuple[str, ControllerTable]]:
+        """Every controller with the key of its table."""
+        for at, table in enumerate(self.controller):
+            yield ("controller" if len(self.controller) == 1 else f"controller.{at}"), table
 
     def array_name(self, at: int) -> str:
         """Name of an array, given or by position."""

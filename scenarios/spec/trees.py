@@ -16,7 +16,7 @@ class CacheDrives(TypedDict):
 
 class ControllerTree(TypedDict):
     """
-    `[controller]`.
+    `[controller]` of all arrays, or one of several `[[controller]]`, which arrays name.
     """
 
     mode: NotRequired[Literal["data-protection", "performance", "fast-path-optimum"]]
@@ -24,6 +24,7 @@ class ControllerTree(TypedDict):
     read_ahead: NotRequired[Literal["none", "adaptive", "always"]]
     io_cache: NotRequired[Literal["direct", "cached"]]
     disk_cache: NotRequired[bool]
+    name: NotRequired[str]
     model: str
     fast_path: NotRequired[bool]
     backup: NotRequired[Literal["none", "bbu", "fbu"]]
@@ -310,6 +311,7 @@ class ArrayTree(TypedDict):
     disk_cache: NotRequired[bool]
     name: NotRequired[str]
     count: NotRequired[int]
+    controller: NotRequired[str]
     level: NotRequired[
         Literal[
             "independent",
@@ -358,7 +360,7 @@ class ScenarioTree(TypedDict):
 
     title: NotRequired[str]
     host: NotRequired[HostTree]
-    controller: NotRequired[ControllerTree]
+    controller: NotRequired[ControllerTree | list[ControllerTree]]
     link: NotRequired[list[LinkTree]]
     array: list[ArrayTree]
     workload: NotRequired[list[WorkloadTree]]

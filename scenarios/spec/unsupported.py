@@ -24,18 +24,18 @@ NOT_YET = "not modelled yet"
 
 def not_yet(scenario: ScenarioTable) -> Iterator[Fault]:
     """Faults for everything that the scenario asks of models that do not exist yet."""
-    if scenario.controller is not None:
-        yield from _controller(scenario.controller)
+    for key, controller in scenario.controllers():
+        yield from _controller(key, controller)
     for at, workload in enumerate(scenario.workload):
         yield from _workload(f"workload.{at}", workload)
 
 
-def _controller(table: ControllerTable) -> Iterator[Fault]:
+def _controller(at: str, table: ControllerTable) -> Iterator[Fault]:
     for key, modelled in MODELLED_SETTINGS.items():
         value = getattr(table, key)
         if value is not None and value not in modelled:
             allowed = f"{NOT_YET}; modelled is {', '.join(str(each).lower() for each in modelled)}"
-            yield Fault(f"controller.{key}", value, allowed)
+            yield Fault(f"{at}.{key}", value, allowed)
 
 
 def _workload(key: str, table: WorkloadTable) -> Iterator[Fault]:

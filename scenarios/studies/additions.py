@@ -12,6 +12,7 @@ from typing import Final
 
 from raidlab.devices.levels import facts
 from raidlab.devices.plan_types import Plan
+from raidlab.scenarios.planning.controllers import controller_tables
 from raidlab.scenarios.planning.scenario import Scenario
 from raidlab.scenarios.spec.trees import ScenarioTree
 from raidlab.scenarios.studies.suspects import edited_plan, edited_tree
@@ -42,7 +43,7 @@ def additions(scenario: Scenario) -> Iterator[Addition]:
 
 
 def _of_controller(scenario: Scenario) -> Iterator[Addition]:
-    if not scenario.written.get("controller"):
+    if not scenario.base["controllers"]:
         return
     caches = [cache for array in scenario.base["arrays"] if (cache := array.get("cache"))]
     loads = scenario.base["workloads"]
@@ -50,7 +51,8 @@ def _of_controller(scenario: Scenario) -> Iterator[Addition]:
     if writes and any(cache["write"] != "write_through" for cache in caches):
 
         def through(tree: ScenarioTree) -> None:
-            tree["controller"]["write"] = "write-through"
+            for each in controller_tables(tree):
+                each["write"] = "write-through"
 
         yield Addition(
             "write-through", "the controller's cache is passed through",
@@ -61,7 +63,8 @@ def _of_controller(scenario: Scenario) -> Iterator[Addition]:
     if streams and any(cache["read_ahead"] != "none" for cache in caches):
 
         def none(tree: ScenarioTree) -> None:
-            tree["controller"]["read_ahead"] = "none"
+            for each in controller_tables(tree):
+                each["read_ahead"] = "none"
 
         yield Addition(
             "read-ahead", "the controller reads nothing ahead",

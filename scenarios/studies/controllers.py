@@ -26,7 +26,7 @@ from raidlab.scenarios.running.store import Store
 from raidlab.scenarios.spec.findings import Code, code_of
 from raidlab.scenarios.spec.loads import OUTSTANDING, PROFILES, Access, Profile
 from raidlab.scenarios.spec.schema import SECTOR
-from raidlab.scenarios.spec.trees import ScenarioTree, WorkloadTree
+from raidlab.scenarios.spec.trees import ControllerTree, ScenarioTree, WorkloadTree
 from raidlab.scenarios.studies.levels import SmallWrites, per_write, small_write_cases
 
 DRIVES: Mapping[str, Mapping[str, str]] = {
@@ -167,11 +167,11 @@ class _Case:
             },
         }
         if self.controller is not None:
-            tree["controller"] = {"model": self.controller.name}
+            made: ControllerTree = {"model": self.controller.name}
             if self.controller.cache is not None:
                 cache = _CACHE[access]
-                tree["controller"]["read_ahead"] = cache["read_ahead"]
-                tree["controller"]["write"] = cache["write"]
+                made["read_ahead"], made["write"] = cache["read_ahead"], cache["write"]
+            tree["controller"] = made
         return build_scenario(tree)
 
     def curve(self, result: Result) -> Curve:

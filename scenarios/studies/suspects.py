@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from raidlab.devices.levels import facts_of
 from raidlab.devices.plan_types import ArrayPlan, DeviceParams, DrivePlan, LimitParams, Plan
+from raidlab.scenarios.planning.controllers import controller_tables
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.spec.component_name import drive_name
@@ -175,8 +176,7 @@ def _stripe_units(scenario: Scenario, index: int, array: ArrayPlan) -> Iterator[
 
 
 def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
-    written = scenario.written.get("controller")
-    if not written or not scenario.base["controllers"]:
+    if not scenario.base["controllers"]:
         return
     controller = scenario.base["controllers"][0]
     caches = [cache for array in scenario.base["arrays"] if (cache := array.get("cache"))]
@@ -188,7 +188,8 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
     ):
 
         def write_back(tree: ScenarioTree) -> None:
-            tree["controller"].update({"write": "write-back", "backup": "fbu"})
+            for each in controller_tables(tree):
+                each.update({"write": "write-back", "backup": "fbu"})
 
         yield Suspect(
             "write-through",
@@ -201,7 +202,8 @@ def _of_caches(scenario: Scenario) -> Iterator[Suspect]:
     if any(cache["read_ahead"] == "none" for cache in caches) and sequential:
 
         def read_ahead(tree: ScenarioTree) -> None:
-            tree["controller"]["read_ahead"] = "always"
+            for each in controller_tables(tree):
+                each["read_ahead"] = "always"
 
         yield Suspect(
             "read-ahead",

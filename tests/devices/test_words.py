@@ -121,7 +121,7 @@ def test_a_slip_is_corrected_and_the_number_of_another_model_is_none(written, me
 
 def test_a_table_that_stands_twice_says_how_several_are_written(tmp_path):
     file = tmp_path / "s.toml"
-    for name, said in (("controller", "one [controller]"), ("array", "written [[array]]")):
+    for name, said in (("host", "one [host]"), ("array", "written [[array]]")):
         file.write_text(f'[{name}]\nmodel = "a"\n\n[{name}]\nmodel = "b"\n')
         with pytest.raises(SpecError, match="line 4") as caught:
             read_toml(file)

@@ -137,7 +137,7 @@ class Bench:
         """
         options = drive.beside(host.clock, options or DriveOptions())
         faults = Faults()
-        connect(host, None, [Attached(drive, drive.name, "device")], faults)
+        connect(host, (), [Attached(drive, drive.name, "device")], faults)
         faults.raise_if_any()
         capacity = drive.capacity_bytes(options)
         return Bench(drive.to_plan(options), drive, host, capacity, mapped)
@@ -161,7 +161,7 @@ class Bench:
         most = ios if length["balance"] is None else length["balance"]["most_ios"]
         device, share = ssd_state.prepared(self.device, point, mapped, most)
         area = max(point.bs * point.numjobs, int(area * share) // point.bs * point.bs)
-        topology = connect(self.host, None, [Attached(self.drive, "drive", "device")], Faults())
+        topology = connect(self.host, (), [Attached(self.drive, "drive", "device")], Faults())
         return {
             "seed": effort.seed,
             "warm_up_ns": warm_up_ns(point, ios, [device]),

@@ -108,6 +108,7 @@ def test_reads_bring_nothing_into_dm_writecache() -> None:
         ({"kind": "bcache", "block": "5 KiB"}, {}, "a multiple of 4 KiB"),
         ({"kind": "bcache"}, {"file_system": "ext4"}, "left out beside host_cache"),
         ({"kind": "flashcache"}, {}, "bcache.*dm-cache.*dm-writecache"),
+        ({"kind": "dm-writecache", "high_watermark": 50}, {}, "is named dirty"),
         ({"kind": "bcache", "drives": [{"model": "generic-7200rpm"}]}, {}, "hard disks are no"),
         (
             {"kind": "lvmcache", "block": "64 KiB"},

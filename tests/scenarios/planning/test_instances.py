@@ -6,7 +6,7 @@ import pytest
 
 from raidlab import simulate
 from raidlab.devices.faults import SpecError
-from raidlab.devices.instances import INSTANCES
+from raidlab.devices.instances import Ceiling, instances
 from raidlab.scenarios.planning.scenario import build_scenario
 from raidlab.scenarios.spec.trees import ScenarioTree
 
@@ -47,6 +47,26 @@ def test_an_instance_that_is_not_known_names_the_nearest() -> None:
 
 
 def test_bursts_are_above_what_is_sustained() -> None:
-    for name, each in INSTANCES.items():
+    for name, each in instances().items():
         assert each.burst_rate in (0, max(each.burst_rate, each.rate)), name
         assert each.burst_throughput in (0, max(each.burst_throughput, each.throughput)), name
+
+
+@pytest.mark.parametrize(
+    ("instance", "expected"),
+    [
+        ("m5.large", Ceiling(3600, 81.25, 18750, 593.75)),
+        ("c6i.8xlarge", Ceiling(40000, 1250)),
+        ("t3.nano", Ceiling(250, 43 / 8, 11800, 2085 / 8)),
+        ("Standard_D8s_v3", Ceiling(12800, 192, 16000, 400)),
+        ("Standard_E96s_v5", Ceiling(80000, 2600, 0, 4000)),
+        ("Standard_L80s_v3", Ceiling(80000, 2160, 0, 3000)),
+    ],
+)
+def test_ceilings_are_those_of_the_providers_tables(instance: str, expected: Ceiling) -> None:
+    assert instances()[instance] == expected
+
+
+def test_another_providers_instance_says_what_to_write_instead() -> None:
+    with pytest.raises(SpecError, match=r"host.instance = .*n2-standard-8.*`iops`"):
+        build_scenario(scenario("n2-standard-8"))

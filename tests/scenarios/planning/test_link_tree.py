@@ -48,6 +48,9 @@ def test_four_drives_behind_an_x8_slot_read_as_fast_as_the_slot() -> None:
         ("LnkSta: Speed 16GT/s (ok), Width x8 (ok)", "PCIe 4.0 x8"),
         ("LnkCap: Port #0, Speed 2.5GT/s, Width x1, ASPM L1", "PCIe 1.0 x1"),
         ("dmi-3.0", "PCIe 3.0 x4"),
+        ("DMI 3.0", "PCIe 3.0 x4"),
+        ("PCIe Gen4 x8", "PCIe 4.0 x8"),
+        ("PCIe 3 x4", "PCIe 3.0 x4"),
         ("pcie-5.0-x16", "PCIe 5.0 x16"),
     ],
 )

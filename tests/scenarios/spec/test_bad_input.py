@@ -97,7 +97,7 @@ def faults_of(scenario):
         ({"host": {"clock": "1 Hz"}}, "host.clock", "1 MHz to 1 THz"),
         ({"array": {"level": "raid0"}}, "array", "a list of tables: [[array]]"),
         ({"array__0__drives": 4}, "array.0.drives", "a list of tables"),
-        ({"controller": [{"model": "lsi2008"}]}, "controller", "a table: [controller]"),
+        ({"controller": "lsi2008"}, "controller", "a table: [controller]"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_named(drives, changes, key, said):

@@ -1,0 +1,123 @@
+"""The controllers of a scenario: what each is, what is set, and which arrays are behind it.
+
+One `[controller]` serves all arrays. Of several `[[controller]]` each serves the arrays that name
+it; the others hang on the host itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from raidlab.devices.controller import ControllerSpec
+from raidlab.devices.faults import Fault, Faults
+from raidlab.devices.schema import check
+from raidlab.scenarios.planning.caching import cache_faults, settings_warnings
+from raidlab.scenarios.planning.parts import Parts
+from raidlab.scenarios.spec.caching import settled
+from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, ScenarioTable
+from raidlab.scenarios.spec.trees import ControllerTree, ScenarioTree
+
+
+@dataclass(frozen=True)
+class Behind:
+    """A controller, as an array behind it finds it."""
+
+    at: int
+    """Which of the plan's."""
+    key: str
+    """Of its table in the file."""
+    spec: ControllerSpec | None
+    """None, and a fault, if there is no such model."""
+    settings: ControllerTable
+
+    @property
+    def name(self) -> str:
+        """What reports call it."""
+        of_model = self.key if self.spec is None else self.spec.name
+        return self.settings.name or (
+            of_model if self.key == "controller" else f"controller-{self.at}"
+        )
+
+    def serving(self, array: ArrayTable) -> Behind:
+        """With the array's own settings in the place of the controller's."""
+        return replace(self, settings=settled(self.settings, array))
+
+
+def controller_tables(tree: ScenarioTree) -> list[ControllerTree]:
+    """The tables of a scenario's controllers, to read or to change."""
+    written = tree.get("controller", [])
+    return written if isinstance(written, list) else [written]
+
+
+def check_scenario(tree: Mapping[str, object], faults: Faults) -> ScenarioTable | None:
+    """A scenario's tables; a lone `[controller]` is a list of one, but for its faults' keys."""
+    alone = tree.get("controller")
+    if alone is None or isinstance(alone, list | tuple):
+        return check(ScenarioTable, tree, faults)
+    if not isinstance(alone, Mapping):
+        rest = {key: value for key, value in tree.items() if key != "controller"}
+        table, faults.written = check(ScenarioTable, rest, faults), tree
+        allowed = "a table: [controller]; several are [[controller]]"
+        faults.add("controller", str(alone), allowed)
+        return table
+    table = check(ScenarioTable, {**tree, "controller": [alone]}, faults)
+    faults.written = tree
+    faults.found = [
+        replace(fault, key=fault.key.replace("controller.0", "controller", 1))
+        if fault.key.startswith("controller.0")
+        else fault
+        for fault in faults.found
+    ]
+    return table
+
+
+def find_controllers(table: ScenarioTable, parts: Parts) -> list[Behind]:
+    """Every controller, with faults and warnings of its settings."""
+    found: list[Behind] = []
+    for at, (key, settings) in enumerate(table.controllers()):
+        spec = parts.find(f"{key}.model", settings.model, ControllerSpec)
+        each = Behind(at, key, spec, settings)
+        if any(each.name == other.name for other in found):
+            parts.faults.add(f"{key}.name", each.name, "a name that no other controller has")
+        found.append(each)
+        if spec is not None:
+            parts.warnings += settings_warnings(key, spec, settled(settings))
+            parts.faults.extend(_settings_faults(key, settings, spec))
+    return found
+
+
+def _settings_faults(key: str, settings: ControllerTable, spec: ControllerSpec) -> Iterator[Fault]:
+    yield from cache_faults(key, settings, spec, behind=True)
+    if settings.fast_path and "fast_path" not in spec.features:
+        yield Fault(f"{key}.fast_path", True, f"false: {spec.name} has no FastPath")
+    backups = ("none",) if spec.cache is None else spec.cache.backup
+    if settings.backup is not None and settings.backup not in backups:
+        allowed = f"what {spec.name} has: {', '.join(backups)}"
+        yield Fault(f"{key}.backup", settings.backup, allowed, backups)
+
+
+def controller_of(
+    at: int, table: ScenarioTable, controllers: list[Behind], faults: Faults
+) -> Behind | None:
+    """What an array is behind; None on the host itself.
+
+    Args:
+        at: Which array.
+        table: The scenario.
+        controllers: All of it.
+        faults: Takes a name that no controller has, and arrays that name none of several.
+    """
+    array, names = table.array[at], [each.name for each in controllers]
+    if all(other.controller is None for other in table.array):
+        if len(controllers) > 1:
+            allowed = f"the name of a [[controller]]: {', '.join(names)}"
+            faults.add(f"array.{at}.controller", None, allowed, names)
+        return next((each.serving(array) for each in controllers), None)
+    for each in controllers:
+        if each.name == array.controller:
+            return each.serving(array)
+    if array.controller is not None:
+        allowed = f"the name of a [[controller]]: {', '.join(names)}" if names else "left out"
+        faults.add(f"array.{at}.controller", array.controller, allowed, names)
+    return None
