@@ -24,6 +24,7 @@ from raidlab.scenarios.spec.written import scenario_tree
 from raidlab.scenarios.studies import rebuild_samples as sampling
 from raidlab.scenarios.studies.rebuild_limit import Cause, Limit
 from raidlab.scenarios.studies.rebuild_samples import Degraded, Lengths, Sample
+from raidlab.scenarios.studies.users_queue import UsersQueue
 
 RATES = (0.1, 0.2, 0.3, 0.5, 0.8, 0.9, 0.95, 1.0)
 """Rebuild rates that are drawn if none are asked for."""
@@ -309,9 +310,13 @@ class _Study:
 
     def before(self) -> _Before:
         """Measures the load with all drives."""
-        scenario = sampling.before_scenario(self.tree, self.path, self.lengths)
-        (result,) = self._run([scenario], self.seed)
-        rows = result.results
+        for steps in range(sampling.MOST_STEPS + 1):
+            scenario = sampling.before_scenario(self.tree, self.path, self.lengths, steps)
+            (result,) = self._run([scenario], self.seed)
+            rows = result.results
+            queue = UsersQueue.of(rows)
+            if (queue.overloaded and steps) or not queue.is_short(result.recorded[0].seconds):
+                break
         self.warnings = [text for text in result.warnings if code_of(text) in _OF_LOAD]
         overloaded = any(row.get("overloaded") for row in rows)
         p99s = [row["latency_us"]["p99"] for row in rows if row["latency_us"] and not overloaded]
@@ -367,7 +372,7 @@ class _Study:
     def _rebuild(self, rate: float, taken: Sequence[Sample], used: int) -> Rebuild:
         hours = sampling.hours(taken, used)
         begun = self.load is not None and self.load.overloaded
-        overloaded = begun or any(each.overloaded for each in taken)
+        overloaded = begun or any(each.queue.overloaded for each in taken)
         served = () if overloaded else taken
         return Rebuild(
             rate=rate,
@@ -426,23 +431,31 @@ class _Study:
     def _sample(self, part: _Part, lengths: Lengths, into: Mapping[float, list[Sample]]) -> None:
         """Measures places in what is rebuilt, as many as each rate needs."""
         begin = part.begin
+        stretch = (1.0 - begin) * part.size / sampling.STRETCHES
+        steps = dict.fromkeys(self.rates, 0)
         for at, place in sampling.places(self.seed, begin):
             left = [
                 rate for rate in self.rates if not sampling.is_enough(into[rate], lengths.places)
             ]
             found: dict[float, Sample] = {}
-            for factor in _LONGER:
-                longer = replace(lengths, during=factor * lengths.during)
-                left = [rate for rate in left if rate not in found or not found[rate].rate]
+            while left:
+                tried = {rate: lengths.longer(steps[rate]) for rate in left}
                 scenarios = [
                     sampling.sampled_scenario(
-                        part.tree, self.path, part.degraded, rate, place, longer
+                        part.tree, self.path, part.degraded, rate, place, tried[rate]
                     )
                     for rate in left
                 ]
-                results = self._run(scenarios, self.seed + at) if scenarios else []
+                results = self._run(scenarios, self.seed + at)
                 for rate, scenario, result in zip(left, scenarios, results, strict=True):
                     found[rate] = sampling.sample_of(result, scenario, place, part.size, self.pace)
+                left = [
+                    rate
+                    for rate in left
+                    if found[rate].wants_longer(tried[rate], steps[rate], stretch)
+                ]
+                for rate in left:
+                    steps[rate] += 1
             for rate, sample in found.items():
                 into[rate].append(replace(sample, place=(place - begin) / (1.0 - begin)))
 
@@ -491,8 +504,6 @@ def _usual(taken: Sequence[Sample]) -> Limit | None:
 
 _OF_LOAD = (Code.OVERLOAD, Code.CACHE_FILLING, Code.UNWRITTEN_FLASH)
 """Warnings of the load with all drives that hold of its rebuilds."""
-_LONGER = (1, 4, 16)
-"""Times as long as usual that a place is measured, the next where nothing was rebuilt meanwhile."""
 _SEEDS = 3
 """Runs of a rebuild that is simulated whole."""
 

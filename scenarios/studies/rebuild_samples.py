@@ -33,7 +33,12 @@ from raidlab.scenarios.spec.run_result import PeriodResult
 from raidlab.scenarios.spec.trees import EventTree, ScenarioTree
 from raidlab.scenarios.spec.written import kept_run
 from raidlab.scenarios.studies.rebuild_limit import AT_PACE, Limit, limit_of
+from raidlab.scenarios.studies.users_queue import UsersQueue
 
+MOST_STEPS: Final = 2
+"""Steps by which a sample becomes longer at most."""
+_LONGER: Final = 4
+"""Times as long as before that a step makes it."""
 PACE: Final = "background_bytes_per_s"
 """The key of the plan's array for md's limit of a rebuild."""
 STRETCHES = 12
@@ -60,6 +65,15 @@ class Lengths:
     """Bytes a second that no rebuild of such drives exceeds: a sample stays in its stretch."""
     places: int
     """Places that are measured at least."""
+    part: float = 1.0
+    """Of the usual seconds, those for which a stretch has room at the fastest."""
+
+    def longer(self, steps: int) -> Lengths:
+        """By this many steps longer, but for what comes before the drive fails."""
+        times = _LONGER**steps
+        return replace(
+            self, settles=times * self.settles, during=times * self.during, part=times * self.part
+        )
 
 
 ARMS = Lengths(2.0, 10.0, 4.0, 20.0, 300e6, 4)
@@ -84,7 +98,7 @@ def lengths_for(
         during = min(max(_IOS / iops, _SHORTEST_S), during)
     stretch_s = bytes_used / lengths.fastest / STRETCHES
     part = min(1.0, stretch_s / (lengths.settles + during))
-    return replace(lengths, settles=part * lengths.settles, during=part * during)
+    return replace(lengths, settles=part * lengths.settles, during=part * during, part=part)
 
 
 def is_sampled(lengths: Lengths, bytes_used: int) -> bool:
@@ -108,9 +122,29 @@ class Sample:
     """Of the slowest load; so the next."""
     p99_9_us_during: float | None
     iops_during: float | None
-    limit: Limit | None = None
-    overloaded: bool = False
-    """More I/Os of an open load arrive than are served."""
+    limit: Limit | None
+    queue: UsersQueue
+    """Of the users meanwhile."""
+
+    def wants_longer(self, lengths: Lengths, steps: int, stretch: float) -> bool:
+        """Whether a place is measured once more, a step longer.
+
+        It is if nothing was rebuilt, if its users' queue still remembers how it began, or if the
+        sample is that much shorter than usual. An overload is looked at twice, lest a queue that
+        only fills be taken for one; no third time, as it would grow for as long as anybody looks.
+
+        Args:
+            lengths: Of this sample.
+            steps: By which it is longer than the first one.
+            stretch: Bytes of the drive that a sample may go through.
+        """
+        if steps == MOST_STEPS or not self.rate:
+            return steps < MOST_STEPS
+        if self.queue.overloaded and steps:
+            return False
+        if _LONGER * self.rate * (lengths.settles + lengths.during) > stretch:
+            return False
+        return self.queue.is_short(lengths.during) or _LONGER * lengths.part <= 1
 
 
 def order() -> list[int]:
@@ -142,11 +176,14 @@ def failing(scenario: Scenario) -> int:
     return next(at for at, array in arrays if drive in [*array["drives"], *array["spares"]])
 
 
-def before_scenario(tree: ScenarioTree, path: Path | None, lengths: Lengths) -> Scenario:
+def before_scenario(
+    tree: ScenarioTree, path: Path | None, lengths: Lengths, steps: int = 0
+) -> Scenario:
     """The scenario with all drives, as long as its users need for a p99."""
-    changed = _run(tree, lengths.warm_up, lengths.before)
+    times = _LONGER**steps
+    changed = _run(tree, lengths.warm_up, times * lengths.before)
     changed.pop("event", None)
-    changed["run"]["max_ios"] = 2 * _IOS
+    changed["run"]["max_ios"] = 2 * _IOS * times
     return _without_versions(build_scenario(changed, path))
 
 
@@ -302,7 +339,7 @@ def sample_of(
         max((latency["p99_9"] for latency in latencies), default=None),
         sum(row["iops"] for row in rows) if rows else None,
         limit_of(recorded, scenario, failing(scenario), is_paced=0 < pace <= rate / AT_PACE),
-        any(row.get("overloaded") for row in result.results),
+        UsersQueue.of(result.results),
     )
 
 
