@@ -257,8 +257,7 @@ def calibrate(
         {controller_out: result.controller_toml},
         {report: page_of(shown, "calibrate")},
     ]
-    paths = files_of.drawn()
-    files.append({path: partial(str, text) for path, text in zip(paths, drawn, strict=True)})
+    files.append({to: partial(str, text) for to, text in zip(files_of.drawn(), drawn, strict=True)})
     deliver(files, show)
     for warning in grouped_warnings(result):
         say(f"warning: {warning}")
