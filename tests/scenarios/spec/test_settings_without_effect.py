@@ -117,6 +117,7 @@ WORKLOAD: dict[str, list[Any]] = {
 ARRAY: dict[str, list[Any]] = {
     "count": [2],
     "name": ["other"],
+    "controller": ["other"],
     "level": ["raid0"],
     "drives": [[{"model": "null"}]],
     "stripe_unit": ["128 KiB"],
@@ -170,6 +171,7 @@ HOST: dict[str, list[Any]] = {
     "instance": ["r5b.large"],
 }
 CONTROLLER: dict[str, list[Any]] = {
+    "name": ["other"],
     "model": ["lsi2108"],
     "mode": ["performance", "fast-path-optimum"],
     "write": ["write-through", "always-write-back"],
