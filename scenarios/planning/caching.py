@@ -15,9 +15,9 @@ from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault
 from raidlab.devices.levels import ArrayLevel, facts
 from raidlab.devices.plan_types import ControllerPlan, PolicyPlan, WritePolicy
-from raidlab.scenarios.spec.caching import OWN_KEYS, CacheSettings, WriteMode
+from raidlab.scenarios.spec.caching import OWN_KEYS, CacheSettings, ControllerTable, WriteMode
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
-from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable
+from raidlab.scenarios.spec.schema import ArrayTable
 
 _HOLD_NS = {"none": 0, "bbu": 72 * 3600 * 10**9, "fbu": 2**59}
 """How long the cache outlives an outage: a charged battery for three days, flash for good."""

@@ -14,8 +14,8 @@ from raidlab.devices.faults import Fault, Faults
 from raidlab.devices.schema import check
 from raidlab.scenarios.planning.caching import cache_faults, settings_warnings
 from raidlab.scenarios.planning.parts import Parts
-from raidlab.scenarios.spec.caching import settled
-from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, ScenarioTable
+from raidlab.scenarios.spec.caching import ControllerTable, settled
+from raidlab.scenarios.spec.schema import ArrayTable, ScenarioTable
 from raidlab.scenarios.spec.trees import ControllerTree, ScenarioTree
 
 

@@ -28,9 +28,10 @@ from raidlab.scenarios.planning.preconditioning import (
 )
 from raidlab.scenarios.planning.topology import Attached
 from raidlab.scenarios.planning.trims import takes_trim
+from raidlab.scenarios.spec.caching import ControllerTable
 from raidlab.scenarios.spec.component_name import DriveName
 from raidlab.scenarios.spec.findings import Code, Coded, no_effect
-from raidlab.scenarios.spec.schema import ArrayTable, ControllerTable, DrivesTable, ScenarioTable
+from raidlab.scenarios.spec.schema import ArrayTable, DrivesTable, ScenarioTable
 
 SpecT = TypeVar("SpecT", bound=DeviceSpec)
 

@@ -13,9 +13,9 @@ from raidlab.scenarios.planning.arrays import usable_bytes, wrong_count
 from raidlab.scenarios.planning.controllers import Behind
 from raidlab.scenarios.planning.parts import Parts
 from raidlab.scenarios.planning.topology import Attached
+from raidlab.scenarios.spec.caching import ControllerTable
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
-    ControllerTable,
     DrivesTable,
     PreconditioningTable,
     ScenarioTable,

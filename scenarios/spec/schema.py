@@ -34,8 +34,7 @@ from raidlab.devices.words import (
 )
 from raidlab.scenarios.spec.areas import Area
 from raidlab.scenarios.spec.arrivals import MOST_RATE, Arrivals, Rates
-from raidlab.scenarios.spec.caching import CacheSettings, Controllers
-from raidlab.scenarios.spec.caching import ControllerTable as ControllerTable
+from raidlab.scenarios.spec.caching import CacheSettings, Controllers, ControllerTable
 from raidlab.scenarios.spec.copies import AnyCopyLayout
 from raidlab.scenarios.spec.declustered import DeclusteredTable
 from raidlab.scenarios.spec.durability import AnyFileSystem, Durable

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from raidlab.devices.faults import Fault
-from raidlab.scenarios.spec.schema import ControllerTable, ScenarioTable, WorkloadTable
+from raidlab.scenarios.spec.caching import ControllerTable
+from raidlab.scenarios.spec.schema import ScenarioTable, WorkloadTable
 
 MODELLED_SETTINGS: Mapping[str, tuple[str | bool, ...]] = {
     "write": ("write-through", "write-back", "always-write-back"),

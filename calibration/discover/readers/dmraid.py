@@ -34,8 +34,7 @@ def read(capture: Capture) -> Facts:
     for part in _SET.split(capture.text)[1:]:
         have = pairs_of(part.splitlines())
         sectors, stride = whole(have.find("size")), whole(have.find("stride"))
-        kind = (have.find("type") or "").lower()
-        level = _TYPES.get(kind) or raid_level(re.sub(r"_\w+$", "", kind))
+        level = _level((have.find("type") or "").lower())
         word = state(have.find("status"))
         facts.arrays.append(
             Array(
@@ -51,9 +50,15 @@ def read(capture: Capture) -> Facts:
         kind = match["type"].lower()
         if kind in ("group", "spare"):
             continue
-        level = _TYPES.get(kind) or raid_level(re.sub(r"_\w+$", "", kind))
-        array = sets.setdefault(match["set"], Array(name=match["set"], level=level, drives=[]))
+        array = sets.setdefault(
+            match["set"], Array(name=match["set"], level=_level(kind), drives=[])
+        )
         array.drives = [*(array.drives or []), match["device"]]
         array.members = len(array.drives)
     facts.arrays += sets.values()
     return facts
+
+
+def _level(kind: str) -> str | None:
+    """The level of a set's type, of which dmraid adds a layout behind `_`."""
+    return _TYPES.get(kind) or raid_level(re.sub(r"_\w+$", "", kind))

@@ -7,7 +7,6 @@ SCSI cuts a SATA drive's model at 16 characters, and of NVMe `Model` names the c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from raidlab.calibration.discover.captures import Capture, Pairs, pairs_of
 from raidlab.calibration.discover.facts import Drive, Facts
@@ -35,7 +34,8 @@ def read(capture: Capture) -> Facts:
     facts = Facts("hwinfo")
     for part in _HEAD.split(capture.text)[1:]:
         if _DISK.search(part):
-            facts.drives.extend(_drive(pairs_of(part.splitlines())))
+            drive = _drive(pairs_of(part.splitlines()))
+            facts.drives += [] if drive is None else [drive]
     if not _DISK.search(capture.text):
         facts.warn("no-disks", "hwinfo without disks: capture `hwinfo --disk`")
     return facts
@@ -48,15 +48,17 @@ def _text(have: Pairs, key: str) -> str | None:
     return (match[1] if match else text).strip() or None
 
 
-def _drive(have: Pairs) -> Iterator[Drive]:
+def _drive(have: Pairs) -> Drive | None:
     name = (have.find("Device File") or "").split(" ")[0].removeprefix("/dev/")
     if not name or _NO_DRIVE.match(name):
-        return
+        return None
     exact = re.search(r"\((\d+) bytes\)", have.find("Capacity") or "")
     sectors = re.match(r"(\d+) sectors a (\d+) bytes", have.find("Size") or "")
     drive = Drive(name=name, serial=_text(have, "Serial ID"))
-    if exact or sectors:
-        drive.bytes = int(exact[1]) if exact else int(sectors[1]) * int(sectors[2])  # type: ignore[index]
+    if exact:
+        drive.bytes = int(exact[1])
+    elif sectors:
+        drive.bytes = int(sectors[1]) * int(sectors[2])
     drive.sector = whole(sectors[2]) if sectors else None
     vendor, device = _text(have, "Vendor"), _text(have, "Device")
     _, model = vendor_and_model(_text(have, "Model"))
@@ -66,7 +68,7 @@ def _drive(have: Pairs) -> Iterator[Drive]:
         drive.volume_of_controller, drive.model = True, model
     else:
         _identify(drive, have, vendor, model)
-    yield drive
+    return drive
 
 
 def _identify(drive: Drive, have: Pairs, vendor: str | None, model: str | None) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
+from raidlab.scenarios.spec.caching import ControllerTable
 from raidlab.scenarios.spec.schema import (
     ArrayTable,
-    ControllerTable,
     DrivesTable,
     HostTable,
     RunTable,
