@@ -13,9 +13,7 @@ pytest.importorskip("marimo")
 pytest.importorskip("anywidget")
 pytest.importorskip("playwright")
 
-from tests.notebooks.test_browser import _UNNAMED as UNNAMED
-from tests.notebooks.test_browser import browser as browser
-from tests.notebooks.test_browser import lab as lab
+from tests.notebooks.conftest import UNNAMED
 from tests.notebooks.test_planner import IOSTAT, TODAY
 
 PATIENCE_MS = 60_000
