@@ -76,6 +76,15 @@ class Cap(TypedDict):
     poisson: bool
 
 
+class ClientPlan(TypedDict):
+    """
+    Where the data of a load cross a link of their own before they reach the target's.
+    """
+
+    link: int
+    target: int
+
+
 class Column(TypedDict):
     """
     A column by its name.
@@ -1394,6 +1403,7 @@ class WorkloadPlan(TypedDict):
     array: int
     arrival: Arrival
     block_bytes: int
+    client: NotRequired[ClientPlan | None]
     hot_spot: NotRequired[HotSpotPlan | None]
     limits: NotRequired[list[LimitParams]]
     name: str

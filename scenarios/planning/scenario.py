@@ -28,6 +28,7 @@ from raidlab.scenarios.fio.jobfile import Section
 from raidlab.scenarios.fio.resolve import Jobs
 from raidlab.scenarios.planning.builder import Builder
 from raidlab.scenarios.planning.caching import cache_faults, controller_plan
+from raidlab.scenarios.planning.clients import add_clients, check_clients
 from raidlab.scenarios.planning.controllers import (
     Behind,
     check_scenario,
@@ -263,11 +264,13 @@ def build_scenario(
     parts.warnings += unused_links(table.link, {drive.link for drive in parts.drives})
     fio = _fio_workloads(table, parts, None if path is None else path.parent, sections)
     check_time_lapse(table, faults)
+    check_clients(table, host, faults)
     events = plan_events(table, parts)
     topology = None
     found = [(each.name, each.spec) for each in controllers if each.spec is not None]
     if host is not None and len(found) == len(controllers):
         topology = connect(host, found, parts.drives, faults, table.link)
+        add_clients(table, host, topology, [(load.name, plans) for load, plans in workloads])
     faults.raise_if_any()
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")

@@ -11,7 +11,7 @@ from raidlab.scenarios.planning.ssd_cache import tier_name
 from raidlab.scenarios.results.number_text import figure, part_name
 from raidlab.scenarios.results.over_time import changes, spells
 from raidlab.scenarios.results.row import Row
-from raidlab.scenarios.spec.component_name import drive_name, limited_load
+from raidlab.scenarios.spec.component_name import drive_name, limited_load, linked_load
 from raidlab.scenarios.spec.findings import Limit
 from raidlab.scenarios.spec.run_result import Component
 
@@ -51,7 +51,7 @@ them aside."""
 def behind(components: Sequence[Component], target: str, workload: str) -> list[Component]:
     """What a load on the array `target` can meet.
 
-    That is all but drives and links of other arrays, and limits of other loads.
+    That is all but drives and links of other arrays, limits and links of other loads.
     """
     arrays = (target, tier_name(target))
 
@@ -67,6 +67,9 @@ def behind(components: Sequence[Component], target: str, workload: str) -> list[
     def can_meet(component: Component) -> bool:
         if component["kind"] == "limit":
             return is_own(component["name"])
+        client = linked_load(component["name"])
+        if client is not None:
+            return client == workload or _PART.sub("", workload) == client
         drive = drive_name(component["name"])
         return drive is None or drive.array in arrays
 

@@ -239,7 +239,7 @@ TraceFormat = Literal[
 ]  # fmt: skip
 _BESIDE_TRACE = {
     "name", "target", "threads", "limit", "burst", "weight", "priority", "compressible",
-    "goal", "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond",
+    "client_link", "goal", "trace", "trace_format", "trace_columns", "trace_volume", "trace_beyond",
     "trace_slower", "trace_timing",
 }  # fmt: skip
 """Keys of a workload that mean something beside a trace."""
@@ -297,6 +297,8 @@ class WorkloadTable(Durable, MonitoredKeys):
     """How they arrive: `poisson` (default), `constant`, or a table."""
     limit: Limits | None = None
     """A tenant's cap: `"5000 IO/s"`, `"200 MB/s"`, or a list of both."""
+    client_link: Rate | None = Field(default=None, ge=10**6)
+    """Rate of the load's own link to a target across the host's network."""
     burst: Duration | None = None
     """The limit's tokens collect for so long while the load asks for less."""
     weight: int | None = Field(default=None, ge=1, le=10_000)
@@ -425,6 +427,9 @@ class WorkloadTable(Durable, MonitoredKeys):
             yield Fault("outstanding", list(self.outstanding or ()), allowed)
 
     def _limit_faults(self) -> Iterator[Fault]:
+        if self.client_link is not None and self.buffered:
+            allowed = "left out: a page cache across a client's own link is not modelled"
+            yield Fault("client_link", f"{self.client_link / 1e6:g} MB/s", allowed)
         if self.limit is not None and self.buffered:
             allowed = "left out: limits of loads that pass through the page cache are not modelled"
             yield Fault("limit", " and ".join(map(str, self.limit)), allowed)

@@ -250,6 +250,7 @@ class WorkloadTree(TypedDict):
     rate: NotRequired[str | list[str]]
     arrivals: NotRequired[Literal["poisson", "constant"] | PatternTree]
     limit: NotRequired[str | list[str]]
+    client_link: NotRequired[str]
     burst: NotRequired[str]
     weight: NotRequired[int]
     priority: NotRequired[Literal["high", "normal", "low"]]

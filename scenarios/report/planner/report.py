@@ -42,11 +42,14 @@ def answer(found: Answer) -> str:
 
 def recommendation(found: Answer) -> str:
     """What to buy, or what the nearest lacks: one sentence."""
-    total = f"{len(found.candidates):,} candidates"
+    total = f"{len(found.candidates):,} candidate{'s' * (len(found.candidates) > 1)}"
     if found.recommended is None:
         if found.nearest is None:
             return f"None of {total} can be built."
-        return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
+        return (
+            f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
+            f"{_serves(found.nearest)}"
+        )
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
     cost += " with energy" if best.bill.energy else ""
@@ -62,6 +65,16 @@ def recommendation(found: Answer) -> str:
     if met:
         text += f": {', '.join(met)}"
     return text + "."
+
+
+def _serves(nearest: Candidate) -> str:
+    """How much of a load that is beyond it a candidate serves."""
+    loads = () if nearest.scenario is None else nearest.scenario.workloads
+    asked = sum(load.arrives_per_s for load in loads)
+    if not nearest.falls_behind or not nearest.overload or not asked:
+        return ""
+    served = figure(asked / (1 + nearest.overload), "IO/s")
+    return f" It serves at most {served} of {figure(asked, 'IO/s')}."
 
 
 def _ties(found: Answer, best: Candidate) -> str:

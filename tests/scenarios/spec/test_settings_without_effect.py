@@ -79,6 +79,7 @@ WORKLOAD: dict[str, list[Any]] = {
     "rate": ["60 IO/s"],
     "arrivals": ["constant"],
     "limit": ["500 IO/s"],
+    "client_link": ["1250 MB/s"],
     "burst": ["1 s"],
     "weight": [3],
     "priority": ["high"],

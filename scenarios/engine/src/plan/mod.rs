@@ -25,7 +25,9 @@ use raidlab_models::{DeviceParams, HostParams, LinkParams, PauseParams};
 pub use recording::{Balance, Filling};
 use schemars::JsonSchema;
 use serde::Deserialize;
-pub use workload::{Access, Arrival, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan};
+pub use workload::{
+    Access, Arrival, ClientPlan, HotSpotPlan, Pattern, SharePlan, TenantPlan, WorkloadPlan,
+};
 
 /// 18 years, the longest time of a plan: a recording of this length has no end of its own.
 pub const UNTIL_OVER: Nanos = Nanos(1 << 59);

@@ -132,6 +132,16 @@ pub struct TenantPlan {
     pub share: Option<SharePlan>,
 }
 
+/// Where the data of a load cross a link of their own before they reach the target's.
+#[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(deny_unknown_fields)]
+pub struct ClientPlan {
+    /// Index into `links`: the client's.
+    pub link: u32,
+    /// Index into `links`: the target's, which its data cross as well.
+    pub target: u32,
+}
+
 /// A load on one array.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq)]
 #[serde(deny_unknown_fields)]
@@ -165,6 +175,9 @@ pub struct WorkloadPlan {
     /// Its share of the array among tenants.
     #[serde(default)]
     pub share: Option<SharePlan>,
+    /// The link of its client to a target across a network, if it has its own.
+    #[serde(default)]
+    pub client: Option<ClientPlan>,
     /// How often the area is covered, each block once a time; then the load ends, and the run
     /// with the last load that does. 0 for a load without end.
     #[serde(default)]

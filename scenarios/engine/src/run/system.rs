@@ -199,6 +199,14 @@ impl System {
         match event {
             LoadsEvent::Released(io) => loads.released(path, io, now),
             LoadsEvent::Granted(io) => loads.granted(path, io, now),
+            LoadsEvent::Sent(io) => {
+                loads.sent(path, io, now);
+                Up::None
+            }
+            LoadsEvent::Received(io) => {
+                loads.received(path, io, now);
+                Up::None
+            }
             LoadsEvent::Reap(thread) => loads.reap_due(path, thread, now),
             LoadsEvent::FlushTaken(io) => {
                 // A worker of md sends it to the members.

@@ -126,6 +126,8 @@ impl System {
             Event::Loads(
                 LoadsEvent::Released(id)
                 | LoadsEvent::Granted(id)
+                | LoadsEvent::Sent(id)
+                | LoadsEvent::Received(id)
                 | LoadsEvent::FlushTaken(id)
                 | LoadsEvent::Flushed(id),
             )

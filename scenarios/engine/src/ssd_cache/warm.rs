@@ -60,6 +60,7 @@ pub(crate) fn warm(
         },
         limits: Vec::new(),
         share: None,
+        client: None,
         ..load.clone()
     };
     let loads: Vec<&WorkloadPlan> = plan.workloads.iter().filter(of_array).collect();
@@ -181,6 +182,7 @@ mod tests {
             arrival: Arrival::Poisson { per_s: 1000.0 },
             limits: Vec::new(),
             share: None,
+            client: None,
             passes: 0,
             page_cache: None,
             sync: None,

@@ -43,13 +43,17 @@ pub enum Event {
     Run(RunEvent),
 }
 
-/// Events of loads with limits, shares, flushes of arrays or a thread for completions.
+/// Events of loads with limits, shares, links, flushes of arrays or a thread for completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoadsEvent {
     /// A request has the tokens that its load's limit asks for.
     Released(IoId),
     /// A request has a place among those of its array's tenants.
     Granted(IoId),
+    /// Write data of a client leave it for the target.
+    Sent(IoId),
+    /// Read data are at their client.
+    Received(IoId),
     /// A thread may be done with what it was at, and takes another completion.
     Reap(u32),
     /// A worker of md takes up a flush.

@@ -253,6 +253,7 @@ mod tests {
             },
             limits: Vec::new(),
             share: None,
+            client: None,
             passes: 0,
             page_cache: None,
             sync: None,

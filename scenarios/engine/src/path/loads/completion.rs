@@ -8,7 +8,7 @@ use crate::plan::Arrival;
 use crate::state::event::{Event, RunEvent};
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Outcome;
-use raidlab_io::{IoId, Part};
+use raidlab_io::{IoId, Op, Part};
 use raidlab_kernel::{Nanos, Time};
 
 /// A load thread takes so long over an I/O that was refused before it issues the next one. Assumed:
@@ -61,10 +61,30 @@ impl Loads {
     /// The thread of a complete request hears of it, or has to wait for a core.
     #[inline]
     pub(crate) fn signal(&mut self, path: &mut IoPath, id: IoId, now: Time) {
-        let thread = match path.ios[id].owner.slot() {
+        let thread = self.thread_behind(path, id);
+        match self.threads.crossed(&path.ios[id], thread, Op::Read) {
+            Some(client) => self.receives(path, id, client, now),
+            None => self.heard_by(path, id, thread, now),
+        }
+    }
+
+    /// The thread that has issued a request, and hears of it.
+    #[inline]
+    pub(super) fn thread_behind(&self, path: &IoPath, id: IoId) -> u32 {
+        match path.ios[id].owner.slot() {
             Some(slot) => path.slots[slot as usize].thread,
             None => self.threads.behind_no_slot(path, id),
-        };
+        }
+    }
+
+    /// The data of a request are at its client.
+    pub(crate) fn received(&mut self, path: &mut IoPath, id: IoId, now: Time) {
+        let thread = self.thread_behind(path, id);
+        self.heard_by(path, id, thread, now);
+    }
+
+    #[inline]
+    fn heard_by(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) {
         if self.threads.hears(path, id, thread, now) {
             self.reap(path, id, thread, now);
         }

@@ -1,5 +1,6 @@
 //! Loads and the host's CPU: who issues I/Os, and what is recorded of them.
 
+pub(crate) mod clients;
 pub(crate) mod completion;
 pub(crate) mod durable;
 pub(crate) mod holding;
@@ -19,7 +20,6 @@ use crate::path::loads::threads::Threads;
 use crate::state::records::Workload;
 use crate::state::shares::Shares;
 use raidlab_kernel::Table;
-use raidlab_models::Host;
 
 /// The loads of a system and the threads that they run on.
 pub(crate) struct Loads {
@@ -33,17 +33,16 @@ pub(crate) struct Loads {
 
 impl Loads {
     /// Loads on the threads of a host; page caches and outside callers have theirs behind
-    /// those of the loads. `ending` of them come to an end.
+    /// those of the loads. `ending` loads come to an end.
     pub(crate) fn new(
-        host: Host,
         workloads: Vec<Workload>,
         shares: Table<ArrayId, Option<Box<Shares>>>,
         tenants: Tenants,
-        threads: usize,
+        threads: Threads,
         ending: u32,
     ) -> Loads {
         Loads {
-            threads: Threads::new(host, threads),
+            threads,
             records: Records::new(workloads, ending),
             shares,
             tenants,

@@ -2,9 +2,10 @@
 
 use crate::path::IoPath;
 use crate::path::agenda::Up;
+use crate::path::loads::clients::{Client, Clients};
 use crate::state::event::{Event, LoadsEvent};
 use crate::state::owner::{Owner, OwnerOf};
-use raidlab_io::{IoId, Part, Queue};
+use raidlab_io::{Io, IoId, Op, Part, Queue};
 use raidlab_kernel::Time;
 use raidlab_models::Host;
 
@@ -24,11 +25,13 @@ pub(crate) struct Threads {
     page_threads: Vec<u32>,
     /// By request that makes writes durable: the thread that hears of its completion.
     sync_threads: Vec<u32>,
+    /// Links of clients, where loads have them.
+    clients: Option<Box<Clients>>,
 }
 
 impl Threads {
     /// Threads of a host, for which nothing waits.
-    pub(super) fn new(host: Host, threads: usize) -> Threads {
+    pub(crate) fn new(host: Host, threads: usize, clients: Option<Box<Clients>>) -> Threads {
         Threads {
             host,
             signalled: vec![Queue::default(); threads],
@@ -37,6 +40,7 @@ impl Threads {
             core_look: Time::NEVER,
             page_threads: Vec::new(),
             sync_threads: Vec::new(),
+            clients,
         }
     }
 
@@ -47,6 +51,12 @@ impl Threads {
 
     pub(crate) fn host_mut(&mut self) -> &mut Host {
         &mut self.host
+    }
+
+    /// The links of a client that data of an I/O cross this way, if it has its own.
+    #[inline(always)]
+    pub(crate) fn crossed(&self, io: &Io, thread: u32, way: Op) -> Option<Client> {
+        self.clients.as_ref()?.crossed(io, thread, way)
     }
 
     /// How many they are.
@@ -178,6 +188,12 @@ impl Threads {
             let split = self.host.split(thread, ready, commands);
             io.charge_stay(Part::HostWait, Part::Raid, split);
             ready = split.end;
+        }
+        if self.crossed(io, thread, Op::Write).is_some() {
+            // It is not between host and host yet.
+            io.entered = Time::NEVER;
+            path.calendar.push(ready, LoadsEvent::Sent(id).into());
+            return Up::None;
         }
         io.entered = ready;
         if ready > path.calendar.now() {

@@ -88,6 +88,11 @@ pub(crate) fn check_references(plan: &Plan, faults: &mut Faults) {
     for (i, workload) in plan.workloads.iter().enumerate() {
         let key = format!("workloads.{i}.array");
         faults.index(key, workload.array, plan.arrays.len());
+        if let Some(client) = workload.client {
+            let key = |end: &str| format!("workloads.{i}.client.{end}");
+            faults.index(key("link"), client.link, plan.links.len());
+            faults.index(key("target"), client.target, plan.links.len());
+        }
     }
 }
 

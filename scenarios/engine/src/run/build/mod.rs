@@ -14,7 +14,9 @@ use crate::path::IoPath;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
 use crate::path::loads::Loads;
+use crate::path::loads::clients::Clients;
 use crate::path::loads::tenants::Tenants;
+use crate::path::loads::threads::Threads;
 use crate::path::outside::{Outbox, OutsideThreads};
 use crate::plan::{ArrayPlan, Arrival, ControllerPlan, DrivePlan, Plan, UNTIL_OVER, WorkloadPlan};
 use crate::raid::Raid;
@@ -195,12 +197,11 @@ fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
     let host = Host::new(&plan.host, threads, plan.seed);
     let shares = plan.arrays.iter().enumerate();
     let shares = shares.map(|(index, array)| Shares::of(plan, index, array));
-    let tenants = Tenants::of(plan);
+    let threads = Threads::new(host, threads, Clients::of(&plan.workloads));
     Loads::new(
-        host,
         workloads,
         shares.collect(),
-        tenants,
+        Tenants::of(plan),
         threads,
         ending as u32,
     )
