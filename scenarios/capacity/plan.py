@@ -44,7 +44,7 @@ from raidlab.scenarios.results.goals import (
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
-from raidlab.scenarios.risk.assess import assess
+from raidlab.scenarios.risk.assess import assess, rebuilt_bytes
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import (
@@ -360,7 +360,8 @@ class _Planning:
     def _loss(self, candidate: Candidate, hours: float | None) -> Measured:
         drive = self.drives[candidate.drive]
         if hours is None:
-            hours = drive.bytes / max(drive.stream * REBUILD_SHARE, 1.0) / 3600
+            size = rebuilt_bytes(candidate.tree["array"][0], drive.bytes)
+            hours = size / max(drive.stream * REBUILD_SHARE, 1.0) / 3600
         # Which controller has them changes nothing of how drives fail.
         key = (candidate.kind, repr(candidate.tree["array"][0]["drives"]), hours)
         if key not in self.losses:

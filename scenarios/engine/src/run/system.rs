@@ -200,11 +200,12 @@ impl System {
             LoadsEvent::Released(io) => loads.released(path, io, now),
             LoadsEvent::Granted(io) => loads.granted(path, io, now),
             LoadsEvent::Sent(io) => {
-                loads.sent(path, io, now);
+                loads.threads().send(path, io, now);
                 Up::None
             }
             LoadsEvent::Received(io) => {
-                loads.received(path, io, now);
+                let thread = loads.threads().behind(path, io);
+                loads.received(path, io, thread, now);
                 Up::None
             }
             LoadsEvent::Reap(thread) => loads.reap_due(path, thread, now),

@@ -12,7 +12,6 @@
 
 use crate::ids::LinkId;
 use crate::path::IoPath;
-use crate::path::loads::Loads;
 use crate::plan::WorkloadPlan;
 use crate::state::event::{Event, LoadsEvent};
 use raidlab_io::{Io, IoId, Op, Part};
@@ -58,17 +57,13 @@ impl Clients {
     }
 }
 
-impl Loads {
-    /// Write data leave their client, and are at the target as soon as its link could pass them on.
-    pub(crate) fn sent(&mut self, path: &mut IoPath, id: IoId, now: Time) {
-        let thread = self.thread_behind(path, id);
+impl Client {
+    /// Write data leave the client, and are at the target as soon as its link could pass them on.
+    pub(crate) fn send(self, path: &mut IoPath, id: IoId, now: Time) {
         let io = &mut path.ios[id];
-        let Some(client) = self.threads.crossed(io, thread, Op::Write) else {
-            return;
-        };
-        let target = &path.links[client.target];
+        let target = &path.links[self.target];
         let (all, first) = (target.duration(io.bytes), target.frame(io.bytes));
-        let own = &mut path.links[client.own];
+        let own = &mut path.links[self.own];
         let frame = own.frame(io.bytes);
         let served = own.transfer(Direction::Down, io.bytes, now, now);
         // From then on the target's link is fed without a gap.
@@ -80,14 +75,14 @@ impl Loads {
         path.calendar.push(at, Event::Admit(id));
     }
 
-    /// Read data are through the target's link, and cross their client's.
-    pub(crate) fn receives(&mut self, path: &mut IoPath, id: IoId, client: Client, now: Time) {
+    /// Read data are through the target's link, and cross the client's.
+    pub(crate) fn receive(self, path: &mut IoPath, id: IoId, now: Time) {
         let io = &mut path.ios[id];
-        let target = &path.links[client.target];
+        let target = &path.links[self.target];
         let lead = target.duration(io.bytes) - target.frame(io.bytes);
         // The first frame came so much earlier than the last one.
         let ready = Time(now.0.saturating_sub(lead.0));
-        let served = path.links[client.own].transfer(Direction::Up, io.bytes, ready, now);
+        let served = path.links[self.own].transfer(Direction::Up, io.bytes, ready, now);
         io.charge_stay(Part::LinkWait, Part::Link, served);
         // It is no longer between host and host.
         io.entered = Time::NEVER;

@@ -61,30 +61,16 @@ impl Loads {
     /// The thread of a complete request hears of it, or has to wait for a core.
     #[inline]
     pub(crate) fn signal(&mut self, path: &mut IoPath, id: IoId, now: Time) {
-        let thread = self.thread_behind(path, id);
+        let thread = self.threads.behind(path, id);
         match self.threads.crossed(&path.ios[id], thread, Op::Read) {
-            Some(client) => self.receives(path, id, client, now),
-            None => self.heard_by(path, id, thread, now),
+            Some(client) => client.receive(path, id, now),
+            None => self.received(path, id, thread, now),
         }
     }
 
-    /// The thread that has issued a request, and hears of it.
+    /// A complete request and its data are at the host of its thread.
     #[inline]
-    pub(super) fn thread_behind(&self, path: &IoPath, id: IoId) -> u32 {
-        match path.ios[id].owner.slot() {
-            Some(slot) => path.slots[slot as usize].thread,
-            None => self.threads.behind_no_slot(path, id),
-        }
-    }
-
-    /// The data of a request are at its client.
-    pub(crate) fn received(&mut self, path: &mut IoPath, id: IoId, now: Time) {
-        let thread = self.thread_behind(path, id);
-        self.heard_by(path, id, thread, now);
-    }
-
-    #[inline]
-    fn heard_by(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) {
+    pub(crate) fn received(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) {
         if self.threads.hears(path, id, thread, now) {
             self.reap(path, id, thread, now);
         }

@@ -59,6 +59,23 @@ impl Threads {
         self.clients.as_ref()?.crossed(io, thread, way)
     }
 
+    /// Write data of a request leave their client.
+    pub(crate) fn send(&self, path: &mut IoPath, id: IoId, now: Time) {
+        let thread = self.behind(path, id);
+        if let Some(client) = self.crossed(&path.ios[id], thread, Op::Write) {
+            client.send(path, id, now);
+        }
+    }
+
+    /// The thread that has issued a request, and hears of it.
+    #[inline]
+    pub(crate) fn behind(&self, path: &IoPath, id: IoId) -> u32 {
+        match path.ios[id].owner.slot() {
+            Some(slot) => path.slots[slot as usize].thread,
+            None => self.behind_no_slot(path, id),
+        }
+    }
+
     /// How many they are.
     pub(crate) fn count(&self) -> usize {
         self.signalled.len()
