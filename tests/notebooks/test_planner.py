@@ -160,7 +160,7 @@ def test_a_device_is_of_the_catalogue_or_was_uploaded(name):
 
 def test_the_downloaded_question_has_the_same_answer(desk, tmp_path):
     asked = answered(desk, chosen())
-    assert asked.state is State.DONE and asked.fits and asked.of > 0
+    assert asked.state is State.DONE and asked.fits and asked.step
     folder = tmp_path / "downloaded"
     folder.mkdir()
     for name, text in asked.files.items():
