@@ -2,7 +2,7 @@
 
 Order, locality and bursts below the sampling interval are in no file, but the present system's
 waits depend on them: at low rates on order and locality, at high rates on bursts too. Choices of
-all five are simulated on the present system, first evenly spread, then around the nearest ones.
+all of it are simulated on the present system, first evenly spread, then around the nearest ones.
 Those whose waits are as monitored, within a tolerance, are kept: approximate Bayesian computation
 by rejection (Pritchard et al., 1999; Beaumont, 2010). Where different choices give the same waits,
 all of them are kept, so that another system is simulated with each.
@@ -44,7 +44,9 @@ _IOS, _SURE_IOS = 30_000.0, 200_000.0
 _SURE_RUNS = 20
 _BURSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST_HOT = 16 << 20
-_DIMENSIONS = 5
+_LEAST_PART = 1e-3
+"""Of the system that is used."""
+_DIMENSIONS = 6
 OPEN = ("sequential_read", "sequential_write", "hot_share", "bursts")
 """What is given hour by hour, as `Openness` calls it."""
 
@@ -132,7 +134,7 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
     if usable < 2 * _LEAST_HOT:
         allowed = f"a system with at least {2 * _LEAST_HOT >> 20} MiB"
         raise SpecError([Fault("array", usable, allowed, (), str(system.path or ""))])
-    search = _Search(system, windows, usable, running, seed)
+    search = _Search(system, windows, held, running, seed)
     search.try_all(_spread(seed))
     for at, count in enumerate(_ROUNDS):
         alone = list(search.alone())
@@ -217,7 +219,7 @@ def _spread(seed: int) -> list[Point]:
     from scipy.stats import qmc
 
     alone = (point for cause in causes() for point in cause.tried.values())
-    corners = list(dict.fromkeys((*alone, (0.0, 1.0, 0.0, 0.5, 0.0), (0.0, 0.0, 0.85, 0.5, 0.0))))
+    corners = list(dict.fromkeys((*alone, (0.0, 1.0, 0.0, 0.5, 0.0, 1.0), (0.0, 0.0, 0.85, 0.5, 0.0, 1.0))))
     cube = qmc.LatinHypercube(d=_DIMENSIONS, seed=seed).random(_SPREAD - len(corners))
     return [*corners, *(tuple(float(each) for each in point) for point in cube)]
 
@@ -226,9 +228,9 @@ class _Search:
     """Choices that were simulated, with their errors."""
 
     def __init__(
-        self, system: System, windows: Windows, usable: int, running: Running, seed: int
+        self, system: System, windows: Windows, held: int, running: Running, seed: int
     ) -> None:
-        self.system, self.windows, self.usable = system, windows, usable
+        self.system, self.windows, self.held = system, windows, held
         self.running, self.seed = running, seed
         self.tried: dict[Point, float] = {}
         self.presents: dict[Point, Present] = {}
@@ -239,13 +241,15 @@ class _Search:
 
     def openness(self, point: Point, error: float = 0.0) -> Openness:
         """A choice with its units."""
-        read, write, share, size, bursts = point
-        hot = math.exp(math.log(_LEAST_HOT) + size * (math.log(self.usable) - math.log(_LEAST_HOT)))
+        read, write, share, size, bursts, part = point
+        used = max(2 * _LEAST_HOT, self.held * _LEAST_PART ** (1 - part))
+        hot = _LEAST_HOT * (used / _LEAST_HOT) ** size
         return Openness(
             sequential_read=round(read, 3),
             sequential_write=round(write, 3),
             hot_share=round(share, 3),
-            hot_bytes=min(self.usable, max(_LEAST_HOT, int(hot) >> 20 << 20)),
+            hot_bytes=max(_LEAST_HOT, int(hot) >> 20 << 20),
+            used_bytes=0 if part == 1 else int(used) >> 20 << 20,
             bursts=_BURSTS[min(len(_BURSTS) - 1, int(bursts * len(_BURSTS)))],
             error_pct=round(100 * min(error, 1e6), 2),
         )
