@@ -66,12 +66,12 @@ def causes(bases: Sequence[Point] = ()) -> tuple[Cause, ...]:
     """
     order, bursts = Cause((0, 1), ANYWHERE), Cause((4,), ANYWHERE)
     part = Cause((5,), ANYWHERE)
-    values = {0: (0.0, 1.0), 1: (0.0, 0.4, 0.7, 1.0), 2: (0.0, 0.5)}
+    values = {0: (0.0, 1.0), 1: (0.0, 0.5, 0.75, 1.0), 2: (0.0, 0.5)}
     for number, cause in enumerate((order, part, bursts)):
         for value in values[number]:
             cause.at(value)
     under = tuple(Cause((5,), base) for base in bases)
     for cause in under:
-        for value in (0.3, 1.0):
+        for value in (0.0, 1.0):
             cause.at(value)
     return order, part, bursts, *under

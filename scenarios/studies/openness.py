@@ -47,7 +47,7 @@ _IOS, _SURE_IOS = 30_000.0, 200_000.0
 _SURE_RUNS = 32
 _BURSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST_HOT = 16 << 20
-_LEAST_PART = 1e-3
+_LEAST_PART = 1e-4
 """Of the system that is used."""
 _DIMENSIONS = 6
 OPEN = ("sequential_read", "sequential_write", "hot_share", "bursts")
