@@ -194,7 +194,7 @@ def playing(
     """
     keys = _Keys(monitoring="-")
     duration = round(seconds * 1e9)
-    used = {**place, **_extent(openness.used_bytes)}
+    used: WorkloadTree = {**place, **_extent(openness.used_bytes)}
     in_time = load.model_copy(update={"step_s": seconds / load.steps})
     return [
         {
