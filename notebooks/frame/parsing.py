@@ -14,7 +14,7 @@ import sys
 from threading import RLock
 from typing import Any, Final
 
-MENDED: Final = (3, 11, 8)
+RIGHT_SINCE: Final = (3, 11, 8)
 """The first Python that counts for each tree."""
 _INHERITED: Final = sum(
     getattr(__future__, each).compiler_flag
@@ -26,7 +26,7 @@ _INHERITED: Final = sum(
 
 def one_at_a_time() -> None:
     """From now on one thread of this process makes a syntax tree at a time, where it matters."""
-    if sys.version_info >= MENDED or builtins.compile.__module__ == __name__:
+    if sys.version_info >= RIGHT_SINCE or builtins.compile.__module__ == __name__:
         return
     plain, turn = builtins.compile, RLock()
 

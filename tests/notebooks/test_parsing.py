@@ -15,7 +15,9 @@ pytest.importorskip("marimo")
 
 from raidlab.notebooks.frame import catalogue, parsing
 
-pytestmark = pytest.mark.skipif(sys.version_info >= parsing.MENDED, reason="this Python is mended")
+pytestmark = pytest.mark.skipif(
+    sys.version_info >= parsing.RIGHT_SINCE, reason="this Python bears it"
+)
 
 
 @pytest.fixture
