@@ -1,8 +1,9 @@
 """Which loads to measure next: those whose rate says most about the rates of all others.
 
-What is not known of a rate is the sum of two: the variance of the kriged field (`kriging`), and
-where forms that predict about as well disagree. Both are a covariance over loads. Measuring a load
-c with noise n lowers the variance at every load r by
+What is not known of a rate is the sum of three: the variance of the kriged field (`kriging`), what
+the points leave open in the law's own numbers (`rivals`), and where forms that predict about as
+well disagree. Each is a covariance over loads. Measuring a load c with noise n lowers the variance
+at every load r by
 
     cov(r, c)^2 / (cov(c, c) + n^2)
 
@@ -21,6 +22,7 @@ import numpy as np
 
 from raidlab.calibration.surrogates.kriging import Field, correlations
 from raidlab.calibration.surrogates.loads import Array, Measured
+from raidlab.calibration.surrogates.rivals import left_open
 from raidlab.calibration.surrogates.selection import Selection
 from raidlab.calibration.twin.asks import Ask, loads_of_asks
 
@@ -50,7 +52,7 @@ def choose(selection: Selection, seen: Measured, candidates: Sequence[Ask], coun
         candidates: What may be measured, and what is asked for.
         count: How many loads are wanted.
     """
-    covariance = _covariance(selection, candidates)
+    covariance = _covariance(selection, seen, candidates)
     deviation = float(np.sqrt(np.maximum(np.diag(covariance), 0.0)).mean())
     taken: list[Ask] = []
     for _ in range(min(count, len(candidates))):
@@ -62,7 +64,7 @@ def choose(selection: Selection, seen: Measured, candidates: Sequence[Ask], coun
     return Choice(tuple(taken), deviation)
 
 
-def _covariance(selection: Selection, candidates: Sequence[Ask]) -> Array:
+def _covariance(selection: Selection, seen: Measured, candidates: Sequence[Ask]) -> Array:
     """Of the logarithms of the rates at all candidates; shape (candidates, candidates)."""
     loads = loads_of_asks(candidates)
     field = selection.best_table.predictor.residual
@@ -77,6 +79,13 @@ def _covariance(selection: Selection, candidates: Sequence[Ask]) -> Array:
     if len(missed):
         rms = float(np.sqrt(np.mean(np.minimum(np.abs(missed), _LARGEST_ERROR) ** 2)))
         found = found * max(1.0, rms / field.deviation) ** 2
+    if selection.chosen is None:
+        # The field takes from near points what another law would say there.
+        changes, at_seen = left_open(field.law, seen, loads)
+        changes = changes - at_seen @ field.inverse @ near.T
+    else:
+        changes, _ = left_open(selection.chosen.predictor.fitted, seen, loads)
+    found = found + changes.T @ changes
     best = [each for each in selection.scored if len(each.left_out)][:_RIVALS]
     if len(best) > 1:
         logs = np.array([np.log(each.predictor.rates(loads)) for each in best])
