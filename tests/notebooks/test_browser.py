@@ -109,7 +109,7 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     context = browser.new_context()
     page = context.new_page()
     page.goto(counted)
-    for nonsense in ("-5", "1e9", "much", "", "NaN", "101"):
+    for nonsense in ("-5", "1e9", "much", "", "NaN", "0x10", "101"):
         page.fill("#guess", nonsense)
         page.press("#guess", "Enter")
         assert "a number from 0 to 100 %" in page.locator("#nonsense").inner_text()

@@ -21,7 +21,8 @@ function typed(text, unit) {
   let said = text.trim();
   if (unit && said.toLowerCase().endsWith(unit.toLowerCase())) said = said.slice(0, -unit.length).trim();
   if (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(said)) said = said.replaceAll(",", "");
-  return said === "" || !isFinite(Number(said)) ? text.trim() : Number(said);
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(said) && isFinite(Number(said));
+  return number ? Number(said) : text.trim();
 }
 
 // Why a guess is none; empty if it is one.
