@@ -194,13 +194,14 @@ def playing(
     """
     keys = _Keys(monitoring="-")
     duration = round(seconds * 1e9)
+    used: WorkloadTree = {**place, **_extent(openness.used_bytes)}
     in_time = load.model_copy(update={"step_s": seconds / load.steps})
     return [
         {
-            **place,
+            **used,
             "name": side.name,
             **_workload(side, in_time, keys, duration, openness.bursts),
-            **_hot_spot(side, place, openness),
+            **_hot_spot(side, used, openness),
         }
         for side in _sides(in_time, keys, 0, load.steps, openness)
         if side.mean > 0
@@ -246,7 +247,9 @@ def _plain(
     if not sides:
         allowed = "a part of the file in which there are I/Os"
         raise SpecError([Fault(f"{key}.monitoring_from", None, allowed)])
-    table = {**_extent(table, load), **table}
+    if "area" not in table and "area_start" not in table:
+        held = 0 if load.fit is None else load.fit.system_bytes
+        table = {**_extent(openness.used_bytes or held), **table}
     name = str(table.get("name") or f"workload-{key.rpartition('.')[2]}")
     shared = cast(
         WorkloadTree, {k: v for k, v in table.items() if k not in (*KEYS, *_SETTLED, "name")}
@@ -263,12 +266,10 @@ def _plain(
     return plain, _notes(name, load, keys, openness, end - begin, duration)
 
 
-def _extent(table: Mapping[str, object], load: MonitoredLoad) -> WorkloadTree:
-    """Where a fitted load may go: its data were on the system that it was fitted on."""
-    held = 0 if load.fit is None else load.fit.system_bytes // _HOT_UNIT * _HOT_UNIT
-    if not held or "area" in table or "area_start" in table:
-        return {}
-    return {"area": f"{held} B", "area_beyond": "cut"}
+def _extent(used: int) -> WorkloadTree:
+    """Where a fitted load may go: its data were in a part of the system that it was fitted on."""
+    whole = used // _HOT_UNIT * _HOT_UNIT
+    return {"area": f"{whole} B", "area_beyond": "cut"} if whole else {}
 
 
 def _hot_spot(side: _Side, table: Mapping[str, object], openness: Openness) -> WorkloadTree:

@@ -18,19 +18,18 @@ from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.goals import Goal, Measured, judged, workload_faults
 from raidlab.scenarios.risk.histories import Batch, Estimate, Model, estimate
 from raidlab.scenarios.risk.lifetime import (
-    AFR,
     HOURS_OF_YEAR,
-    UBER,
     Assumption,
     Lifetime,
     Published,
     assumption,
     bathtub,
+    failure_rate,
     of_rate,
-    published,
 )
 from raidlab.scenarios.risk.markov import loss_probability
 from raidlab.scenarios.risk.redundancy import Redundancy, of_level
+from raidlab.scenarios.risk.unreadable import unreadable_rate
 from raidlab.scenarios.spec.copies import layout_of
 from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree
 from raidlab.scenarios.studies.running import Running
@@ -330,9 +329,10 @@ def _array(
 ) -> tuple[ArrayRisk, list[Assumption]]:
     at, array = numbered
     bears = _redundancy(array)
-    device = scenario.models[array["drives"][0]["model"]].spec
+    model_of_drives = scenario.models[array["drives"][0]["model"]]
+    device = model_of_drives.spec
     life, assumptions = _lifetime(question, device)
-    uber = published(UBER, device.kind)
+    uber = unreadable_rate(model_of_drives)
     rate = uber.value if question.uber is None else question.uber
     assumptions.append(
         assumption("unreadable sectors", rate, "per bit",
@@ -376,7 +376,7 @@ def _array(
 
 
 def _lifetime(question: Question, device: DeviceSpec) -> tuple[Lifetime, list[Assumption]]:
-    known = published(AFR, device.kind)
+    known = failure_rate(device.kind)
     if isinstance(device, VolumeSpec) and device.lost_per_year is not None:
         known = Published(device.lost_per_year, f"as the provider of {device.name} states")
     afr = known.value if question.afr is None else question.afr

@@ -101,19 +101,12 @@ AFR: Mapping[str, Published] = {
     "ssd": Published(0.0090, "Backblaze, SSD edition of mid-2023: 0.90 % a year of boot drives"),
 }
 """Share of drives that fail in a year, by kind."""
-UBER: Mapping[str, Published] = {
-    "hdd": Published(1e-15, "data sheets of 7,200 rpm disks: one sector in 10^15 bits read"),
-    "ssd": Published(1e-16, "JEDEC JESD218: the limit of the enterprise class"),
-}
-"""Unreadable sectors for each bit that is read, by kind."""
 _OTHER_KINDS = Published(0.01, "no published figure of this kind: assumed")
 
 
-def published(table: Mapping[str, Published], kind: str) -> Published:
-    """The figure of a kind of drive."""
-    return table.get(
-        kind, Published(_OTHER_KINDS.value if table is AFR else 1e-15, _OTHER_KINDS.source)
-    )
+def failure_rate(kind: str) -> Published:
+    """Share of drives of a kind that fail in a year."""
+    return AFR.get(kind, _OTHER_KINDS)
 
 
 class Assumption(TypedDict):

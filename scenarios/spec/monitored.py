@@ -46,9 +46,11 @@ class Openness(BaseModel):
     """Share of the reads that follow the one before."""
     sequential_write: float = Field(default=0.0, ge=0, le=1)
     hot_share: float = Field(default=0.0, ge=0, le=1)
-    """Share of the random I/Os that go to the hot spot; the others go anywhere."""
+    """Share of the random I/Os that go to the hot spot; the others go anywhere in what is used."""
     hot_bytes: int = Field(default=0, ge=0)
     """Size of the hot spot: what fits into a cache is found there."""
+    used_bytes: int = Field(default=0, ge=0)
+    """Part of the system, from its start, in which all I/Os lie; 0 for all of it."""
     bursts: float = Field(default=1.0, ge=1, le=1000)
     """Highest rate over the mean within a step; 1 where arrivals are independent."""
     error_pct: float = Field(default=0.0, ge=0)

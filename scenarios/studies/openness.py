@@ -2,7 +2,7 @@
 
 Order, locality and bursts below the sampling interval are in no file, but the present system's
 waits depend on them: at low rates on order and locality, at high rates on bursts too. Choices of
-all five are simulated on the present system, first evenly spread, then around the nearest ones.
+all of it are simulated on the present system, first evenly spread, then around the nearest ones.
 Those whose waits are as monitored, within a tolerance, are kept: approximate Bayesian computation
 by rejection (Pritchard et al., 1999; Beaumont, 2010). Where different choices give the same waits,
 all of them are kept, so that another system is simulated with each.
@@ -21,7 +21,7 @@ from raidlab.scenarios import _engine
 from raidlab.scenarios.results.number_text import digits, percent
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.monitored import Fit, MonitoredLoad, Openness
-from raidlab.scenarios.studies.one_cause import Point, causes
+from raidlab.scenarios.studies.one_cause import Cause, Point, causes
 from raidlab.scenarios.studies.present import Present, System, Windows, beside
 from raidlab.scenarios.studies.running import Running
 
@@ -31,20 +31,25 @@ _WINDOWS = 8
 _SPREAD = 48
 """Choices that are spread evenly, and those of each round around the nearest ones."""
 _ROUNDS = (20, 16, 12)
+_BASES = 8
+"""Choices under which the used part of the system is followed."""
 _PARENTS = 6
 _ALIKE_SHARE = 0.3
 """Distance of two choices, in shares of the ranges, up to which they are refined as one."""
 _STEP = 0.25
 """Standard deviation of the first round's steps, in shares of each range; then half of it."""
-_MEMBERS = 12
+_MEMBERS = 24
+"""A new draw lies within the range of n others with probability (n - 1) / (n + 1): 92 %."""
 _BEYOND_BEST = 0.08
 """Error beside the least one, in quadrature, of choices that are kept too: that of the models."""
 _IOS, _SURE_IOS = 30_000.0, 200_000.0
 """Of a choice that is tried, and of one of the nearest that is simulated again."""
-_SURE_RUNS = 20
+_SURE_RUNS = 32
 _BURSTS = (1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 12.0, 16.0)
 _LEAST_HOT = 16 << 20
-_DIMENSIONS = 5
+_LEAST_PART = 1e-4
+"""Of the system that is used."""
+_DIMENSIONS = 6
 OPEN = ("sequential_read", "sequential_write", "hot_share", "bursts")
 """What is given hour by hour, as `Openness` calls it."""
 
@@ -132,8 +137,8 @@ def fit_open(system: System, load: MonitoredLoad, running: Running, seed: int) -
     if usable < 2 * _LEAST_HOT:
         allowed = f"a system with at least {2 * _LEAST_HOT >> 20} MiB"
         raise SpecError([Fault("array", usable, allowed, (), str(system.path or ""))])
-    search = _Search(system, windows, usable, running, seed)
-    search.try_all(_spread(seed))
+    search = _Search(system, windows, held, running, seed)
+    search.try_all(_spread(search.causes, seed))
     for at, count in enumerate(_ROUNDS):
         alone = list(search.alone())
         search.try_all([*alone, *search.around(count - len(alone), _STEP / 2**at, at)])
@@ -212,40 +217,55 @@ def _layers(system: System, load: MonitoredLoad) -> Iterator[str]:
         )
 
 
-def _spread(seed: int) -> list[Point]:
-    """Corners that people would name first, then a Latin hypercube."""
+def _cube(count: int, seed: int) -> list[Point]:
+    """A Latin hypercube."""
     from scipy.stats import qmc
 
-    alone = (point for cause in causes() for point in cause.tried.values())
-    corners = list(dict.fromkeys((*alone, (0.0, 1.0, 0.0, 0.5, 0.0), (0.0, 0.0, 0.85, 0.5, 0.0))))
-    cube = qmc.LatinHypercube(d=_DIMENSIONS, seed=seed).random(_SPREAD - len(corners))
-    return [*corners, *(tuple(float(each) for each in point) for point in cube)]
+    found = qmc.LatinHypercube(d=_DIMENSIONS, seed=seed).random(count)
+    return [tuple(float(each) for each in point) for point in found]
+
+
+def _bases(seed: int) -> list[Point]:
+    """Under which the part of the system is followed: half of them without bursts."""
+    points = _cube(_BASES, seed + 1)
+    return [(*point[:4], 0.0 if at % 2 else point[4], point[5]) for at, point in enumerate(points)]
+
+
+def _spread(causes: Sequence[Cause], seed: int) -> list[Point]:
+    """What is tried of each cause, corners that people would name first, a Latin hypercube."""
+    alone = (point for cause in causes for point in cause.tried.values())
+    corners = list(
+        dict.fromkeys((*alone, (0.0, 1.0, 0.0, 0.5, 0.0, 1.0), (0.0, 0.0, 0.85, 0.5, 0.0, 1.0)))
+    )
+    return [*corners, *_cube(_SPREAD - len(corners), seed)]
 
 
 class _Search:
     """Choices that were simulated, with their errors."""
 
     def __init__(
-        self, system: System, windows: Windows, usable: int, running: Running, seed: int
+        self, system: System, windows: Windows, held: int, running: Running, seed: int
     ) -> None:
-        self.system, self.windows, self.usable = system, windows, usable
+        self.system, self.windows, self.held = system, windows, held
         self.running, self.seed = running, seed
         self.tried: dict[Point, float] = {}
         self.presents: dict[Point, Present] = {}
-        self.causes = causes()
+        self.causes = causes(_bases(seed))
         self.noise = 0.0
         """What another seed changes of the waits: root mean square, as a share."""
         self.total = _SPREAD + sum(_ROUNDS) + _SURE_RUNS + 1
 
     def openness(self, point: Point, error: float = 0.0) -> Openness:
         """A choice with its units."""
-        read, write, share, size, bursts = point
-        hot = math.exp(math.log(_LEAST_HOT) + size * (math.log(self.usable) - math.log(_LEAST_HOT)))
+        read, write, share, size, bursts, part = point
+        used = max(2 * _LEAST_HOT, self.held * _LEAST_PART ** (1 - part))
+        hot = _LEAST_HOT * (used / _LEAST_HOT) ** size
         return Openness(
             sequential_read=round(read, 3),
             sequential_write=round(write, 3),
             hot_share=round(share, 3),
-            hot_bytes=min(self.usable, max(_LEAST_HOT, int(hot) >> 20 << 20)),
+            hot_bytes=max(_LEAST_HOT, int(hot) >> 20 << 20),
+            used_bytes=0 if part == 1 else int(used) >> 20 << 20,
             bursts=_BURSTS[min(len(_BURSTS) - 1, int(bursts * len(_BURSTS)))],
             error_pct=round(100 * min(error, 1e6), 2),
         )

@@ -427,3 +427,28 @@ fn a_drive_streams_at_its_own_speed() {
     assert!(0.975 < least && most < 1.025, "{rates:?}");
     assert!(most - least > 0.01, "{rates:?}");
 }
+
+/// All on one track: whatever the order, a sector passes within a revolution, half of one on average.
+/// So n writes outstanding are n a half revolution (Little), where each waits for the platter alone:
+/// the one that passes first is next. In the order of arrival each waits half a revolution by itself.
+#[test]
+fn writes_of_one_track_are_served_as_they_pass() {
+    let rate = |policy: Value, outstanding: u32| {
+        let mut rig = with(&[
+            ("/geometry/zones/0/sectors_per_track", json!(5000)),
+            ("/scheduler", policy),
+            ("/interface/write_overhead_ns", json!(0)),
+        ]);
+        rig.closed_loop(outstanding, 40_000, |draws| {
+            (Op::Write, draws.below(5000) * SECTOR, SECTOR)
+        })
+        .1
+    };
+    for n in [1, 4, 16] {
+        let passing = rate(json!({"policy": "shortest_access", "ageing": 0.0}), n);
+        let expected = f64::from(n) / 5e-3;
+        assert!((passing / expected - 1.0).abs() < 0.015, "{n} {passing}");
+    }
+    let first = rate(json!({"policy": "first_come"}), 16);
+    assert!((first / 200.0 - 1.0).abs() < 0.015, "{first}");
+}

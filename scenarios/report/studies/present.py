@@ -98,6 +98,8 @@ def open_table(fit: Fit) -> Table:
     ]
     hot = [each / _GIB for each in _ends(fit, lambda each: each.hot_bytes)]
     rows.append(["size of the hot spot", *hot, "GiB"])
+    used = [each / _GIB for each in _ends(fit, lambda each: each.used_bytes or fit.system_bytes)]
+    rows.append(["part of the system that is used", *used, "GiB"])
     rows.append(["bursts, over the mean rate", *_ends(fit, lambda each: each.bursts), "x"])
     return Table("What was fitted", columns, rows)
 

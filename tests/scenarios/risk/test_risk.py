@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from raidlab.devices.catalogue import find
 from raidlab.devices.faults import SpecError
 from raidlab.devices.schema import read_toml
 from raidlab.scenarios.planning.scenario import build_scenario
@@ -15,6 +16,7 @@ from raidlab.scenarios.risk.histories import Batch, Model, estimate
 from raidlab.scenarios.risk.lifetime import HOURS_OF_YEAR, bathtub, of_rate
 from raidlab.scenarios.risk.markov import loss_probability, mean_time_to_loss
 from raidlab.scenarios.risk.redundancy import of_level
+from raidlab.scenarios.risk.unreadable import unreadable_rate
 
 YEARS5 = 5 * HOURS_OF_YEAR
 SURE = 3.5
@@ -189,6 +191,17 @@ def test_a_scenario_has_a_risk_and_says_what_it_rests_on(drives):
     # 3 drives of 100 GB are read: 1 - exp(-3 * 0.8e12 * 1e-13).
     assert worse.arrays[0].unreadable == pytest.approx(-math.expm1(-0.24), rel=1e-3)
     assert worse.loss > 10 * found.loss
+
+
+@pytest.mark.parametrize(
+    ("model", "rate"),
+    [
+        ("generic-7200rpm", 1e-15), ("generic-15000rpm", 1e-16), ("red-plus-8t", 1e-14),
+        ("s4610-480", 1e-17), ("p4800x-375", 1e-17), ("970-evo-plus-500", 1e-15),
+    ],
+)  # fmt: skip
+def test_sectors_are_unreadable_as_often_as_makers_of_the_class_state(model, rate):
+    assert unreadable_rate(find(model)).value == rate
 
 
 @pytest.mark.parametrize(

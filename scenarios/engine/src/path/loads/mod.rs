@@ -12,7 +12,7 @@ pub(crate) mod submission;
 pub(crate) mod tenants;
 pub(crate) mod threads;
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, WorkloadId};
 use crate::path::loads::records::Records;
 use crate::path::loads::tenants::{Tenant, Tenants};
 use crate::path::loads::threads::Threads;
@@ -36,7 +36,7 @@ impl Loads {
     /// those of the loads. `ending` of them come to an end.
     pub(crate) fn new(
         host: Host,
-        workloads: Vec<Workload>,
+        workloads: Table<WorkloadId, Workload>,
         shares: Table<ArrayId, Option<Box<Shares>>>,
         tenants: Tenants,
         threads: usize,
