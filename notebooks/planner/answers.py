@@ -66,6 +66,9 @@ class Asked:
     state: State = State.RUNNING
     done: int = 0
     of: int = 0
+    """0 where nobody knows how many runs the step takes."""
+    step: str = ""
+    """What the runs are for."""
     faults: Sequence[Said] = ()
     fragment: Fragment | None = None
     fits: bool = False
@@ -80,6 +83,7 @@ class Asked:
             "state": self.state,
             "done": self.done,
             "of": self.of,
+            "step": self.step,
             "faults": [vars(each) for each in self.faults],
             "html": "" if self.fragment is None else self.fragment.html,
             "plots": "[]" if self.fragment is None else self.fragment.plots,
@@ -140,8 +144,11 @@ class Desk:
                     raise _StoppedError
                 asked.done, asked.of = done, of
 
+            def step(name: str) -> None:
+                asked.step, asked.done, asked.of = name, 0, 0
+
             with contextlib.ExitStack() as stack:
-                running = Running(None, tell, _store(stack))
+                running = Running(None, tell, _store(stack), step)
                 found = plan(question, seed=_SEED, running=running)
             shown = plan_page(found, COMMAND)
             asked.files = self._files(tree, found, shown.html())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -260,9 +261,7 @@ def opened_store(own: Path | None = None) -> Store:
 
 
 @contextmanager
-def resumable(
-    what: str, own: Path | None = None
-) -> Iterator[tuple[Callable[[int, int], None], Store | None]]:
+def resumable(what: str, own: Path | None = None) -> Iterator[tuple[Telling, Store | None]]:
     """Progress and the store of finished runs, for work that the same command goes on with."""
     with ExitStack() as stack:
         store = stored_runs(stack, own)
@@ -281,14 +280,30 @@ def tell_breaches(breaches: Sequence[str]) -> bool:
     return bool(breaches)
 
 
+class Telling:
+    """Says how far a command is, and what it is at where it has steps."""
+
+    def __init__(self, begin: Callable[[str], Callable[[int, int], None]], what: str) -> None:
+        self._begin, self._what = begin, what
+        self._tell = begin(what)
+
+    def __call__(self, done: int, total: int) -> None:
+        """Hears how many runs are done, of how many; of 0 where nobody knows how many."""
+        self._tell(done, total)
+
+    def step(self, name: str) -> None:
+        """What comes is another step, which counts for itself."""
+        self._tell = self._begin(f"{self._what}, {name}")
+
+
 @contextmanager
-def progress(what: str) -> Iterator[Callable[[int, int], None]]:
+def progress(what: str) -> Iterator[Telling]:
     """Shows how far a command is: a bar on a terminal, a line now and then elsewhere."""
     from rich.console import Console
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _lines(what)
+        yield Telling(_lines, what)
         return
     from rich.progress import (
         BarColumn,
@@ -303,15 +318,26 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(printable(what), total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+        task = bar.add_task("", total=None)
+
+        def begin(text: str) -> Callable[[int, int], None]:
+            bar.reset(task, description=printable(text))
+            return lambda done, total: bar.update(task, completed=done, total=total or None)
+
+        yield Telling(begin, what)
 
 
 def _lines(what: str) -> Callable[[int, int], None]:
     last, first, began = -1, 0, time.monotonic()
+    said = -math.inf
 
     def tell(done: int, total: int) -> None:
-        nonlocal last, first
+        nonlocal last, first, said
+        if not total:
+            if time.monotonic() - said > _SOON_S:
+                said = time.monotonic()
+                say(what + (f": {done} run{'s' * (done > 1)} done" if done else ""))
+            return
         tenth = 10 * done // max(total, 1)
         if last == 10 and tenth < 10:
             # All was done, and there is more to do now.

@@ -50,7 +50,8 @@ def plan(
 
     asked = load_question(question)
     with resumable(f"{question.stem}: plan", store) as (tell, opened):
-        found = answer_it(asked, seed=seed, draws=draws, running=Running(workers, tell, opened))
+        running = Running(workers, tell, opened, tell.step)
+        found = answer_it(asked, seed=seed, draws=draws, running=running)
 
     give(found, report.report, "plan", Output.of(json=json, wide=wide), html)
     if found.recommended is None:

@@ -76,8 +76,9 @@ def drives_alone(
                     own["area"] = f"{area} B"
                 scenarios.append(_alone(question, name, own))
         results = results_of(
-            scenarios, seed, workers=running.workers, store=running.store, heeds_past=False
-        )
+            scenarios, seed, workers=running.workers, store=running.store,
+            progress=running.progress, heeds_past=False,
+        )  # fmt: skip
         first, *others = [result.results[0] for result in results]
         seconds = [1 / row["iops"] if row["iops"] else 0.0 for row in others]
         rate = first["mb_per_s"] * 1e6

@@ -282,7 +282,7 @@ def _of_group(question: Question, group: CandidatesTable) -> Iterator[Candidate]
         devices += [host] + ([] if controller == "none" else [controller])
         yield Candidate(
             ", ".join(parts), tree, drive, count, level, spares,
-            _bill(question, devices, _volumes_month(question, drive, count + spares, bought)),
+            _bill(question, devices, volumes_month(question, drive, count + spares, bought)),
             dict(Counter(devices)), choices,
         )  # fmt: skip
 
@@ -326,7 +326,7 @@ def _bought_words(bought: Bought) -> str:
     return size + (f" with {' and '.join(rates)}" if rates else "")
 
 
-def _volumes_month(question: Question, name: str, count: int, bought: Bought) -> float:
+def volumes_month(question: Question, name: str, count: int, bought: Bought | DrivesTree) -> float:
     """What cloud volumes cost a month by what is provisioned."""
     price, spec = question.prices.get(name), question.device(name).spec
     if price is None or not isinstance(spec, VolumeSpec):
@@ -368,14 +368,14 @@ def _bill(question: Question, devices: list[str], volumes_month: float = 0.0) ->
             idle += own
         else:
             watts = None
-    prices = [question.prices[name] for name in known]
+    prices = [(question.prices[name], count) for name, count in Counter(known).items()]
     if watts is not None:
         watts += stated
     table = question.table
-    racks = [base.rack_units or 0.0, *(price.rack_units or 0.0 for price in prices)]
+    racks = [base.rack_units or 0.0, *(n * (price.rack_units or 0.0) for price, n in prices)]
     return Bill(
         capital=base.capital(table.horizon)
-        + sum(price.capital(table.horizon) for price in prices)
+        + sum(price.capital_of(count, table.horizon) for price, count in prices)
         + 12 * table.horizon * volumes_month,
         rack_units=sum(racks) if table.racked else None,
         stated_watts=watts,

@@ -56,8 +56,8 @@ def total(question: Question, candidate: Candidate, month: int) -> float:
     for name, count in candidate.devices.items():
         price = question.prices.get(name)
         if price is not None:
-            now += count * price.cost
-            once += count * price.cost * (1 + price.trend) ** (month / 12)
+            now += price.bought(count) * price.cost
+            once += price.bought(count) * price.cost * (1 + price.trend) ** (month / 12)
     months = 12 * table.horizon
     keep = 0.0 if table.present is None else table.present.per_month
     running = ((bill.capital or 0.0) - now + (bill.energy or 0.0)) / months

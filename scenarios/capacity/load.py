@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, Literal
 
-from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.candidates import Candidate, volumes_month
 from raidlab.scenarios.capacity.prices import PriceTable
 from raidlab.scenarios.capacity.question import Question, time_of
 from raidlab.scenarios.results.number_text import figure
@@ -33,7 +33,8 @@ def _priced(question: Question, name: str, price: PriceTable) -> str:
     parts = [question.amount(price.cost)] if price.cost or not price.per_month else []
     if price.per_month:
         parts.append(f"{question.amount(price.per_month)} a month")
-    return f"{name} {' and '.join(parts)}"
+    owned = f" ({price.owned} owned)" if price.owned else ""
+    return f"{name} {' and '.join(parts)}{owned}"
 
 
 def load_of(question: Question) -> list[str]:
@@ -137,7 +138,16 @@ def _bill(question: Question, best: Candidate, cost: float) -> Iterator[str]:
         parts = [f"{question.amount(price.cost)} each"] if price.cost else []
         if price.per_month:
             parts.append(f"{price.per_month:,.4g} {unit} each a month".replace("  ", " "))
-        together = question.amount(count * price.capital(table.horizon))
+        if price.owned:
+            parts.append(f"{min(count, price.owned)} owned")
+        whole = price.capital_of(count, table.horizon)
+        if name == best.drive:
+            bought = best.tree["array"][0]["drives"][0]
+            month = volumes_month(question, name, count, bought)
+            whole += 12 * table.horizon * month
+            each = f"{month / count:,.4g} {unit} each a month for what is provisioned"
+            parts += [each.replace("  ", " ")] if month else []
+        together = question.amount(whole)
         yield f"{count} x {name}: {' and '.join(parts) or 'free'}, {together}."
     if best.bill.energy:
         yield f"Energy over {time_of(table.horizon)}: {question.amount(best.bill.energy)}."

@@ -44,8 +44,8 @@ from raidlab.scenarios.results.goals import (
 from raidlab.scenarios.results.result import Result
 from raidlab.scenarios.results.row import Row
 from raidlab.scenarios.risk.assess import Question as RiskQuestion
-from raidlab.scenarios.risk.assess import assess
-from raidlab.scenarios.running.simulate import Progress, results_of
+from raidlab.scenarios.risk.assess import assess, rebuilt_bytes
+from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.studies.running import Running
 from raidlab.scenarios.studies.size import (
     falls_behind,
@@ -58,6 +58,8 @@ from raidlab.scenarios.studies.size import (
 
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 """Shares of the run, and by how much a goal may be missed there and be met at the end."""
+_OF_RUN = ("an eighth of the run", "half of the run", "the whole run")
+"""`RUNGS` in words."""
 MANY_CANDIDATES = 400
 """Candidates that closed forms leave, beyond which not every number of drives is simulated."""
 MANY_OF_FLASH = 12
@@ -77,20 +79,33 @@ _SERVED = OF_A_RUN
 """Of goals that a change was tried for."""
 
 
-def _one_after_the_other(progress: Progress | None) -> Progress | None:
-    """The progress of steps that each begin at nothing, as that of all of them."""
-    if progress is None:
-        return None
-    before, last = 0, 0
+class _Steps:
+    """What hears of runs in steps, each of which counts for itself."""
 
-    def advance(done: int, total: int) -> None:
-        nonlocal before, last
-        if done < last:
-            before += last
-        last = done
-        progress(before + done, before + total)
+    def __init__(self, running: Running) -> None:
+        self._running = running
+        self._before = self._last = 0
+        self._is_open = False
 
-    return advance
+    def begin(self, name: str, *, is_open: bool = False) -> None:
+        """The next runs are for this.
+
+        Args:
+            name: What they are for.
+            is_open: True if nobody knows how many they will be.
+        """
+        self._before, self._last, self._is_open = 0, 0, is_open
+        if self._running.step is not None:
+            self._running.step(name)
+
+    def __call__(self, done: int, total: int) -> None:
+        """So many of the runs that were last asked for are done."""
+        if done < self._last:
+            self._before += self._last
+        self._last = done
+        if self._running.progress is not None:
+            own = 0 if self._is_open else self._before + total
+            self._running.progress(self._before + done, own)
 
 
 class _Planning:
@@ -98,7 +113,8 @@ class _Planning:
 
     def __init__(self, question: Question, running: Running, seed: int) -> None:
         self.question = question
-        self.running = replace(running, progress=_one_after_the_other(running.progress))
+        self.steps = _Steps(running)
+        self.running = replace(running, progress=self.steps)
         self.seed = seed
         self.candidates = expand(question)
         self.drives: dict[str, Drive] = {}
@@ -114,6 +130,7 @@ class _Planning:
     def closed_forms(self) -> list[Candidate]:
         """The candidates that closed forms leave."""
         built = [each for each in self.candidates if each.scenario is not None]
+        self.steps.begin("drives alone", is_open=True)
         self.drives = drives_alone(self.question, built, self.running, self.seed)
         prune(self.question, built, self.drives)
         return [each for each in built if not each.out]
@@ -128,6 +145,7 @@ class _Planning:
                 # A part of a trace says nothing certain of the rest; of a short run it saves
                 # nothing, as what drives and caches have seen before it takes longer.
                 continue
+            self.steps.begin(f"candidates, {_OF_RUN[rung]}")
             self.simulate([each for each in alive if each.rung < rung], share, 1)
             alive = [each for each in alive if not each.why_not]
             for each in alive:
@@ -164,6 +182,7 @@ class _Planning:
         flash = sum(is_flash(each.drive, self.question) for each in alive)
         if len(alive) <= MANY_CANDIDATES and flash <= MANY_OF_FLASH:
             return alive
+        self.steps.begin("search for the cheapest of each kind", is_open=True)
         if self.question.table.prefer != "cost" or Source.REBUILD in self.sources:
             # What has the lowest latency, or is rebuilt soonest, may be any number of drives.
             return self.every_nth(alive) if len(alive) > MANY_CANDIDATES else alive
@@ -289,6 +308,7 @@ class _Planning:
             unclear = [each for each in first[:_CLEARED] if not _clear(each)]
             if not unclear:
                 return
+            self.steps.begin(f"the cheapest, {replications} times")
             self.simulate(unclear, 1.0, replications)
 
     def rebuilds_and_risks(self, finals: Sequence[Candidate]) -> None:
@@ -308,6 +328,7 @@ class _Planning:
         """Judges goals about rebuilds and losses of a candidate."""
         hours = None
         if Source.REBUILD in self.sources:
+            self.steps.begin(f"rebuild of {candidate.name}", is_open=True)
             found = rebuilt(candidate.tree, self.question.path, self.running, self.seed)
             hours = found["rebuild"].value
             for goal in self.question.goals:
@@ -321,6 +342,7 @@ class _Planning:
     def helpful(self, best: Candidate, headroom: Headroom | None) -> list[Upgrade]:
         """Single changes that help, without those that miss a goal of another kind."""
         every, running = self.candidates, self.running
+        self.steps.begin("what would help", is_open=True)
         changes = upgrades(self.question, best, headroom, every, running, self.seed)
         by_name = {each.name: each for each in every}
         failures = {Source.REBUILD, Source.RISK} & self.sources
@@ -338,7 +360,8 @@ class _Planning:
     def _loss(self, candidate: Candidate, hours: float | None) -> Measured:
         drive = self.drives[candidate.drive]
         if hours is None:
-            hours = drive.bytes / max(drive.stream * REBUILD_SHARE, 1.0) / 3600
+            size = rebuilt_bytes(candidate.tree["array"][0], drive.bytes)
+            hours = size / max(drive.stream * REBUILD_SHARE, 1.0) / 3600
         # Which controller has them changes nothing of how drives fail.
         key = (candidate.kind, repr(candidate.tree["array"][0]["drives"]), hours)
         if key not in self.losses:
@@ -516,19 +539,22 @@ def plan(
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
     front = front_of(fitting)
     recommended = min(front, key=lambda each: _preference(question, each), default=None)
-    headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
+    headroom, more, drawn, unknown = None, list[Upgrade](), list[Drawn](), list[str]()
     later: Later | None = None
-    unknown: list[str] = []
     if recommended is not None:
         own = planning.running
         try:
+            planning.steps.begin("headroom", is_open=True)
             headroom = headroom_of(question, recommended, own, seed)
             more = planning.helpful(recommended, headroom)
+            planning.steps.begin("how long the present system lasts", is_open=True)
             later = later_of(question, recommended, own, seed, planning.breaches)
         except SpecError as error:
             unknown.append(f"{recommended.name}: headroom is not known: {refusal(error.faults)}")
         first = [recommended, *(each for each in front if each is not recommended)]
+        planning.steps.begin("draws")
         drawn = draws_of(question, first, draws, own, seed) if draws else []
+    planning.steps.begin("moving the data", is_open=True)
     moved = (
         None if recommended is None else migration_of(question, recommended, planning.running, seed)
     )

@@ -82,6 +82,9 @@ class PriceTable(Costs):
     """Of each MiB/s beyond `included_mib_s`."""
     included_iops: float = Field(default=0.0, ge=0)
     included_mib_s: float = Field(default=0.0, ge=0)
+    owned: int = Field(default=0, ge=0, le=100_000)
+    """How many of them are there already: a candidate pays `cost` for those beyond. What runs by
+    the month, energy and rack units count for all."""
     trend: Trend = 0.0
     """By which share the price to buy it changes in a year: `"-20 %"`."""
     power: Power | None = None
@@ -93,6 +96,14 @@ class PriceTable(Costs):
         if not {"cost", "per_month", "per_gib_month"} & self.model_fields_set:
             allowed = "is required: once as `cost`, or each month as `per_month` or `per_gib_month`"
             yield Fault("cost", None, allowed)
+
+    def bought(self, count: int) -> int:
+        """How many of this many are not owned yet."""
+        return max(0, count - self.owned)
+
+    def capital_of(self, count: int, years: float) -> float:
+        """All of this many over a horizon."""
+        return self.bought(count) * self.cost + 12 * years * count * self.per_month
 
     def volume_month(self, size: int, rate: float, throughput: float) -> float:
         """What a cloud volume costs a month beside `per_month`.

@@ -11,6 +11,7 @@ from typing import cast
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.devices.schema import DeviceSpec, DriveOptions, DriveSpec
 from raidlab.devices.trees import Document
+from raidlab.devices.units import SIZE
 from raidlab.devices.volume import VolumeSpec
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.equal_arrays import with_copies
@@ -320,6 +321,12 @@ def _redundancy(array: ArrayTree) -> Redundancy:
     return of_level(level, drives, layout_of(array), spans, array.get("declustered"))
 
 
+def rebuilt_bytes(array: ArrayTree, capacity: int) -> int:
+    """What a rebuild reads or writes of each drive of this many bytes: what the array uses."""
+    used = array.get("used")
+    return capacity if used is None else min(capacity, int(SIZE.convert(str(used))))
+
+
 def _array(
     numbered: tuple[int, ArrayTree],
     scenario: Scenario,
@@ -340,7 +347,7 @@ def _array(
     )  # fmt: skip
     if not isinstance(device, DriveSpec):
         raise AssertionError("the drives of an array are drives")
-    bytes_of_drive = device.capacity_bytes(DriveOptions())
+    bytes_of_drive = rebuilt_bytes(array, device.capacity_bytes(DriveOptions()))
     latent = question.latent_per_year * question.patrol_days / 365.25 / 2
     expected = bears.read_by_rebuild * (8 * bytes_of_drive * rate + latent)
     expected *= bears.critical_share

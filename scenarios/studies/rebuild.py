@@ -58,6 +58,7 @@ class Rebuild:
     """Of the slowest load; None without a load."""
     p99_us_during: float | None
     p99_9_us_during: float | None
+    """Both are least values where `p99_at_least`."""
     iops_before: float | None
     """Of all loads together."""
     iops_during: float | None
@@ -65,6 +66,8 @@ class Rebuild:
     """Places of the drive that were measured."""
     overloaded: bool = False
     """More I/Os arrive than are served meanwhile: users' latencies grow without end."""
+    p99_at_least: bool = False
+    """At some place users' queues remember for longer than the longest sample there lasts."""
     all_hours: float | None = None
     """Hours until all drives are rebuilt that fail; those of one where one fails."""
     all_hours_ci95: tuple[float, float] | None = None
@@ -387,6 +390,7 @@ class _Study:
             iops_during=sampling.mean([each.iops_during for each in taken]),
             samples=len(taken),
             overloaded=overloaded,
+            p99_at_least=any(each.is_short for each in served),
         )
 
     def with_whole(

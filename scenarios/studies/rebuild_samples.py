@@ -125,6 +125,8 @@ class Sample:
     limit: Limit | None
     queue: UsersQueue
     """Of the users meanwhile."""
+    is_short: bool = False
+    """The users' queue remembers for longer than it was recorded: p99 is at least what it shows."""
 
     def wants_longer(self, lengths: Lengths, steps: int, stretch: float) -> bool:
         """Whether a place is measured once more, a step longer.
@@ -332,6 +334,8 @@ def sample_of(
         # All of the rebuild lies in the recording: users' I/Os of its own period count.
         rows = [_period_during(row, result) for row in result.results]
     latencies = [latency for row in rows if (latency := row["latency_us"])]
+    queue = UsersQueue.of(result.results)
+    in_part = bool(recorded.rebuilding_before) and not queue.overloaded
     return Sample(
         place,
         min(rate, pace) if pace else rate,
@@ -339,7 +343,8 @@ def sample_of(
         max((latency["p99_9"] for latency in latencies), default=None),
         sum(row["iops"] for row in rows) if rows else None,
         limit_of(recorded, scenario, failing(scenario), is_paced=0 < pace <= rate / AT_PACE),
-        UsersQueue.of(result.results),
+        queue,
+        in_part and queue.is_short(recorded.seconds),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from raidlab.scenarios.running.simulate import Progress
@@ -15,3 +16,5 @@ class Running:
     workers: int | None = None
     progress: Progress | None = None
     store: Store | None = None
+    step: Callable[[str], None] | None = None
+    """Hears what the next runs are for, before the first of them."""

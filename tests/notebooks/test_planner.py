@@ -160,7 +160,7 @@ def test_a_device_is_of_the_catalogue_or_was_uploaded(name):
 
 def test_the_downloaded_question_has_the_same_answer(desk, tmp_path):
     asked = answered(desk, chosen())
-    assert asked.state is State.DONE and asked.fits and asked.of > 0
+    assert asked.state is State.DONE and asked.fits and asked.step
     folder = tmp_path / "downloaded"
     folder.mkdir()
     for name, text in asked.files.items():
@@ -176,7 +176,7 @@ def test_the_downloaded_question_has_the_same_answer(desk, tmp_path):
 def test_where_none_fits_the_nearest_is_named(desk):
     asked = answered(desk, chosen(goals=chosen()["goals"] | {"p99_ms": 0.01}))
     assert asked.state is State.DONE and not asked.fits
-    assert "None of 1 candidates fits. The nearest is" in asked.fragment.html
+    assert "None of 1 candidate fits. The nearest is" in asked.fragment.html
 
 
 def test_the_next_question_of_a_tab_stops_the_one_before(desk):

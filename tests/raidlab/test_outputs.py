@@ -198,3 +198,17 @@ def test_progress_goes_on_where_more_is_to_do_than_was_said(capsys):
             tell(done, of)
     lines = capsys.readouterr().err.split("\n")
     assert lines == ["it: 0 of 2", "it: 2 of 2", "it: 2 of 4", "it: 3 of 4", "it: 4 of 4", ""]
+
+
+def test_steps_count_for_themselves_and_claim_no_end_that_nobody_knows(capsys):
+    from raidlab.commands.common import progress
+
+    with progress("it") as tell:
+        tell.step("all of them")
+        tell(0, 1)
+        tell(1, 1)
+        tell.step("a search")
+        tell(0, 0)
+        tell(1, 0)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines == ["it, all of them: 0 of 1", "it, all of them: 1 of 1", "it, a search"]

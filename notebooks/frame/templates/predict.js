@@ -28,7 +28,7 @@ function typed(text, unit) {
 // Why a guess is none; empty if it is one.
 function wrongGuess(about, value) {
   const {kind, least, most, words, x} = about.form;
-  const shown = value === null || value === "" ? "Nothing" : `"${value}"`;
+  const shown = value === null || value === "" ? "Nothing" : `"${String(value).slice(0, 40)}"`;
   if (kind === "number") {
     const fits = typeof value === "number" && isFinite(value) && value >= least && value <= most;
     return fits ? "" : `${shown} is no prediction: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}${/\d,\d/.test(shown) ? ", with a decimal point" : ""}.`;

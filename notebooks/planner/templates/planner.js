@@ -165,7 +165,8 @@ async function ask(focus) {
       const seconds = Math.round((Date.now() - began) / 1000);
       if (found.state === "running") {
         if (found.of) { at("progress").max = found.of; at("progress").value = found.done; }
-        if (seconds >= told) { told = seconds + 2; at("status").textContent = `Simulating: ${found.done} of ${found.of || "?"} runs so far, ${seconds} s.`; }
+        else at("progress").removeAttribute("value");
+        if (seconds >= told) { told = seconds + 2; at("status").textContent = `Simulating ${found.step}: ${found.done}${found.of ? ` of ${found.of}` : ""} runs, ${seconds} s.`; }
         await new Promise((resolve) => setTimeout(resolve, POLL_MS));
         continue;
       }

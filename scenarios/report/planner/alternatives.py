@@ -8,6 +8,7 @@ from typing import Final
 
 from raidlab.scenarios.capacity.answer import Answer, fits, price
 from raidlab.scenarios.capacity.candidates import Candidate
+from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import Source
 
@@ -68,12 +69,17 @@ def _far(each: Candidate) -> tuple[bool, bool, float]:
     return bool(each.why_not), each.falls_behind, max(beyond, each.overload)
 
 
+def cost_column(question: Question, priority: int = 1) -> Column:
+    """Costs over the horizon, which say whether energy is in them."""
+    words = "cost, energy" if question.table.energy_price and question.prices else "cost"
+    return Column(words, question.table.currency, priority=priority)
+
+
 def fitting_table(found: Answer) -> Table:
     """The recommended candidate, and others that fit, for the first page."""
-    unit = found.question.table.currency
     columns = [
         Column("candidate", kind=Kind.PROSE, width=24),
-        Column("cost", unit) if found.question.prices else Column("drives"),
+        cost_column(found.question) if found.question.prices else Column("drives"),
         Column("p99", "ms"),
         Column("usable", "TB"),
         Column("failures borne"),

@@ -13,7 +13,7 @@ from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Text
-from raidlab.scenarios.report.planner.alternatives import fitting_table, reasons_table
+from raidlab.scenarios.report.planner.alternatives import cost_column, fitting_table, reasons_table
 from raidlab.scenarios.report.planner.migration import copies, moving
 from raidlab.scenarios.report.planner.pictures import pictures
 from raidlab.scenarios.report.report import Report
@@ -42,13 +42,17 @@ def answer(found: Answer) -> str:
 
 def recommendation(found: Answer) -> str:
     """What to buy, or what the nearest lacks: one sentence."""
-    total = f"{len(found.candidates):,} candidates"
+    total = f"{len(found.candidates):,} candidate{'s' * (len(found.candidates) > 1)}"
     if found.recommended is None:
         if found.nearest is None:
             return f"None of {total} can be built."
-        return f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
+        return (
+            f"None of {total} fits. The nearest is {found.nearest.name}: {why(found.nearest)}."
+            f"{_serves(found.nearest)}"
+        )
     best = found.recommended
     cost = f" for {found.question.amount(best.cost)}" if best.cost is not None else ""
+    cost += " with energy" if best.bill.energy else ""
     cheapest = "is the cheapest" if found.question.prices else "needs the fewest drives"
     most = {"cost": cheapest, "latency": "has the lowest p99"}
     words = most.get(found.question.table.prefer, "gives the highest rate for its cost")
@@ -61,6 +65,16 @@ def recommendation(found: Answer) -> str:
     if met:
         text += f": {', '.join(met)}"
     return text + "."
+
+
+def _serves(nearest: Candidate) -> str:
+    """How much of a load that is beyond it a candidate serves."""
+    loads = () if nearest.scenario is None else nearest.scenario.workloads
+    asked = sum(load.arrives_per_s for load in loads)
+    if not nearest.falls_behind or not nearest.overload or not asked:
+        return ""
+    served = figure(asked / (1 + nearest.overload), "IO/s")
+    return f" It serves at most {served} of {figure(asked, 'IO/s')}."
 
 
 def _ties(found: Answer, best: Candidate) -> str:
@@ -256,7 +270,7 @@ def table(found: Answer) -> Table:
     closed = found.question.closed
     columns = [
         Column("candidate", kind=Kind.PROSE, width=24),
-        Column("cost", found.question.table.currency),
+        cost_column(found.question),
         *([Column("IO/s"), Column("IO/s for 1", found.question.table.currency)] if closed else []),
         Column("p99", "ms"),
         Column("usable", "TB"),
@@ -280,7 +294,7 @@ def others(found: Answer) -> Table:
     rest.sort(key=lambda each: (not fits(each), misses(each), price(each)))
     columns = [
         Column("candidate", kind=Kind.PROSE, width=24),
-        Column("cost", found.question.table.currency),
+        cost_column(found.question),
         Column("why not", kind=Kind.PROSE),
     ]
     rows: list[list[Cell]] = [[each.name, each.cost, why(each)] for each in rest]
@@ -330,7 +344,8 @@ def plan_page(found: Answer, command: str = "") -> Page:
     if found.recommended is not None:
         best = found.recommended
         if best.cost is not None:
-            boxes.append(Box(found.question.amount(best.cost), "over the horizon"))
+            energy = ", with energy" if best.bill.energy else ""
+            boxes.append(Box(found.question.amount(best.cost), f"over the horizon{energy}"))
         several = len(found.question.table.load) > 1
         boxes.append(Box(figure(best.p99_us, "us"), "p99, slowest load" if several else "p99"))
         if found.headroom is not None:

@@ -12,6 +12,7 @@ from raidlab.scenarios.capacity.until import MODEL_ERROR, MONTHS, Lasting, Miss,
 from raidlab.scenarios.report.chart import Figure, chart, draw_curve
 from raidlab.scenarios.report.look import GREY, log_axis
 from raidlab.scenarios.report.page import Box, Page, Picture, Text
+from raidlab.scenarios.report.planner.alternatives import cost_column
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.number_text import figure, percent
@@ -66,7 +67,7 @@ def table(found: Until) -> Table:
     """Each candidate with its first miss."""
     columns = [
         Column("candidate", kind=Kind.PROSE, width=24),
-        Column("cost", found.question.table.currency, priority=2),
+        cost_column(found.question, 2),
         Column("misses first", kind=Kind.PROSE, width=18),
         Column("month"),
         Column("from"),

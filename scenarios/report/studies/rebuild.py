@@ -122,8 +122,12 @@ def answer(found: Rebuilds) -> str:
     before, during = _p99(best, "before"), _p99(best, "during")
     if before is not None and during is not None:
         grows = "rises from" if during > before else "goes from"
-        text += f", and users' p99 {grows} {between(before, during, 'ms')}"
-        text += ", no more than twice" if during <= _TWICE * before else ", more than twice"
+        more = " or more" if best.p99_at_least else ""
+        text += f", and users' p99 {grows} {between(before, during, 'ms')}{more}"
+        if during > _TWICE * before:
+            text += ", more than twice"
+        elif not best.p99_at_least:
+            text += ", no more than twice"
     if best.overloaded:
         text += ", and more I/Os arrive than are served: users' latencies grow without end"
     cliff = _cliff(found)
@@ -288,6 +292,12 @@ def _notes(found: Rebuilds) -> list[str]:
         f"Times come from {progress(found)} all over what is rebuilt, each under the load, with"
         " their 95 % interval."
     )
+    least = [_rate(each) for each in found.rebuilds if each.p99_at_least]
+    if least:
+        lines.append(
+            f"At {', '.join(least)} p99 is at least what stands here: near the limit users' queues"
+            " remember for longer than the longest sample lasts."
+        )
     lost = sum(each.lost_writes for each in found.rebuilds)
     if any(each.rebuild_s is not None for each in found.rebuilds):
         lines.append(

@@ -5,6 +5,7 @@ import pytest
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.later import total
+from raidlab.scenarios.capacity.load import bill_of
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
 from raidlab.scenarios.planning.scenario import build_scenario
@@ -31,6 +32,24 @@ def test_a_volume_costs_its_size_its_rate_and_its_throughput():
     (found,) = expand(question_of(CLOUD | {"candidates": [group]}))
     assert found.name == "4 x aws-gp3 with 16000 IO/s and 1000 MiB/s, raid0"
     assert found.cost == pytest.approx(60 * 4 * (81.92 + 65 + 35))
+
+
+def test_the_bill_of_volumes_adds_up():
+    """81.92 + 65 + 35 a month each for 60 months, four times, is all that it costs."""
+    group = GP3 | {"iops": [16000], "throughput": ["1000 MiB/s"]}
+    question = question_of(CLOUD | {"candidates": [group], "currency": "USD"})
+    (found,) = expand(question)
+    first, *_ = bill_of(question, found)
+    assert first == ("4 x aws-gp3: 181.9 USD each a month for what is provisioned, 43,661 USD.")
+
+
+def test_what_is_owned_is_not_bought_again():
+    """Of 4 and a spare four are owned: one at 190, and 60 months of 1 for each of the five."""
+    price = {"device": "dc600m-960", "cost": 190, "per_month": 1, "owned": 4}
+    group = {"drives": ["dc600m-960"], "counts": [4, 3], "levels": ["raid5"], "spares": [1]}
+    more, fewer = expand(question_of(CLOUD | {"price": [price], "candidates": [group]}))
+    assert more.cost == pytest.approx(190 + 5 * 60)
+    assert fewer.cost == pytest.approx(4 * 60)
 
 
 def test_what_is_not_sold_is_no_candidate():

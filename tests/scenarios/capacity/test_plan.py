@@ -60,12 +60,21 @@ def test_the_cheapest_of_queues_by_hand(question):
     ones would be the cheaper, but for 825 a second each. 550 for 2 fast ones makes 5 slow ones win.
     """
     question["price"][1]["cost"] = 275
-    reported = []
-    found = answered(question, progress=lambda done, of: reported.append((done, of)))
+    steps = []
+    found = answered(
+        question, step=lambda name: steps.append((name, [])),
+        progress=lambda done, of: steps[-1][1].append((done, of)),
+    )  # fmt: skip
     assert found.recommended.count == 5 and found.recommended.cost == 500
-    # Progress goes on through the headroom and the changes, and never back.
-    done = [each for each, _ in reported]
-    assert done == sorted(done) and done[-1] > found.simulated + 5
+    # Each step counts on, and says how many runs it takes or that nobody knows.
+    known = [(name, runs) for name, runs in steps if runs]
+    assert [name for name, _ in known][:2] == ["drives alone", "candidates, an eighth of the run"]
+    assert [name for name, _ in known][-2:] == ["headroom", "what would help"]
+    assert all(runs == sorted(runs) for _, runs in known)
+    for name, runs in known:
+        is_open = name in ("drives alone", "headroom", "what would help")
+        assert (runs[-1][1] == 0) == is_open and (is_open or runs[-1][0] == runs[-1][1])
+    assert sum(runs[-1][0] for name, runs in known) > found.simulated + 5
     assert "slow" in found.recommended.name
     names = {each.count for each in found.front if "fast" in each.name}
     assert 2 in names

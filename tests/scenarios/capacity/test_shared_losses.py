@@ -11,6 +11,7 @@ QUESTION = {
     "candidates": [
         {
             "drives": ["generic-15000rpm"], "counts": [4, 6], "levels": ["raid10"],
+            "used": ["100 GB"],
             "controllers": ["lsi2208-1g-3.0", "lsi2208-1g-2.0"],
         },
     ],
@@ -18,12 +19,16 @@ QUESTION = {
 
 
 def test_a_loss_is_assessed_once_for_all_controllers(monkeypatch):
-    """Two numbers of drives behind two controllers: two losses, of four candidates."""
+    """Two numbers of drives behind two controllers: two losses, of four candidates.
+
+    100 GB at 30 % of 120 to 250 MB/s are rebuilt in 0.37 to 0.77 h; all 300 GB took thrice that.
+    """
     assessed = []
     real = module.assess
 
     def counted(tree, *more, **named):
         found = real(tree, *more, **named)
+        assert 0.37 < more[1].rebuild_h < 0.77
         assessed.append((tree["array"][0]["drives"][0]["count"], found.loss))
         return found
 

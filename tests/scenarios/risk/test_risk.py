@@ -191,6 +191,11 @@ def test_a_scenario_has_a_risk_and_says_what_it_rests_on(drives):
     # 3 drives of 100 GB are read: 1 - exp(-3 * 0.8e12 * 1e-13).
     assert worse.arrays[0].unreadable == pytest.approx(-math.expm1(-0.24), rel=1e-3)
     assert worse.loss > 10 * found.loss
+    # Of a part of each drive that part is read: 1 - exp(-3 * 0.2e12 * 1e-13).
+    part = tree(drives)
+    part["array"][0]["used"] = "25 GB"
+    read = assess(part, None, Question(rebuild_h=24.0, uber=1e-13)).arrays[0].unreadable
+    assert read == pytest.approx(-math.expm1(-0.06), rel=1e-3)
 
 
 @pytest.mark.parametrize(

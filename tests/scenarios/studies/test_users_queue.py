@@ -5,8 +5,10 @@ from dataclasses import replace
 import pytest
 
 from raidlab.scenarios.planning.scenario import scenario_of
+from raidlab.scenarios.report.studies.rebuild import report
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies import rebuild_samples as sampling
+from raidlab.scenarios.studies.rebuild import Rebuild, Rebuilds
 from raidlab.scenarios.studies.users_queue import UsersQueue
 
 QUIET = UsersQueue(overloaded=False, relaxes_s=1.0, loads=((1000, 990),))
@@ -62,3 +64,18 @@ def test_a_sample_that_had_room_for_a_part_becomes_four_times_as_long():
     longer = lengths.longer(1)
     assert longer.settles + longer.during == pytest.approx(4 * 8e9 / 300e6 / 12)
     assert not slow.wants_longer(longer, 1, 8e9 / 12)
+
+
+@pytest.mark.parametrize("is_short", [True, False])
+def test_a_p99_of_too_short_a_sample_is_a_least_value(is_short):
+    """What users feel of it is said with "or more", and a note says why."""
+    hours = {"rate": 0.3, "hours": 9.0, "hours_ci95": None, "mb_per_s": 200.0, "limit": None}
+    felt = {"p99_us_before": 2e4, "p99_us_during": 3e4, "p99_9_us_during": 4e4}
+    rates = {"iops_before": 400.0, "iops_during": 400.0, "samples": 4}
+    rebuild = Rebuild(**hours, **felt, **rates, p99_at_least=is_short)
+    size = 8 * 10**12
+    found = Rebuilds("x", size, size, (rebuild,), (), (), 1)
+    shown = report(found)
+    said = "20.0 to 30.0 ms or more." if is_short else "20.0 to 30.0 ms, no more than twice."
+    assert shown.answer.endswith(said)
+    assert ("p99 is at least what stands here" in shown.html()) == is_short
