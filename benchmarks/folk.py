@@ -19,6 +19,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict
 
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.markdown import table
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.trees import ScenarioTree
 
@@ -137,20 +138,17 @@ def markdown(answers: Sequence[Answer]) -> str:
     """The page."""
     blind = [each for each in answers if each.question.basis == "blind"]
     near = sum(each.is_near for each in blind)
-    lines = [
-        HEAD.format(count=len(answers), blind=len(blind), near=near),
-        "| question | public | simulated | unit | basis | source | scenario |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for each in answers:
         asked = each.question
         public = _number(asked.public) + (f" to {_number(asked.to)}" if asked.to else "")
         unit = asked.figure.replace("latency.", "").replace("ratio", "times").split(" until")[0]
-        lines.append(
-            f"| {asked.ask} | {public} | {_number(each.simulated)} | {unit} |"
-            f" {asked.basis} | {asked.source} | `{asked.id}` |"
-        )
-    return "\n".join(lines) + "\n" + TAIL
+        simulated = _number(each.simulated)
+        about = asked.basis, asked.source, f"`{asked.id}`"
+        rows.append((asked.ask, public, simulated, unit, *about))
+    head = HEAD.format(count=len(answers), blind=len(blind), near=near)
+    heads = "question | public | simulated | unit | basis | source | scenario"
+    return "\n".join([head, *table(heads, rows)]) + "\n" + TAIL
 
 
 HEAD: Final = """# Evidence: folk questions

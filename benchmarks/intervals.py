@@ -26,6 +26,7 @@ from typing import TypedDict
 
 from raidlab.scenarios import _engine
 from raidlab.scenarios.planning.scenario import load_scenario
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.intervals import (
     PERCENTILES,
     of_replications,
@@ -177,10 +178,8 @@ def _percent(half: float, value: float) -> float | None:
 
 def _table(rows: Sequence[Coverage]) -> str:
     """Coverage by system and figure, as Markdown."""
-    lines = [
-        "| system | seeds | " + " | ".join(f.replace("_", ".") for f in FIGURES) + " |",
-        "|---|---|" + "---|" * len(FIGURES),
-    ]
+    heads = ("system", "seeds", *(figure.replace("_", ".") for figure in FIGURES))
+    lines = markdown.table(" | ".join(heads))
     for system in dict.fromkeys(row["system"] for row in rows):
         own = [row for row in rows if row["system"] == system]
         cells = []
@@ -192,7 +191,7 @@ def _table(rows: Sequence[Coverage]) -> str:
             of = f" of {row['intervals']}" if few else ""
             half = "" if row["half_pct"] is None else f" (±{row['half_pct']:.2g} %)"
             cells.append(f"{row['covered_pct']:.1f}{of}{half}")
-        lines.append(f"| {system} | {own[0]['seeds']} | " + " | ".join(cells) + " |")
+        lines.append(markdown.row((system, own[0]["seeds"], *cells)))
     return "\n".join(lines)
 
 

@@ -26,6 +26,7 @@ from pydantic import BaseModel, ConfigDict
 
 from raidlab.devices.units import SIZE
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results.markdown import table
 from raidlab.scenarios.results.rows import Row
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.trees import ScenarioTree
@@ -159,28 +160,22 @@ def summary(lines: Sequence[tuple[Report, float]]) -> tuple[float, float, float,
 
 def markdown(lines: Sequence[Line]) -> str:
     """The page."""
-    out = [
-        HEAD,
-        "| | rows | off by, median | within 25 % | median ratio |",
-        "|---|---|---|---|---|",
-    ]
-    out += list(_summaries(lines))
-    out += [
-        "",
-        ROWS.format(count=len(lines)),
-        MISSES,
-        "| rows | ratios | most likely cause |",
-        "|---|---|---|",
-    ]
+    heads = "| rows | off by, median | within 25 % | median ratio"
+    out = [HEAD, *table(heads, _summaries(lines))]
+    out += ["", ROWS.format(count=len(lines)), MISSES]
     causes: dict[str, list[Line]] = {}
     for line in lines:
         if not _is_met(line.faster):
             causes.setdefault(line.report.cause or "not known", []).append(line)
-    out += [
-        f"| {', '.join(each.report.id for each in own)} |"
-        f" {', '.join(f'{each.faster:.2f}' for each in own)} | {cause} |"
+    rows = (
+        (
+            ", ".join(each.report.id for each in own),
+            ", ".join(f"{each.faster:.2f}" for each in own),
+            cause,
+        )
         for cause, own in causes.items()
-    ]
+    )
+    out += table("rows | ratios | most likely cause", rows)
     return "\n".join(out) + "\n" + TAIL
 
 
@@ -207,7 +202,7 @@ def _unit(report: Report) -> str:
     return report.figure.replace("latency.", "").replace("read.", "").replace("write.", "")
 
 
-def _summaries(lines: Sequence[Line]) -> Iterable[str]:
+def _summaries(lines: Sequence[Line]) -> Iterable[tuple[object, ...]]:
     groups: dict[str, list[Line]] = {"all": list(lines)}
     for line in lines:
         groups.setdefault(line.report.group, []).append(line)
@@ -223,9 +218,9 @@ def _summaries(lines: Sequence[Line]) -> Iterable[str]:
     yield _summary_row("nothing fitted", [(each.report, each.simulated) for each in untouched])
 
 
-def _summary_row(name: str, lines: Sequence[tuple[Report, float]]) -> str:
+def _summary_row(name: str, lines: Sequence[tuple[Report, float]]) -> tuple[object, ...]:
     off, met, bias, count = summary(lines)
-    return f"| {name} | {count} | {off:.2f} | {100 * met:.0f} % | {bias:.2f} |"
+    return name, count, f"{off:.2f}", f"{100 * met:.0f} %", f"{bias:.2f}"
 
 
 HEAD: Final = """# Public reports

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree, WorkloadTree
 
@@ -182,17 +183,15 @@ def main() -> None:
     if given.json:
         print(json.dumps([asdict(line) for line in lines], indent=2))
         return
-    print("| part | case | simulated | expected | by | difference |")
-    print("|---|---|---|---|---|---|")
+    rows = []
     for line in lines:
         shown = (
             f"{value:,.0f}" if value > 10 else f"{value:.3f}"
             for value in (line.simulated, line.expected)
         )
-        print(
-            f"| {line.part} | {line.case} | {' | '.join(shown)} | {line.by}"
-            f" | {line.off_pct:+.1f} % |"
-        )
+        rows.append((line.part, line.case, *shown, line.by, f"{line.off_pct:+.1f} %"))
+    heads = "part | case | simulated | expected | by | difference"
+    print("\n".join(markdown.table(heads, rows)))
 
 
 if __name__ == "__main__":

@@ -73,6 +73,8 @@ def answer(values, seed):
         COLUMNS,
         ROWS,
     )
+    shown.update_xaxes(constrain="domain", constraintoward="left")
+    shown.update_yaxes(constrain="domain", scaleanchor="x")  # as far apart across as down
     parts = {
         "second failure": found.by_drives,
         "the same, by Markov chain": found.closed_form,

@@ -26,6 +26,7 @@ from raidlab.devices.catalogue import SPECS
 from raidlab.devices.faults import SpecError
 from raidlab.devices.files import write_files
 from raidlab.devices.spec_writer import DEVICE_SCHEMA, with_schema
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.spec.findings import Code, code_of
 
 SHEETS = SPECS.parent / "datasheets"
@@ -72,8 +73,7 @@ def page(
         "How: [data sheets](../explanation/data-sheets.md).",
         "",
         "## Stated beside simulated",
-        "| figure | drives | median error | worst error | within 5 % |",
-        "|---|---|---|---|---|",
+        *markdown.table("figure | drives | median error | worst error | within 5 %"),
     ]
     by_quantity: dict[str, list[float]] = {}
     for each in made:
@@ -83,11 +83,9 @@ def page(
     adjusted = [error for name in by_quantity if name != _CHECK for error in by_quantity[name]]
     rows = [*by_quantity.items(), ("all but mixed_random", adjusted)]
     for name, errors in rows:
-        within = sum(error <= WITHIN_PCT for error in errors)
-        lines.append(
-            f"| {name} | {len(errors)} | {statistics.median(errors):.2f} % |"
-            f" {max(errors):.1f} % | {within} of {len(errors)} |"
-        )
+        within = f"{sum(error <= WITHIN_PCT for error in errors)} of {len(errors)}"
+        off = f"{statistics.median(errors):.2f} %", f"{max(errors):.1f} %"
+        lines.append(markdown.row((name, len(errors), *off, within)))
     drives = sum(bool(each.points) for each in made)
     bursts = sum(point.error_pct is None for each in made for point in each.points)
     about = (
@@ -100,12 +98,12 @@ def page(
     )
     lines += ["", *textwrap.wrap(about, _WIDTH, break_on_hyphens=False)]
     missed = [
-        f"| `{each.name}`: {warning} |"
+        (f"`{each.name}`: {warning}",)
         for each in made
         for warning in each.warnings
         if code_of(warning) is not Code.SHEET_NOTE
     ]
-    lines += ["", "| figures that do not come out |", "|---|", *(missed or ["| none |"])]
+    lines += ["", *markdown.table("figures that do not come out", missed or [("none",)])]
     more = ["", *latency_table(found)] if found else []
     more += ["", *few_points.table(fitted)] if fitted else []
     return "\n".join([*lines, "", *table(compared), *more]) + "\n"

@@ -17,6 +17,7 @@ from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.measurements.measurement import Latency, Measurement, Point, Side
 from raidlab.devices.files import write_file
+from raidlab.scenarios.results import markdown
 
 _BUDGET = 600
 _LONG_S = 60.0
@@ -126,8 +127,7 @@ def table(found: Sequence[Fitted]) -> Iterator[str]:
         "Each drive once more, by `raidlab calibrate --like`: the device from the sheet is the",
         "prior, and the fit sees the points named. The rest judges both; median errors.",
         "",
-        "| drive | seen | judged by | from the sheet alone | with these points |",
-        "|---|---|---|---|---|",
+        *markdown.table("drive | seen | judged by | from the sheet alone | with these points"),
     )
     for each in found:
         blocks, depths = each.case.blocks, each.case.depths
@@ -142,8 +142,5 @@ def table(found: Sequence[Fitted]) -> Iterator[str]:
                 for part in (each.before, each.after)
             ]
             if errors[0]:
-                before, after = (statistics.median(part) for part in errors)
-                yield (
-                    f"| {each.case.device} | {what} | {len(errors[0])} {kind} |"
-                    f" {before:.0f} % | {after:.0f} % |"
-                )
+                both = (f"{statistics.median(part):.0f} %" for part in errors)
+                yield markdown.row((each.case.device, what, f"{len(errors[0])} {kind}", *both))

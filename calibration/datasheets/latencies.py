@@ -18,6 +18,7 @@ from typing import Final
 
 from raidlab.calibration.datasheets.measured import Load, drive_file, load_of, scenario_of
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.row import Row, latency_at
 from raidlab.scenarios.running.simulate import simulate
 
@@ -84,12 +85,11 @@ def table(found: Sequence[Latency]) -> Iterator[str]:
         "own 10 us and the Micron's 9 us in view. By drive:",
         f"[{LISTING.name}]({LISTING.name}).",
         "",
-        "| latencies | points | median ratio | off by, median | worst ratio |",
-        "|---|---|---|---|---|",
+        *markdown.table("latencies | points | median ratio | off by, median | worst ratio"),
     )
     for (of, drive, _), cells in _groups(found).items():
         if not drive:
-            yield f"| all {of}".rstrip() + f" | {' | '.join(cells)} |"
+            yield markdown.row((f"all {of}".rstrip(), *cells))
     yield from (
         "",
         "Writes of the Micron 7450 PRO wait for milliseconds from 20,000 a second on, reads beside",

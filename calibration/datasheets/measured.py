@@ -20,6 +20,7 @@ from raidlab.devices.catalogue import SPECS
 from raidlab.devices.datasheet.sheet import Sheet, read_sheet
 from raidlab.devices.trees import Tree
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.row import Row, figures_of, measured
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
@@ -196,8 +197,7 @@ def table(compared: Sequence[Compared]) -> list[str]:
         "the least of the stated rate, the stream over the block, and depth over the stated",
         f"latency ({_USUAL_READ_NS // 1000} us where none is stated); a latency is that one.",
         "",
-        "| figures | points | median error | worst error | within | sheet alone |",
-        "|---|---|---|---|---|---|",
+        *markdown.table("figures | points | median error | worst error | within | sheet alone"),
     ]
     groups: dict[str, list[Compared]] = {}
     for each in compared:
@@ -206,11 +206,10 @@ def table(compared: Sequence[Compared]) -> list[str]:
             groups.setdefault(name, []).append(each)
     for name, group in sorted(groups.items()):
         errors = [abs(each.error_pct) for each in group]
-        lines.append(
-            f"| {name} | {len(group)} | {statistics.median(errors):.0f} % | {max(errors):.0f} % |"
-            f" {sum(each.is_within_draws for each in group)} |"
-            f" {statistics.median(abs(each.sheet_error_pct) for each in group):.0f} % |"
-        )
+        within = sum(each.is_within_draws for each in group)
+        alone = statistics.median(abs(each.sheet_error_pct) for each in group)
+        off = f"{statistics.median(errors):.0f} %", f"{max(errors):.0f} %"
+        lines.append(markdown.row((name, len(group), *off, within, f"{alone:.0f} %")))
     return [*lines, "", "Each figure, one a row: [datasheets.csv](datasheets.csv)."]
 
 

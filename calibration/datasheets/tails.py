@@ -26,6 +26,7 @@ from raidlab.devices.schema import read_toml
 from raidlab.devices.spec_writer import device_toml
 from raidlab.devices.trees import table_at
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.row import latency_at
 from raidlab.scenarios.running.simulate import simulate
 from raidlab.scenarios.studies.draws import draws
@@ -229,8 +230,7 @@ def page(tails: Sequence[Tail]) -> str:
         f"Over all drives that spread is {every.read:.2f} of the logarithm for reads,"
         f" {every.write:.2f} for writes.",
         "",
-        "| percentiles | points | median ratio | median error | within |",
-        "|---|---|---|---|---|",
+        *markdown.table("percentiles | points | median ratio | median error | within"),
     ]
     groups: dict[str, list[Tail]] = {"all": list(wide)}
     for tail in wide:
@@ -239,11 +239,10 @@ def page(tails: Sequence[Tail]) -> str:
             groups.setdefault(name, []).append(tail)
     for name, each in sorted(groups.items()):
         ratio = statistics.median(tail.ratio for tail in each)
-        error = statistics.median(abs(math.log(tail.ratio)) for tail in each)
+        error = math.exp(statistics.median(abs(math.log(tail.ratio)) for tail in each)) - 1
         held = sum(tail.is_within for tail in each)
-        lines.append(
-            f"| {name} | {len(each)} | {ratio:.2f} | {100 * (math.exp(error) - 1):.0f} % | {held} |"
-        )
+        cells = (name, len(each), f"{ratio:.2f}", f"{100 * error:.0f} %", held)
+        lines.append(markdown.row(cells))
     lines += ["", f"Each percentile, one a row: [{LISTING.name}]({LISTING.name})."]
     return "\n".join(lines) + "\n"
 

@@ -28,6 +28,7 @@ from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.fitting.report.calibration import Calibration
 from raidlab.calibration.measurements.sanity import possible
 from raidlab.devices.files import write_file
+from raidlab.scenarios.results import markdown
 
 _SSD, _HDD = "iodepth=1,8,64 numjobs=1", "iodepth=1,8,32 numjobs=1"
 _ARRAY = """
@@ -134,7 +135,7 @@ def line(given: Set, rows: Sequence[Compared]) -> str:
         _number(test["mean_latency_median_abs_error_pct"]),
         _number(test["p99_latency_median_abs_error_pct"]),
     ]
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+    return markdown.row(cells)
 
 
 def _number(value: float | None, form: str = "{:.1f}") -> str:

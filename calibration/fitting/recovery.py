@@ -41,6 +41,7 @@ from raidlab.calibration.measurements.measurement import (
 )
 from raidlab.devices.faults import SpecError
 from raidlab.devices.trees import Tree, Value, get, put
+from raidlab.scenarios.results import markdown
 
 _MIDDLE = (0.15, 0.85)
 _MEASURED = Effort(ios=40_000, ios_of_slow=8000, rounds=40.0, programs=200.0, seed=1_000)
@@ -311,22 +312,18 @@ def _put_all(tree: Tree, option: Mapping[str, Value]) -> Tree:
 
 def table(found: Sequence[Recovered]) -> str:
     """Markdown: for each kind how many intervals hold the true value."""
-    lines = [
-        "| kind | devices | parameters | called identifiable | true value inside | share"
-        " | rates off, worst device |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = markdown.table(
+        "kind | devices | parameters | called identifiable | true value inside | share"
+        " | rates off, worst device"
+    )
     for case in dict.fromkeys(one.case for one in found):
         of = [one for one in found if one.case == case]
         determined = [one for one in of if one.is_identifiable]
         covered = sum(one.is_covered for one in determined)
         devices = len({one.trial for one in of})
         share = f"{100 * covered / len(determined):.0f} %" if determined else "-"
-        off = max(one.rates_pct for one in of)
-        lines.append(
-            f"| {case} | {devices} | {len(of)} | {len(determined)} | {covered} | {share}"
-            f" | {off:.1f} % |"
-        )
+        off = f"{max(one.rates_pct for one in of):.1f} %"
+        lines.append(markdown.row((case, devices, len(of), len(determined), covered, share, off)))
     return "\n".join(lines)
 
 

@@ -29,6 +29,7 @@ from raidlab.calibration.published.figures import (
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file
 from raidlab.devices.schema import Table, check, read_toml
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.number_text import digits
 
 _LINE: Final = 100
@@ -127,8 +128,8 @@ def page(pieces: Sequence[Advice], runs: Mapping[str, Run]) -> str:
         ),
     ]
     reasons, figures = causes(), _figures()
-    lines += ["", "| report | advice | runs that show it: stated, simulated | |"]
-    lines += ["|---|---|---|---|", *(_row(piece, figures, runs) for piece in pieces)]
+    rows = (_row(piece, figures, runs) for piece in pieces)
+    lines += ["", *markdown.table("report | advice | runs that show it: stated, simulated |", rows)]
     missed = [id for piece in pieces for id in piece.shown_by if not runs[id].held]
     for reason in dict.fromkeys(reasons[id] for id in missed if id in reasons):
         of = ", ".join(f"`{id}`" for id in missed if reasons.get(id) == reason)
@@ -136,14 +137,13 @@ def page(pieces: Sequence[Advice], runs: Mapping[str, Run]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(piece: Advice, figures: Mapping[str, Figure], runs: Mapping[str, Run]) -> str:
+def _row(piece: Advice, figures: Mapping[str, Figure], runs: Mapping[str, Run]) -> Sequence[str]:
     """A piece of advice, and each run that shows it."""
     missed = sum(not runs[id].held for id in piece.shown_by)
     count = len(piece.shown_by)
     shown = "; ".join(_run(figures[id], runs[id]) for id in piece.shown_by)
     outcome = f"{count - missed} of {count} hold" if missed else "holds"
-    cells = (piece.source, " ".join(piece.says.split()), shown, outcome)
-    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
+    return piece.source, " ".join(piece.says.split()), shown, outcome
 
 
 def _run(figure: Figure, run: Run) -> str:

@@ -30,6 +30,7 @@ from raidlab.calibration.published.validate import Compared, summarise, validate
 from raidlab.devices.faults import Faults, SpecError
 from raidlab.devices.files import write_file, write_files
 from raidlab.devices.reading import whole_number
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.running.store import Store, default_limit, default_path
 
 PAGE = Path("docs/evidence/fits.md")
@@ -146,9 +147,10 @@ def pages(found: Sequence[Fitted]) -> dict[Path, str]:
         f"lines between the other depths: [{LISTING.name}]({LISTING.name}). `raidlab devices NAME`",
         "has each fitted parameter with its standard error; what is not determined is assumed.",
         "",
-        "| device | parameters | figures | median | 90th percentile | profile left out |"
-        " format left out | depth left out |",
-        "|---|---|---|---|---|---|---|---|",
+        *markdown.table(
+            "device | parameters | figures | median | 90th percentile | profile left out |"
+            " format left out | depth left out"
+        ),
     ]
     details = []
     for each in found:
@@ -160,7 +162,7 @@ def pages(found: Sequence[Fitted]) -> dict[Path, str]:
             pooled = [error for one in groups for error in one.predicted]
             cells.append(_of(statistics.median(pooled)) if pooled else "-")
             details += [_detail(each.bench.device, name, one) for one in groups]
-        lines.append(_row(cells))
+        lines.append(markdown.row(cells))
     lines += ["", "## Arrays", *_arrays(found)]
     head = "device,left_out,figures,median_if_fitted,median_predicted,largest,by_lines,skill"
     text = "\n".join(lines) + "\n" + measured_sets(PAGE)
@@ -188,18 +190,15 @@ def _arrays(found: Sequence[Fitted]) -> Iterator[str]:
     yield "No parameter is fitted to an array. Mechanisms of the ioDrive were chosen in view of its"
     yield "arrays ([iodrive.md](iodrive.md)); the others are predictions from one drive."
     yield ""
-    yield "| device | level | figures | within tolerance | median error | 90th percentile |"
-    yield "|---|---|---|---|---|---|"
+    yield from markdown.table(
+        "device | level | figures | within tolerance | median error | 90th percentile"
+    )
     for each in found:
         rows = arrays_of(each.bench.device, each.sheet())
         for level in dict.fromkeys(row.figure.configuration.level for row in rows):
             own = summarise([row for row in rows if row.figure.configuration.level == level])
             errors = [_of(own["median_abs_error_pct"] or 0.0), _of(own["p90_abs_error_pct"] or 0.0)]
-            yield _row([each.bench.device, level, str(own["rows"]), str(own["held"]), *errors])
-
-
-def _row(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
+            yield markdown.row([each.bench.device, level, own["rows"], own["held"], *errors])
 
 
 def _of(value: float) -> str:

@@ -38,6 +38,7 @@ from raidlab.devices.files import write_file
 from raidlab.devices.spec_text import with_source, with_value
 from raidlab.devices.trees import Value, get, table_at
 from raidlab.devices.units import DURATION
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.running.store import Store, default_limit, default_path
 
 _JOINT_FIT = "fitted with the family's other terms; the figures hardly determine it alone"
@@ -224,11 +225,10 @@ def written(bench: FamilyBench, found: Found) -> dict[Path, str]:
 
 def table(bench: FamilyBench, found: Found) -> str:
     """The errors in percent, medians and largest, in Markdown."""
-    lines = [
-        "| left out | figures | median if fitted | largest | median predicted | largest |"
-        " median of the nearest given |",
-        "|---|---|---|---|---|---|---|",
-    ]
+    lines = markdown.table(
+        "left out | figures | median if fitted | largest | median predicted | largest |"
+        " median of the nearest given"
+    )
     for group in (bench.chip_of, part_of, drives_of, load_of):
         for name, left in predictions(bench, found, group).items():
             cells = [name, str(len(left.fitted))]
@@ -237,11 +237,13 @@ def table(bench: FamilyBench, found: Found) -> str:
                 cells += [f"{np.median(off):.1f}", f"{max(off):.1f}"]
             known = left.nearest[~np.isnan(left.nearest)]
             cells.append(f"{np.median(100 * abs(np.expm1(known))):.1f}" if len(known) else "")
-            lines.append("| " + " | ".join(cells) + " |")
-    lines += ["", "| term | at the reference | standard error |", "|---|---|---|"]
+            lines.append(markdown.row(cells))
     times = bench.times(bench.fit.reference, found.place)
-    for at, (name, time) in enumerate(times.items()):
-        lines.append(f"| `{name}` | {time} | {100 * found.stderr[at]:.0f} % |")
+    terms = [
+        (f"`{name}`", time, f"{100 * found.stderr[at]:.0f} %")
+        for at, (name, time) in enumerate(times.items())
+    ]
+    lines += ["", *markdown.table("term | at the reference | standard error", terms)]
     return "\n".join(lines)
 
 

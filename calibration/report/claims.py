@@ -14,6 +14,7 @@ from raidlab.calibration.published.validate import Compared, Validation
 from raidlab.calibration.report.published import SHOWN, describe, page
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.number_text import digits
 
 _LINE: Final = 100
@@ -103,12 +104,11 @@ def markdown_claims(validation: Validation, listing: str = "") -> str:
 
 def _of_report(rows: Sequence[Compared], missed: Sequence[Compared]) -> list[str]:
     """The claims of one report as a table, and why those are not held that are not."""
-    lines = [
-        "| claim | configuration | load | queue depth | stated | simulated | IO/s, this and"
-        " compared | |",
-        "|---|---|---|---|---|---|---|---|",
-        *map(_markdown_row, rows),
-    ]
+    lines = markdown.table(
+        "claim | configuration | load | queue depth | stated | simulated |"
+        " IO/s, this and compared |",
+        map(_cells, rows),
+    )
     if missed:
         lines += ["", "Not held:", ""]
     reasons = causes()
@@ -137,9 +137,9 @@ def _outcome(row: Compared) -> str:
     return "not run" if row.simulated is None else "held" if row.held else "not held"
 
 
-def _markdown_row(row: Compared) -> str:
+def _cells(row: Compared) -> tuple[object, ...]:
     configuration = row.figure.configuration
-    cells = (
+    return (
         row.figure.id,
         describe(row),
         configuration.load,
@@ -149,4 +149,3 @@ def _markdown_row(row: Compared) -> str:
         "" if row.sides is None else f"{digits(row.sides[0])}, {digits(row.sides[1])}",
         row.why_not or _outcome(row),
     )
-    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"

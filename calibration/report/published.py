@@ -25,6 +25,7 @@ from raidlab.scenarios.report.look import GREY, LINES, MARKS, OUTLINE, log_axis
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Picture, Text
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.number_text import digits
 
 _QUANTITIES = (("iops", "IO/s"), ("mib_per_s", "MiB/s"))
@@ -278,12 +279,10 @@ def _of_report(source: str, rows: Sequence[Compared]) -> str:
 
 
 def _markdown_rows(rows: Sequence[Compared]) -> list[str]:
-    return [
-        "| figure | configuration | load | queue depth | published | simulated | error, % | |"
-        " used |",
-        "|---|---|---|---|---|---|---|---|---|",
-        *map(_markdown_row, rows),
-    ]
+    heads = (
+        "figure | configuration | load | queue depth | published | simulated | error, % | | used"
+    )
+    return markdown.table(heads, map(_cells, rows))
 
 
 def _paragraph(text: str) -> list[str]:
@@ -300,15 +299,11 @@ def _markdown_table(found: Table) -> list[str]:
         ]
         for row in found.rows
     ]
-    return [
-        "| " + " | ".join(heads) + " |",
-        "|" + "---|" * len(heads),
-        *("| " + " | ".join(row) + " |" for row in rows),
-    ]
+    return markdown.table(" | ".join(heads), rows)
 
 
-def _markdown_row(row: Compared) -> str:
-    cells = (
+def _cells(row: Compared) -> tuple[str, ...]:
+    return (
         row.figure.id,
         describe(row),
         row.figure.configuration.load,
@@ -321,7 +316,6 @@ def _markdown_row(row: Compared) -> str:
         row.why_not or outcome(row),
         use_of(row.figure),
     )
-    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
 
 
 def describe(row: Compared) -> str:

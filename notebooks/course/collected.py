@@ -25,11 +25,11 @@ _SPREAD: Final = (
 
 def _by_room(predictions: Iterable[Prediction]) -> dict[str, list[Prediction]]:
     """What was predicted, room by room in the order of their numbers."""
-    found: dict[str, list[Prediction]] = {room.name: [] for room in catalogue.rooms()}
+    found: dict[str, list[Prediction]] = {}
     for each in predictions:
         if each.prediction:
-            found[each.room].append(each)
-    return {name: rows for name, rows in found.items() if rows}
+            found.setdefault(each.room, []).append(each)
+    return dict(sorted(found.items(), key=lambda each: catalogue.room(each[0]).number))
 
 
 def _outcome(rows: Sequence[Prediction]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from raidlab.notebooks.course.text import aims_of
+from raidlab.notebooks.course.text import aims_of, formulas_of
 
 BRIEF: Final = 45
 """Minutes of a lesson where a timetable has no 90."""
@@ -61,6 +61,11 @@ class Lesson:
     def aims(self) -> Sequence[str]:
         """What a student is able to do afterwards: of the lesson's text."""
         return aims_of(self.name)
+
+    @property
+    def formulas(self) -> Sequence[str]:
+        """The closed forms of its theory, a block each."""
+        return formulas_of(self.name)
 
     @property
     def briefly(self) -> Sequence[str]:

@@ -1,7 +1,8 @@
 """A teacher's pack: what is printed, shown, asked and collected, written into one folder.
 
 Worksheets have no solutions; the teacher's edition has them, with minutes and the wrong answers to
-expect. Slides are Markdown for Marp. The same seed gives the same bytes.
+expect. Slides are a page for the browser, and Markdown to change. The same seed gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from raidlab.notebooks.course.axes import paper
 from raidlab.notebooks.course.bank import has_questions, questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS, Lesson
-from raidlab.notebooks.course.page import glossary, render
+from raidlab.notebooks.course.page import glossary, render, slides
 from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.room import Curve, Room
@@ -49,7 +50,7 @@ def _rooms(lessons: Sequence[Lesson]) -> list[Room]:
 def names(seed: int, lesson: int | None = None) -> list[str]:
     """The files of a pack, relative to its folder: of one lesson by its number, or of all."""
     chosen = _chosen(lesson)
-    kinds = ("worksheet.html", "teacher.html", "slides.md")
+    kinds = ("worksheet.html", "teacher.html", "slides.html", "slides.md")
     lessons = [f"{each.name}-{kind}" for each in chosen for kind in kinds]
     ends = ("moodle.xml", "qti.zip")
     seeds = range(seed, seed + SEEDS) if has_questions(lesson) else ()
@@ -89,9 +90,10 @@ def write(
     steps = len(chosen) + SEEDS
     for at, each in enumerate(chosen):
         progress(at, steps)
-        for kind in ("worksheet", "teacher", "slides"):
-            end = "md" if kind == "slides" else "html"
-            made[folder / f"{each.name}-{kind}.{end}"] = _render(f"{kind}.{end}.j2", each)
+        for kind in ("worksheet.html", "teacher.html", "slides.md"):
+            made[folder / f"{each.name}-{kind}"] = _render(f"{kind}.j2", each)
+        text = str(made[folder / f"{each.name}-slides.md"])
+        made[folder / f"{each.name}-slides.html"] = slides(each, text)
     rows = []
     for at in range(SEEDS if has_questions(lesson) else 0):
         progress(len(chosen) + at, steps)
@@ -185,7 +187,8 @@ def _contents(chosen: Sequence[Lesson]) -> str:
         "   `raidlab lab --lesson N --site DIR` (minutes a room), and serve the folder to their\n"
         "   phones:\n"
         "   `python3 -m http.server --directory DIR 8000`.\n"
-        "4. Show `lesson-N-slides.md` with Marp (`marp lesson-N-slides.md`), or as it is.\n"
+        "4. Open `lesson-N-slides.html` in a browser: arrow keys turn the slides, and they print\n"
+        "   one a page. `lesson-N-slides.md` has the same to change, for Marp or as it is.\n"
         "5. Afterwards: students export predictions from the list of rooms; `raidlab lab --class\n"
         "   FOLDER` puts them together.\n\n"
         f"{lessons}\n\n"

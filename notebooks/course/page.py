@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import jinja2
+import markdown
 
 import raidlab
 from raidlab.notebooks.course.lessons import Lesson
@@ -59,6 +61,17 @@ def render(name: str, lesson: Lesson, **values: Any) -> str:
         .render(lesson=lesson, stops=stops, home=home, **known, **values)
     )
     return made
+
+
+def slides(lesson: Lesson, text: str) -> str:
+    """The slides of a lesson as one page, which fetches nothing.
+
+    Args:
+        lesson: The lesson.
+        text: Its slides in Markdown, apart by lines of three dashes, after a head of such lines.
+    """
+    _, _, *each = re.split(r"^---$", text, flags=re.MULTILINE)
+    return render("slides.html.j2", lesson, slides=list(map(markdown.markdown, each)))
 
 
 def glossary() -> str:

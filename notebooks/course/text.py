@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
+from html import unescape
 from importlib.resources import files
 
 import markdown
@@ -67,6 +68,12 @@ def text_of(name: str, known: Collection[str] = (), address: Callable[[str], str
 def aims_of(name: str) -> list[str]:
     """The aims of a lesson, as plain text."""
     return re.findall(r"^- (.+)$", _sections(name)["Aims"], re.MULTILINE)
+
+
+def formulas_of(name: str) -> list[str]:
+    """The closed forms of a lesson's theory: its blocks of fixed width, as plain text."""
+    made = markdown.markdown(_sections(name)["Theory"], extensions=["fenced_code"])
+    return [unescape(each) for each in re.findall(r"<pre><code.*?>(.*?)\n*</code>", made, re.S)]
 
 
 def asked(exercises: str) -> str:

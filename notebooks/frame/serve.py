@@ -16,6 +16,7 @@ from raidlab.notebooks.course.page import page_of
 from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.door import guarded
 from raidlab.notebooks.frame.pages import index
+from raidlab.notebooks.frame.parsing import one_at_a_time
 
 PORT: Final = 8642
 """The usual one: a browser keeps predictions by address and port."""
@@ -59,6 +60,7 @@ def _lesson(lesson: Lesson) -> Callable[[Request], HTMLResponse]:
 
 def application(token: str) -> Starlette:
     """The index at `/`, and each room at `/NAME/`."""
+    one_at_a_time()
     rooms = catalogue.rooms()
     listed = [(f"/{each.name}/", each.heading) for each in LESSONS]
     page = index(rooms, {room.name: f"/{room.name}/" for room in rooms}, listed)

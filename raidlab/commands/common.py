@@ -288,7 +288,7 @@ class Telling:
         self._tell = begin(what)
 
     def __call__(self, done: int, total: int) -> None:
-        """So many runs are done, of all or, where nobody knows how many they will be, of 0."""
+        """Hears how many runs are done, of how many; of 0 where nobody knows how many."""
         self._tell(done, total)
 
     def step(self, name: str) -> None:

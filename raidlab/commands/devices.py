@@ -41,6 +41,7 @@ from raidlab.devices.trees import Document
 from raidlab.devices.units import format_size
 from raidlab.output import echo
 from raidlab.scenarios.report.tables import Column, Kind, Table
+from raidlab.scenarios.results import markdown
 
 
 @command
@@ -230,8 +231,6 @@ def _markdown(lines: list[DeviceLine]) -> str:
         "Made by `make docs`. `raidlab devices` lists all with title and year, and finds by class,",
         "capacity or interface; `raidlab devices NAME` shows a device with its sources.",
         "",
-        "| kind | class | devices |",
-        "|---|---|---|",
     ]
     classes: dict[tuple[str, str], list[str]] = {}
     for line in lines:
@@ -239,8 +238,8 @@ def _markdown(lines: list[DeviceLine]) -> str:
         names = ", ".join(f"`{name}`" for name in (line["name"], *line["aliases"]))
         found = classes.setdefault((line["kind"], line["class"] or "-"), [])
         found.append(f"{names} ({about})")
-    rows = [f"| {kind} | {of} | {', '.join(found)} |" for (kind, of), found in classes.items()]
-    return "\n".join([*head, *rows])
+    rows = ((*key, ", ".join(found)) for key, found in classes.items())
+    return "\n".join([*head, *markdown.table("kind | class | devices", rows)])
 
 
 def _document(device: Device) -> Document:

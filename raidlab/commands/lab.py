@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
@@ -47,9 +47,9 @@ def lab(
         Writes(FileKind.TEACHING, later=True),
     ] = None,
     seed: Annotated[
-        int,
-        typer.Option("--seed", min=0, max=1_000_000, help="Seed of the pack's question bank."),
-    ] = 1,
+        int | None,
+        typer.Option("--seed", min=0, max=1_000_000, help="Seed of the pack's question bank: 1."),
+    ] = None,
     predictions: Annotated[
         Path | None,
         typer.Option(
@@ -63,14 +63,15 @@ def lab(
     The server listens on loopback alone; its address has a random token. Ctrl-C ends it.
     """
     needs_lab_packages("the lab")
-    from raidlab.notebooks.frame import catalogue
-
     asked = [("--site", site), ("--pack", pack), ("--class", predictions), ("--list", listing)]
-    named = [option for option, value in asked if value]
-    if len(named) > 1:
-        raise SpecError([Fault(named[1], None, f"left out beside {named[0]}: one of them")])
+    given = {"NAME": names and names[0], "--lesson": lesson, "--port": port, "--seed": seed}
+    _fits([option for option, value in asked if value], given)
+    if predictions is not None:
+        _class(predictions)
+        return
     chosen = _chosen(names or [], lesson, several=site is not None)
     if listing:
+        from raidlab.notebooks.frame import catalogue
         from raidlab.output import echo
 
         for room in catalogue.rooms():
@@ -78,11 +79,36 @@ def lab(
     elif site is not None:
         _write(site, chosen, lesson)
     elif pack is not None:
-        _pack(pack, seed, lesson)
-    elif predictions is not None:
-        _class(predictions)
+        _pack(pack, 1 if seed is None else seed, lesson)
     else:
         _open(f"lesson-{lesson}" if lesson else "".join(chosen), port, browser=browser)
+
+
+_TAKES: Final = {
+    "--site": ("NAME", "--lesson"),
+    "--pack": ("--lesson", "--seed"),
+    "--class": (),
+    "--list": (),
+    "": ("NAME", "--lesson", "--port"),
+}
+"""What each thing to do heeds; the empty one opens the lab."""
+
+
+def _fits(asked: Sequence[str], given: Mapping[str, object]) -> None:
+    """Whether what was asked for heeds all that was given beside it.
+
+    Raises:
+        SpecError: It does not; all faults at once.
+    """
+    faults = [Fault(each, None, f"left out beside {asked[0]}: one of them") for each in asked[1:]]
+    for option, value in given.items() if not faults else ():
+        what = "".join(asked)
+        if value is not None and option not in _TAKES[what]:
+            fits = [each or "the lab itself" for each, heeded in _TAKES.items() if option in heeded]
+            beside = f"left out beside {what}: " if what else ""
+            faults.append(Fault(option, value, f"{beside}only for {' or '.join(fits)}"))
+    if faults:
+        raise SpecError(faults)
 
 
 def _chosen(names: Sequence[str], lesson: int | None, *, several: bool) -> Sequence[str]:
@@ -149,10 +175,13 @@ def _class(folder: Path) -> None:
     Raises:
         Exit: Something was left out.
     """
+    say(f"reading what students exported into {folder}")
     from raidlab.commands.tables import print_table
     from raidlab.notebooks.course import collected, exported
 
     found = exported.read(folder)
+    students = {each.student for each in found.predictions}
+    say(f"students: {len(students)}, predictions: {len(found.predictions)}")
     rows = found.predictions
     for table in (collected.summary(rows), collected.choices(rows), collected.curves(rows)):
         if table.rows:

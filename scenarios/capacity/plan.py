@@ -59,7 +59,7 @@ from raidlab.scenarios.studies.size import (
 RUNGS = ((1 / 8, 0.25), (1 / 2, 0.08), (1.0, 0.0))
 """Shares of the run, and by how much a goal may be missed there and be met at the end."""
 _OF_RUN = ("an eighth of the run", "half of the run", "the whole run")
-"""The same in words."""
+"""`RUNGS` in words."""
 MANY_CANDIDATES = 400
 """Candidates that closed forms leave, beyond which not every number of drives is simulated."""
 MANY_OF_FLASH = 12
@@ -394,7 +394,8 @@ def saves(alive: Sequence[Candidate], share: float) -> bool:
 def warming_s(run: Scenario) -> float:
     """Simulated seconds before a recording: the warm-up, and until open loads fill caches."""
     warm_up, filling = run.base["warm_up_ns"] / 1e9, run.base["filling"]
-    loads = zip(run.workloads, run.base["workloads"], strict=True)
+    # Jobs of fio follow the workloads: none of them arrives at a rate that is known before.
+    loads = zip(run.workloads, run.base["workloads"], strict=False)
     written = sum(
         load.arrives_per_s * (1 - plan["read_share"]) * plan["block_bytes"] for load, plan in loads
     )
@@ -539,9 +540,8 @@ def plan(
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
     front = front_of(fitting)
     recommended = min(front, key=lambda each: _preference(question, each), default=None)
-    headroom, more, drawn = None, list[Upgrade](), list[Drawn]()
+    headroom, more, drawn, unknown = None, list[Upgrade](), list[Drawn](), list[str]()
     later: Later | None = None
-    unknown: list[str] = []
     if recommended is not None:
         own = planning.running
         try:

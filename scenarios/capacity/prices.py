@@ -98,11 +98,11 @@ class PriceTable(Costs):
             yield Fault("cost", None, allowed)
 
     def bought(self, count: int) -> int:
-        """How many of so many are not owned yet."""
+        """How many of this many are not owned yet."""
         return max(0, count - self.owned)
 
     def capital_of(self, count: int, years: float) -> float:
-        """All of so many over a horizon."""
+        """All of this many over a horizon."""
         return self.bought(count) * self.cost + 12 * years * count * self.per_month
 
     def volume_month(self, size: int, rate: float, throughput: float) -> float:

@@ -29,7 +29,7 @@ class Builder(Parts):
 
     def add_array(self, at: int, behind: Behind | None) -> None:
         """Lays out an array of the scenario: one of the plan, or one for each drive."""
-        self.controller = None if behind is None else behind.at
+        controller = None if behind is None else behind.at
         spec, settings = (None, None) if behind is None else (behind.spec, behind.settings)
         key, table = f"array.{at}", own_unit(self.scenario.array[at])
         name = self.scenario.array_name(at)
@@ -50,8 +50,8 @@ class Builder(Parts):
             chosen = self.with_history(key, table, capacities, chosen, name)
         if any(drive.spec.volatile(options) for drive, options in chosen):
             self.volatile.append(name)
-        members = self.attach(chosen)
-        spares = self._add_spares(key, name, table, chosen)
+        members = self.attach(chosen, controller)
+        spares = self._add_spares(key, name, table, chosen, controller)
         groups = [[member] for member in members] if table.level == "independent" else [members]
         of_chipset = spec is not None and spec.raid_in_host
         in_host = self._striped(table) and (table.in_host or of_chipset)
@@ -67,7 +67,7 @@ class Builder(Parts):
                 "level": "jbod" if table.level == "independent" else table.level,
                 "stripe_unit_bytes": table.stripe_unit,
                 "drives": group,
-                "controller": self.controller,
+                "controller": controller,
                 "software": in_host,
                 "used_bytes": table.used_bytes,
                 "spares": spares,
@@ -157,6 +157,7 @@ class Builder(Parts):
         name: str,
         table: ArrayTable,
         chosen: list[tuple[Attached, DriveOptions]],
+        controller: int | None,
     ) -> list[int]:
         """Adds the hot spares, drives like the array's first or of their own model."""
         if not table.hot_spares:
@@ -172,15 +173,9 @@ class Builder(Parts):
         if spare is None:
             return []
         drive, options = spare
-        for at in range(table.hot_spares):
-            label = f"{name}/spare.{at}"
-            self.drives.append(
-                replace(drive, name=label, link=table.link or "", controller=self.controller)
-            )
-            self.model_of_drive.append(self._model(drive.spec, options))
-            self.options_of_drive.append(options)
-            self.bytes_of_drive.append(drive.spec.capacity_bytes(options))
-        return list(range(len(self.drives) - table.hot_spares, len(self.drives)))
+        drive = replace(drive, link=table.link or "")
+        names = (f"{name}/spare.{at}" for at in range(table.hot_spares))
+        return self.attach([(replace(drive, name=each), options) for each in names], controller)
 
     def _spare(
         self, key: str, table: ArrayTable, chosen: list[tuple[Attached, DriveOptions]]

@@ -57,14 +57,20 @@ def add_host_cache(
     cache = table.host_cache
     if cache is None or not _may_have_one(parts, key, name, table, cache):
         return
-    array = _add_ssds(parts, key, name, table, cache)
+    behind = parts.arrays[places[0]].get("controller")
+    array = _add_ssds(parts, key, name, table, cache, behind)
     if array is not None:
         parts.arrays[places[0]]["tier"] = _plan(cache, array)
         parts.tiers[tier_name(name)] = array
 
 
 def _add_ssds(
-    parts: Parts, key: str, name: str, table: ArrayTable, cache: HostCacheTable
+    parts: Parts,
+    key: str,
+    name: str,
+    table: ArrayTable,
+    cache: HostCacheTable,
+    behind: int | None,
 ) -> int | None:
     """The SSDs of a cache as an array of the plan: its place there; None, and faults, if not."""
     key = f"{key}.host_cache"
@@ -78,7 +84,7 @@ def _add_ssds(
         allowed = f"drives that hold a block of {format_size(array.stripe_unit)}"
         parts.faults.add(f"{key}.drives", format_size(min(capacities)), allowed)
         return None
-    members = parts.attach(parts.with_history(key, array, capacities, chosen))
+    members = parts.attach(parts.with_history(key, array, capacities, chosen), behind)
     return add_ssds(parts, array, members, controller=None)
 
 

@@ -58,8 +58,6 @@ class Parts:
     devices: dict[str, Device] = field(default_factory=dict)
     models: list[DeviceParams] = field(default_factory=list)
     """The plan's `devices`."""
-    controller: int | None = None
-    """Which of the plan's controllers the array that is being laid out is behind."""
     drives: list[Attached] = field(default_factory=list)
     model_of_drive: list[int] = field(default_factory=list)
     options_of_drive: list[DriveOptions] = field(default_factory=list)
@@ -137,10 +135,12 @@ class Parts:
         drives = {drive for array in arrays for drive in self.arrays[array]["drives"]}
         return [self.models[self.model_of_drive[drive]] for drive in drives]
 
-    def attach(self, chosen: list[tuple[Attached, DriveOptions]]) -> list[int]:
-        """Adds drives to the system; gives their indices."""
+    def attach(
+        self, chosen: list[tuple[Attached, DriveOptions]], controller: int | None
+    ) -> list[int]:
+        """Adds drives to the system, behind a controller of the plan; gives their indices."""
         for drive, options in chosen:
-            self.drives.append(replace(drive, controller=self.controller))
+            self.drives.append(replace(drive, controller=controller))
             self.model_of_drive.append(self._model(drive.spec, options))
             self.options_of_drive.append(options)
             self.bytes_of_drive.append(drive.spec.capacity_bytes(options))

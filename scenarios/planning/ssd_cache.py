@@ -100,9 +100,10 @@ def add_tier(
     array = ArrayTable.model_construct(
         **{**vars(array), "history": _history(parts, name, array.stripe_unit, usable)}
     )
-    members = parts.attach(parts.with_history(key, array, capacities, chosen))
+    at = None if behind is None else behind.at
+    members = parts.attach(parts.with_history(key, array, capacities, chosen), at)
     return {
-        "array": add_ssds(parts, array, members, controller=parts.controller),
+        "array": add_ssds(parts, array, members, controller=at),
         "write_back": tier.write == "write-back",
         "warm": tier.state == "warm",
         "promote_after": spec.tier.promote_after,
@@ -122,12 +123,12 @@ def tier_or_stand_in(
     """The tier of an array's plan; one that stands in where faults say why there can be none."""
     tier = add_tier(parts, key, name, table, behind)
     if tier is None:
-        tier = _stand_in(parts, name, table)
+        tier = _stand_in(parts, name, table, behind)
     parts.tiers[tier_name(name)] = tier["array"]
     return tier
 
 
-def _stand_in(parts: Parts, name: str, table: ArrayTable) -> TierPlan:
+def _stand_in(parts: Parts, name: str, table: ArrayTable, behind: Behind | None) -> TierPlan:
     """For a tier that was refused: its events are no fault beside that one."""
     tier = table.cache_tier
     if tier is None:
@@ -140,7 +141,7 @@ def _stand_in(parts: Parts, name: str, table: ArrayTable) -> TierPlan:
             "level": tier.level,
             "stripe_unit_bytes": 0,
             "drives": list(range(sum(entry.count for entry in tier.drives))),
-            "controller": parts.controller or 0,
+            "controller": 0 if behind is None else behind.at,
             "software": False,
         }
     )

@@ -16,7 +16,7 @@ from tests.fuzz.mutations import SECONDS, SEED, scenarios
 
 LONGEST_S = 5.0
 """Wall seconds that one input may take."""
-AT_ONCE = 3000
+AT_ONCE = 1000
 """Inputs between two looks at the time."""
 BEGUN: list[float] = []
 """When the test, and then each input, was begun."""

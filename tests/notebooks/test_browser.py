@@ -109,11 +109,12 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     context = browser.new_context()
     page = context.new_page()
     page.goto(counted)
-    for nonsense in ("-5", "1e9", "much", "", "NaN", "101"):
+    for nonsense in ("-5", "1e9", "much", "", "NaN", "0x10", "101", "9" * 400):
         page.fill("#guess", nonsense)
         page.press("#guess", "Enter")
         assert "a number from 0 to 100 %" in page.locator("#nonsense").inner_text()
         assert page.locator("#result").is_hidden()
+    assert len(page.locator("#nonsense").inner_text()) < 100
     page.fill("#guess", "4,5")
     assert page.locator("#nonsense").is_hidden()
     page.press("#guess", "Enter")

@@ -162,7 +162,13 @@ def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
     for text in (room.exercises[0].solution, room.notice[0].text, "0.439"):
         own = text.replace(" %", "")[:40]
         assert own not in sheet and own in teacher.replace("\xa0", " "), text
-    assert (tmp_path / "lesson-1-slides.md").read_text().startswith("---\nmarp: true")
+    text = (tmp_path / "lesson-1-slides.md").read_text()
+    slides = (tmp_path / "lesson-1-slides.html").read_text()
+    assert text.startswith("---\nmarp: true") and "    half a revolution = 30 / rpm seconds" in text
+    assert slides.count('<section class="slide">') == text.count("\n---\n")
+    for each in (room.notice[0].ask, room.notice[0].text, "half a revolution = 30 / rpm seconds"):
+        assert f"{each}" in text and each in slides
+    assert not re.search(r"(src|href)=\"(?!data:)", slides)  # one file, which fetches nothing
     notebook = json.loads((tmp_path / "notebooks" / "arm.ipynb").read_text())
     assert 'catalogue.room("arm")' in notebook["cells"][-1]["source"]
     contents = (tmp_path / "README.md").read_text()
@@ -298,6 +304,8 @@ def test_one_bad_file_does_not_stop_a_class(tmp_path):
     (tmp_path / "c.csv").write_text(HEAD + ROW.format("Cy", 150, "") + '"Cy","kne","1","","",""\n')
     done = raidlab("--class", str(tmp_path))
     flat = " ".join(done.stderr.split())
+    assert f"reading what students exported into {tmp_path}" in flat
+    assert "students: 2, predictions: 2" in flat
     assert done.exit_code == 1 and flat.count("left out:") == 2
     assert "b.csv" in flat and "export it anew" in flat and 'did you mean "knee"?' in flat
     assert len(exported.read(tmp_path).predictions) == 2
@@ -338,5 +346,20 @@ def test_a_folder_without_predictions_is_named(tmp_path):
     for folder in (tmp_path, tmp_path / "none"):
         done = raidlab("--class", str(folder))
         assert done.exit_code == 2 and "files of predictions" in " ".join(done.stderr.split())
-    done = raidlab("--class", str(tmp_path), "--list")
-    assert done.exit_code == 2 and "one of them" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ("--class a --list --pack b", ["--class: left out beside --pack", "--list: left out"]),
+        ("knee --pack a", ['NAME = "knee": left out beside --pack: only for --site or']),
+        ("knee --class a --seed 3", ['NAME = "knee": left', "--seed = 3: left out beside --class"]),
+        ("--list --lesson 2 --port 0", ["--lesson = 2: left out", "--port = 0: left out"]),
+        ("--seed 3", ["--seed = 3: only for --pack"]),
+    ],
+)
+def test_what_would_not_be_heeded_is_refused_by_name(arguments, said):
+    done = raidlab(*arguments.split())
+    flat = " ".join(done.stderr.split())
+    assert done.exit_code == 2 and all(each in flat for each in said), flat
+    assert flat.count("error:") == len(said)

@@ -11,4 +11,6 @@ mod record;
 
 pub use queue::Queue;
 pub use range::ByteRange;
-pub use record::{ArrayId, DriveId, Io, IoId, Ios, Mark, Op, PART_COUNT, Part, Parts, Stage};
+pub use record::{
+    ArrayId, DriveId, Io, IoId, Ios, Mark, Op, PART_COUNT, Part, Parts, Stage, ThreadId,
+};

@@ -158,6 +158,8 @@ ids! {
     DriveId;
     /// An array of the system.
     ArrayId;
+    /// A thread of the host.
+    ThreadId;
 }
 
 /// All I/Os in flight.

@@ -11,8 +11,8 @@ use crate::Fault;
 use crate::bounds::Bounds;
 use crate::c_states::{CStateParams, exit_latency};
 use crate::run_queues::RunQueues;
-use raidlab_io::Op;
-use raidlab_kernel::{Nanos, Served, Station, Stream, Time};
+use raidlab_io::{Op, ThreadId};
+use raidlab_kernel::{Nanos, Served, Station, Stream, Table, Time};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -164,7 +164,7 @@ impl CoalescingParams {
 #[derive(Debug)]
 pub struct Host {
     params: HostParams,
-    threads: Vec<Station>,
+    threads: Table<ThreadId, Station>,
     /// When each core is free, in ascending order; empty if every thread has a core of its own, or
     /// cores have run queues.
     cores: Vec<Time>,
@@ -180,7 +180,7 @@ impl Host {
         let queued = shared && params.scheduler_latency_ns > Nanos::ZERO;
         Host {
             params: params.clone(),
-            threads: vec![Station::default(); threads],
+            threads: vec![Station::default(); threads].into(),
             cores: vec![Time::ZERO; if shared && !queued { cores } else { 0 }],
             draws: Stream::new(seed, "host", "CPU times"),
             queues: queued.then(|| RunQueues::new(params.scheduler_latency_ns, cores, threads)),
@@ -190,12 +190,17 @@ impl Host {
     /// True if `thread` can begin a completion at `now`; if not it waits for a core. Its interrupt
     /// delays the thread on the first core, if that is at work or `goes_on` says that it will be.
     #[inline]
-    pub fn may_complete(&mut self, thread: u32, now: Time, goes_on: impl Fn(u32) -> bool) -> bool {
+    pub fn may_complete(
+        &mut self,
+        thread: ThreadId,
+        now: Time,
+        goes_on: impl Fn(ThreadId) -> bool,
+    ) -> bool {
         let Some(queues) = &mut self.queues else {
             return true;
         };
         if let Some(other) = queues.on_first_core() {
-            let delayed = &mut self.threads[other as usize];
+            let delayed = &mut self.threads[other];
             if delayed.free_at() > now || goes_on(other) {
                 delayed.serve(now, self.params.interrupt_ns);
                 queues.charge(other, self.params.interrupt_ns);
@@ -206,9 +211,9 @@ impl Host {
 
     /// True if `thread` can begin an I/O at `now`; if not it waits for a core.
     #[inline]
-    pub fn may_begin(&mut self, thread: u32, now: Time) -> bool {
+    pub fn may_begin(&mut self, thread: ThreadId, now: Time) -> bool {
         let threads = &self.threads;
-        let free_at = |other: u32| threads[other as usize].free_at();
+        let free_at = |other: ThreadId| threads[other].free_at();
         let queues = self.queues.as_mut();
         queues.is_none_or(|queues| queues.may_run(thread, now, free_at))
     }
@@ -221,20 +226,20 @@ impl Host {
 
     /// When `thread` has done all its work.
     #[inline]
-    pub fn free_at(&self, thread: u32) -> Time {
-        self.threads[thread as usize].free_at()
+    pub fn free_at(&self, thread: ThreadId) -> Time {
+        self.threads[thread].free_at()
     }
 
     /// The next thread that gets a core at `now` after waiting for one.
-    pub fn hand_over(&mut self, now: Time) -> Option<u32> {
+    pub fn hand_over(&mut self, now: Time) -> Option<ThreadId> {
         let threads = &self.threads;
-        let free_at = |other: u32| threads[other as usize].free_at();
+        let free_at = |other: ThreadId| threads[other].free_at();
         self.queues.as_mut()?.hand_over(now, free_at)
     }
 
     /// When a core may become free, if a thread waits for one.
     pub fn next_look(&self) -> Option<Time> {
-        let free_at = |other: u32| self.threads[other as usize].free_at();
+        let free_at = |other: ThreadId| self.threads[other].free_at();
         self.queues.as_ref()?.next_look(free_at)
     }
 
@@ -247,7 +252,7 @@ impl Host {
 
     /// Thread `thread` issues an I/O that it begins at `now`.
     #[inline]
-    pub fn submit(&mut self, thread: u32, op: Op, bytes: u64, now: Time) -> Served {
+    pub fn submit(&mut self, thread: ThreadId, op: Op, bytes: u64, now: Time) -> Served {
         let (fill, of_write) = if op.is_write() {
             (self.params.fill_ns, self.params.write_page_ns)
         } else {
@@ -259,8 +264,8 @@ impl Host {
 
     /// Thread `thread` completes an I/O whose completion is signalled at `now`.
     #[inline]
-    pub fn complete(&mut self, thread: u32, now: Time) -> Served {
-        if self.threads[thread as usize].free_at() >= now {
+    pub fn complete(&mut self, thread: ThreadId, now: Time) -> Served {
+        if self.threads[thread].free_at() >= now {
             return self.work(thread, now, self.params.complete_ns);
         }
         let awake = now + self.wake_up(thread, now);
@@ -269,11 +274,11 @@ impl Host {
 
     /// Time until the core that an interrupt at `now` wakes for `thread` is at work.
     #[inline]
-    fn wake_up(&self, thread: u32, now: Time) -> Nanos {
+    fn wake_up(&self, thread: ThreadId, now: Time) -> Nanos {
         if self.params.c_states.is_empty() {
             return Nanos::ZERO;
         }
-        let free_at = |other: u32| self.threads[other as usize].free_at();
+        let free_at = |other: ThreadId| self.threads[other].free_at();
         let idle_since = match &self.queues {
             Some(queues) => queues.idle_since(thread, free_at),
             None if self.cores.is_empty() => free_at(thread),
@@ -289,27 +294,27 @@ impl Host {
 
     /// Thread `thread` splits a request into `commands` for RAID in the host.
     #[inline]
-    pub fn split(&mut self, thread: u32, now: Time, commands: u64) -> Served {
+    pub fn split(&mut self, thread: ThreadId, now: Time, commands: u64) -> Served {
         self.work(thread, now, self.params.raid_command_ns * commands)
     }
 
     /// Thread `thread` works for `time` on something else: a system call, copying.
     #[inline]
-    pub fn work(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
+    pub fn work(&mut self, thread: ThreadId, now: Time, time: Nanos) -> Served {
         // Cache misses and other interrupts vary it.
         let time = self.draws.varied(time, self.params.spread);
         if let Some(queues) = &mut self.queues {
             queues.charge(thread, time);
         }
-        let own = &mut self.threads[thread as usize];
+        let own = &mut self.threads[thread];
         if self.cores.is_empty() || time == Nanos::ZERO {
             return own.serve(now, time);
         }
         self.work_on_core(thread, now, time)
     }
 
-    fn work_on_core(&mut self, thread: u32, now: Time, time: Nanos) -> Served {
-        let own = &mut self.threads[thread as usize];
+    fn work_on_core(&mut self, thread: ThreadId, now: Time, time: Nanos) -> Served {
+        let own = &mut self.threads[thread];
         let ready = own.free_at().max(now);
         let start = Self::occupy(&mut self.cores, ready, time);
         own.serve(start, time)
@@ -374,9 +379,12 @@ mod tests {
     #[test]
     fn waking_a_thread_costs_time_and_a_busy_one_needs_no_waking() {
         let mut host = host(0, 1);
-        assert_eq!(host.submit(0, Op::Read, 0, Time(0)).end, Time(10));
-        assert_eq!(host.complete(0, Time(10)).end, Time(15));
-        assert_eq!(host.complete(0, Time(100)).end, Time(112));
+        assert_eq!(
+            host.submit(ThreadId::new(0), Op::Read, 0, Time(0)).end,
+            Time(10)
+        );
+        assert_eq!(host.complete(ThreadId::new(0), Time(10)).end, Time(15));
+        assert_eq!(host.complete(ThreadId::new(0), Time(100)).end, Time(112));
     }
 
     /// A core of its own: C1 of 20 ns from 10 ns of idleness on, C6 of 300 ns from 500 ns on.
@@ -388,11 +396,14 @@ mod tests {
         });
         let mut own = host(0, 1);
         own.params.c_states = states.to_vec();
-        assert_eq!(own.submit(0, Op::Read, 0, Time(0)).end, Time(10));
+        assert_eq!(
+            own.submit(ThreadId::new(0), Op::Read, 0, Time(0)).end,
+            Time(10)
+        );
         // Busy: no wake-up. Idle for 85: C1. Idle for 868: C6, and 5 + 7 of its own as ever.
-        assert_eq!(own.complete(0, Time(10)).end, Time(15));
-        assert_eq!(own.complete(0, Time(100)).end, Time(132));
-        assert_eq!(own.complete(0, Time(1_000)).end, Time(1_312));
+        assert_eq!(own.complete(ThreadId::new(0), Time(10)).end, Time(15));
+        assert_eq!(own.complete(ThreadId::new(0), Time(100)).end, Time(132));
+        assert_eq!(own.complete(ThreadId::new(0), Time(1_000)).end, Time(1_312));
         assert_eq!(
             own.busy_until(Time(2_000)).next(),
             Some(Nanos(10 + 5 + 12 + 12))
@@ -400,10 +411,16 @@ mod tests {
         // Two cores for three threads: the core that became free last has slept the least.
         let mut shared = host(2, 3);
         shared.params.c_states = states.to_vec();
-        shared.submit(0, Op::Read, 0, Time(0));
-        shared.submit(1, Op::Read, 0, Time(590));
-        assert_eq!(shared.complete(2, Time(605)).start, Time(605));
-        assert_eq!(shared.complete(0, Time(800)).start, Time(820));
+        shared.submit(ThreadId::new(0), Op::Read, 0, Time(0));
+        shared.submit(ThreadId::new(1), Op::Read, 0, Time(590));
+        assert_eq!(
+            shared.complete(ThreadId::new(2), Time(605)).start,
+            Time(605)
+        );
+        assert_eq!(
+            shared.complete(ThreadId::new(0), Time(800)).start,
+            Time(820)
+        );
     }
 
     #[test]
@@ -415,7 +432,7 @@ mod tests {
         let mut sum = 0;
         for n in 0..20_000 {
             let now = Time(n * 1_000_000);
-            let took = host.submit(0, Op::Read, 0, now).end - now;
+            let took = host.submit(ThreadId::new(0), Op::Read, 0, now).end - now;
             least = least.min(took.0);
             sum += took.0;
         }
@@ -426,22 +443,34 @@ mod tests {
     #[test]
     fn a_write_costs_the_filling_of_its_data() {
         let mut host = host(0, 1);
-        assert_eq!(host.submit(0, Op::Write, 0, Time(0)).end, Time(13));
+        assert_eq!(
+            host.submit(ThreadId::new(0), Op::Write, 0, Time(0)).end,
+            Time(13)
+        );
     }
 
     /// 9000 bytes are three pages of 2 ns.
     #[test]
     fn every_page_costs_its_entry_in_the_list() {
         let mut host = host(0, 1);
-        assert_eq!(host.submit(0, Op::Read, 9000, Time(0)).end, Time(16));
+        assert_eq!(
+            host.submit(ThreadId::new(0), Op::Read, 9000, Time(0)).end,
+            Time(16)
+        );
     }
 
     #[test]
     fn threads_beyond_the_cores_wait_for_one() {
         let mut host = host(2, 3);
-        assert_eq!(host.submit(0, Op::Read, 0, Time(0)).end, Time(10));
-        assert_eq!(host.submit(1, Op::Read, 0, Time(0)).end, Time(10));
-        let third = host.submit(2, Op::Read, 0, Time(0));
+        assert_eq!(
+            host.submit(ThreadId::new(0), Op::Read, 0, Time(0)).end,
+            Time(10)
+        );
+        assert_eq!(
+            host.submit(ThreadId::new(1), Op::Read, 0, Time(0)).end,
+            Time(10)
+        );
+        let third = host.submit(ThreadId::new(2), Op::Read, 0, Time(0));
         assert_eq!((third.start, third.end), (Time(10), Time(20)));
         assert_eq!(host.shared_cores(), Some(2));
     }
@@ -450,9 +479,12 @@ mod tests {
     fn a_thread_with_a_backlog_keeps_its_core_and_leaves_the_other_free() {
         let mut host = host(2, 3);
         for _ in 0..4 {
-            host.submit(0, Op::Read, 0, Time(0));
+            host.submit(ThreadId::new(0), Op::Read, 0, Time(0));
         }
-        assert_eq!(host.submit(1, Op::Read, 0, Time(0)).start, Time(0));
+        assert_eq!(
+            host.submit(ThreadId::new(1), Op::Read, 0, Time(0)).start,
+            Time(0)
+        );
     }
 
     #[test]

@@ -13,9 +13,9 @@
 //! tunables of `kernel/sched/fair.c`: latency 6 ms, least share 0.75 ms, wake-up granularity 1 ms,
 //! each times 1 + log2 of the cores); docs/explanation/host.md.
 
-use raidlab_kernel::{Nanos, Time};
+use raidlab_io::ThreadId;
+use raidlab_kernel::{Nanos, Table, Time};
 
-const NONE: u32 = u32::MAX;
 const LEAST_SHARE: u64 = 8;
 const CREDIT: u64 = 2;
 const AHEAD: u64 = 6;
@@ -25,15 +25,15 @@ const AHEAD: u64 = 6;
 pub struct RunQueues {
     latency: Nanos,
     cores: Vec<Core>,
-    threads: Vec<Thread>,
+    threads: Table<ThreadId, Thread>,
 }
 
 #[derive(Clone, Debug)]
 struct Core {
-    thread: u32,
+    thread: ThreadId,
     /// CPU time that its thread had had when it took the core.
     begun: Nanos,
-    waiting: Vec<u32>,
+    waiting: Vec<ThreadId>,
     /// CPU time of the thread that has had the least of it; it never falls.
     floor: Nanos,
     /// The time slice of its thread is over.
@@ -52,7 +52,7 @@ impl RunQueues {
     /// `cores` idle cores for `threads` sleeping threads.
     pub fn new(latency: Nanos, cores: usize, threads: usize) -> RunQueues {
         let idle = Core {
-            thread: NONE,
+            thread: ThreadId::NONE,
             begun: Nanos::ZERO,
             waiting: Vec::new(),
             floor: Nanos::ZERO,
@@ -77,16 +77,21 @@ impl RunQueues {
 
     /// `thread` has `time` of its core, by its own work or by interrupts.
     #[inline]
-    pub fn charge(&mut self, thread: u32, time: Nanos) {
-        self.threads[thread as usize].had += time;
+    pub fn charge(&mut self, thread: ThreadId, time: Nanos) {
+        self.threads[thread].had += time;
     }
 
     /// True if `thread` may work at `now`: it has a core, or takes one whose thread sleeps.
     ///
     /// `free_at` gives when a thread has done all its work.
     #[inline]
-    pub fn may_run(&mut self, thread: u32, now: Time, free_at: impl Fn(u32) -> Time) -> bool {
-        let own = self.threads[thread as usize];
+    pub fn may_run(
+        &mut self,
+        thread: ThreadId,
+        now: Time,
+        free_at: impl Fn(ThreadId) -> Time,
+    ) -> bool {
+        let own = self.threads[thread];
         if own.is_waiting {
             return false;
         }
@@ -118,26 +123,26 @@ impl RunQueues {
     }
 
     /// The thread that the first core works for, which interrupts disturb.
-    pub fn on_first_core(&self) -> Option<u32> {
+    pub fn on_first_core(&self) -> Option<ThreadId> {
         let thread = self.cores.first()?.thread;
-        (thread != NONE).then_some(thread)
+        (thread != ThreadId::NONE).then_some(thread)
     }
 
     /// A thread that waits takes a core whose thread has nothing to do at `now`.
-    pub fn hand_over(&mut self, now: Time, free_at: impl Fn(u32) -> Time) -> Option<u32> {
+    pub fn hand_over(&mut self, now: Time, free_at: impl Fn(ThreadId) -> Time) -> Option<ThreadId> {
         let is_wanted = |core: &Core| !core.waiting.is_empty() && core.is_free(now, &free_at);
         let core = self.cores.iter().position(is_wanted)?;
         let threads = &self.threads;
         let waiting = &mut self.cores[core].waiting;
-        let next = (0..waiting.len()).min_by_key(|&at| threads[waiting[at] as usize].had)?;
+        let next = (0..waiting.len()).min_by_key(|&at| threads[waiting[at]].had)?;
         let thread = waiting.remove(next);
-        self.threads[thread as usize].is_waiting = false;
+        self.threads[thread].is_waiting = false;
         self.take(thread, core);
         Some(thread)
     }
 
     /// When a core may be handed over, if a thread waits for one: the time to look again.
-    pub fn next_look(&self, free_at: impl Fn(u32) -> Time) -> Option<Time> {
+    pub fn next_look(&self, free_at: impl Fn(ThreadId) -> Time) -> Option<Time> {
         let wanted = self.cores.iter().filter(|core| !core.waiting.is_empty());
         wanted.map(|core| free_at(core.thread)).min()
     }
@@ -157,8 +162,8 @@ impl RunQueues {
     }
 
     /// A thread that slept belongs to `core` from now on, with a limited credit of CPU time.
-    fn join(&mut self, thread: u32, core: usize) {
-        let own = &mut self.threads[thread as usize];
+    fn join(&mut self, thread: ThreadId, core: usize) {
+        let own = &mut self.threads[thread];
         let before = self.cores[own.core as usize].floor;
         let floor = self.cores[core].floor;
         let had = (own.had + floor).0.saturating_sub(before.0);
@@ -168,31 +173,32 @@ impl RunQueues {
     }
 
     /// A thread that is far behind the running one preempts it.
-    fn preempt(&mut self, thread: u32) {
-        let own = self.threads[thread as usize];
+    fn preempt(&mut self, thread: ThreadId) {
+        let own = self.threads[thread];
         let core = &mut self.cores[own.core as usize];
-        let other = self.threads[core.thread as usize].had;
+        let other = self.threads[core.thread].had;
         core.preempted |= other > own.had + Nanos(self.latency.0 / AHEAD);
     }
 
     /// Since when the core of `thread` has had nothing to do.
-    pub fn idle_since(&self, thread: u32, free_at: impl Fn(u32) -> Time) -> Time {
-        let core = self.threads[thread as usize].core;
-        let own = (0..)
-            .zip(&self.threads)
+    pub fn idle_since(&self, thread: ThreadId, free_at: impl Fn(ThreadId) -> Time) -> Time {
+        let core = self.threads[thread].core;
+        let own = self
+            .threads
+            .entries()
             .filter(|(_, other)| other.core == core);
         let ends = own.map(|(other, _)| free_at(other));
         ends.max().unwrap_or(Time::ZERO)
     }
 
-    fn wait(&mut self, thread: u32) {
-        let own = &mut self.threads[thread as usize];
+    fn wait(&mut self, thread: ThreadId) {
+        let own = &mut self.threads[thread];
         own.is_waiting = true;
         self.cores[own.core as usize].waiting.push(thread);
     }
 
-    fn take(&mut self, thread: u32, core: usize) {
-        let had = self.threads[thread as usize].had;
+    fn take(&mut self, thread: ThreadId, core: usize) {
+        let had = self.threads[thread].had;
         let core = &mut self.cores[core];
         core.thread = thread;
         core.begun = had;
@@ -202,8 +208,8 @@ impl RunQueues {
 }
 
 impl Core {
-    fn is_free(&self, now: Time, free_at: &impl Fn(u32) -> Time) -> bool {
-        self.thread == NONE || free_at(self.thread) <= now
+    fn is_free(&self, now: Time, free_at: &impl Fn(ThreadId) -> Time) -> bool {
+        self.thread == ThreadId::NONE || free_at(self.thread) <= now
     }
 }
 
@@ -211,72 +217,75 @@ impl Core {
 mod tests {
     use super::*;
 
-    const BUSY: fn(u32) -> Time = |_| Time(1_000);
+    const FIRST: ThreadId = ThreadId::new(0);
+    const SECOND: ThreadId = ThreadId::new(1);
+    const THIRD: ThreadId = ThreadId::new(2);
+    const BUSY: fn(ThreadId) -> Time = |_| Time(1_000);
 
     /// Two threads share 200 ns on one core: 100 ns each.
     #[test]
     fn a_thread_has_its_core_for_its_time_slice_and_then_waits() {
         let mut queues = RunQueues::new(Nanos(200), 1, 2);
-        assert!(queues.may_run(0, Time(0), BUSY));
-        assert!(!queues.may_run(1, Time(10), BUSY));
-        queues.charge(0, Nanos(99));
-        assert!(queues.may_run(0, Time(99), BUSY));
-        queues.charge(0, Nanos(1));
-        assert!(!queues.may_run(0, Time(100), BUSY));
+        assert!(queues.may_run(FIRST, Time(0), BUSY));
+        assert!(!queues.may_run(SECOND, Time(10), BUSY));
+        queues.charge(FIRST, Nanos(99));
+        assert!(queues.may_run(FIRST, Time(99), BUSY));
+        queues.charge(FIRST, Nanos(1));
+        assert!(!queues.may_run(FIRST, Time(100), BUSY));
         // It completes its work first; then the core is the other's.
         assert_eq!(queues.hand_over(Time(100), BUSY), None);
         assert_eq!(queues.next_look(BUSY), Some(Time(1_000)));
-        assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(1));
+        assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(SECOND));
         assert_eq!(queues.hand_over(Time(1_000), |_| Time(1_010)), None);
     }
 
     #[test]
     fn a_thread_that_sleeps_leaves_its_core_to_the_next_thread() {
         let mut queues = RunQueues::new(Nanos(200), 1, 2);
-        assert!(queues.may_run(0, Time(0), |_| Time(5)));
-        assert!(queues.may_run(1, Time(5), |_| Time(5)));
-        assert!(queues.may_run(0, Time(6), |_| Time(6)));
+        assert!(queues.may_run(FIRST, Time(0), |_| Time(5)));
+        assert!(queues.may_run(SECOND, Time(5), |_| Time(5)));
+        assert!(queues.may_run(FIRST, Time(6), |_| Time(6)));
     }
 
     /// Threads 0 and 2 belong to the second of two cores, 1 to the first.
     #[test]
     fn a_thread_waits_at_its_own_core_and_wakes_on_an_idle_one() {
         let mut queues = RunQueues::new(Nanos(200), 2, 3);
-        assert!(queues.may_run(0, Time(0), BUSY));
+        assert!(queues.may_run(FIRST, Time(0), BUSY));
         assert_eq!(queues.on_first_core(), None);
-        assert!(queues.may_run(1, Time(0), BUSY));
-        assert_eq!(queues.on_first_core(), Some(1));
-        assert!(!queues.may_run(2, Time(0), BUSY));
-        let first_is_free = |thread| Time(if thread == 1 { 10 } else { 1_000 });
+        assert!(queues.may_run(SECOND, Time(0), BUSY));
+        assert_eq!(queues.on_first_core(), Some(SECOND));
+        assert!(!queues.may_run(THIRD, Time(0), BUSY));
+        let first_is_free = |thread| Time(if thread == SECOND { 10 } else { 1_000 });
         assert_eq!(queues.hand_over(Time(10), first_is_free), None);
         let mut queues = RunQueues::new(Nanos(200), 2, 3);
-        assert!(queues.may_run(0, Time(0), BUSY));
-        assert!(queues.may_run(2, Time(0), BUSY));
-        assert_eq!(queues.on_first_core(), Some(2));
+        assert!(queues.may_run(FIRST, Time(0), BUSY));
+        assert!(queues.may_run(THIRD, Time(0), BUSY));
+        assert_eq!(queues.on_first_core(), Some(THIRD));
     }
 
     #[test]
     fn the_thread_that_has_had_least_is_next() {
         let mut queues = RunQueues::new(Nanos(1_200), 1, 3);
-        assert!(queues.may_run(0, Time(0), BUSY));
-        queues.charge(1, Nanos(50));
-        assert!(!queues.may_run(1, Time(1), BUSY));
-        assert!(!queues.may_run(2, Time(2), BUSY));
-        assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(2));
+        assert!(queues.may_run(FIRST, Time(0), BUSY));
+        queues.charge(SECOND, Nanos(50));
+        assert!(!queues.may_run(SECOND, Time(1), BUSY));
+        assert!(!queues.may_run(THIRD, Time(2), BUSY));
+        assert_eq!(queues.hand_over(Time(1_000), BUSY), Some(THIRD));
     }
 
     /// A sixth of 1200 ns is 200 ns: the share of two would be 600 ns.
     #[test]
     fn a_thread_far_ahead_is_preempted_by_one_that_wakes() {
         let mut queues = RunQueues::new(Nanos(1_200), 1, 2);
-        assert!(queues.may_run(0, Time(0), BUSY));
-        queues.charge(0, Nanos(200));
-        assert!(!queues.may_run(1, Time(200), BUSY));
-        assert!(queues.may_run(0, Time(200), BUSY));
+        assert!(queues.may_run(FIRST, Time(0), BUSY));
+        queues.charge(FIRST, Nanos(200));
+        assert!(!queues.may_run(SECOND, Time(200), BUSY));
+        assert!(queues.may_run(FIRST, Time(200), BUSY));
         let mut queues = RunQueues::new(Nanos(1_200), 1, 2);
-        assert!(queues.may_run(0, Time(0), BUSY));
-        queues.charge(0, Nanos(201));
-        assert!(!queues.may_run(1, Time(201), BUSY));
-        assert!(!queues.may_run(0, Time(201), BUSY));
+        assert!(queues.may_run(FIRST, Time(0), BUSY));
+        queues.charge(FIRST, Nanos(201));
+        assert!(!queues.may_run(SECOND, Time(201), BUSY));
+        assert!(!queues.may_run(FIRST, Time(201), BUSY));
     }
 }

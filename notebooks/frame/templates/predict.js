@@ -21,13 +21,14 @@ function typed(text, unit) {
   let said = text.trim();
   if (unit && said.toLowerCase().endsWith(unit.toLowerCase())) said = said.slice(0, -unit.length).trim();
   if (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(said)) said = said.replaceAll(",", "");
-  return said === "" || !isFinite(Number(said)) ? text.trim() : Number(said);
+  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(said) && isFinite(Number(said));
+  return number ? Number(said) : text.trim();
 }
 
 // Why a guess is none; empty if it is one.
 function wrongGuess(about, value) {
   const {kind, least, most, words, x} = about.form;
-  const shown = value === null || value === "" ? "Nothing" : `"${value}"`;
+  const shown = value === null || value === "" ? "Nothing" : `"${String(value).slice(0, 40)}"`;
   if (kind === "number") {
     const fits = typeof value === "number" && isFinite(value) && value >= least && value <= most;
     return fits ? "" : `${shown} is no prediction: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}${/\d,\d/.test(shown) ? ", with a decimal point" : ""}.`;

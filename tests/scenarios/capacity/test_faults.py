@@ -4,7 +4,7 @@ import pytest
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity.candidates import expand
-from raidlab.scenarios.capacity.plan import saves
+from raidlab.scenarios.capacity.plan import saves, warming_s
 from raidlab.scenarios.capacity.question import question_of
 
 GROUP = {"drives": ["generic-7200rpm"], "counts": [4], "levels": ["raid5"]}
@@ -68,3 +68,17 @@ def test_short_runs_save_only_what_is_recorded(warm_up, duration, cached, expect
     }
     alive = expand(question_of(tree))
     assert saves(alive, 1 / 8) is expected
+
+
+def test_a_job_of_fio_arrives_at_no_rate_that_is_known_before_it_runs(tmp_path):
+    (tmp_path / "job.fio").write_text("[data]\nrw=randwrite\nbs=8k\niodepth=4\nsize=1g\n")
+    tree = {
+        "goals": ["p99 < 20 ms"],
+        "load": [{"name": "job", "fio": "job.fio"}, LOAD],
+        "run": {"warm_up": "3 s", "duration": "10 s"},
+        "candidates": [GROUP | {"controllers": ["lsi2208-1g-3.0"]}],
+    }
+    (alive,) = expand(question_of(tree, tmp_path / "q.toml"))
+    assert alive.scenario is not None
+    # 0.75 of 1 GiB over 450 writes a second of 8 KiB; what the job writes is known once it ran.
+    assert warming_s(alive.scenario) == pytest.approx(3 + 0.75 * 2**30 / (450 * 8192))

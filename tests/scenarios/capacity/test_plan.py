@@ -67,14 +67,14 @@ def test_the_cheapest_of_queues_by_hand(question):
     )  # fmt: skip
     assert found.recommended.count == 5 and found.recommended.cost == 500
     # Each step counts on, and says how many runs it takes or that nobody knows.
-    told = [(name, runs) for name, runs in steps if runs]
-    assert [name for name, _ in told][:2] == ["drives alone", "candidates, an eighth of the run"]
-    assert [name for name, _ in told][-2:] == ["headroom", "what would help"]
-    assert all(runs == sorted(runs) for _, runs in told)
-    for name, runs in told:
+    known = [(name, runs) for name, runs in steps if runs]
+    assert [name for name, _ in known][:2] == ["drives alone", "candidates, an eighth of the run"]
+    assert [name for name, _ in known][-2:] == ["headroom", "what would help"]
+    assert all(runs == sorted(runs) for _, runs in known)
+    for name, runs in known:
         is_open = name in ("drives alone", "headroom", "what would help")
         assert (runs[-1][1] == 0) == is_open and (is_open or runs[-1][0] == runs[-1][1])
-    assert sum(runs[-1][0] for name, runs in told) > found.simulated + 5
+    assert sum(runs[-1][0] for name, runs in known) > found.simulated + 5
     assert "slow" in found.recommended.name
     names = {each.count for each in found.front if "fast" in each.name}
     assert 2 in names

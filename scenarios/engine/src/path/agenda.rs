@@ -6,7 +6,7 @@
 //! below it. The last call in is the first one out, so everything happens in the order of nested
 //! calls, at one depth.
 
-use crate::ids::{ArrayId, ControllerId, JobId};
+use crate::ids::{ArrayId, ControllerId, JobId, ThreadId};
 use raidlab_io::{ByteRange, IoId};
 use raidlab_kernel::Time;
 
@@ -47,7 +47,7 @@ pub(crate) enum LoadsCall {
     /// The thread of a complete request hears of it.
     Signal(IoId),
     /// A thread goes on with what waits for it.
-    WorkOff(u32),
+    WorkOff(ThreadId),
     /// Threads that wait for a core take those that are free.
     Cores,
 }

@@ -1,6 +1,6 @@
 //! A request becomes commands, and a command waits for a place at its drive: *dispatch*.
 
-use crate::ids::DriveId;
+use crate::ids::{DriveId, ThreadId};
 use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::state::owner::OwnerOf;
@@ -135,7 +135,7 @@ impl IoPath {
         if slot.has_place() {
             self.descend(id, now);
         } else {
-            slot.waiting.push(&mut self.ios, id, 0, now);
+            slot.waiting.push(&mut self.ios, id, ThreadId::new(0), now);
         }
     }
 
@@ -185,14 +185,14 @@ impl IoPath {
     }
 
     /// The load thread that a request, or the request of a command, belongs to.
-    pub(crate) fn thread_of(&self, id: IoId) -> u32 {
+    pub(crate) fn thread_of(&self, id: IoId) -> ThreadId {
         let io = &self.ios[id];
         let owner = match io.parent {
             Io::NONE => io.owner,
             request => self.ios[request].owner,
         };
         match owner.slot() {
-            Some(slot) => self.slots[slot as usize].thread,
+            Some(slot) => self.slots[slot].thread,
             None => self.outside_threads.of(owner.outside_number()),
         }
     }

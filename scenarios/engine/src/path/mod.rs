@@ -11,7 +11,7 @@ pub(crate) mod loads;
 pub(crate) mod outside;
 pub(crate) mod submission;
 
-use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
+use crate::ids::{ArrayId, ControllerId, DriveId, LinkId, PlaceId};
 use crate::integrity::Integrity;
 use crate::path::agenda::Agenda;
 use crate::path::interrupts::Interrupts;
@@ -39,7 +39,7 @@ pub(crate) struct IoPath {
     pub(crate) drives: Table<DriveId, Drive>,
     pub(crate) arrays: Table<ArrayId, Array>,
     /// Places of loads; they do not change during a run.
-    pub(crate) slots: Vec<Slot>,
+    pub(crate) slots: Table<PlaceId, Slot>,
     /// The load threads of outside callers.
     pub(crate) outside_threads: OutsideThreads,
     /// What outside callers get back.

@@ -1,6 +1,6 @@
 //! Outside callers: which threads their I/Os run on, and what goes back to them.
 
-use crate::ids::DriveId;
+use crate::ids::{DriveId, ThreadId};
 use crate::state::records::{Outcome, Outside};
 use raidlab_io::{Io, IoId};
 use raidlab_kernel::Time;
@@ -9,19 +9,19 @@ use std::collections::VecDeque;
 /// The load threads of outside callers, behind those of the plan's loads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OutsideThreads {
-    first: u32,
+    first: ThreadId,
     count: u32,
 }
 
 impl OutsideThreads {
     /// `count` threads from `first` on, one at least.
-    pub(crate) fn new(first: u32, count: u32) -> OutsideThreads {
+    pub(crate) fn new(first: ThreadId, count: u32) -> OutsideThreads {
         OutsideThreads { first, count }
     }
 
     /// The load thread of the I/O with a number.
-    pub(crate) fn of(self, number: u32) -> u32 {
-        self.first + number % self.count
+    pub(crate) fn of(self, number: u32) -> ThreadId {
+        ThreadId::new(self.first.number() + number % self.count)
     }
 }
 

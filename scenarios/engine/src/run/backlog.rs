@@ -23,8 +23,8 @@ impl System {
             return;
         }
         let rate = |arrival: &Arrival| arrival.per_s().unwrap_or(0.0);
-        let loads = self.layers.loads.records().workloads().iter().enumerate();
+        let loads = self.layers.loads.records().workloads().entries();
         let fastest = loads.max_by(|(_, a), (_, b)| rate(&a.arrival).total_cmp(&rate(&b.arrival)));
-        self.failed = fastest.map(|(load, _)| Failure::Backlog(load as u32));
+        self.failed = fastest.map(|(load, _)| Failure::Backlog(load));
     }
 }

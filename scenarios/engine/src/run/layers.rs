@@ -1,7 +1,7 @@
 //! The owners that stand below the page caches, and how what goes up passes between them.
 
 use crate::host::page_cache::Below;
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, ThreadId};
 use crate::path::IoPath;
 use crate::path::agenda::{Call, LoadsCall, SsdCacheCall, Up};
 use crate::path::loads::Loads;
@@ -189,7 +189,7 @@ impl Below for Layers {
         &mut self.loads
     }
 
-    fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time) {
+    fn enter(&mut self, request: Request, array: ArrayId, thread: ThreadId, owner: Mark, at: Time) {
         let Layers { path, loads, .. } = self;
         let (_, up) = loads.enter(path, request, array, thread, owner, at);
         let now = path.calendar.now();

@@ -44,9 +44,7 @@ impl System {
         for _ in 0..EVENTS_BETWEEN_LOOKS {
             match self.layers.path.calendar.next_event() {
                 Some((due, Event::Issue(slot))) if due == at => {
-                    self.failed = Some(Failure::Load(
-                        self.layers.path.slots[slot as usize].workload,
-                    ));
+                    self.failed = Some(Failure::Load(self.layers.path.slots[slot].workload));
                     return;
                 }
                 _ if !self.step(at) => return,

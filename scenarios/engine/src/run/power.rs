@@ -67,7 +67,7 @@ impl System {
     /// All that waits for its thread is taken at once.
     pub(crate) fn reap_all(&mut self, now: Time) {
         self.layers.loads.threads_mut().host_mut().forget_waiting();
-        for thread in 0..self.layers.loads.threads().count() as u32 {
+        for thread in self.layers.loads.threads().ids() {
             while self.layers.loads.threads().is_awaited(thread) {
                 let Layers { path, loads, .. } = &mut self.layers;
                 let up = loads.work_off(path, thread, now);

@@ -62,7 +62,7 @@ impl System {
             drive.prefetch();
         }
         if let (Io::NONE, Some(slot)) = (io.parent, io.owner.slot()) {
-            prefetch(&path.slots[slot as usize]);
+            prefetch(&path.slots[slot]);
         }
     }
 
@@ -81,7 +81,7 @@ impl System {
     #[inline]
     fn prefetch_load(&self, io: &Io) {
         if let (Io::NONE, Some(slot)) = (io.parent, io.owner.slot()) {
-            let index = self.layers.path.slots[slot as usize].workload;
+            let index = self.layers.path.slots[slot].workload;
             let workload = &self.layers.loads.records().workload(index);
             workload.meter.prefetch(io.op);
             workload.load.prefetch();

@@ -523,7 +523,8 @@ impl RunResult {
             .loads
             .records()
             .workloads()
-            .first()
+            .iter()
+            .next()
             .map(|w| w.meter.from());
         let from = from.unwrap_or(Time::ZERO);
         RunResult {

@@ -13,7 +13,7 @@
 
 use crate::host::durability::Durability;
 use crate::host::page_cache::PageCaches;
-use crate::ids::{DriveId, LinkId};
+use crate::ids::{DriveId, LinkId, WorkloadId};
 use crate::integrity::DataReport;
 use crate::path::agenda::Up;
 use crate::plan::Action;
@@ -50,9 +50,9 @@ pub(crate) enum Failure {
     /// A drive as it is made.
     Drive(DriveId),
     /// A load whose I/Os take no time: the clock stands.
-    Load(u32),
+    Load(WorkloadId),
     /// An open load of which more waits than fits the memory.
-    Backlog(u32),
+    Backlog(WorkloadId),
 }
 
 impl System {
@@ -141,7 +141,7 @@ impl System {
         }
         let up = match event {
             Event::Issue(slot) => {
-                let workload = self.layers.path.slots[slot as usize].workload;
+                let workload = self.layers.path.slots[slot].workload;
                 if self.caches.serves(workload) {
                     self.caches.issue(&mut self.layers, slot, now);
                     Up::None

@@ -1,6 +1,6 @@
 //! The events of a plan: drives fail and are replaced, batteries learn, hot spots move.
 
-use crate::ids::{ArrayId, ControllerId, DriveId};
+use crate::ids::{ArrayId, ControllerId, DriveId, WorkloadId};
 use crate::path::agenda::Up;
 use crate::plan::Action;
 use crate::raid::background::task::Task;
@@ -34,7 +34,7 @@ impl System {
     }
 
     /// The hot spot of a workload moves, and that of its shadow with it.
-    pub(crate) fn move_hot_spot(&mut self, workload: u32, start: u64, now: Time) {
+    pub(crate) fn move_hot_spot(&mut self, workload: WorkloadId, start: u64, now: Time) {
         let load = self.layers.loads.records_mut().workload_mut(workload);
         load.load.move_hot_spot(start);
         let what = format!("hot spot of {} moves to byte {start}", load.name);
@@ -99,7 +99,7 @@ impl System {
             Action::MoveHotSpot {
                 workload,
                 start_bytes,
-            } => self.move_hot_spot(workload, start_bytes, now),
+            } => self.move_hot_spot(WorkloadId::new(workload), start_bytes, now),
             Action::BackupReady { controller, ready } => {
                 let controller = ControllerId::new(controller);
                 let (kind, state) = match ready {

@@ -17,7 +17,7 @@ mod sequential;
 pub(crate) mod shadow;
 pub(crate) mod warm;
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, WorkloadId};
 use crate::path::IoPath;
 use crate::path::agenda::SsdCacheCall;
 use crate::plan::{ArrayPlan, Plan, TierPlan};
@@ -80,7 +80,7 @@ pub(crate) struct CachePolicy {
     /// What each simulated second stands for, and the loads that the rest is drawn from, by
     /// workload.
     lapse: u32,
-    shadows: Vec<Option<Load>>,
+    shadows: Table<WorkloadId, Option<Load>>,
     batch: Vec<Request>,
     /// Lines that a request has made hot, the next one last.
     hot: Vec<u64>,
@@ -212,7 +212,7 @@ impl SsdCaches {
         }
         // What comes from outside callers has no distribution to draw shadows from.
         if let Some(slot) = owner.slot().filter(|_| cache.lapse > 1) {
-            let slot = path.slots[slot as usize];
+            let slot = path.slots[slot];
             cache.shadow(redirect.map_mut(), slot.workload, slot.own);
         }
         debug_assert!(cache.hot.is_empty());
@@ -265,9 +265,9 @@ impl SsdCaches {
     }
 
     /// The hot spot of a workload moves, and that of its shadow with it.
-    pub(crate) fn move_shadow_spot(&mut self, array: ArrayId, workload: u32, start: u64) {
+    pub(crate) fn move_shadow_spot(&mut self, array: ArrayId, workload: WorkloadId, start: u64) {
         if let Some(cache) = self.of_array[array].as_mut() {
-            if let Some(shadow) = &mut cache.shadows[workload as usize] {
+            if let Some(shadow) = &mut cache.shadows[workload] {
                 shadow.move_hot_spot(start);
             }
         }

@@ -1,6 +1,7 @@
 //! The life of an SSD cache faster than the clock: beside each request shadows that make an SSD cache's
 //! decisions without moving data.
 
+use crate::ids::WorkloadId;
 use crate::raid::redirect::NewData;
 use crate::ssd_cache::CachePolicy;
 use crate::state::load::Request;
@@ -59,8 +60,8 @@ pub(crate) fn imagine_cleaned(map: &mut SsdCache) -> bool {
 
 impl CachePolicy {
     /// What happens to the SSD cache beside one request of a workload's thread, in a time lapse.
-    pub(crate) fn shadow(&mut self, map: &mut SsdCache, workload: u32, thread: u32) {
-        let Some(load) = &mut self.shadows[workload as usize] else {
+    pub(crate) fn shadow(&mut self, map: &mut SsdCache, workload: WorkloadId, thread: u32) {
+        let Some(load) = &mut self.shadows[workload] else {
             return;
         };
         let room = self.copies < self.copies_at_once;

@@ -1,15 +1,15 @@
 //! What can happen next.
 
-use crate::ids::{ArrayId, ControllerId, DriveId, JobId};
+use crate::ids::{ArrayId, ControllerId, DriveId, JobId, PlaceId, ThreadId, WorkloadId};
 use raidlab_io::IoId;
 
 /// What can happen next: steps that nearly all I/Os take, and what an owner alone knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A load slot issues its next I/O.
-    Issue(u32),
+    Issue(PlaceId),
     /// A Poisson workload issues an I/O.
-    Arrival(u32),
+    Arrival(WorkloadId),
     /// A core of the host may be free for a thread that waits for one.
     Core,
     /// A request has left the host's CPU.
@@ -55,7 +55,7 @@ pub enum LoadsEvent {
     /// Read data are at their client.
     Received(IoId),
     /// A thread may be done with what it was at, and takes another completion.
-    Reap(u32),
+    Reap(ThreadId),
     /// A worker of md takes up a flush.
     FlushTaken(IoId),
     /// A worker of md hears that the members of a flush's array have been flushed.

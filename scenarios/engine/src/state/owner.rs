@@ -4,7 +4,7 @@
 //! begin with six zeros are places of loads. Results depend on these bits: an outside thread
 //! stands in for the thread of a job's commands, and is chosen by them.
 
-use crate::ids::JobId;
+use crate::ids::{JobId, PlaceId};
 use raidlab_io::Mark;
 
 /// Bits of the number of an outside caller's I/O, of a job, of a cut-off place, of a page cache's
@@ -39,7 +39,7 @@ pub(crate) enum Owner {
     /// A request that makes writes durable, with its number.
     Sync(u32),
     /// An I/O of a load, with the load's place that issued it.
-    Slot(u32),
+    Slot(PlaceId),
 }
 
 impl From<Mark> for Owner {
@@ -54,7 +54,7 @@ impl From<Mark> for Owner {
             3 => Owner::CutOff(number(CUT_OFF_BITS)),
             4 => Owner::Pages(number(PAGES_BITS)),
             5 => Owner::Sync(number(SYNC_BITS)),
-            _ => Owner::Slot(bits),
+            _ => Owner::Slot(PlaceId::new(bits)),
         }
     }
 }
@@ -70,8 +70,8 @@ impl From<Owner> for Mark {
             Owner::Pages(command) => (PAGES_BITS, command),
             Owner::Sync(step) => (SYNC_BITS, step),
             Owner::Slot(place) => {
-                debug_assert!(u64::from(place) < PLACES, "place {place}");
-                return Mark::new(place);
+                debug_assert!(u64::from(place.number()) < PLACES, "place {place}");
+                return Mark::new(place.number());
             }
         };
         debug_assert!(number < 1 << kind, "{owner:?}");
@@ -82,7 +82,7 @@ impl From<Owner> for Mark {
 /// What the hot path asks of a mark: one comparison each.
 pub(crate) trait OwnerOf: Copy {
     /// The load's place, if a load issued it.
-    fn slot(self) -> Option<u32>;
+    fn slot(self) -> Option<PlaceId>;
     /// The job, if it is a job's record.
     fn job(self) -> Option<JobId>;
     /// True if the drive of this command has failed while it was in flight.
@@ -96,8 +96,8 @@ pub(crate) trait OwnerOf: Copy {
 
 impl OwnerOf for Mark {
     #[inline]
-    fn slot(self) -> Option<u32> {
-        (self.bits() < 1 << SYNC_BITS).then_some(self.bits())
+    fn slot(self) -> Option<PlaceId> {
+        (self.bits() < 1 << SYNC_BITS).then_some(PlaceId::new(self.bits()))
     }
 
     #[inline]
@@ -148,8 +148,8 @@ mod tests {
             (Owner::Pages(most(27)), most(28)),
             (Owner::Sync(0), 1 << 26),
             (Owner::Sync(most(26)), most(27)),
-            (Owner::Slot(0), 0),
-            (Owner::Slot(most(26)), most(26)),
+            (Owner::Slot(PlaceId::new(0)), 0),
+            (Owner::Slot(PlaceId::new(most(26))), most(26)),
         ] {
             let mark = Mark::from(owner);
             assert_eq!(mark.bits(), bits, "{owner:?}");

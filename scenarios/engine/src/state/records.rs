@@ -1,6 +1,6 @@
 //! What a run stores of its controllers, arrays, workloads and outside callers.
 
-use crate::ids::{ArrayId, ControllerId, DriveId};
+use crate::ids::{ArrayId, ControllerId, DriveId, ThreadId, WorkloadId};
 use crate::layout::{Layout, Run};
 use crate::plan::{Arrival, MdPlan};
 use crate::state::arrivals::Arrivals;
@@ -218,7 +218,7 @@ pub struct Workload {
     /// What its I/Os wait for before they reach the host's CPU.
     pub(crate) limits: Option<Box<Limits>>,
     pub(crate) threads: u32,
-    pub(crate) first_thread: u32,
+    pub(crate) first_thread: ThreadId,
     pub(crate) next_thread: u32,
     pub(crate) pauses: Stream,
     /// Places that still issue I/Os.
@@ -258,8 +258,8 @@ impl Workload {
 /// A place of a closed loop, or a Poisson stream's share of one: who issues which I/O.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
-    pub(crate) workload: u32,
-    pub(crate) thread: u32,
+    pub(crate) workload: WorkloadId,
+    pub(crate) thread: ThreadId,
     /// The thread's number within its workload.
     pub(crate) own: u32,
 }

@@ -7,6 +7,7 @@
 //! virtual machines so, with 32 places and a unit of cost for each 32 KiB (VMware's
 //! `SchedNumReqOutstanding` and `SchedCostUnit`).
 
+use crate::ids::TenantId;
 use crate::plan::{ArrayPlan, Plan};
 use raidlab_io::{IoId, Ios, Queue};
 
@@ -27,7 +28,7 @@ pub(crate) struct Shares {
 #[derive(Debug)]
 struct Tenant {
     /// Its index; behind those of the workloads that of a tenant.
-    workload: u32,
+    id: TenantId,
     weight: u64,
     /// 0 goes first.
     priority: u32,
@@ -48,10 +49,10 @@ impl Shares {
         let all = (0..).zip(loads.chain(outside));
         let own = all.filter(|(_, (array, _))| *array as usize == index);
         let tenants: Vec<Tenant> = own
-            .filter_map(|(workload, (_, share))| {
+            .filter_map(|(id, (_, share))| {
                 let share = share?;
                 Some(Tenant {
-                    workload,
+                    id: TenantId::new(id),
                     weight: u64::from(share.weight),
                     priority: share.priority,
                     waiting: Queue::default(),
@@ -70,14 +71,14 @@ impl Shares {
         })
     }
 
-    fn tenant(&mut self, workload: u32) -> Option<usize> {
+    fn tenant(&mut self, id: TenantId) -> Option<usize> {
         let mut tenants = self.tenants.iter();
-        tenants.position(|tenant| tenant.workload == workload)
+        tenants.position(|tenant| tenant.id == id)
     }
 
     /// An I/O of a load comes: true if it goes in at once, else it waits.
-    pub(crate) fn offer(&mut self, ios: &mut Ios, id: IoId, workload: u32) -> bool {
-        let Some(at) = self.tenant(workload) else {
+    pub(crate) fn offer(&mut self, ios: &mut Ios, io: IoId, from: TenantId) -> bool {
+        let Some(at) = self.tenant(from) else {
             return true;
         };
         let now = self.virtual_time(self.tenants[at].priority);
@@ -85,13 +86,13 @@ impl Shares {
         if tenant.waiting.is_empty() {
             tenant.start = tenant.finish.max(now);
         }
-        tenant.waiting.push(ios, id);
-        self.next(ios) == Some(id)
+        tenant.waiting.push(ios, io);
+        self.next(ios) == Some(io)
     }
 
     /// An I/O of a load has left the array.
-    pub(crate) fn leave(&mut self, workload: u32) {
-        if self.tenant(workload).is_some() {
+    pub(crate) fn leave(&mut self, from: TenantId) {
+        if self.tenant(from).is_some() {
             self.inside = self.inside.saturating_sub(1);
         }
     }

@@ -10,9 +10,10 @@
 //! the drives take FUA, block or record carries it instead of the last flush. See
 //! docs/explanation/sync-writes.md.
 
+use crate::ids::FileId;
 use crate::plan::{FileSystemPlan, JournalKind};
 use raidlab_io::IoId;
-use raidlab_kernel::Time;
+use raidlab_kernel::{Table, Time};
 
 /// Bytes of a block of the file system.
 pub(crate) const BLOCK: u64 = 4096;
@@ -98,7 +99,7 @@ pub(crate) struct Journal {
     /// Files in it, and whether blocks were allocated.
     inodes: u64,
     allocated: bool,
-    files: Vec<File>,
+    files: Table<FileId, File>,
 }
 
 impl Journal {
@@ -113,19 +114,19 @@ impl Journal {
             waiting: Vec::new(),
             inodes: 0,
             allocated: false,
-            files: vec![File::default(); files],
+            files: vec![File::default(); files].into(),
         }
     }
 
     /// A file is written at `at`, which may lie some time back.
-    pub(crate) fn write(&mut self, file: u32, at: Time, allocates: bool) {
+    pub(crate) fn write(&mut self, file: FileId, at: Time, allocates: bool) {
         let tick = at.0 / self.plan.tick_ns.0.max(1) + 1;
         let number = match self.began {
             [now, _] if at >= now => self.running,
             [_, before] if at >= before => self.running - 1,
             _ => self.running.saturating_sub(2),
         };
-        let file = &mut self.files[file as usize];
+        let file = &mut self.files[file];
         if file.tick == tick && !allocates {
             return;
         }
@@ -141,8 +142,8 @@ impl Journal {
     }
 
     /// A caller wants a file durable; with `times`, those too.
-    pub(crate) fn call(&mut self, call: IoId, file: u32, times: bool) -> Wait {
-        let file = self.files[file as usize];
+    pub(crate) fn call(&mut self, call: IoId, file: FileId, times: bool) -> Wait {
+        let file = self.files[file];
         let number = if times {
             file.times.max(file.data)
         } else {

@@ -9,7 +9,7 @@ mod journal;
 
 use crate::host::durability::journal::{Ask, Journal, Wait};
 use crate::host::page_cache::Below;
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, FileId, PlaceId, ThreadId, WorkloadId};
 use crate::path::loads::durable::durable;
 use crate::plan::{ArrayPlan, FileSystemPlan, FlushCommand, Plan, SyncPlan};
 use crate::state::load::Request;
@@ -31,13 +31,13 @@ enum Step {
 #[derive(Debug, Default)]
 pub(crate) struct Durability {
     /// By load.
-    calls: Vec<Option<SyncPlan>>,
+    calls: Table<WorkloadId, Option<SyncPlan>>,
     /// By place: writes since its last call.
-    since: Vec<u32>,
+    since: Table<PlaceId, u32>,
     /// By array.
     journals: Table<ArrayId, Option<Box<Journal>>>,
     /// The thread of the first array's journal; the others' are behind it.
-    first_thread: u32,
+    first_thread: ThreadId,
     outside_threads: u32,
     /// By outside thread: whether its writes allocate blocks.
     allocates: Vec<bool>,
@@ -83,9 +83,9 @@ impl Durability {
         let arrays = plan.arrays.iter();
         Durability {
             calls: plan.workloads.iter().map(|load| load.sync).collect(),
-            since: vec![0; places],
+            since: vec![0; places].into(),
             journals: arrays.map(|array| array.file_system.map(journal)).collect(),
-            first_thread: threads + outside_threads + plan.workloads.len() as u32,
+            first_thread: ThreadId::new(threads + outside_threads + plan.workloads.len() as u32),
             outside_threads,
             allocates: of_jobs(plan, outside_threads, |syncs| syncs.allocates),
             forces: of_jobs(plan, outside_threads, |syncs| syncs.fua),
@@ -116,8 +116,8 @@ impl Durability {
     }
 
     /// The file of an outside caller's I/O.
-    fn outside_file(&self, number: u32) -> u32 {
-        self.calls.len() as u32 + number % self.outside_threads
+    fn outside_file(&self, number: u32) -> FileId {
+        FileId::new(self.calls.len() as u32 + number % self.outside_threads)
     }
 
     /// True if an outside caller's writes carry FUA.
@@ -144,25 +144,25 @@ impl Durability {
         let Some(slot) = owner.slot() else {
             return;
         };
-        let file = below.path().slots[slot as usize].workload;
-        let Some(plan) = self.calls[file as usize] else {
+        let file = below.path().slots[slot].workload;
+        let Some(plan) = self.calls[file] else {
             return;
         };
         if let Some(journal) = &mut self.journals[array] {
             let at = if plan.allocates { now } else { issued };
-            journal.write(file, at, plan.allocates);
+            journal.write(file.into(), at, plan.allocates);
             if plan.fua {
                 // An overwrite with O_DSYNC (fs/iomap/direct-io.c): nothing is left to do.
                 return finish(below, id, now);
             }
         }
-        let since = &mut self.since[slot as usize];
+        let since = &mut self.since[slot];
         *since += 1;
         if *since < plan.every {
             return finish(below, id, now);
         }
         *since = 0;
-        self.wait(below, id, file, plan.times, now);
+        self.wait(below, id, file.into(), plan.times, now);
     }
 
     /// An outside caller's call; `id` is its record.
@@ -179,7 +179,7 @@ impl Durability {
     }
 
     /// A caller waits for its file to be durable.
-    fn wait(&mut self, below: &mut impl Below, id: IoId, file: u32, times: bool, now: Time) {
+    fn wait(&mut self, below: &mut impl Below, id: IoId, file: FileId, times: bool, now: Time) {
         let array = below.path().ios[id].array;
         let wait = match &mut self.journals[array] {
             Some(journal) => journal.call(id, file, times),
@@ -214,7 +214,7 @@ impl Durability {
                 ..flush_request()
             },
         };
-        let thread = self.first_thread + array.number();
+        let thread = ThreadId::new(self.first_thread.number() + array.number());
         self.send(below, request, array, (Step::Commit(array), thread), now);
     }
 
@@ -230,7 +230,7 @@ impl Durability {
         let path = below.path();
         let owner = path.ios[id].owner;
         let thread = match owner.slot() {
-            Some(slot) => path.slots[slot as usize].thread,
+            Some(slot) => path.slots[slot].thread,
             None => path.outside_threads.of(owner.outside_number()),
         };
         self.send(
@@ -247,7 +247,7 @@ impl Durability {
         below: &mut impl Below,
         request: Request,
         array: ArrayId,
-        (step, thread): (Step, u32),
+        (step, thread): (Step, ThreadId),
         now: Time,
     ) {
         let number = match self.free.pop() {
@@ -318,7 +318,7 @@ impl Durability {
             let (path, loads) = below.parts();
             let owner = path.ios[id].owner;
             let thread = match owner.slot() {
-                Some(slot) => path.slots[slot as usize].thread,
+                Some(slot) => path.slots[slot].thread,
                 None => path.outside_threads.of(owner.outside_number()),
             };
             let served = loads.threads_mut().host_mut().work(thread, now, cost);

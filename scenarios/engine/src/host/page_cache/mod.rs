@@ -13,7 +13,7 @@ mod read_ahead;
 
 use crate::host::page_cache::pages::{DIRTY, PRESENT, Pages, READING, WRITING};
 use crate::host::page_cache::read_ahead::{ReadAhead, Window};
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, PlaceId, ThreadId, WorkloadId};
 use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::plan::PageCacheParams;
@@ -22,7 +22,7 @@ use crate::state::load::Request;
 use crate::state::owner::{Owner, OwnerOf};
 use crate::state::records::Slot;
 use raidlab_io::{Io, IoId, Mark, Op, Part};
-use raidlab_kernel::Time;
+use raidlab_kernel::{Table, Time};
 use std::collections::VecDeque;
 
 /// Bytes of a page.
@@ -32,7 +32,7 @@ const PAGE: u64 = 4096;
 #[derive(Clone, Copy, Debug)]
 struct Call {
     io: IoId,
-    slot: u32,
+    slot: PlaceId,
     /// The next page, and the one behind the last.
     page: u32,
     end: u32,
@@ -41,7 +41,7 @@ struct Call {
 /// A request of the cache to its array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
-    cache: u32,
+    cache: WorkloadId,
     first: u32,
     count: u32,
     /// The call that sleeps until this very request is done.
@@ -55,7 +55,7 @@ pub(crate) struct PageCache {
     array: ArrayId,
     start: u64,
     /// The thread that writes back.
-    flusher: u32,
+    flusher: ThreadId,
     pages: Pages,
     /// One for each load thread.
     readers: Vec<ReadAhead>,
@@ -74,7 +74,11 @@ pub(crate) struct PageCache {
 }
 
 impl PageCache {
-    pub(crate) fn new(plan: &WorkloadPlan, params: PageCacheParams, flusher: u32) -> PageCache {
+    pub(crate) fn new(
+        plan: &WorkloadPlan,
+        params: PageCacheParams,
+        flusher: ThreadId,
+    ) -> PageCache {
         let count = plan.area_bytes.div_ceil(PAGE) as u32;
         let capacity = (params.memory_bytes / PAGE) as u32;
         let mut pages = Pages::new(count, capacity);
@@ -137,31 +141,31 @@ impl PageCache {
 /// All page caches of a system, by workload, and their requests in flight.
 #[derive(Debug, Default)]
 pub(crate) struct PageCaches {
-    pub(crate) of_workload: Vec<Option<Box<PageCache>>>,
+    pub(crate) of_workload: Table<WorkloadId, Option<Box<PageCache>>>,
     pub(crate) commands: Vec<Command>,
     pub(crate) free: Vec<u32>,
 }
 
 impl PageCaches {
     /// True if this is a call into a page cache, which never enters the array itself.
-    pub(crate) fn has_call(&self, slots: &[Slot], owner: Mark) -> bool {
-        let workload = |slot: u32| slots[slot as usize].workload;
+    pub(crate) fn has_call(&self, slots: &Table<PlaceId, Slot>, owner: Mark) -> bool {
+        let workload = |slot: PlaceId| slots[slot].workload;
         owner.slot().is_some_and(|slot| self.serves(workload(slot)))
     }
 
     /// Whether a workload goes through a page cache.
     #[inline]
-    pub(crate) fn serves(&self, workload: u32) -> bool {
-        self.of_workload[workload as usize].is_some()
+    pub(crate) fn serves(&self, workload: WorkloadId) -> bool {
+        self.of_workload[workload].is_some()
     }
 
     /// Takes a workload's cache out of the table while it is at work.
-    pub(crate) fn take(&mut self, workload: u32) -> Option<Box<PageCache>> {
-        self.of_workload[workload as usize].take()
+    pub(crate) fn take(&mut self, workload: WorkloadId) -> Option<Box<PageCache>> {
+        self.of_workload[workload].take()
     }
 
-    fn put_back(&mut self, workload: u32, cache: Box<PageCache>) {
-        self.of_workload[workload as usize] = Some(cache);
+    fn put_back(&mut self, workload: WorkloadId, cache: Box<PageCache>) {
+        self.of_workload[workload] = Some(cache);
     }
 
     pub(crate) fn claim(&mut self, command: Command) -> u32 {
@@ -180,13 +184,13 @@ pub(crate) trait Below {
     fn path(&mut self) -> &mut IoPath;
     fn loads(&mut self) -> &mut Loads;
     /// A thread enters a request; all that goes up at once is dealt with.
-    fn enter(&mut self, request: Request, array: ArrayId, thread: u32, owner: Mark, at: Time);
+    fn enter(&mut self, request: Request, array: ArrayId, thread: ThreadId, owner: Mark, at: Time);
 }
 
 impl PageCaches {
     /// A place of a load calls the operating system, or has nothing more to ask for.
-    pub(crate) fn issue(&mut self, below: &mut impl Below, slot: u32, now: Time) {
-        let Slot { workload, own, .. } = below.path().slots[slot as usize];
+    pub(crate) fn issue(&mut self, below: &mut impl Below, slot: PlaceId, now: Time) {
+        let Slot { workload, own, .. } = below.path().slots[slot];
         let loads = below.loads();
         if let Some(request) = loads.records_mut().workload_mut(workload).load.next(own) {
             self.call(below, slot, request, now);
@@ -196,10 +200,16 @@ impl PageCaches {
     }
 
     /// A load thread calls the operating system to read or write through the page cache.
-    pub(crate) fn call(&mut self, below: &mut impl Below, slot: u32, request: Request, now: Time) {
+    pub(crate) fn call(
+        &mut self,
+        below: &mut impl Below,
+        slot: PlaceId,
+        request: Request,
+        now: Time,
+    ) {
         let Slot {
             workload, thread, ..
-        } = below.path().slots[slot as usize];
+        } = below.path().slots[slot];
         let Some(mut cache) = self.take(workload) else {
             return;
         };
@@ -231,7 +241,7 @@ impl PageCaches {
         &mut self,
         below: &mut impl Below,
         cache: &mut PageCache,
-        workload: u32,
+        workload: WorkloadId,
         mut call: Call,
         now: Time,
     ) {
@@ -269,7 +279,7 @@ impl PageCaches {
         &mut self,
         below: &mut impl Below,
         cache: &mut PageCache,
-        workload: u32,
+        workload: WorkloadId,
         call: &Call,
         at: Time,
     ) {
@@ -294,7 +304,7 @@ impl PageCaches {
         &mut self,
         below: &mut impl Below,
         cache: &mut PageCache,
-        workload: u32,
+        workload: WorkloadId,
         call: &Call,
         at: Time,
     ) -> Time {
@@ -330,10 +340,15 @@ impl PageCaches {
     }
 
     /// The thread of a call, and its place among its workload's readers.
-    fn reader(&self, below: &mut impl Below, workload: u32, call: &Call) -> (u32, usize) {
-        let thread = below.path().slots[call.slot as usize].thread;
+    fn reader(
+        &self,
+        below: &mut impl Below,
+        workload: WorkloadId,
+        call: &Call,
+    ) -> (ThreadId, usize) {
+        let thread = below.path().slots[call.slot].thread;
         let first = below.loads().records().workload(workload).first_thread;
-        (thread, (thread - first) as usize)
+        (thread, thread.index() - first.index())
     }
 
     fn call_done(&mut self, below: &mut impl Below, call: Call, at: Time) {
@@ -346,7 +361,7 @@ impl PageCaches {
         &mut self,
         below: &mut impl Below,
         cache: &mut PageCache,
-        (workload, thread): (u32, u32),
+        (workload, thread): (WorkloadId, ThreadId),
         window: Window,
         mut waiter: IoId,
         at: Time,
@@ -383,7 +398,7 @@ impl PageCaches {
         cache: &PageCache,
         op: Op,
         command: Command,
-        thread: u32,
+        thread: ThreadId,
         at: Time,
     ) {
         let request = Request {
@@ -403,7 +418,7 @@ impl PageCaches {
         &mut self,
         below: &mut impl Below,
         cache: &mut PageCache,
-        workload: u32,
+        workload: WorkloadId,
         at: Time,
     ) {
         while cache.in_flight < cache.params.requests && cache.writes_back() {
@@ -504,7 +519,7 @@ impl PageCaches {
     }
 
     /// A load that goes through a page cache has made all its calls.
-    pub(crate) fn sync(&mut self, below: &mut impl Below, workload: u32, now: Time) {
+    pub(crate) fn sync(&mut self, below: &mut impl Below, workload: WorkloadId, now: Time) {
         let Some(mut cache) = self.take(workload) else {
             return;
         };
@@ -524,7 +539,7 @@ impl PageCaches {
         &mut self,
         below: &mut impl Below,
         cache: &PageCache,
-        workload: u32,
+        workload: WorkloadId,
         now: Time,
     ) {
         let command = Command {

@@ -10,12 +10,12 @@
 //! and read data that begin to leave the target at `s` are at the client by
 //! max(s + ft + c, s + t + fc), as long as no other data are in their way.
 
-use crate::ids::LinkId;
+use crate::ids::{LinkId, ThreadId};
 use crate::path::IoPath;
 use crate::plan::WorkloadPlan;
 use crate::state::event::{Event, LoadsEvent};
 use raidlab_io::{Io, IoId, Op, Part};
-use raidlab_kernel::Time;
+use raidlab_kernel::{Table, Time};
 use raidlab_models::Direction;
 
 /// Links that the data of a client cross.
@@ -27,7 +27,7 @@ pub(crate) struct Client {
 
 /// By load thread: its client's link, if it has one.
 #[derive(Debug)]
-pub(crate) struct Clients(Vec<Option<Client>>);
+pub(crate) struct Clients(Table<ThreadId, Option<Client>>);
 
 impl Clients {
     /// Those of the loads; none if no load has a link of its own.
@@ -42,18 +42,14 @@ impl Clients {
         let all: Vec<_> = loads.iter().flat_map(threads).collect();
         all.iter()
             .any(Option::is_some)
-            .then(|| Box::new(Clients(all)))
+            .then(|| Box::new(Clients(all.into())))
     }
 
     /// The links that data of an I/O of a thread cross; none if there are no data, or no link.
     #[inline]
-    pub(crate) fn crossed(&self, io: &Io, thread: u32, way: Op) -> Option<Client> {
+    pub(crate) fn crossed(&self, io: &Io, thread: ThreadId, way: Op) -> Option<Client> {
         let moves = io.op == way && !io.refused;
-        self.0
-            .get(thread as usize)
-            .copied()
-            .flatten()
-            .filter(|_| moves)
+        self.0.get(thread).copied().flatten().filter(|_| moves)
     }
 }
 

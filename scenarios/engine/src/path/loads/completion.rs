@@ -1,5 +1,6 @@
 //! A command's or a request's end: *complete*.
 
+use crate::ids::{PlaceId, ThreadId};
 use crate::path::IoPath;
 use crate::path::agenda::{LoadsCall, Up};
 use crate::path::loads::Loads;
@@ -70,7 +71,7 @@ impl Loads {
 
     /// A complete request and its data are at the host of its thread.
     #[inline]
-    pub(crate) fn received(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) {
+    pub(crate) fn received(&mut self, path: &mut IoPath, id: IoId, thread: ThreadId, now: Time) {
         if self.threads.hears(path, id, thread, now) {
             self.reap(path, id, thread, now);
         }
@@ -78,7 +79,7 @@ impl Loads {
 
     /// The load thread processes an I/O that is complete.
     #[inline]
-    pub(crate) fn reap(&mut self, path: &mut IoPath, id: IoId, thread: u32, now: Time) {
+    pub(crate) fn reap(&mut self, path: &mut IoPath, id: IoId, thread: ThreadId, now: Time) {
         let owner = path.ios[id].owner;
         let served = self.threads.host.complete(thread, now);
         let io = &mut path.ios[id];
@@ -139,17 +140,17 @@ impl Loads {
 
     /// A thread processes everything that waits for it, or one completion where it takes one at a
     /// time.
-    pub(crate) fn work_off(&mut self, path: &mut IoPath, thread: u32, now: Time) -> Up {
-        while let Some(id) = self.threads.signalled[thread as usize].pop(&path.ios) {
+    pub(crate) fn work_off(&mut self, path: &mut IoPath, thread: ThreadId, now: Time) -> Up {
+        while let Some(id) = self.threads.signalled[thread].pop(&path.ios) {
             self.reap(path, id, thread, now);
-            if let Some(next) = self.threads.signalled[thread as usize].front()
+            if let Some(next) = self.threads.signalled[thread].front()
                 && self.threads.waits(path, next, thread, now)
             {
                 self.threads.look_again(path, thread, now);
                 return Up::None;
             }
         }
-        while let Some(id) = self.threads.arrived[thread as usize].pop(&path.ios) {
+        while let Some(id) = self.threads.arrived[thread].pop(&path.ios) {
             let up = self.threads.hand_in(path, id, thread, now);
             if up != Up::None {
                 path.agenda.rest(LoadsCall::WorkOff(thread));
@@ -160,36 +161,42 @@ impl Loads {
     }
 
     /// A call into a page cache is done: it is recorded, and its place issues the next one.
-    pub(crate) fn call_done(&mut self, path: &mut IoPath, id: IoId, slot: u32, at: Time) {
+    pub(crate) fn call_done(&mut self, path: &mut IoPath, id: IoId, slot: PlaceId, at: Time) {
         if self.records.noted < path.log.len() {
             self.records.note_log(path);
         }
-        let index = path.slots[slot as usize].workload;
+        let index = path.slots[slot].workload;
         path.ios[id].moved = path.ios[id].bytes;
         self.records.record(index, &path.ios[id]);
         path.ios.release(id);
-        let pause = self.records.workloads[index as usize].pause();
+        let pause = self.records.workloads[index].pause();
         path.calendar.push(at + pause, Event::Issue(slot));
     }
 
     /// The load thread counts a completed I/O and issues the next one of its slot.
     #[inline]
-    pub(crate) fn count_and_issue(&mut self, path: &mut IoPath, id: IoId, slot: u32, done: Time) {
-        let index = path.slots[slot as usize].workload;
+    pub(crate) fn count_and_issue(
+        &mut self,
+        path: &mut IoPath,
+        id: IoId,
+        slot: PlaceId,
+        done: Time,
+    ) {
+        let index = path.slots[slot].workload;
         if self.records.noted < path.log.len() {
             self.records.note_log(path);
         }
         let refused = path.ios[id].refused;
         if refused {
-            self.records.workloads[index as usize].meter.fail(done);
+            self.records.workloads[index].meter.fail(done);
         } else {
             self.records.record(index, &path.ios[id]);
         }
-        let workload = &mut self.records.workloads[index as usize];
+        let workload = &mut self.records.workloads[index];
         if workload.is_held {
-            self.leave_share(path, id, index, done);
+            self.leave_share(path, id, index.into(), done);
         }
-        let workload = &mut self.records.workloads[index as usize];
+        let workload = &mut self.records.workloads[index];
         let Arrival::Closed { .. } = workload.arrival else {
             workload.backlog.leaves(done);
             if workload.ends {

@@ -1,5 +1,6 @@
 //! Writes that are complete when they are durable, and what makes them so.
 
+use crate::ids::PlaceId;
 use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::state::owner::{Owner, OwnerOf};
@@ -9,10 +10,10 @@ use raidlab_kernel::Time;
 
 /// True of a load's write that is to be durable.
 #[inline]
-pub(super) fn is_synced(loads: &Loads, path: &IoPath, id: IoId, slot: u32) -> bool {
-    let workload = path.slots[slot as usize].workload;
+pub(super) fn is_synced(loads: &Loads, path: &IoPath, id: IoId, slot: PlaceId) -> bool {
+    let workload = path.slots[slot].workload;
     let io = &path.ios[id];
-    loads.records.workloads[workload as usize].syncs && io.op == Op::Write && !io.refused
+    loads.records.workloads[workload].syncs && io.op == Op::Write && !io.refused
 }
 
 /// A load's write is durable, or an outside caller's call is done.

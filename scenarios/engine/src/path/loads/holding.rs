@@ -1,6 +1,7 @@
 //! I/Os that are held before their thread takes them up: by the limits of their load, then until
 //! their load's share of the array lets them in.
 
+use crate::ids::{PlaceId, TenantId, WorkloadId};
 use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
@@ -13,7 +14,7 @@ use raidlab_kernel::Time;
 impl Loads {
     /// A place of a closed load asks for its next I/O.
     #[inline(never)]
-    pub(crate) fn issue_held(&mut self, path: &mut IoPath, slot: u32, now: Time) -> Up {
+    pub(crate) fn issue_held(&mut self, path: &mut IoPath, slot: PlaceId, now: Time) -> Up {
         if now > path.calendar.now() {
             // I/Os are held in the order of their times.
             path.calendar.push(now, Event::Issue(slot));
@@ -23,24 +24,28 @@ impl Loads {
             workload: index,
             own,
             ..
-        } = path.slots[slot as usize];
-        let workload = &mut self.records.workloads[index as usize];
+        } = path.slots[slot];
+        let workload = &mut self.records.workloads[index];
         let Some(request) = workload.load.next(own) else {
             self.records.place_over(index, now);
             return Up::None;
         };
         let array = workload.array;
         let id = self.claim(path, request, array, Owner::Slot(slot).into(), now);
-        self.hold(path, id, index, now)
+        self.hold(path, id, index.into(), now)
     }
 
     /// An I/O goes in, or waits for tokens, or for its share; it is heard of again.
-    pub(crate) fn hold(&mut self, path: &mut IoPath, id: IoId, index: u32, now: Time) -> Up {
+    pub(crate) fn hold(&mut self, path: &mut IoPath, id: IoId, index: TenantId, now: Time) -> Up {
         let io = &mut path.ios[id];
-        let limits = match self.records.workloads.get_mut(index as usize) {
+        let limits = match self
+            .records
+            .workloads
+            .get_mut(WorkloadId::new(index.number()))
+        {
             Some(load) => load.limits.as_deref_mut(),
             None => {
-                let outside = index as usize - self.records.workloads.len();
+                let outside = index.index() - self.records.workloads.len();
                 self.tenants.all_mut()[outside].limits_mut()
             }
         };
@@ -60,7 +65,7 @@ impl Loads {
     /// An I/O has its tokens.
     pub(crate) fn released(&mut self, path: &mut IoPath, id: IoId, now: Time) -> Up {
         let index = match path.ios[id].owner.into() {
-            Owner::Slot(slot) => Some(path.slots[slot as usize].workload),
+            Owner::Slot(slot) => Some(path.slots[slot].workload.into()),
             Owner::Outside(number) => self.tenant_behind(number),
             _ => None,
         };
@@ -69,9 +74,9 @@ impl Loads {
 
     /// The tenant of an outside caller's I/O: its index is behind those of the loads.
     #[inline]
-    pub(crate) fn tenant_behind(&self, number: u32) -> Option<u32> {
+    pub(crate) fn tenant_behind(&self, number: u32) -> Option<TenantId> {
         let found = self.tenants.behind(number);
-        found.map(|at| self.records.workloads.len() as u32 + at)
+        found.map(|at| TenantId::new(self.records.workloads.len() as u32 + at))
     }
 
     /// An outside caller's I/O goes in, or is held as its tenant says.
@@ -91,7 +96,7 @@ impl Loads {
     }
 
     /// An I/O goes in, or waits until its load's share lets it.
-    fn offer(&mut self, path: &mut IoPath, id: IoId, index: u32, now: Time) -> Up {
+    fn offer(&mut self, path: &mut IoPath, id: IoId, index: TenantId, now: Time) -> Up {
         let array = path.ios[id].array;
         if let Some(shares) = &mut self.shares[array]
             && !shares.offer(&mut path.ios, id, index)
@@ -106,7 +111,7 @@ impl Loads {
     }
 
     /// An I/O of the array's tenants is complete: others may go in.
-    pub(crate) fn leave_share(&mut self, path: &mut IoPath, id: IoId, index: u32, done: Time) {
+    pub(crate) fn leave_share(&mut self, path: &mut IoPath, id: IoId, index: TenantId, done: Time) {
         let array = path.ios[id].array;
         if let Some(shares) = &mut self.shares[array] {
             shares.leave(index);
@@ -133,8 +138,8 @@ impl Loads {
         };
         let Slot {
             workload, thread, ..
-        } = path.slots[slot as usize];
-        if self.records.workloads[workload as usize].is_open() {
+        } = path.slots[slot];
+        if self.records.workloads[workload].is_open() {
             self.threads.begin(path, id, thread, now)
         } else {
             self.threads.hand_in(path, id, thread, now)

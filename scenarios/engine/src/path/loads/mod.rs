@@ -13,7 +13,7 @@ pub(crate) mod submission;
 pub(crate) mod tenants;
 pub(crate) mod threads;
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, WorkloadId};
 use crate::path::loads::records::Records;
 use crate::path::loads::tenants::{Tenant, Tenants};
 use crate::path::loads::threads::Threads;
@@ -35,7 +35,7 @@ impl Loads {
     /// Loads on the threads of a host; page caches and outside callers have theirs behind
     /// those of the loads. `ending` loads come to an end.
     pub(crate) fn new(
-        workloads: Vec<Workload>,
+        workloads: Table<WorkloadId, Workload>,
         shares: Table<ArrayId, Option<Box<Shares>>>,
         tenants: Tenants,
         threads: Threads,

@@ -46,8 +46,8 @@ impl Loads {
                     .hand_back(id, &path.ios[id], number, Outcome::CutOff);
             }
             Owner::Slot(slot) => {
-                let index = path.slots[slot as usize].workload;
-                let workload = &mut self.records.workloads[index as usize];
+                let index = path.slots[slot].workload;
+                let workload = &mut self.records.workloads[index];
                 workload.meter.fail(now);
                 if let Arrival::Closed { .. } = workload.arrival {
                     path.calendar.push(back, Event::Issue(slot));

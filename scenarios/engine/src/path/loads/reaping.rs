@@ -8,6 +8,7 @@
 //! Where cores have run queues loads wait, too: between a completion and the next I/O an interrupt may
 //! come, and a time slice may end.
 
+use crate::ids::ThreadId;
 use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
@@ -15,7 +16,7 @@ use raidlab_kernel::Time;
 
 impl Loads {
     /// A thread has done what it was at, unless it has been given more since.
-    pub(crate) fn reap_due(&mut self, path: &mut IoPath, thread: u32, now: Time) -> Up {
+    pub(crate) fn reap_due(&mut self, path: &mut IoPath, thread: ThreadId, now: Time) -> Up {
         match self.threads.look(path, thread, now) {
             true => self.work_off(path, thread, now),
             false => Up::None,

@@ -1,6 +1,6 @@
 //! The loads with what is recorded of them: counts, meters, and when those that end are over.
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, WorkloadId};
 use crate::path::IoPath;
 use crate::path::loads::outside_record::OutsideRecord;
 use crate::state::arrivals::Arrivals;
@@ -9,7 +9,7 @@ use crate::state::measure::Meter;
 use crate::state::owner::Owner;
 use crate::state::records::{Tally, Workload};
 use raidlab_io::{Io, IoId, Mark};
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Table, Time};
 use raidlab_models::Fault;
 
 /// Change of the requests in flight, as a share of those recorded, that matters to nobody.
@@ -19,7 +19,7 @@ const FEW_IN_FLIGHT: u64 = 5;
 
 /// Who issues I/Os, and what is recorded of them.
 pub(crate) struct Records {
-    pub(super) workloads: Vec<Workload>,
+    pub(super) workloads: Table<WorkloadId, Workload>,
     /// What is recorded of I/Os of an outside caller.
     pub(super) outside: OutsideRecord,
     pub(super) tally: Tally,
@@ -39,7 +39,7 @@ pub(crate) struct Records {
 
 impl Records {
     /// Loads of which nothing is recorded yet; `ending` of them come to an end.
-    pub(super) fn new(workloads: Vec<Workload>, ending: u32) -> Records {
+    pub(super) fn new(workloads: Table<WorkloadId, Workload>, ending: u32) -> Records {
         Records {
             workloads,
             outside: OutsideRecord::default(),
@@ -53,17 +53,17 @@ impl Records {
         }
     }
 
-    pub(crate) fn workloads(&self) -> &[Workload] {
+    pub(crate) fn workloads(&self) -> &Table<WorkloadId, Workload> {
         &self.workloads
     }
 
     #[inline]
-    pub(crate) fn workload(&self, index: u32) -> &Workload {
-        &self.workloads[index as usize]
+    pub(crate) fn workload(&self, index: WorkloadId) -> &Workload {
+        &self.workloads[index]
     }
 
-    pub(crate) fn workload_mut(&mut self, index: u32) -> &mut Workload {
-        &mut self.workloads[index as usize]
+    pub(crate) fn workload_mut(&mut self, index: WorkloadId) -> &mut Workload {
+        &mut self.workloads[index]
     }
 
     /// What is recorded of I/Os of an outside caller.
@@ -88,12 +88,12 @@ impl Records {
 
     /// Records an I/O of a load.
     #[inline(always)]
-    pub(super) fn record(&mut self, index: u32, io: &Io) {
-        let meter = &mut self.workloads[index as usize].meter;
+    pub(super) fn record(&mut self, index: WorkloadId, io: &Io) {
+        let meter = &mut self.workloads[index].meter;
         if meter.record(io) {
             self.recorded += 1;
             if meter.slowest.offer(io) {
-                self.notice(index, io.array);
+                self.notice(index.number(), io.array);
             }
         }
     }
@@ -115,21 +115,25 @@ impl Records {
     /// The record of a load or, behind these, of an outside caller.
     pub(crate) fn meter(&self, at: usize) -> Option<&Meter> {
         let outside = at.wrapping_sub(self.workloads.len());
-        let own = self.workloads.get(at).map(|load| &load.meter);
+        let own = self.workloads.as_slice().get(at).map(|load| &load.meter);
         own.or_else(|| self.outside.meters().get(outside))
     }
 
     /// As `meter`, mutable.
     pub(crate) fn meter_mut(&mut self, at: usize) -> Option<&mut Meter> {
         let outside = at.wrapping_sub(self.workloads.len());
-        let own = self.workloads.get_mut(at).map(|load| &mut load.meter);
+        let own = self
+            .workloads
+            .iter_mut()
+            .nth(at)
+            .map(|load| &mut load.meter);
         own.or_else(|| self.outside.meter_at(outside))
     }
 
     /// The record to which a request with this owner belongs, if there is one.
     pub(crate) fn load_of(&self, path: &IoPath, owner: Mark, array: ArrayId) -> Option<usize> {
         match owner.into() {
-            Owner::Slot(slot) => Some(path.slots[slot as usize].workload as usize),
+            Owner::Slot(slot) => Some(path.slots[slot].workload.index()),
             Owner::Outside(number) => {
                 Some(self.workloads.len() + self.outside.place(number, array))
             }
@@ -209,10 +213,10 @@ impl Records {
         path: &mut IoPath,
         id: IoId,
         took: Option<Nanos>,
-        index: u32,
+        index: WorkloadId,
         at: Time,
     ) {
-        let workload = &mut self.workloads[index as usize];
+        let workload = &mut self.workloads[index];
         let Some(Arrivals::Traced(traced)) = &mut workload.arrivals else {
             return;
         };
@@ -223,15 +227,15 @@ impl Records {
     }
 
     /// A place of a load that has an end issues nothing any more.
-    pub(crate) fn place_over(&mut self, index: u32, now: Time) {
+    pub(crate) fn place_over(&mut self, index: WorkloadId, now: Time) {
         if self.slot_over(index) {
             self.workload_over(now);
         }
     }
 
     /// A place of a load that has an end issues nothing any more; true if it was the last one.
-    pub(crate) fn slot_over(&mut self, index: u32) -> bool {
-        let workload = &mut self.workloads[index as usize];
+    pub(crate) fn slot_over(&mut self, index: WorkloadId) -> bool {
+        let workload = &mut self.workloads[index];
         workload.busy_slots -= 1;
         workload.busy_slots == 0
     }

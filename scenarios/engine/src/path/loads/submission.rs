@@ -1,6 +1,6 @@
 //! From a load thread to the controller: *issue* and *admit*.
 
-use crate::ids::ArrayId;
+use crate::ids::{ArrayId, PlaceId, ThreadId, WorkloadId};
 use crate::path::IoPath;
 use crate::path::agenda::Up;
 use crate::path::loads::Loads;
@@ -13,13 +13,13 @@ use raidlab_io::{Io, IoId, Mark};
 use raidlab_kernel::Time;
 
 impl Loads {
-    pub(crate) fn issue(&mut self, path: &mut IoPath, slot: u32, now: Time) -> Up {
+    pub(crate) fn issue(&mut self, path: &mut IoPath, slot: PlaceId, now: Time) -> Up {
         let Slot {
             workload: index,
             thread,
             own,
-        } = path.slots[slot as usize];
-        let workload = &mut self.records.workloads[index as usize];
+        } = path.slots[slot];
+        let workload = &mut self.records.workloads[index];
         if workload.is_held {
             return self.issue_held(path, slot, now);
         }
@@ -32,8 +32,8 @@ impl Loads {
             .1
     }
 
-    pub(crate) fn arrive(&mut self, path: &mut IoPath, index: u32, now: Time) -> Up {
-        let workload = &mut self.records.workloads[index as usize];
+    pub(crate) fn arrive(&mut self, path: &mut IoPath, index: WorkloadId, now: Time) -> Up {
+        let workload = &mut self.records.workloads[index];
         let Some(arrivals) = &mut workload.arrivals else {
             return Up::None;
         };
@@ -58,8 +58,8 @@ impl Loads {
 
     /// The next request of a trace, if there is one and it has a place.
     #[inline(never)]
-    fn arrive_traced(&mut self, path: &mut IoPath, index: u32, now: Time) -> Up {
-        let workload = &mut self.records.workloads[index as usize];
+    fn arrive_traced(&mut self, path: &mut IoPath, index: WorkloadId, now: Time) -> Up {
+        let workload = &mut self.records.workloads[index];
         let Some(Arrivals::Traced(traced)) = &mut workload.arrivals else {
             return Up::None;
         };
@@ -87,7 +87,7 @@ impl Loads {
             fua: false,
         };
         let id = self.claim(path, asked, array, Owner::Slot(slot).into(), since);
-        let load = &mut self.records.workloads[index as usize];
+        let load = &mut self.records.workloads[index];
         if let Some(Arrivals::Traced(traced)) = &mut load.arrivals {
             traced.begin(id, &request);
         }
@@ -96,19 +96,20 @@ impl Loads {
 
     /// An open load's I/O is there.
     #[inline(always)]
-    fn arrived(&mut self, path: &mut IoPath, id: IoId, slot: u32, now: Time) -> Up {
+    fn arrived(&mut self, path: &mut IoPath, id: IoId, slot: PlaceId, now: Time) -> Up {
         let Slot {
             workload, thread, ..
-        } = path.slots[slot as usize];
-        if self.records.workloads[workload as usize].is_held {
-            return self.hold(path, id, workload, now);
+        } = path.slots[slot];
+        if self.records.workloads[workload].is_held {
+            return self.hold(path, id, workload.into(), now);
         }
         self.threads.begin(path, id, thread, now)
     }
 
-    pub(crate) fn slot_of(&self, path: &IoPath, workload: u32, thread: u32) -> u32 {
-        let first = path.slots.partition_point(|slot| slot.workload < workload);
-        first as u32 + thread
+    pub(crate) fn slot_of(&self, path: &IoPath, workload: WorkloadId, own: u32) -> PlaceId {
+        let slots = path.slots.as_slice();
+        let first = slots.partition_point(|slot| slot.workload < workload);
+        PlaceId::new(first as u32 + own)
     }
 
     /// A thread processes an I/O at `now`, which may lie ahead of the clock while the thread
@@ -119,7 +120,7 @@ impl Loads {
         path: &mut IoPath,
         request: Request,
         array: ArrayId,
-        thread: u32,
+        thread: ThreadId,
         owner: Mark,
         now: Time,
     ) -> (IoId, Up) {

@@ -7,7 +7,7 @@ mod memory;
 
 use crate::host::durability::{Durability, own_threads};
 use crate::host::page_cache::{PageCache, PageCaches};
-use crate::ids::{ArrayId, DriveId, LinkId};
+use crate::ids::{ArrayId, DriveId, LinkId, PlaceId, ThreadId, WorkloadId};
 use crate::integrity::Integrity;
 use crate::layout::Layout;
 use crate::path::IoPath;
@@ -110,7 +110,7 @@ impl System {
             controllers: plan.controllers.iter().map(build_controller).collect(),
             arrays: arrays.into(),
             slots,
-            outside_threads: OutsideThreads::new(threads, outside_threads),
+            outside_threads: OutsideThreads::new(ThreadId::new(threads), outside_threads),
             outside: Outbox::with_capacity(OUTSIDE_IOS),
             inside: TimeWeighted::default(),
             can_fail: plan.data || plan.can_fail(),
@@ -152,15 +152,15 @@ impl System {
                 .calendar
                 .push(Time::ZERO + event.at_ns, action);
         }
-        for (index, workload) in plan.workloads.iter().enumerate() {
+        for (id, workload) in (0..).map(WorkloadId::new).zip(&plan.workloads) {
             match workload.arrival {
                 Arrival::Poisson { .. } | Arrival::Patterned { .. } | Arrival::Traced { .. } => {
-                    let load = self.layers.loads.records_mut().workload_mut(index as u32);
+                    let load = self.layers.loads.records_mut().workload_mut(id);
                     let Some(arrivals) = &mut load.arrivals else {
                         continue;
                     };
                     let first = arrivals.next(Time::ZERO, &mut load.pauses);
-                    let event = Event::Arrival(index as u32);
+                    let event = Event::Arrival(id);
                     // Each place of a closed loop over a trace takes a request.
                     let places = match workload.arrival {
                         _ if first == Time::NEVER => 0,
@@ -172,17 +172,11 @@ impl System {
                     }
                 }
                 Arrival::Closed { .. } => {
-                    let first = self
-                        .layers
-                        .loads
-                        .slot_of(&self.layers.path, index as u32, 0);
-                    let own = self.layers.path.slots[first as usize..].iter();
-                    let own = own.take_while(|slot| slot.workload == index as u32);
-                    for slot in first..first + own.count() as u32 {
-                        self.layers
-                            .path
-                            .calendar
-                            .push(Time::ZERO, Event::Issue(slot));
+                    let Layers { path, loads, .. } = &mut self.layers;
+                    let first = loads.slot_of(path, id, 0).index();
+                    let own = path.slots.entries().skip(first);
+                    for (place, _) in own.take_while(|(_, slot)| slot.workload == id) {
+                        path.calendar.push(Time::ZERO, Event::Issue(place));
                     }
                 }
             }
@@ -191,7 +185,7 @@ impl System {
 }
 
 /// The loads, and the host's threads on which they run.
-fn build_loads(plan: &Plan, workloads: Vec<Workload>, threads: usize) -> Loads {
+fn build_loads(plan: &Plan, workloads: Table<WorkloadId, Workload>, threads: usize) -> Loads {
     let ends = |load: &&Workload| load.ends || load.load.has_end();
     let ending = workloads.iter().filter(ends).count();
     let host = Host::new(&plan.host, threads, plan.seed);
@@ -356,7 +350,7 @@ fn build_controller(plan: &ControllerPlan) -> Controller {
 
 /// The page caches of the loads that go through one; their flushers' threads come last.
 fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
-    let build = |(load, flusher): (&WorkloadPlan, u32)| {
+    let build = |(load, flusher): (&WorkloadPlan, ThreadId)| {
         let params = load.page_cache?;
         Some(Box::new(PageCache::new(load, params, flusher)))
     };
@@ -364,7 +358,7 @@ fn build_caches(plan: &Plan, first_flusher: u32) -> PageCaches {
         of_workload: plan
             .workloads
             .iter()
-            .zip(first_flusher..)
+            .zip((first_flusher..).map(ThreadId::new))
             .map(build)
             .collect(),
         ..PageCaches::default()
@@ -394,15 +388,18 @@ fn new_backlog(plan: &Plan, from: Time) -> Backlog {
     backlog
 }
 
-fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot>) {
+fn build_workloads(
+    plan: &Plan,
+    faults: &mut Faults,
+) -> (Table<WorkloadId, Workload>, Table<PlaceId, Slot>) {
     let steps = plan.timeline_steps() as usize;
-    let (mut workloads, mut slots) = (Vec::new(), Vec::new());
+    let (mut workloads, mut slots) = (Table::default(), Vec::new());
     let mut first_thread = 0;
     for (index, workload) in plan.workloads.iter().enumerate() {
         let places = workload.places();
         slots.extend((0..places).map(|place| Slot {
-            workload: index as u32,
-            thread: first_thread + place % workload.threads,
+            workload: WorkloadId::new(index as u32),
+            thread: ThreadId::new(first_thread + place % workload.threads),
             own: place % workload.threads,
         }));
         let from = Time::ZERO + plan.warm_up_ns;
@@ -428,7 +425,7 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
             limits: (!workload.limits.is_empty()).then(|| Box::new(Limits::new(&workload.limits))),
             is_held: !workload.limits.is_empty() || workload.share.is_some(),
             threads: workload.threads,
-            first_thread,
+            first_thread: ThreadId::new(first_thread),
             next_thread: 0,
             pauses,
             // A trace's requests count as places, and so does the next one.
@@ -437,5 +434,5 @@ fn build_workloads(plan: &Plan, faults: &mut Faults) -> (Vec<Workload>, Vec<Slot
         });
         first_thread += workload.threads;
     }
-    (workloads, slots)
+    (workloads, slots.into())
 }

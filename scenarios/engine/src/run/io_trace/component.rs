@@ -1,7 +1,7 @@
 //! Which component a part of an I/O's time was spent at.
 
 use crate::host::page_cache::PageCaches;
-use crate::ids::{ArrayId, ControllerId, DriveId, LinkId};
+use crate::ids::{ArrayId, ControllerId, DriveId, LinkId, ThreadId};
 use crate::path::IoPath;
 use crate::path::loads::Loads;
 use crate::raid::volume::Volumes;
@@ -14,7 +14,7 @@ use raidlab_kernel::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Component {
     /// A thread of the host.
-    Thread(u32),
+    Thread(ThreadId),
     /// What the host does for an array that it manages.
     Array(ArrayId),
     /// The operating system's page cache of an array.

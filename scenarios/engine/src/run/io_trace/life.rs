@@ -1,6 +1,6 @@
 //! One record from its claim to its release: what was charged, put in order.
 
-use crate::ids::{ArrayId, DriveId};
+use crate::ids::{ArrayId, DriveId, ThreadId};
 use crate::run::io_trace::component::{Component, Places};
 use raidlab_io::{Io, Mark, Op, Part, Parts};
 use raidlab_kernel::{Nanos, Time};
@@ -51,7 +51,7 @@ pub(crate) struct Life {
     parent: u32,
     pub(crate) role: Role,
     pub(crate) array: ArrayId,
-    pub(crate) thread: u32,
+    pub(crate) thread: ThreadId,
     pub(crate) owner: Mark,
     pub(crate) op: Op,
     pub(crate) offset: u64,
@@ -100,7 +100,7 @@ impl Life {
             parent,
             role,
             array: io.array,
-            thread: 0,
+            thread: ThreadId::default(),
             owner: io.owner,
             op: io.op,
             offset: io.offset,

@@ -135,7 +135,7 @@ impl Observer {
             let role = self.role_of_request(places, io)?;
             let mut life = Life::new(self.numbers + 1, 0, io, role);
             life.thread = match io.owner.slot() {
-                Some(slot) => places.path.slots[slot as usize].thread,
+                Some(slot) => places.path.slots[slot].thread,
                 None => places.loads.threads().behind_no_slot(places.path, id),
             };
             life
@@ -155,7 +155,7 @@ impl Observer {
         let call = match io.owner.into() {
             Owner::Pages(_) if self.open > 0 => return Some(Role::Pages),
             Owner::Slot(slot) => {
-                let workload = places.path.slots[slot as usize].workload;
+                let workload = places.path.slots[slot].workload;
                 places.caches.serves(workload)
             }
             Owner::Outside(_) => false,

@@ -1,8 +1,9 @@
 //! By thread in time slices, by position within a slice (`Scheduler::Fair`).
 
+use crate::ids::ThreadId;
 use crate::state::block_layer::elevator::Elevator;
 use raidlab_io::{Io, IoId};
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Table, Time};
 
 const QUANTUM: u32 = 8;
 const SLICE: Nanos = Nanos(100_000_000);
@@ -11,9 +12,9 @@ const SPREAD: Nanos = Nanos(80_000_000);
 
 #[derive(Debug)]
 pub(crate) struct Fair {
-    threads: Vec<ThreadQueue>,
+    threads: Table<ThreadId, ThreadQueue>,
     /// The thread of the time slice, and the end of the slice.
-    owner: Option<u32>,
+    owner: Option<ThreadId>,
     slice_ends: Time,
     /// True once a request of that thread has returned in its slice.
     has_returned: bool,
@@ -47,8 +48,8 @@ impl Fair {
         }
     }
 
-    pub(crate) fn push(&mut self, io: &Io, id: IoId, thread: u32, now: Time) {
-        let own = &mut self.threads[thread as usize];
+    pub(crate) fn push(&mut self, io: &Io, id: IoId, thread: ThreadId, now: Time) {
+        let own = &mut self.threads[thread];
         if own.waiting.waiting.is_empty() {
             self.waiting_threads += 1;
             own.key = now + SPREAD * u64::from(self.waiting_threads - 1);
@@ -56,8 +57,8 @@ impl Fair {
         own.waiting.push(io.offset, id, now);
     }
 
-    pub(crate) fn returned(&mut self, thread: u32) {
-        let own = &mut self.threads[thread as usize];
+    pub(crate) fn returned(&mut self, thread: ThreadId) {
+        let own = &mut self.threads[thread];
         own.at_drive = own.at_drive.saturating_sub(1);
         self.has_returned |= self.owner == Some(thread);
     }
@@ -66,14 +67,14 @@ impl Fair {
         if self.waiting_threads == 0 {
             return None;
         }
-        let holds = |owner: u32| {
-            now < self.slice_ends && !self.threads[owner as usize].waiting.waiting.is_empty()
+        let holds = |owner: ThreadId| {
+            now < self.slice_ends && !self.threads[owner].waiting.waiting.is_empty()
         };
         let owner = match self.owner {
             Some(owner) if holds(owner) => owner,
             before => self.next_slice(before, now),
         };
-        let own = &mut self.threads[owner as usize];
+        let own = &mut self.threads[owner];
         let limit = if self.has_returned {
             QUANTUM
         } else {
@@ -89,19 +90,19 @@ impl Fair {
     }
 
     /// The thread that has a request waiting and the least key; there is one.
-    fn next_slice(&mut self, before: Option<u32>, now: Time) -> u32 {
+    fn next_slice(&mut self, before: Option<ThreadId>, now: Time) -> ThreadId {
         if let Some(before) = before {
             // A thread whose slice has run out queues behind the others.
-            let own = &mut self.threads[before as usize];
+            let own = &mut self.threads[before];
             own.key = now + SPREAD * u64::from(self.waiting_threads - 1);
         }
         let count = self.threads.len() as u32;
-        let first = before.map_or(0, |before| before + 1);
+        let first = before.map_or(0, |before| before.number() + 1);
         let owner = (0..count)
-            .map(|step| (first + step) % count)
-            .filter(|&thread| !self.threads[thread as usize].waiting.waiting.is_empty())
-            .min_by_key(|&thread| self.threads[thread as usize].key)
-            .unwrap_or(0);
+            .map(|step| ThreadId::new((first + step) % count))
+            .filter(|&thread| !self.threads[thread].waiting.waiting.is_empty())
+            .min_by_key(|&thread| self.threads[thread].key)
+            .unwrap_or(ThreadId::new(0));
         self.owner = Some(owner);
         self.slice_ends = now + SLICE.min(Nanos(ROUND.0 / u64::from(self.waiting_threads)));
         self.has_returned = false;

@@ -28,6 +28,7 @@ mod reads_first;
 #[cfg(test)]
 mod tests;
 
+use crate::ids::ThreadId;
 use crate::plan::{BlockLayerParams, Scheduler};
 use crate::state::block_layer::deadline::Deadline;
 use crate::state::block_layer::fair::Fair;
@@ -81,7 +82,7 @@ impl BlockLayer {
 
     /// A request of `thread` wants to go to the drive.
     #[inline]
-    pub fn push(&mut self, ios: &mut Ios, id: IoId, thread: u32, now: Time) {
+    pub fn push(&mut self, ios: &mut Ios, id: IoId, thread: ThreadId, now: Time) {
         if self.places.are_unlimited() {
             self.enter(ios, id, thread, now);
         } else if self.places.wants(ios, id, thread) {
@@ -90,14 +91,14 @@ impl BlockLayer {
     }
 
     /// A thread sends what it may.
-    fn admit(&mut self, ios: &mut Ios, thread: u32, now: Time) {
+    fn admit(&mut self, ios: &mut Ios, thread: ThreadId, now: Time) {
         while let Some(id) = self.places.next(ios, thread, now) {
             self.enter(ios, id, thread, now);
         }
     }
 
     #[inline]
-    fn enter(&mut self, ios: &mut Ios, id: IoId, thread: u32, now: Time) {
+    fn enter(&mut self, ios: &mut Ios, id: IoId, thread: ThreadId, now: Time) {
         match &mut self.order {
             Order::None(queue) => queue.push(ios, id),
             Order::Deadline(order) => order.push(&ios[id], id, now),
@@ -117,7 +118,7 @@ impl BlockLayer {
 
     /// A request of `thread` has come back from the drive.
     #[inline]
-    pub fn returned(&mut self, ios: &mut Ios, thread: u32, now: Time) {
+    pub fn returned(&mut self, ios: &mut Ios, thread: ThreadId, now: Time) {
         if let Order::Fair(order) = &mut self.order {
             order.returned(thread);
         }

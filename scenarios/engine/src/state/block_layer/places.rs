@@ -9,8 +9,9 @@
 //! Source: Linux's block layer, `nr_requests` and its batching processes (`BLK_BATCH_REQ`,
 //! `BLK_BATCH_TIME`); docs/explanation/host.md.
 
+use crate::ids::ThreadId;
 use raidlab_io::{IoId, Ios, Queue};
-use raidlab_kernel::{Nanos, Time};
+use raidlab_kernel::{Nanos, Table, Time};
 use std::collections::VecDeque;
 
 /// Requests that a thread which has waited for a place may send at once, and for how long.
@@ -26,9 +27,9 @@ pub(crate) struct Places {
     /// True once the last place was taken, until one is free.
     is_full: bool,
     /// For each thread, what it holds back.
-    outside: Vec<Outside>,
+    outside: Table<ThreadId, Outside>,
     /// Threads that sleep until a place is free, in the order in which they came.
-    asleep: VecDeque<u32>,
+    asleep: VecDeque<ThreadId>,
 }
 
 /// A thread's requests that have no place.
@@ -59,8 +60,8 @@ impl Places {
     }
 
     /// A thread has a request to send; true unless it sleeps.
-    pub(crate) fn wants(&mut self, ios: &mut Ios, id: IoId, thread: u32) -> bool {
-        let own = &mut self.outside[thread as usize];
+    pub(crate) fn wants(&mut self, ios: &mut Ios, id: IoId, thread: ThreadId) -> bool {
+        let own = &mut self.outside[thread];
         let sleeps = !own.waiting.is_empty();
         own.waiting.push(ios, id);
         !sleeps
@@ -68,8 +69,8 @@ impl Places {
 
     /// The next request that a thread sends. None if it has no more, or if there is no place: then
     /// it sleeps, behind the others.
-    pub(crate) fn next(&mut self, ios: &mut Ios, thread: u32, now: Time) -> Option<IoId> {
-        if self.outside[thread as usize].waiting.is_empty() {
+    pub(crate) fn next(&mut self, ios: &mut Ios, thread: ThreadId, now: Time) -> Option<IoId> {
+        if self.outside[thread].waiting.is_empty() {
             return None;
         }
         if !self.has_one(thread, now) {
@@ -77,17 +78,17 @@ impl Places {
             return None;
         }
         self.taken += 1;
-        let own = &mut self.outside[thread as usize];
+        let own = &mut self.outside[thread];
         own.batch = own.batch.saturating_sub(1);
         own.waiting.pop(ios)
     }
 
     /// Who takes the last place, and who has waited for one, may go on beyond the limit.
-    fn has_one(&mut self, thread: u32, now: Time) -> bool {
+    fn has_one(&mut self, thread: ThreadId, now: Time) -> bool {
         if self.taken + 1 < self.limit {
             return true;
         }
-        let own = &mut self.outside[thread as usize];
+        let own = &mut self.outside[thread];
         if !self.is_full {
             self.is_full = true;
             own.start_batch(now);
@@ -99,14 +100,14 @@ impl Places {
 
     /// A request is done; gives the thread that is woken for its place.
     #[inline]
-    pub(crate) fn returned(&mut self, now: Time) -> Option<u32> {
+    pub(crate) fn returned(&mut self, now: Time) -> Option<ThreadId> {
         self.taken = self.taken.saturating_sub(1);
         if self.taken >= self.limit {
             return None;
         }
         self.is_full = false;
         let thread = self.asleep.pop_front()?;
-        self.outside[thread as usize].start_batch(now);
+        self.outside[thread].start_batch(now);
         Some(thread)
     }
 }

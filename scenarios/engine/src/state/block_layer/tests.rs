@@ -21,7 +21,8 @@ impl Bench {
     fn push(&mut self, op: Op, offset: u64, thread: u32, now: u64) {
         let id = self.ios.claim();
         self.ios[id] = Io::new(op, offset, 4096, Time(now));
-        self.layer.push(&mut self.ios, id, thread, Time(now));
+        self.layer
+            .push(&mut self.ios, id, ThreadId::new(thread), Time(now));
     }
 
     fn pop(&mut self, now: u64) -> Option<u64> {
@@ -116,14 +117,20 @@ fn a_thread_that_has_slept_sends_what_it_holds_back() {
     }
     assert_eq!(bench.all(0).len(), 6);
     for _ in 0..2 {
-        bench.layer.returned(&mut bench.ios, 0, Time(1));
+        bench
+            .layer
+            .returned(&mut bench.ios, ThreadId::new(0), Time(1));
     }
     assert!(bench.all(1).is_empty());
-    bench.layer.returned(&mut bench.ios, 0, Time(2));
+    bench
+        .layer
+        .returned(&mut bench.ios, ThreadId::new(0), Time(2));
     assert_eq!(bench.all(2), [10, 11, 12]);
     // Six again, so three must return before the next one is woken.
     for _ in 0..3 {
-        bench.layer.returned(&mut bench.ios, 0, Time(3));
+        bench
+            .layer
+            .returned(&mut bench.ios, ThreadId::new(0), Time(3));
     }
     assert_eq!(bench.all(3), [20]);
 }
@@ -148,7 +155,9 @@ fn a_deep_thread_has_four_and_then_eight_requests_at_the_drive_while_another_wai
         bench.push(Op::Read, 100 + n, 1, 0);
     }
     assert_eq!(bench.all(0), [0, 1, 2, 3]);
-    bench.layer.returned(&mut bench.ios, 0, Time(1));
+    bench
+        .layer
+        .returned(&mut bench.ios, ThreadId::new(0), Time(1));
     assert_eq!(bench.all(1), [4, 5, 6, 7, 8]);
     // Its time slice is over after 100 ms; the other one starts with four.
     assert_eq!(bench.all(100_000_000), [100, 101, 102, 103]);

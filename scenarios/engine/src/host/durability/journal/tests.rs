@@ -1,6 +1,8 @@
 use super::*;
 use raidlab_kernel::Nanos;
 
+const FIRST: FileId = FileId::new(0);
+const SECOND: FileId = FileId::new(1);
 const MS: u64 = 1_000_000;
 
 fn journal(kind: JournalKind) -> Journal {
@@ -21,8 +23,8 @@ fn journal(kind: JournalKind) -> Journal {
 #[test]
 fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
     let mut journal = journal(JournalKind::Ext4);
-    journal.write(0, Time(0), false);
-    assert_eq!(journal.call(IoId::new(7), 0, true), Wait::Begins);
+    journal.write(FIRST, Time(0), false);
+    assert_eq!(journal.call(IoId::new(7), FIRST, true), Wait::Begins);
     assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 8192));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), Some(Ask::Write((1 << 30) + 8192, 4096)));
@@ -30,8 +32,8 @@ fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
     assert_eq!(journal.go_on(), None);
     assert_eq!(journal.end(), (vec![IoId::new(7)], vec![]));
     // Allocation: bitmap and group descriptor besides; behind the first commit.
-    journal.write(0, Time(2 * MS), true);
-    assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
+    journal.write(FIRST, Time(2 * MS), true);
+    assert_eq!(journal.call(IoId::new(7), FIRST, false), Wait::Begins);
     assert_eq!(
         journal.begin(Time(3 * MS)),
         Ask::Write((1 << 30) + 12288, 16384)
@@ -42,8 +44,8 @@ fn ext4_writes_its_blocks_flushes_writes_the_commit_block_and_flushes() {
 #[test]
 fn xfs_flushes_writes_one_record_and_flushes() {
     let mut journal = journal(JournalKind::Xfs);
-    journal.write(0, Time(0), true);
-    assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
+    journal.write(FIRST, Time(0), true);
+    assert_eq!(journal.call(IoId::new(7), FIRST, false), Wait::Begins);
     assert_eq!(journal.begin(Time(MS)), Ask::Flush);
     assert_eq!(journal.go_on(), Some(Ask::Write(1 << 30, 4096)));
     assert_eq!(journal.go_on(), Some(Ask::FlushBehind));
@@ -57,8 +59,8 @@ fn a_record_with_fua_needs_no_flush_behind_it() {
     for kind in [JournalKind::Ext4, JournalKind::Xfs] {
         let mut journal = journal(kind);
         journal.plan.fua = true;
-        journal.write(0, Time(0), true);
-        assert_eq!(journal.call(IoId::new(7), 0, false), Wait::Begins);
+        journal.write(FIRST, Time(0), true);
+        assert_eq!(journal.call(IoId::new(7), FIRST, false), Wait::Begins);
         let mut asks = vec![journal.begin(Time(MS))];
         asks.extend(std::iter::from_fn(|| journal.go_on()));
         let last = asks.pop();
@@ -67,8 +69,8 @@ fn a_record_with_fua_needs_no_flush_behind_it() {
     }
     let mut journal = journal(JournalKind::Ext4);
     (journal.plan.fua, journal.plan.async_commit) = (true, true);
-    journal.write(0, Time(0), false);
-    journal.call(IoId::new(7), 0, true);
+    journal.write(FIRST, Time(0), false);
+    journal.call(IoId::new(7), FIRST, true);
     assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 12288));
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     assert_eq!(journal.go_on(), None);
@@ -77,35 +79,38 @@ fn a_record_with_fua_needs_no_flush_behind_it() {
 #[test]
 fn an_overwrite_commits_times_once_in_a_tick_and_nothing_for_fdatasync() {
     let mut journal = journal(JournalKind::Ext4);
-    journal.write(0, Time(MS), false);
-    assert_eq!(journal.call(IoId::new(1), 0, false), Wait::Flush);
-    assert_eq!(journal.call(IoId::new(1), 0, true), Wait::Begins);
+    journal.write(FIRST, Time(MS), false);
+    assert_eq!(journal.call(IoId::new(1), FIRST, false), Wait::Flush);
+    assert_eq!(journal.call(IoId::new(1), FIRST, true), Wait::Begins);
     journal.begin(Time(MS));
     while journal.go_on().is_some() {}
     journal.end();
     // In this tick of 4 ms the times have not changed.
-    journal.write(0, Time(3 * MS), false);
-    assert_eq!(journal.call(IoId::new(1), 0, true), Wait::Flush);
-    journal.write(0, Time(4 * MS), false);
-    assert_eq!(journal.call(IoId::new(1), 0, true), Wait::Begins);
+    journal.write(FIRST, Time(3 * MS), false);
+    assert_eq!(journal.call(IoId::new(1), FIRST, true), Wait::Flush);
+    journal.write(FIRST, Time(4 * MS), false);
+    assert_eq!(journal.call(IoId::new(1), FIRST, true), Wait::Begins);
 }
 
 #[test]
 fn who_comes_during_a_commit_shares_the_next_one() {
     let mut journal = journal(JournalKind::Ext4);
-    journal.write(0, Time(0), false);
-    journal.write(1, Time(0), false);
-    assert_eq!(journal.call(IoId::new(10), 0, true), Wait::Begins);
+    journal.write(FIRST, Time(0), false);
+    journal.write(SECOND, Time(0), false);
+    assert_eq!(journal.call(IoId::new(10), FIRST, true), Wait::Begins);
     journal.begin(Time(MS));
     // File 1 changed before the commit began: it is in it. File 2 and 3 come later.
-    assert_eq!(journal.call(IoId::new(11), 1, true), Wait::Commit);
+    assert_eq!(journal.call(IoId::new(11), SECOND, true), Wait::Commit);
     for file in [2, 3] {
-        journal.write(file, Time(2 * MS), false);
-        assert_eq!(journal.call(IoId::new(10 + file), file, true), Wait::Commit);
+        journal.write(FileId::new(file), Time(2 * MS), false);
+        assert_eq!(
+            journal.call(IoId::new(10 + file), FileId::new(file), true),
+            Wait::Commit
+        );
     }
     assert_eq!(journal.go_on(), Some(Ask::Flush));
     // The barrier has gone out: the commit is waited for, then a flush.
-    assert_eq!(journal.call(IoId::new(14), 1, true), Wait::Commit);
+    assert_eq!(journal.call(IoId::new(14), SECOND, true), Wait::Commit);
     while journal.go_on().is_some() {}
     assert_eq!(
         journal.end(),
@@ -123,9 +128,9 @@ fn who_comes_during_a_commit_shares_the_next_one() {
 fn a_group_commit_writes_a_block_for_every_sixteen_inodes() {
     let mut journal = journal(JournalKind::Ext4);
     for file in 0..33 {
-        journal.write(file, Time(0), false);
+        journal.write(FileId::new(file), Time(0), false);
     }
-    journal.call(IoId::new(0), 0, true);
+    journal.call(IoId::new(0), FIRST, true);
     assert_eq!(journal.begin(Time(MS)), Ask::Write(1 << 30, 4 * 4096));
 }
 
@@ -133,15 +138,15 @@ fn a_group_commit_writes_a_block_for_every_sixteen_inodes() {
 fn without_barriers_nothing_is_flushed_and_an_async_commit_is_one_write() {
     let mut without = journal(JournalKind::Ext4);
     without.plan.flushes = false;
-    without.write(0, Time(0), false);
-    without.call(IoId::new(1), 0, true);
+    without.write(FIRST, Time(0), false);
+    without.call(IoId::new(1), FIRST, true);
     without.begin(Time(MS));
     assert!(matches!(without.go_on(), Some(Ask::Write(_, 4096))));
     assert_eq!(without.go_on(), None);
     let mut one = journal(JournalKind::Ext4);
     one.plan.async_commit = true;
-    one.write(0, Time(0), false);
-    one.call(IoId::new(1), 0, true);
+    one.write(FIRST, Time(0), false);
+    one.call(IoId::new(1), FIRST, true);
     assert_eq!(one.begin(Time(MS)), Ask::Write(1 << 30, 12288));
     assert_eq!(one.go_on(), Some(Ask::Flush));
     assert_eq!(one.go_on(), None);
@@ -152,8 +157,8 @@ fn the_journal_goes_on_at_its_start() {
     let mut journal = journal(JournalKind::Ext4);
     let mut last = 0;
     for commit in 0..100 {
-        journal.write(0, Time(commit * 4 * MS), false);
-        journal.call(IoId::new(1), 0, true);
+        journal.write(FIRST, Time(commit * 4 * MS), false);
+        journal.call(IoId::new(1), FIRST, true);
         let mut asks = vec![journal.begin(Time(commit * 4 * MS + MS))];
         asks.extend(std::iter::from_fn(|| journal.go_on()));
         journal.end();
