@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import cast
 
 from raidlab.devices.catalogue import Device
+from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.host import BlockLayer, HostSpec
 from raidlab.devices.other_kind import Expected, refuse_other_kind
 from raidlab.devices.plan_types import (
     Arrival,
+    ControllerPlan,
     DrivePlan,
     HotSpotPlan,
     PageCacheParams,
@@ -275,10 +277,7 @@ def build_scenario(
     if host is None or topology is None:
         raise AssertionError("a scenario whose devices are not found has faults")
     plan = _plan(table, parts, host, topology)
-    plan["controllers"] = [
-        controller_plan(name, spec, each.settings, to_host)
-        for (name, spec), each, to_host in zip(found, controllers, topology.to_host, strict=True)
-    ]
+    plan["controllers"] = _controller_plans(found, controllers, topology)
     plan["workloads"] = [plan for _, plans in workloads for plan in plans]
     plan["events"] = events
     run_times(table, parts.trace_lengths_ns).put(plan)
@@ -309,6 +308,15 @@ def build_scenario(
         jobs=tuple(workload.jobs for workload in fio),
         goals=_goals(table, fio),
     )
+
+
+def _controller_plans(
+    found: Sequence[tuple[str, ControllerSpec]], controllers: Sequence[Behind], topology: Topology
+) -> list[ControllerPlan]:
+    return [
+        controller_plan(name, spec, each.settings, to_host)
+        for (name, spec), each, to_host in zip(found, controllers, topology.to_host, strict=True)
+    ]
 
 
 def _add_arrays(table: ScenarioTable, parts: Builder, controllers: list[Behind]) -> None:
