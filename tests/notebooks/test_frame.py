@@ -214,7 +214,9 @@ def test_a_wrong_choice_of_rooms_is_named_all_at_once():
     ):
         assert said in done.stderr
     assert "one room; with --site FOLDER several" in done.stderr
-    assert "left out beside --lesson" in raidlab("knee", "--lesson", "2", "--list").stderr
+    assert "left out beside --lesson" in raidlab("knee", "--lesson", "2").stderr
+    listed = raidlab("knee", "--lesson", "2", "--list").stderr
+    assert listed.count("left out beside --list") == 2
 
 
 def test_without_marimo_the_command_says_what_to_install(monkeypatch):
