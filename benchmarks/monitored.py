@@ -21,6 +21,7 @@ from typing import Final
 from raidlab.calibration.monitoring.importing import import_monitoring
 from raidlab.calibration.monitoring.load import load_of
 from raidlab.scenarios.planning.scenario import build_scenario
+from raidlab.scenarios.results import markdown
 from raidlab.scenarios.results.sampled import iostat
 from raidlab.scenarios.running.simulate import results_of
 from raidlab.scenarios.spec.trees import ArrayTree, ScenarioTree, WorkloadTree
@@ -102,10 +103,8 @@ def row(number: int, *, plain: bool) -> str:
     value, nearest = slowest_p99(true) or 0.0, slowest_p99(choices[0]) or 0.0
     holds = "yes" if low <= value <= high else "no"
     figures = [f"{us / 1000:.1f}" for us in (value, nearest, low, high)]
-    return (
-        f"| {number} | {present}, {other} | {area} | {figures[0]} | {figures[1]} |"
-        f" {figures[2]} to {figures[3]} | {holds} |"
-    )
+    interval = f"{figures[2]} to {figures[3]}"
+    return markdown.row((number, f"{present}, {other}", area, *figures[:2], interval, holds))
 
 
 def main() -> int:
@@ -114,8 +113,8 @@ def main() -> int:
     parser.add_argument("numbers", nargs="*", type=int, default=range(1, 41))
     parser.add_argument("--plain", action="store_true", help="all at random over the part")
     given = parser.parse_args()
-    print("| load | system, other | GB | true p99 | nearest | interval | holds |")
-    print("|---|---|---|---|---|---|---|")
+    heads = "load | system, other | GB | true p99 | nearest | interval | holds"
+    print("\n".join(markdown.table(heads)))
     for number in given.numbers:
         print(row(number, plain=given.plain), flush=True)
     return 0

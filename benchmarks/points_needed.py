@@ -25,6 +25,7 @@ from raidlab.calibration.surrogates.loads import measured
 from raidlab.calibration.surrogates.selection import select
 from raidlab.calibration.twin.asks import Ask
 from raidlab.calibration.twin.design import choose
+from raidlab.scenarios.results import markdown
 
 SIDES: Final = (2, 3)
 """Levels of depth and of jobs in the grids."""
@@ -87,8 +88,8 @@ def rows_of(folder: Path) -> list[str]:
             errors(points, even),
             tuple(np.median(np.array(drawn), axis=0)),
         ]
-        cells = " | ".join(f"{median:.1f}, {ninth:.0f}" for median, ninth in pairs)
-        found.append(f"| {folder.name} | {count} | {cells} |")
+        cells = (f"{median:.1f}, {ninth:.0f}" for median, ninth in pairs)
+        found.append(markdown.row((folder.name, count, *cells)))
         print(found[-1], flush=True)
     return found
 
@@ -99,7 +100,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("sets", nargs="*", help="folders in it; all if none is named")
     given = parser.parse_args()
-    print("| set | points | next points of a twin | grid | random |\n|---|---|---|---|---|")
+    print("\n".join(markdown.table("set | points | next points of a twin | grid | random")))
     for folder in sorted(each for each in given.folder.iterdir() if each.is_dir()):
         if not given.sets or folder.name in given.sets:
             rows_of(folder)

@@ -258,7 +258,7 @@ class _Search:
     def openness(self, point: Point, error: float = 0.0) -> Openness:
         """A choice with its units."""
         read, write, share, size, bursts, part = point
-        used = max(2 * _LEAST_HOT, self.held * _LEAST_PART ** (1 - part))
+        used = min(self.held, max(2 * _LEAST_HOT, self.held * _LEAST_PART ** (1 - part)))
         hot = _LEAST_HOT * (used / _LEAST_HOT) ** size
         return Openness(
             sequential_read=round(read, 3),
