@@ -99,7 +99,7 @@ class _Steps:
             self._running.step(name)
 
     def __call__(self, done: int, total: int) -> None:
-        """This many of the runs that were last asked for are done."""
+        """Hears how many of the runs that were last asked for are done."""
         if done < self._last:
             self._before += self._last
         self._last = done
