@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from raidlab.devices.controller import ControllerSpec
 from raidlab.devices.faults import Faults
-from raidlab.devices.host import HostSpec
+from raidlab.devices.host import ADAPTER_PORTS, HostSpec
 from raidlab.devices.links import Interface, connection_ns, negotiate, plan_link, wide_port
 from raidlab.devices.plan_types import LinkParams
 from raidlab.devices.schema import DriveSpec
@@ -165,19 +165,21 @@ def _host_link(
 ) -> list[int]:
     """A drive's own link to a port of the host, or to what an adapter has in its place.
 
-    What the host's own port takes for a command is not charged at an adapter's.
+    A command of a SATA drive holds the port for a while besides its data: the host's own as the
+    host says, an adapter's as its family does.
     """
     own = drive.spec.link()
-    at_host = port is None
+    costs = host.port if port is None else ADAPTER_PORTS.get(port.family)
     if own is not None and port is None:
         port = _host_port(host, own)
     path = _own_link(topology, drive, own, port, drive.link or host.name, faults)
-    for index in path if at_host else ():
-        topology.links[index] |= {
-            "read_command_ns": host.port.read,
-            "write_command_ns": host.port.write,
-            "latency_ns": host.port.latency,
-        }
+    if costs is not None and own is not None and own.family == "sata":
+        for index in path:
+            topology.links[index] |= {
+                "read_command_ns": costs.read,
+                "write_command_ns": costs.write,
+                "latency_ns": costs.latency,
+            }
     return path
 
 

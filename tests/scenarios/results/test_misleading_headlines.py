@@ -143,9 +143,27 @@ def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
         }
     )
     (row,) = found.results
-    assert row["warm_up_s"] == pytest.approx(2.2)
+    assert row["warm_up_s"] == pytest.approx(2.05)
     assert row["timeline"]["iops"][-1] > 50_000
     assert row["iops"] == pytest.approx(75_000, rel=0.1)
+
+
+@pytest.mark.parametrize(("rate", "warm_up_s"), [(400, 4.0), (180, 2.0)])
+def test_an_overload_ends_its_warm_up_after_two_recordings(rate, warm_up_s):
+    """200 are served a second. By hand: 400 add 400 to the backlog in each 2 s, against a chance of
+    3 · √(2 · 400) = 85; a second such recording ends it. 180 a second are steady at once.
+    """
+    found = simulate(
+        {
+            "title": "t",
+            "array": [{"level": "jbod", "drives": [{"model": "five"}]}],
+            "workload": [{"rw": "randread", "block_size": "4 KiB", "rate": f"{rate} IO/s"}],
+            "run": {"duration": "2 s", "seed": 3},
+        }
+    )
+    (row,) = found.results
+    assert row["warm_up_s"] == pytest.approx(warm_up_s)
+    assert row["iops"] == pytest.approx(min(rate, 200), rel=0.1)
 
 
 def test_a_limit_that_changes_in_time_is_no_lack_of_one():

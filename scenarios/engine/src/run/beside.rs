@@ -32,12 +32,10 @@ impl System {
             other == array || stripes.state().redirects().above(other) == Some(array)
         };
         let jobs = stripes.state().jobs();
-        let works = jobs.ids().filter(|&index| is_its(jobs[index].array()));
-        let works = works.filter_map(|index| jobs[index].work().beside());
-        let now = works.chain(task).fold(0, |bits, each| bits | each.bit());
-        let arrays = stripes.state().volumes().arrays();
-        let last = arrays.filter(|&other| is_its(other));
-        let last = last.map(|other| *jobs.last_beside(other));
+        let arrays = || stripes.state().volumes().arrays().filter(|&other| is_its(other));
+        let works = arrays().fold(0, |bits, other| bits | jobs.beside(other));
+        let now = task.map_or(0, Beside::bit) | works;
+        let last = arrays().map(|other| *jobs.last_beside(other));
         let later = |a: [Time; Beside::ALL.len()], b: [Time; Beside::ALL.len()]| {
             std::array::from_fn(|at| a[at].max(b[at]))
         };

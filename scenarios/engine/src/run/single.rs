@@ -78,7 +78,7 @@ pub fn run_watched(
             steady_by = plan.steady_by(until);
         }
         let records = system.layers.loads.records_mut();
-        let drifts = until <= steady_by && records.drift(until);
+        let drifts = until <= steady_by && records.drift(until) && !records.falls_behind();
         if records.over().is_some() || !(fills || drifts) {
             break recording;
         }
@@ -107,7 +107,9 @@ pub fn run_watched(
         result.add_ios(&system, &traced);
     }
     result.add_tails(&mut system, plan);
-    if let Some(compared) = seen.and_then(|seen| seen.ended(&system)) {
+    let steady = !system.layers.loads.records().falls_behind();
+    let compared = seen.and_then(|seen| seen.ended(&system));
+    if let Some(compared) = compared.filter(|_| steady) {
         drop(system);
         heed_past(&mut result, plan, &compared, warm, &mut should_continue)?;
     }

@@ -16,6 +16,8 @@ use raidlab_models::Fault;
 const BACKLOG: f64 = 0.01;
 /// A change of them that is no sign of anything.
 const FEW_IN_FLIGHT: u64 = 5;
+/// Standard deviations of arrivals less completions beyond which growth is not chance.
+const CHANCE: f64 = 3.0;
 
 /// Who issues I/Os, and what is recorded of them.
 pub(crate) struct Records {
@@ -29,6 +31,10 @@ pub(crate) struct Records {
     pub(super) noticed: Vec<(u32, ArrayId)>,
     /// Whether more arrived than was answered, or less, while it was recorded.
     pub(super) backlog_changed: bool,
+    /// By how many requests the backlog grew in the last recording, if by more than chance.
+    pub(super) growth: Option<u64>,
+    /// Whether it grew so in the last two recordings, in the second hardly less.
+    pub(super) falls_behind: bool,
     /// Loads that have an end and have not come to it.
     pub(super) ending: u32,
     /// When the last of them did.
@@ -47,6 +53,8 @@ impl Records {
             recorded: 0,
             noticed: Vec::new(),
             backlog_changed: false,
+            growth: None,
+            falls_behind: false,
             ending,
             over: None,
             noted: 0,
@@ -173,6 +181,26 @@ impl Records {
         let most = (BACKLOG * self.recorded as f64) as u64;
         let open = self.workloads.iter().any(Workload::is_open);
         self.backlog_changed = open && change > most.max(FEW_IN_FLIGHT);
+        self.compare_growth(self.in_flight().saturating_sub(before));
+    }
+
+    /// Whether open loads arrive faster than they are served, and go on to: their backlog grew twice
+    /// by more than chance. Arrivals and completions scatter by the root of their number each. What
+    /// a trace brings next nobody knows.
+    fn compare_growth(&mut self, grown: u64) {
+        let loads = || self.workloads.iter();
+        let open = loads().any(Workload::is_open) && loads().all(|load| load.trace().is_none());
+        let chance = CHANCE * (2.0 * self.recorded as f64).sqrt();
+        let now = (self.backlog_changed && open && grown as f64 > chance).then_some(grown);
+        let lasts = |before: u64| now.is_some_and(|grown| 2 * grown >= before);
+        self.falls_behind = self.growth.is_some_and(lasts);
+        self.growth = now;
+    }
+
+    /// Whether open loads arrive faster than they are served, recording after recording: no longer
+    /// warm-up brings a steady state.
+    pub(crate) fn falls_behind(&self) -> bool {
+        self.falls_behind
     }
 
     /// Whether the requests in flight grew or fell by much in the recording.

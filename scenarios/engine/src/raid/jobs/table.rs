@@ -423,6 +423,8 @@ pub(crate) struct Jobs {
     repairs: Vec<Repair>,
     /// By job: what it keeps that others have joined. It grows when the first ones do.
     joined: Vec<Joined>,
+    /// By array: jobs at work of each kind that requests may meet.
+    beside: Table<ArrayId, [u32; Beside::ALL.len()]>,
     /// By array: when the last work of each kind that requests may meet was done.
     last_beside: Table<ArrayId, [Time; Beside::ALL.len()]>,
 }
@@ -434,6 +436,7 @@ impl Jobs {
             slab: Slab::with_capacity(capacity),
             repairs: Vec::new(),
             joined: Vec::new(),
+            beside: vec![[0; Beside::ALL.len()]; arrays].into(),
             last_beside: vec![[Time::ZERO; Beside::ALL.len()]; arrays].into(),
         }
     }
@@ -441,6 +444,13 @@ impl Jobs {
     /// Work that requests may have met is done.
     pub fn note_beside(&mut self, array: ArrayId, beside: Beside, now: Time) {
         self.last_beside[array][beside as usize] = now;
+    }
+
+    /// The kinds of work under way for an array that requests may meet, in bits of [`Beside`].
+    pub fn beside(&self, array: ArrayId) -> u8 {
+        let counts = self.beside[array].iter().zip(Beside::ALL);
+        let under_way = counts.filter(|&(&jobs, _)| jobs != 0);
+        under_way.fold(0, |bits, (_, (each, _))| bits | each.bit())
     }
 
     /// When the last work of each kind was done for an array.
@@ -461,6 +471,9 @@ impl Jobs {
         (job.company, job.wakeup) = (Company::Alone, Wakeup::None);
         (job.turn, job.room, job.flags) = (Turn::None, Room::None, Flags::default());
         job.transfers.forget();
+        if let Some(beside) = work.beside() {
+            self.beside[array][beside as usize] += 1;
+        }
     }
 
     /// An index for `begin`.
@@ -471,6 +484,10 @@ impl Jobs {
 
     #[inline]
     pub fn release(&mut self, index: JobId) {
+        let job = &self.slab[index];
+        if let Some(beside) = job.work.beside() {
+            self.beside[job.array][beside as usize] -= 1;
+        }
         self.slab.release(index);
     }
 
