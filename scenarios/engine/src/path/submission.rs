@@ -81,12 +81,13 @@ impl IoPath {
     }
 
     /// Firmware time for commands of work that goes on, with data that leave the write cache by
-    /// pages, if a controller does it.
+    /// pages, if a controller does it; on a core that may change the cache, or on any.
     pub(crate) fn firmware(
         &mut self,
         array: ArrayId,
         commands: u64,
         bytes: u64,
+        in_write_cache: bool,
         now: Time,
     ) -> Served {
         let array = &self.arrays[array];
@@ -99,7 +100,7 @@ impl IoPath {
                 } else {
                     chip.issue(
                         Task {
-                            in_write_cache: true,
+                            in_write_cache,
                             ..task
                         },
                         now,

@@ -103,7 +103,7 @@ impl SsdCaches {
         job.go_on_with(Work::Copy(copy), Phase::Write);
         let record = job.io();
         path.ios[record].op = Op::Read;
-        path.firmware(array, 2, 0, now);
+        path.firmware(array, 2, 0, true, now);
         (index, copy)
     }
 

@@ -9,7 +9,6 @@ use crate::raid::jobs::plan::{compares, is_unwanted, is_whole};
 use crate::raid::jobs::prefetch::prefetch_transfers;
 use crate::raid::jobs::table::{Company, Job, Phase, Transfers};
 use crate::raid::jobs::{Stripes, Work};
-use crate::raid::volume::Volume;
 use raidlab_io::{ByteRange, Io as IoRecord, IoId, Op, Part};
 use raidlab_kernel::Time;
 
@@ -60,11 +59,20 @@ impl Stripes {
             Work::Recover => 1,
             _ => u64::from(self.state.volume(array).geometry().copies()),
         };
-        let by_pages = match work.is_write() {
-            true => copies * in_parts(&self.state.jobs[index], self.state.volume(array)),
-            false => 0,
+        let geometry = self.state.volume(array).geometry();
+        let (in_parts, whole) = match work.is_write() {
+            true => parts_and_whole(&self.state.jobs[index], geometry.unit()),
+            false => (0, 0),
         };
-        let served = path.firmware(array, commands * copies, by_pages, now);
+        let again = if path.arrays[array].mirrors {
+            copies - 1
+        } else {
+            0
+        };
+        let by_pages = copies * in_parts + again * whole;
+        let on_any_core =
+            matches!(work, Work::Destage(_)) && in_parts == 0 && geometry.parities() == 0;
+        let served = path.firmware(array, commands * copies, by_pages, !on_any_core, now);
         if !self.state.jobs[index].is_full_stripe() || served.end > now {
             // It comes back when it has what it needs.
             self.turns.end(&mut self.state.jobs, path, index, now);
@@ -314,14 +322,15 @@ impl Stripes {
     }
 }
 
-/// Bytes of a job's data that are less than a stripe unit each: these leave the cache by pages, a
-/// whole unit as one piece.
-fn in_parts(job: &Job, volume: &Volume) -> u64 {
+/// Bytes of a job's data that are less than a stripe unit each, and of whole units. Of these the
+/// first copy leaves the cache as one piece; all else by pages, for each copy.
+fn parts_and_whole(job: &Job, unit: u64) -> (u64, u64) {
     let sizes = job
         .extents()
         .iter()
         .map(|extent| u64::from(extent.end - extent.start));
-    sizes
-        .filter(|&bytes| bytes < volume.geometry().unit())
-        .sum()
+    sizes.fold((0, 0), |(parts, whole), bytes| match bytes < unit {
+        true => (parts + bytes, whole),
+        false => (parts, whole + bytes),
+    })
 }
