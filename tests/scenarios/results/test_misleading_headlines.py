@@ -148,10 +148,10 @@ def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
     assert row["iops"] == pytest.approx(75_000, rel=0.1)
 
 
-@pytest.mark.parametrize(("rate", "warm_up_s"), [(400, 4.0), (180, 2.0)])
+@pytest.mark.parametrize(("rate", "warm_up_s"), [(400, 4.0), (100, 2.0)])
 def test_an_overload_ends_its_warm_up_after_two_recordings(rate, warm_up_s):
     """200 are served a second. By hand: 400 add 400 to the backlog in each 2 s, against a chance of
-    3 · √(2 · 400) = 85; a second such recording ends it. 180 a second are steady at once.
+    3 · √(2 · 400) = 85; a second such recording ends it. 100 a second are steady at once.
     """
     found = simulate(
         {
