@@ -264,7 +264,7 @@ class _Planning:
         refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, self.seed, workers=self.running.workers, store=self.running.store,
-            progress=self.running.progress, refused=refused,
+            progress=self.running.progress, refused=refused, heeds_past=share == 1.0,
         )  # fmt: skip
         found = list(results)
         run = [at for at in range(len(which)) if at not in refused]
