@@ -106,6 +106,32 @@ fn what_is_written_passes_the_memory_in_and_out() {
     }
 }
 
+/// Core times of a stream of whole units, written back: 1 us for a request and 30 us for the list of
+/// its page; 30 us more for the second copy's list, which another core makes beside it if there is
+/// one.
+#[test]
+fn a_second_copy_of_a_whole_unit_takes_a_list_of_its_own_on_any_core() {
+    let cases = [
+        ("raid0", 1, 0, 31_000.0),
+        ("raid10", 1, 0, 61_000.0),
+        ("raid10", 2, 1, 31_000.0),
+    ];
+    for (level, cores, cache_cores, ns) in cases {
+        let mut value = cached(level, 8, "write_back", "none");
+        value["controllers"][0]["cores"] = json!(cores);
+        value["controllers"][0]["cache_cores"] = json!(cache_cores);
+        value["controllers"][0]["page_ns"] = json!(30_000);
+        value["workloads"][0]["access"] = json!("sequential");
+        value["workloads"][0]["arrival"]["outstanding"] = json!(64);
+        value["warm_up_ns"] = json!(200_000_000_u64);
+        let (rate, expected) = (result(&value).workloads[0].iops, 1e9 / ns);
+        assert!(
+            (rate / expected - 1.0).abs() < 0.02,
+            "{level}, {cores} cores: {rate}, expected {expected}"
+        );
+    }
+}
+
 /// Around the memory of an array that is neither mirrored nor cached: nothing passes it.
 #[test]
 fn what_goes_straight_to_the_drives_passes_no_memory() {
