@@ -264,7 +264,7 @@ class _Planning:
         refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, self.seed, workers=self.running.workers, store=self.running.store,
-            progress=self.running.progress, refused=refused,
+            progress=self.running.progress, refused=refused, heeds_past=share == 1.0,
         )  # fmt: skip
         found = list(results)
         run = [at for at in range(len(which)) if at not in refused]
@@ -274,7 +274,7 @@ class _Planning:
         for at, faults in refused.items():
             which[at].falls_behind = is_backlog(faults)
             if which[at].falls_behind:
-                which[at].limit = faults[0].allowed
+                which[at].limit = "more I/Os wait than memory holds"
                 continue
             which[at].why_not = refusal(faults)
             self.refused += faults

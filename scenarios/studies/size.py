@@ -310,7 +310,10 @@ class Search:
         path: Path | None,
         running: Running,
         seed: int | None,
+        *,
+        heeds_past: bool = True,
     ) -> None:
+        """Nothing is tried yet; without `heeds_past` intervals leave out the drives' past."""
         self.candidates = candidates
         self.values = list(candidates)
         self.tried: dict[int, Tried] = {}
@@ -320,6 +323,7 @@ class Search:
         self._path = path
         self._running = running
         self._seed = seed
+        self._heeds_past = heeds_past
         self._rebuilds: dict[int, dict[str, Measured]] = {}
         self._done = 0
 
@@ -340,7 +344,12 @@ class Search:
         refused: dict[int, list[Fault]] = {}
         found = list(
             results_of(
-                scenarios, seed, workers=running.workers, store=running.store, refused=refused
+                scenarios,
+                seed,
+                workers=running.workers,
+                store=running.store,
+                refused=refused,
+                heeds_past=self._heeds_past,
             )
         )
         run = [place for place in range(len(new)) if place not in refused]
@@ -369,8 +378,7 @@ class Search:
         if not is_backlog(faults):
             raise SpecError(faults)
         unknown = tuple(judged(goal, Measured(None)) for goal in self._goals)
-        why = faults[0].allowed
-        return Tried(self.values[at], unknown, _REPLICATIONS[-1], falls_behind=True, limit=why)
+        return Tried(self.values[at], unknown, _REPLICATIONS[-1], falls_behind=True)
 
     def _judged(self, at: int, scenario: Scenario, result: Result) -> Tried:
         rows = result.summary()

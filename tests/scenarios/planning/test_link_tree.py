@@ -268,9 +268,10 @@ def test_a_sata_command_holds_its_port_besides_its_data(
 
 
 def test_drives_on_sas_and_pcie_pay_nothing_of_a_sata_port() -> None:
-    tree = scenario([], [{"model": "p4610-1600"}, {"model": "sas12g-ssd-400gb"}])
-    tree["host"] = {"model": "ahci", "sas": "sas-12g"}
+    """The host `sas2008` has 5.46 us and a latency of 14 us for SATA drives."""
+    drives: list[DrivesTree] = [{"model": name} for name in ("c10k1800", "p4610-1600", "s4610-480")]
+    tree = scenario([], drives) | {"host": {"model": "sas2008"}}
     plan = build_scenario(tree).base
-    for drive in plan["drives"]:
-        own = plan["links"][drive["path"][0]]
-        assert (own.get("read_command_ns", 0), own.get("latency_ns", 0)) == (0, 0)
+    own = [plan["links"][drive["path"][0]] for drive in plan["drives"]]
+    assert [link.get("read_command_ns", 0) for link in own] == [0, 0, 5_460]
+    assert [link.get("latency_ns", 0) for link in own] == [0, 0, 14_000]

@@ -133,7 +133,11 @@ def test_what_makes_parity_holds_up_those_that_wait_for_a_stripe():
 
 
 def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
-    """600,000 a second on one thread: what completes in the recording is known before it begins."""
+    """600,000 a second on one thread: what completes in the recording is known before it begins.
+
+    By hand: the drive's port ends at 91,650, so a second of arrivals is 600,000 · 2.5 us + 91,650
+    · 2 us = 1.683 s of the thread's work: it completes 54,450 a second.
+    """
     found = simulate(
         {
             "title": "t",
@@ -145,13 +149,13 @@ def test_work_that_is_booked_ahead_of_a_longer_warm_up_counts_in_its_time():
     (row,) = found.results
     assert row["warm_up_s"] == pytest.approx(2.05)
     assert row["timeline"]["iops"][-1] > 50_000
-    assert row["iops"] == pytest.approx(75_000, rel=0.1)
+    assert row["iops"] == pytest.approx(54_450, rel=0.02)
 
 
-@pytest.mark.parametrize(("rate", "warm_up_s"), [(400, 4.0), (180, 2.0)])
+@pytest.mark.parametrize(("rate", "warm_up_s"), [(400, 4.0), (100, 2.0)])
 def test_an_overload_ends_its_warm_up_after_two_recordings(rate, warm_up_s):
     """200 are served a second. By hand: 400 add 400 to the backlog in each 2 s, against a chance of
-    3 · √(2 · 400) = 85; a second such recording ends it. 180 a second are steady at once.
+    3 · √(2 · 400) = 85; a second such recording ends it. 100 a second are steady at once.
     """
     found = simulate(
         {

@@ -31,11 +31,17 @@ impl System {
         let is_its = |other: ArrayId| {
             other == array || stripes.state().redirects().above(other) == Some(array)
         };
-        let jobs = stripes.state().jobs();
-        let arrays = || stripes.state().volumes().arrays().filter(|&other| is_its(other));
-        let works = arrays().fold(0, |bits, other| bits | jobs.beside(other));
-        let now = task.map_or(0, Beside::bit) | works;
-        let last = arrays().map(|other| *jobs.last_beside(other));
+        let work = stripes.state().jobs().beside();
+        let arrays = || {
+            stripes
+                .state()
+                .volumes()
+                .arrays()
+                .filter(|&other| is_its(other))
+        };
+        let under_way = arrays().fold(0, |bits, other| bits | work.under_way(other));
+        let now = task.map_or(0, Beside::bit) | under_way;
+        let last = arrays().map(|other| *work.last(other));
         let later = |a: [Time; Beside::ALL.len()], b: [Time; Beside::ALL.len()]| {
             std::array::from_fn(|at| a[at].max(b[at]))
         };

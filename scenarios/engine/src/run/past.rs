@@ -230,15 +230,19 @@ impl Seen {
         }
     }
 
-    /// The end of the recording; none where collection had nothing to do.
+    /// The end of the recording; none where collection had nothing to do, and in an overload.
     pub(crate) fn ended(self, system: &System) -> Option<Compared> {
+        let records = system.layers.loads.records();
+        if records.falls_behind() {
+            return None;
+        }
         let (_, deviation, degrees) = self.start.work(system)?;
         let whole = self.begin.is_none();
         let begin = match self.begin {
             Some(begin) => begin,
             None => Begin::of(system, &self.start)?,
         };
-        let loads = system.layers.loads.records().workloads().iter();
+        let loads = records.workloads().iter();
         let kept = loads.map(|load| {
             let meter = &load.meter;
             let mut all = meter.reads.clone();

@@ -107,9 +107,7 @@ pub fn run_watched(
         result.add_ios(&system, &traced);
     }
     result.add_tails(&mut system, plan);
-    let steady = !system.layers.loads.records().falls_behind();
-    let compared = seen.and_then(|seen| seen.ended(&system));
-    if let Some(compared) = compared.filter(|_| steady) {
+    if let Some(compared) = seen.and_then(|seen| seen.ended(&system)) {
         drop(system);
         heed_past(&mut result, plan, &compared, warm, &mut should_continue)?;
     }

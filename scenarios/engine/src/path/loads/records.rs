@@ -18,6 +18,8 @@ const BACKLOG: f64 = 0.01;
 const FEW_IN_FLIGHT: u64 = 5;
 /// Standard deviations of arrivals less completions beyond which growth is not chance.
 const CHANCE: f64 = 3.0;
+/// Share of a rate by which two recordings may differ, and have one rate.
+const SAME_RATE: f64 = 0.05;
 
 /// Who issues I/Os, and what is recorded of them.
 pub(crate) struct Records {
@@ -31,9 +33,10 @@ pub(crate) struct Records {
     pub(super) noticed: Vec<(u32, ArrayId)>,
     /// Whether more arrived than was answered, or less, while it was recorded.
     pub(super) backlog_changed: bool,
-    /// By how many requests the backlog grew in the last recording, if by more than chance.
-    pub(super) growth: Option<u64>,
-    /// Whether it grew so in the last two recordings, in the second hardly less.
+    /// By how many requests the backlog grew in the last recording, if by more than chance, and how
+    /// many were served.
+    pub(super) growth: Option<(u64, u64)>,
+    /// Whether it grew so in the last two recordings, while as many were served.
     pub(super) falls_behind: bool,
     /// Loads that have an end and have not come to it.
     pub(super) ending: u32,
@@ -185,16 +188,20 @@ impl Records {
     }
 
     /// Whether open loads arrive faster than they are served, and go on to: their backlog grew twice
-    /// by more than chance. Arrivals and completions scatter by the root of their number each. What
-    /// a trace brings next nobody knows.
+    /// by more than chance, while as many were served. Arrivals and completions scatter by the root
+    /// of their number each. What a trace brings next nobody knows.
     fn compare_growth(&mut self, grown: u64) {
-        let loads = || self.workloads.iter();
-        let open = loads().any(Workload::is_open) && loads().all(|load| load.trace().is_none());
-        let chance = CHANCE * (2.0 * self.recorded as f64).sqrt();
-        let now = (self.backlog_changed && open && grown as f64 > chance).then_some(grown);
-        let lasts = |before: u64| now.is_some_and(|grown| 2 * grown >= before);
-        self.falls_behind = self.growth.is_some_and(lasts);
-        self.growth = now;
+        let served = self.recorded;
+        let chance = CHANCE * (2.0 * served as f64).sqrt();
+        let open = self.workloads.iter().any(Workload::is_open);
+        let traced = self.workloads.iter().any(|load| load.trace().is_some());
+        let grows = self.backlog_changed && open && !traced && grown as f64 > chance;
+        let lasts = |(grown_before, served_before): (u64, u64)| {
+            let other = served.abs_diff(served_before) as f64;
+            2 * grown >= grown_before && other <= chance.max(SAME_RATE * served as f64)
+        };
+        self.falls_behind = grows && self.growth.is_some_and(lasts);
+        self.growth = grows.then_some((grown, served));
     }
 
     /// Whether open loads arrive faster than they are served, recording after recording: no longer

@@ -81,7 +81,8 @@ impl Background {
             stripes
                 .state_mut()
                 .jobs_mut()
-                .note_beside(array, task.task.beside(), now);
+                .beside_mut()
+                .note(array, task.task.beside(), now);
         }
         self.tasks(array).name_first(stripes);
         for task in &ended {
@@ -172,7 +173,8 @@ impl Background {
         stripes
             .state_mut()
             .jobs_mut()
-            .note_beside(array, task.beside(), now);
+            .beside_mut()
+            .note(array, task.beside(), now);
         let subject = task.subject(stripes, path, array);
         let what = format!("{name} suspended");
         path.log
@@ -228,7 +230,8 @@ impl Background {
         stripes
             .state_mut()
             .jobs_mut()
-            .note_beside(array, done.task.beside(), now);
+            .beside_mut()
+            .note(array, done.task.beside(), now);
         self.tasks(array).name_first(stripes);
         let took = now.since(done.began.unwrap_or(now)).seconds();
         self.tasks_mut(array).schedule_step(stripes, path, now);

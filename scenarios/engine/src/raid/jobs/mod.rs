@@ -1,5 +1,6 @@
 //! Jobs on stripes: what is read, computed and written of arrays, one stripe a job.
 
+mod beside;
 mod cutter;
 mod errors;
 mod heads;

@@ -306,7 +306,7 @@ impl Stripes {
         let io: IoId = job.io;
         if let Some(beside) = job.work.beside() {
             let array = job.array;
-            self.state.jobs.note_beside(array, beside, now);
+            self.state.jobs.beside_mut().note(array, beside, now);
         }
         self.heads.give(&mut self.state, path, index, now);
         self.state.jobs.release(index);

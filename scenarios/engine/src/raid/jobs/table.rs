@@ -2,10 +2,10 @@
 
 use crate::ids::{ArrayId, JobId};
 use crate::layout::{Extent, Repair, Transfer, WriteStrategy};
+use crate::raid::jobs::beside::WorkBeside;
 use crate::raid::jobs::work::Work;
-use crate::state::slowest::Beside;
 use raidlab_io::{Io, IoId, Op, Parts, Queue};
-use raidlab_kernel::{Slab, Table, Time};
+use raidlab_kernel::Slab;
 use raidlab_models::STRIPE_PAGE;
 use std::ops::{Index, IndexMut};
 
@@ -423,10 +423,7 @@ pub(crate) struct Jobs {
     repairs: Vec<Repair>,
     /// By job: what it keeps that others have joined. It grows when the first ones do.
     joined: Vec<Joined>,
-    /// By array: jobs at work of each kind that requests may meet.
-    beside: Table<ArrayId, [u32; Beside::ALL.len()]>,
-    /// By array: when the last work of each kind that requests may meet was done.
-    last_beside: Table<ArrayId, [Time; Beside::ALL.len()]>,
+    beside: WorkBeside,
 }
 
 impl Jobs {
@@ -436,26 +433,17 @@ impl Jobs {
             slab: Slab::with_capacity(capacity),
             repairs: Vec::new(),
             joined: Vec::new(),
-            beside: vec![[0; Beside::ALL.len()]; arrays].into(),
-            last_beside: vec![[Time::ZERO; Beside::ALL.len()]; arrays].into(),
+            beside: WorkBeside::new(arrays),
         }
     }
 
-    /// Work that requests may have met is done.
-    pub fn note_beside(&mut self, array: ArrayId, beside: Beside, now: Time) {
-        self.last_beside[array][beside as usize] = now;
+    /// What requests of an array may meet besides the load.
+    pub fn beside(&self) -> &WorkBeside {
+        &self.beside
     }
 
-    /// The kinds of work under way for an array that requests may meet, in bits of [`Beside`].
-    pub fn beside(&self, array: ArrayId) -> u8 {
-        let counts = self.beside[array].iter().zip(Beside::ALL);
-        let under_way = counts.filter(|&(&jobs, _)| jobs != 0);
-        under_way.fold(0, |bits, (_, (each, _))| bits | each.bit())
-    }
-
-    /// When the last work of each kind was done for an array.
-    pub fn last_beside(&self, array: ArrayId) -> &[Time; Beside::ALL.len()] {
-        &self.last_beside[array]
+    pub fn beside_mut(&mut self) -> &mut WorkBeside {
+        &mut self.beside
     }
 
     /// A new job in its first phase. It takes over the memory for lists of the one before it.
@@ -463,6 +451,7 @@ impl Jobs {
     pub fn begin(&mut self, index: JobId, io: IoId, array: ArrayId, stripe: u64, work: Work) {
         let job = &mut self.slab[index];
         job.extents.clear();
+        self.beside.begins(array, &work);
         (job.work, job.stripe, job.written) = (work, stripe, 0);
         (job.io, job.array, job.planned) = (io, array, 0);
         (job.lock, job.joined) = (LockState::NONE, Waiters::NONE);
@@ -471,9 +460,6 @@ impl Jobs {
         (job.company, job.wakeup) = (Company::Alone, Wakeup::None);
         (job.turn, job.room, job.flags) = (Turn::None, Room::None, Flags::default());
         job.transfers.forget();
-        if let Some(beside) = work.beside() {
-            self.beside[array][beside as usize] += 1;
-        }
     }
 
     /// An index for `begin`.
@@ -485,9 +471,7 @@ impl Jobs {
     #[inline]
     pub fn release(&mut self, index: JobId) {
         let job = &self.slab[index];
-        if let Some(beside) = job.work.beside() {
-            self.beside[job.array][beside as usize] -= 1;
-        }
+        self.beside.ends(job.array, &job.work);
         self.slab.release(index);
     }
 
