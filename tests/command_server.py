@@ -10,10 +10,14 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import resource
+import shlex
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
@@ -29,11 +33,31 @@ _LONGEST = 1 << 17
 
 
 def run(
-    *words: object, cwd: Path, env: Mapping[str, str] | None = None
+    *words: object,
+    cwd: Path,
+    env: Mapping[str, str] | None = None,
+    bytes_most: int | None = None,
+    kill_after_s: float | None = None,
 ) -> subprocess.CompletedProcess[str]:
-    """What `raidlab WORDS` printed and its exit code; `env` beside the environment of the tests."""
+    """What `raidlab WORDS` printed and its exit code; `env` beside the environment of the tests.
+
+    Args:
+        words: After `raidlab`.
+        cwd: The folder it runs in.
+        env: Variables beside those of the tests.
+        bytes_most: Size that its files may have, as on a disk that is full.
+        kill_after_s: When it is killed, unless it has ended.
+    """
     texts = [str(word) for word in words]
-    asked = json.dumps({"words": texts, "cwd": str(cwd), "env": {**os.environ, **(env or {})}})
+    asked = json.dumps(
+        {
+            "words": texts,
+            "cwd": str(cwd),
+            "env": {**os.environ, **(env or {})},
+            "bytes_most": bytes_most,
+            "kill_after_s": kill_after_s,
+        }
+    )
     door = _door()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as errors:
         socket.send_fds(door, [asked.encode()], [out.fileno(), errors.fileno()])
@@ -43,6 +67,16 @@ def run(
             file.seek(0)
             printed.append(file.read().decode())
     return subprocess.CompletedProcess(["raidlab", *texts], code, *printed)
+
+
+def line(text: str, *, cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a line of a shell printed: one of `raidlab` alone runs in a copy."""
+    program, *words = shlex.split(text)
+    if program == "raidlab" and not set(text) & set("|<>&;$*`\\"):
+        return run(*words, cwd=cwd, env=env)
+    return subprocess.run(
+        text, shell=True, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True
+    )
 
 
 @cache
@@ -71,13 +105,15 @@ def serve(door: socket.socket) -> None:
             return
         if len(list(Path("/proc/self/task").iterdir())) > 1:
             raise RuntimeError("a thread is lost in a copy: load a command less")
+        request = json.loads(asked)
         child = os.fork()
         if not child:
             door.close()
             for place, output in enumerate(outputs, 1):
                 os.dup2(output, place)
                 os.close(output)
-            request = json.loads(asked)
+            if request["bytes_most"] is not None:
+                resource.setrlimit(resource.RLIMIT_FSIZE, (request["bytes_most"],) * 2)
             os.chdir(request["cwd"])
             os.environ.clear()
             os.environ.update(request["env"])
@@ -86,8 +122,21 @@ def serve(door: socket.socket) -> None:
             return
         for output in outputs:
             os.close(output)
-        _, status = os.waitpid(child, 0)
+        status = _status(child, request["kill_after_s"])
         door.send(str(os.waitstatus_to_exitcode(status)).encode())
+
+
+def _status(child: int, kill_after_s: float | None) -> int:
+    """How a copy ended; it is killed after this time."""
+    if kill_after_s is not None:
+        end = time.monotonic() + kill_after_s
+        while time.monotonic() < end:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                return status
+            time.sleep(1e-3)
+        os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
 
 
 if __name__ == "__main__":

@@ -274,7 +274,7 @@ class _Planning:
         for at, faults in refused.items():
             which[at].falls_behind = is_backlog(faults)
             if which[at].falls_behind:
-                which[at].limit = faults[0].allowed
+                which[at].limit = "more I/Os wait than memory holds"
                 continue
             which[at].why_not = refusal(faults)
             self.refused += faults

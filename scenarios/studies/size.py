@@ -378,8 +378,7 @@ class Search:
         if not is_backlog(faults):
             raise SpecError(faults)
         unknown = tuple(judged(goal, Measured(None)) for goal in self._goals)
-        why = faults[0].allowed
-        return Tried(self.values[at], unknown, _REPLICATIONS[-1], falls_behind=True, limit=why)
+        return Tried(self.values[at], unknown, _REPLICATIONS[-1], falls_behind=True)
 
     def _judged(self, at: int, scenario: Scenario, result: Result) -> Tried:
         rows = result.summary()

@@ -14,7 +14,7 @@ import pytest
 from tests.fuzz.corpus import KINDS, REFUSED, Kind
 from tests.fuzz.mutations import SECONDS, SEED, changed_bytes
 
-FILES = 150
+FILES = 100
 """Inputs of each kind in the test suite."""
 LONGEST_S = 20.0
 """Wall seconds that one input may take."""

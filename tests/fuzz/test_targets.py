@@ -14,7 +14,7 @@ from tests.project.sources import ROOT
 
 MEMORY_KIB = 16 * 2**20
 """Address space; the tables of SSDs reserve much more than they use."""
-INPUTS = {"plans": 1000, "states": 1000, "traces": 40_000, "jobs": 20_000}
+INPUTS = {"plans": 600, "states": 600, "traces": 20_000, "jobs": 10_000}
 """Inputs in the test suite."""
 LONGEST_S = 300 + SECONDS
 """Wall seconds, of a slow machine too."""

@@ -93,7 +93,7 @@ def prospects(found: Answer) -> list[str]:
     if found.headroom is not None:
         more = "more than" if found.headroom.beyond_search else "up to"
         text = f"It sustains {more} {times(found.headroom.factor)} today's rates"
-        if found.headroom.limit and not found.headroom.beyond_search:
+        if found.headroom.reason and not found.headroom.beyond_search:
             text += f"; beyond, {found.headroom.reason}"
             if found.headroom.limit:
                 text += f" (limit: {found.headroom.limit})"
@@ -234,7 +234,7 @@ def why(each: Candidate) -> str:
         parts.append(f"{one.goal.name} {_value(one)}".rstrip() + _beyond_goal(one))
     if each.unsettled:
         parts.append(f"its run carries no statement: {each.unsettled}")
-    if each.failing and each.limit and each.rung >= 0:
+    if each.failing and each.limit and each.rung >= 0 and not each.falls_behind:
         parts.append(f"limit: {each.limit}")
     if not parts and each.dominated_by:
         return f"{each.dominated_by} is as good in everything"

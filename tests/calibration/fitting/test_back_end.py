@@ -54,7 +54,8 @@ def test_a_wake_is_given_back_and_depths_between_are_met() -> None:
 
 def test_a_drive_that_never_sleeps_comes_out_awake() -> None:
     """40 us of each read beside its dies are no wake: eight at once would gain by that."""
-    found = calibrate(drive_that(), Settings("ssd", "sas2008", train=SEEN, leave_out=False))
+    settings = Settings("ssd", "sas2008", train=SEEN, leave_out=False, budget=250)
+    found = calibrate(drive_that(), settings)
     wake = {each.parameter.key: each for each in found.fit.estimates}["firmware.wake"]
     assert wake.value < 8
     assert not any("lies" in said for said in found.warnings if "firmware.wake" in said)

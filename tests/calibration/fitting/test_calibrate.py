@@ -367,6 +367,7 @@ def test_a_real_ssd_is_predicted_from_three_depths_of_one_job() -> None:
         host="sata-3g",
         train="iodepth=1,8,64 numjobs=1",
         leave_out=False,
+        budget=200,
         workers=2,
     )
     test = summary(calibrate(measurement, settings).part("test"))

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.calibrate import calibrate
-from raidlab.calibration.fitting.estimation.stages import Settings
+from raidlab.calibration.fitting.estimation.stages import BUDGET, Settings
 from raidlab.calibration.fitting.estimation.start import system_of
 from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters.parameter import Choice, Parameter
@@ -47,7 +47,7 @@ def measured_with(around: System, values: dict[str, object], loads: list[Point])
 
 
 def fitted(measurement: Measurement, kind: str, file: str, **settings: object) -> Calibration:
-    given = {"system": str(SYSTEMS / file), "leave_out": False, "workers": 2}
+    given = {"system": str(SYSTEMS / file), "leave_out": False, "workers": 2, "budget": 200}
     return calibrate(measurement, Settings(kind, **{**given, **settings}))  # type: ignore[arg-type]
 
 
@@ -119,7 +119,7 @@ def test_drives_and_their_controller_are_found_from_one_set(tmp_path: Path) -> N
     loads = [load(rw, d, 4) for rw in ("randread", "randwrite") for d in (1, 2, 8, 64)]
     bench = around.bench(spec, around.host.spec, 1.0, beside)
     measurement = measure(bench, loads, "synthetic", _EFFORT)
-    result = fitted(measurement, "station", file, train="iodepth=1,2,64")
+    result = fitted(measurement, "station", file, train="iodepth=1,2,64", budget=BUDGET)
     assert found(result, "controller.firmware.request")[1] == pytest.approx(120, rel=0.1)
     assert found(result, "service")[1] == pytest.approx(300, rel=0.1)
     unseen = result.part("test")

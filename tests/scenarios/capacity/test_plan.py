@@ -174,7 +174,7 @@ def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated
 ):
     question["load"][0]["rate"] = "7000 IO/s"
     question["run"]["duration"] = "4 s"
-    question["candidates"][0]["counts"] = "3:16"
+    question["candidates"][0]["counts"] = "3:12"
     wanted = answered(question)
     # 7000 / 769.7 = 9.1, so 10 slow ones for 1000; 7000 / 1769.7 = 3.96, so 4 fast ones for 1000.
     assert wanted.recommended.cost == 1000
@@ -187,6 +187,7 @@ def test_of_very_many_candidates_the_numbers_of_drives_that_matter_are_simulated
 def test_growth_ends_the_recommended_one_in_a_month_by_hand(question):
     question["growth"] = {"rate": "20 %", "capacity": 0.1}
     question["load"][0]["rate"] = "2000 IO/s"
+    question["candidates"][0]["counts"] = "2:5"
     found = answered(question)
     # 2000 * 1.2^2 = 2880 a second at the end: 3.74 slow ones, so 4, which bear 3079.
     assert found.recommended.count == 4 and found.recommended.cost == 400
@@ -284,6 +285,7 @@ def test_a_load_whose_backlog_memory_does_not_hold_is_not_served(question, monke
 
     monkeypatch.setattr(size, "results_of", short_of_memory)
     question["price"][1]["cost"] = 275
+    question["candidates"][0]["counts"] = [5]
     found = answered(question)
     assert found.headroom.factor == pytest.approx(5 * 769.7 / 3300, rel=0.06)
     assert not found.headroom.curve[-1].served and found.headroom.curve[-1].p99_us is None
@@ -295,6 +297,7 @@ LARGE = {"drives": ["cm6-r-30720"], "counts": 1000, "levels": ["raid0"]}
 
 def test_what_memory_does_not_hold_is_set_aside_and_says_so(question):
     question["price"].append({"device": "cm6-r-30720", "cost": 1})
+    question["candidates"][0]["counts"] = [5]
     question["candidates"].append(LARGE)
     found = answered(question)
     assert found.recommended.cost == 500 and found.simulated > 0

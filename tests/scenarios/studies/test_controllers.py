@@ -67,7 +67,7 @@ def test_eight_ssds_behind_an_lsi2208_give_eight_times_one():
     found = compare_controllers(
         chosen_controllers(["lsi2208-1g-3.0"]),
         ["database", "file-server", "file-copy"],
-        Setup(kinds=["ssd"], outstanding=(64, 512)),
+        Setup(kinds=["ssd"], outstanding=(64, 512), small_writes=False),
     )
     for curve, alone in zip(found.curves, found.alone, strict=True):
         assert curve.iops[-1] / max(alone.iops) == pytest.approx(8, rel=0.1)
@@ -111,7 +111,7 @@ def test_controllers_that_are_alike_share_a_line():
     found = compare_controllers(
         chosen_controllers(["lsi1068", "lsi2208-1g-3.0", "lsi2208-512-3.0"]),
         ["streaming"],
-        Setup(kinds=["hdd"], outstanding=(64,)),
+        Setup(kinds=["hdd"], outstanding=(64,), small_writes=False),
     )
     drawn = [line.names for line in lines(found.curves)]
     assert sorted(drawn) == [("lsi1068",), ("lsi2208-1g-3.0", "lsi2208-512-3.0")]
