@@ -193,9 +193,8 @@ impl Records {
     fn compare_growth(&mut self, grown: u64) {
         let served = self.recorded;
         let chance = CHANCE * (2.0 * served as f64).sqrt();
-        let open = self.workloads.iter().any(Workload::is_open);
         let traced = self.workloads.iter().any(|load| load.trace().is_some());
-        let grows = self.backlog_changed && open && !traced && grown as f64 > chance;
+        let grows = self.backlog_changed && !traced && grown as f64 > chance;
         let lasts = |(grown_before, served_before): (u64, u64)| {
             let other = served.abs_diff(served_before) as f64;
             2 * grown >= grown_before && other <= chance.max(SAME_RATE * served as f64)
