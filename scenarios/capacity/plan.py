@@ -30,11 +30,21 @@ from raidlab.scenarios.capacity.monitoring import (
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.capacity.search import Judge, cheapest
 from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
+from raidlab.scenarios.capacity.verdicts import (
+    beats,
+    clearly_out,
+    front_of,
+    hopeless,
+    is_clear,
+    may_turn,
+    misses,
+    preference,
+    surely,
+)
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.diagnostics.statements import why_not
 from raidlab.scenarios.results.goals import (
-    CLEAR,
     OF_A_RUN,
     UNWORN_YEARS,
     Measured,
@@ -152,14 +162,14 @@ class _Planning:
                 each.rung = max(each.rung, rung)
             if rung == len(RUNGS) - 1:
                 return alive
-            may = [each for each in alive if not _hopeless(each, slack)]
+            may = [each for each in alive if not hopeless(each, slack)]
             if not may:
                 alive = sorted(alive, key=misses)[:_NEAREST]
                 continue
             for each in may:
                 if each.out:
                     continue
-                better = (o for o in may if _surely(o, slack) and _beats(o, each, slack))
+                better = (o for o in may if surely(o, slack) and beats(o, each, slack))
                 each.dominated_by = next((other.name for other in better), "")
             on = [each for each in may if not each.dominated_by]
             keep = max(_LEAST_CANDIDATES, len(alive) // 2)
@@ -201,9 +211,9 @@ class _Planning:
 
         judge = Judge(
             price=price,
-            hopeless=lambda each: _hopeless(each, RUNGS[each.rung][1]),
+            hopeless=lambda each: hopeless(each, RUNGS[each.rung][1]),
             busy=busy_of,
-            surely=lambda each: _surely(each, RUNGS[each.rung][1]),
+            surely=lambda each: surely(each, RUNGS[each.rung][1]),
         )
         found = cheapest(alive, judge, simulate)
         return found or sorted(tried, key=misses)[:_NEAREST]
@@ -252,11 +262,23 @@ class _Planning:
         return run
 
     def simulate(self, which: Sequence[Candidate], share: float, replications: int) -> None:
-        """Simulates candidates for a share of the run, and judges what that shows."""
+        """Simulates candidates for a share of the run, and judges what that shows.
+
+        A whole run near a goal's bound is made once more for what the past of its flash drives
+        adds to its intervals.
+        """
         if not which:
             return
         if self.question.traced:
             share = 1.0
+        self._simulate(which, share, replications, heeds_past=False)
+        if share == 1.0:
+            near = [each for each in which if not each.why_not and may_turn(each)]
+            self._simulate(near, share, replications, heeds_past=True)
+
+    def _simulate(
+        self, which: Sequence[Candidate], share: float, replications: int, *, heeds_past: bool
+    ) -> None:
         scenarios = [
             replace(_shortened(each, share, self.question), replications=replications)
             for each in which
@@ -264,13 +286,13 @@ class _Planning:
         refused: dict[int, list[Fault]] = {}
         results = results_of(
             scenarios, self.seed, workers=self.running.workers, store=self.running.store,
-            progress=self.running.progress, refused=refused, heeds_past=share == 1.0,
+            progress=self.running.progress, refused=refused, heeds_past=heeds_past,
         )  # fmt: skip
         found = list(results)
         run = [at for at in range(len(which)) if at not in refused]
         for at, result in zip(run, found, strict=True):
             self.judge(which[at], scenarios[at], result)
-            self.simulated += 1
+            self.simulated += not heeds_past
         for at, faults in refused.items():
             which[at].falls_behind = is_backlog(faults)
             if which[at].falls_behind:
@@ -304,8 +326,8 @@ class _Planning:
     def clear(self, finals: Sequence[Candidate]) -> None:
         """Simulates the cheapest ones again until it is clear whether they fit."""
         for replications in _REPLICATIONS:
-            first = [each for each in sorted(finals, key=price) if not _clearly_out(each)]
-            unclear = [each for each in first[:_CLEARED] if not _clear(each)]
+            first = [each for each in sorted(finals, key=price) if not clearly_out(each)]
+            unclear = [each for each in first[:_CLEARED] if not is_clear(each)]
             if not unclear:
                 return
             self.steps.begin(f"the cheapest, {replications} times")
@@ -411,14 +433,6 @@ def _whole_run(candidate: Candidate) -> int:
     return 0 if candidate.scenario is None else int(candidate.scenario.base["duration_ns"])
 
 
-def _clear(each: Candidate) -> bool:
-    return all(one.confidence >= CLEAR for one in each.judged.values())
-
-
-def _clearly_out(each: Candidate) -> bool:
-    return each.falls_behind or any(one.confidence >= CLEAR for one in each.failing)
-
-
 def _shortened(candidate: Candidate, share: float, question: Question) -> Scenario:
     if share == 1 and candidate.scenario is not None:
         return candidate.scenario
@@ -426,78 +440,6 @@ def _shortened(candidate: Candidate, share: float, question: Question) -> Scenar
     duration = float(DURATION.parse(str(run.get("duration", DURATION_DEFAULT))))
     run["duration"] = f"{max(1, round(duration * share))} ns"
     return build_scenario({**candidate.tree, "run": run}, question.path)
-
-
-def _hopeless(each: Candidate, slack: float) -> bool:
-    """Whether it misses a goal by so much, and so surely, that a longer run changes nothing."""
-    return each.falls_behind or any(
-        one.confidence >= CLEAR and (one.by or 0.0) > slack for one in each.failing
-    )
-
-
-def _surely(each: Candidate, slack: float) -> bool:
-    """Whether it meets every goal by so much that a longer run changes nothing."""
-    return not each.out and all(
-        one.measured.certain or (one.confidence >= CLEAR and (one.by or 0.0) < -slack)
-        for one in each.judged.values()
-    )
-
-
-def misses(each: Candidate) -> tuple[bool, bool, float]:
-    """What candidates that do not fit are ordered by: the nearest first.
-
-    One that serves its load is nearer than one that does not: a latency it has at all.
-    """
-    beyond = max((one.by or 0.0 for one in each.failing), default=0.0)
-    return bool(each.why_not), each.falls_behind, max(beyond, each.overload)
-
-
-def _measures(each: Candidate) -> tuple[float, ...]:
-    """Cost, latency, power, and what is better if it is more: all the less the better."""
-    # The rate of an open load is no merit: it is that of its arrivals.
-    closed = each.scenario is None or any(
-        not load.arrives_per_s for load in each.scenario.workloads
-    )
-    return (
-        price(each)[0],
-        math.inf if each.p99_us is None else each.p99_us,
-        each.bill.watts or 0.0,
-        -float(each.usable_bytes),
-        -float(each.survives),
-        each.loss.value or 0.0,
-        -(each.iops or 0.0) if closed else 0.0,
-    )
-
-
-def preferred(question: Question, each: Candidate) -> float:
-    """What the recommended candidate has the least of."""
-    match question.table.prefer:
-        case "latency":
-            return math.inf if each.p99_us is None else each.p99_us
-        case "rate per cost":
-            return -(each.iops or 0.0) / max(price(each)[0], 1e-9)
-    return price(each)[0]
-
-
-def _preference(question: Question, each: Candidate) -> tuple[float, tuple[float, int], float]:
-    """As `preferred`; of a tie the one of the lowest price, then of the lowest p99."""
-    p99 = math.inf if each.p99_us is None else each.p99_us
-    return preferred(question, each), price(each), p99
-
-
-def _beats(one: Candidate, other: Candidate, slack: float) -> bool:
-    """Whether it is as good in everything and better in something, its latency by `slack`."""
-    ours, theirs = list(_measures(one)), list(_measures(other))
-    ours[1] *= 1 + slack
-    return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
-
-
-def front_of(fitting: Sequence[Candidate]) -> list[Candidate]:
-    """Those that no other beats in everything; notes of each of the rest which one does."""
-    for each in fitting:
-        better = (o.name for o in fitting if o is not each and _beats(o, each, 0.0))
-        each.dominated_by = next(better, "")
-    return [each for each in fitting if not each.dominated_by]
 
 
 def _first_of_each(faults: Sequence[Fault]) -> list[Fault]:
@@ -539,7 +481,7 @@ def plan(
     planning.rebuilds_and_risks(finals)
     fitting = sorted((each for each in finals if confirmed(each)), key=price)
     front = front_of(fitting)
-    recommended = min(front, key=lambda each: _preference(question, each), default=None)
+    recommended = min(front, key=lambda each: preference(question, each), default=None)
     headroom, more, drawn, unknown = None, list[Upgrade](), list[Drawn](), list[str]()
     later: Later | None = None
     if recommended is not None:

@@ -9,9 +9,9 @@ from raidlab.scenarios.capacity.answer import Answer, fits, per_watt, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
-from raidlab.scenarios.capacity.plan import misses, preferred
 from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.upgrades import Upgrade
+from raidlab.scenarios.capacity.verdicts import misses, preferred
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Text
 from raidlab.scenarios.report.planner.alternatives import cost_column, fitting_table, reasons_table
 from raidlab.scenarios.report.planner.migration import copies, moving

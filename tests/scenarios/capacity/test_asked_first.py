@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity.candidates import Bill, Candidate, expand
-from raidlab.scenarios.capacity.plan import _beats, front_of, plan
+from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
+from raidlab.scenarios.capacity.verdicts import beats, front_of
 from raidlab.scenarios.results.goals import Measured
 
 DISKS = {
@@ -97,7 +98,7 @@ def test_what_is_recommended_is_never_dominated(measures):
     front = front_of(every)
     assert front
     for each in every:
-        beaten = [o for o in front if o is not each and _beats(o, each, 0.0)]
+        beaten = [o for o in front if o is not each and beats(o, each, 0.0)]
         assert bool(beaten) == (each not in front) == bool(each.dominated_by)
 
 

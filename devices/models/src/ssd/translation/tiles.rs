@@ -103,12 +103,17 @@ impl Translation {
 
     /// The host writes `sets` page sets on a die, with any units of an area that it has there.
     fn write_on(&mut self, die: u32, sets: u32, area: &Range<u32>, draws: &mut Stream) {
+        let per_set = self.space.shape.units_per_set;
+        let mut units = Vec::with_capacity(per_set as usize);
         for _ in 0..sets {
             self.current = die;
-            for _ in 0..self.space.shape.units_per_set {
-                if let Some(unit) = self.unit_on(die, area, draws) {
-                    self.write(unit, &mut Untimed);
-                }
+            units.clear();
+            units.extend((0..per_set).filter_map(|_| self.unit_on(die, area, draws)));
+            // Their entries are far apart: all of a set are waited for together.
+            units.iter().for_each(|&unit| self.prefetch_layout(unit));
+            units.iter().for_each(|&unit| self.prefetch(unit));
+            for &unit in &units {
+                self.write(unit, &mut Untimed);
             }
         }
     }
