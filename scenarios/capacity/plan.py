@@ -28,19 +28,19 @@ from raidlab.scenarios.capacity.monitoring import (
     present_of,
 )
 from raidlab.scenarios.capacity.question import Question
-from raidlab.scenarios.capacity.search import Judge, cheapest
-from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
-from raidlab.scenarios.capacity.verdicts import (
+from raidlab.scenarios.capacity.ranking import (
     beats,
     clearly_out,
     front_of,
     hopeless,
     is_clear,
-    may_turn,
+    is_near,
     misses,
     preference,
     surely,
 )
+from raidlab.scenarios.capacity.search import Judge, cheapest
+from raidlab.scenarios.capacity.upgrades import Upgrade, upgrades
 from raidlab.scenarios.planning.scenario import Scenario, build_scenario
 from raidlab.scenarios.results.bottleneck import limits
 from raidlab.scenarios.results.diagnostics.statements import why_not
@@ -273,7 +273,7 @@ class _Planning:
             share = 1.0
         self._simulate(which, share, replications, heeds_past=False)
         if share == 1.0:
-            near = [each for each in which if not each.why_not and may_turn(each)]
+            near = [each for each in which if not each.why_not and is_near(each)]
             self._simulate(near, share, replications, heeds_past=True)
 
     def _simulate(

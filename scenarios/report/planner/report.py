@@ -10,8 +10,8 @@ from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.later import Later
 from raidlab.scenarios.capacity.load import asked_of, bill_of, sum_of
 from raidlab.scenarios.capacity.question import time_of
+from raidlab.scenarios.capacity.ranking import misses, preferred
 from raidlab.scenarios.capacity.upgrades import Upgrade
-from raidlab.scenarios.capacity.verdicts import misses, preferred
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Text
 from raidlab.scenarios.report.planner.alternatives import cost_column, fitting_table, reasons_table
 from raidlab.scenarios.report.planner.migration import copies, moving

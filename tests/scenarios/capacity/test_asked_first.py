@@ -10,7 +10,7 @@ from raidlab.devices.faults import SpecError
 from raidlab.scenarios.capacity.candidates import Bill, Candidate, expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import question_of
-from raidlab.scenarios.capacity.verdicts import beats, front_of
+from raidlab.scenarios.capacity.ranking import beats, front_of
 from raidlab.scenarios.results.goals import Measured
 
 DISKS = {

@@ -1,7 +1,7 @@
 """What runs say of candidates beside goals and beside each other.
 
-A verdict stands when no longer run, no other past of the drives and no more replications would
-turn it. Of the candidates that fit, those form the front that no other beats in everything.
+What is found is final when no longer run, no other history of the drives and no more replications
+would change it. Of the candidates that fit, those form the front that no other beats in everything.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
 from raidlab.scenarios.results.goals import CLEAR, OF_A_RUN
 
-_FAR = 2.0
-"""Factor from a goal's bound, beyond which another past of the flash drives changes no verdict."""
+_NEAR_FACTOR = 2.0
+"""How many times a goal's bound, and what part of it, another history of SSDs may still reach."""
 
 
-def may_turn(each: Candidate) -> bool:
-    """Whether another past of its flash drives may turn a verdict.
+def is_near(each: Candidate) -> bool:
+    """Whether another history of its SSDs may change which goals it meets.
 
-    An overload has no interval, and what is certain does not depend on a past.
+    An overload has no interval, and what is certain does not depend on a history.
     """
     if each.scenario is None or each.falls_behind:
         return False
-    pasts = (device.get("history") for device in each.scenario.base["devices"])
+    histories = (device.get("history") for device in each.scenario.base["devices"])
     found = [one for one in each.judged.values() if one.goal.source in OF_A_RUN]
     values = ((one.measured, one.goal.bound) for one in found if not one.measured.certain)
-    return any(pasts) and any(
-        measured.value is not None and bound / _FAR < measured.value < bound * _FAR
+    return any(histories) and any(
+        measured.value is not None and bound / _NEAR_FACTOR < measured.value < bound * _NEAR_FACTOR
         for measured, bound in values
     )
 
