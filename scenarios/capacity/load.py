@@ -68,7 +68,7 @@ _KEYS: Final[Mapping[_Key, str]] = {
 """Keys of a load in the order in which they are said, and the word before each."""
 
 
-_FEW: Final = 6
+_NUMBERS_SAID: Final = 6
 """Numbers of a list that are said one by one; of more it is said how many there are."""
 
 
@@ -86,7 +86,7 @@ def _access(load: WorkloadTree) -> Iterator[str]:
 
 
 def _words(value: Any) -> str:
-    if isinstance(value, list) and len(value) > _FEW:
+    if isinstance(value, list) and len(value) > _NUMBERS_SAID:
         return f"{len(value)} values"
     if isinstance(value, Mapping):
         return "(" + ", ".join(f"{key} {_words(each)}" for key, each in value.items()) + ")"
