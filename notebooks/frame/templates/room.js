@@ -117,6 +117,7 @@ function room(root, about, ask) {
     const others = Object.entries(shown.files).flatMap(([name, text]) => [", ", link(name, text)]);
     find("files").replaceChildren(...(others.length ? [" beside ", ...others.slice(1)] : []));
     find("scenario").textContent = shown.scenario;
+    find("command").textContent = shown.command;
     find("download").href = "data:application/toml;charset=utf-8," + encodeURIComponent(shown.scenario);
     for (const figure of root.querySelectorAll("figure")) figure.hidden = true;
     let grey = 0, held = 0;
