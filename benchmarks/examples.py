@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -39,22 +40,22 @@ def split(path: Path) -> tuple[str, str]:
     return above.rstrip("\n") + "\n", "\n".join(shown)
 
 
-def printed(path: Path) -> str:
-    """What the file's command prints now."""
+def by_shell(text: str, *, cwd: Path, env: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """What a line of a shell prints."""
+    return subprocess.run(
+        text, shell=True, cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True
+    )
+
+
+def printed(path: Path, line: Callable[..., subprocess.CompletedProcess[str]] = by_shell) -> str:
+    """What the file's command prints now; `line` runs it."""
     command = command_of(path)
     assert command is not None
     folder = Path(sys.executable).parent
     with tempfile.TemporaryDirectory() as empty:
         (Path(empty) / "examples").symlink_to(FOLDER)
-        done = subprocess.run(
-            command,
-            shell=True,
-            cwd=empty,
-            env=os.environ | {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        env = {"PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80"}
+        done = line(command, cwd=Path(empty), env=env)
     if done.returncode:
         raise RuntimeError(f"{command}\n{done.stdout}{done.stderr}")
     return "\n".join(line.rstrip() for line in done.stdout.rstrip().splitlines())

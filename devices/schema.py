@@ -41,7 +41,10 @@ _LARGEST_FILE = 16 * MIB
 class Table(BaseModel):
     """A table of a file: unknown keys are faults, values keep their types (no "5" for 5)."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    # A command uses few of the tables: each is built when the first of it is read.
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True
+    )
 
     renamed: ClassVar[Mapping[str, str]] = {}
     """Keys that have another name now: refused, with it."""

@@ -204,7 +204,8 @@ def exercises():
         ),
         Exercise(
             "Print the run as iostat would.",
-            "raidlab run iostat.toml --iostat: %util is left out there, as it misleads.",
+            "The file has four depths: leave one, outstanding = 16, then raidlab run iostat.toml"
+            " --iostat. %util is left out there, as it misleads.",
             lambda at: at()["util"] > 99,
         ),
     ]

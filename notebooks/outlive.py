@@ -25,8 +25,8 @@ with app.setup:
         Prediction,
         Room,
         bars,
+        digits,
         losses,
-        percent,
         squares,
     )
 
@@ -56,6 +56,14 @@ def scenario(values):
 
 
 @app.function
+def chance(share):
+    """A probability as a class reads it: `20.5 %`, or `one in 82,200` where it is small."""
+    if share < 1e-4:
+        return f"one in {float(f'{1 / share:.3g}'):,.0f}" if share else "none"
+    return f"{digits(100 * share)} %"
+
+
+@app.function
 def answer(values, seed):
     """How probable a loss is, of failures alone and with unreadable sectors."""
     found = losses(scenario(values), YEARS, values["hours"], float(values["bits"]), seed)
@@ -81,8 +89,8 @@ def answer(values, seed):
         "with unreadable sectors": found.loss,
     }
     return Answer(
-        f"Within {YEARS} years {percent(found.loss)} of such arrays lose data;"
-        f" failures of drives alone would be {percent(found.by_drives)}.",
+        f"Within {YEARS} years {chance(found.loss)} of such arrays lose data;"
+        f" failures of drives alone would be {chance(found.by_drives)}.",
         [
             Picture(
                 f"{lost} of 1,000 arrays lose data",
@@ -92,10 +100,10 @@ def answer(values, seed):
             ),
             Picture(
                 "What is left out decides",
-                f"probability of a loss within {YEARS} years, without and with unreadable sectors",
+                f"losses within {YEARS} years, without and with unreadable sectors",
                 bars(
-                    {name: 100 * value for name, value in parts.items()},
-                    Axis("probability, %", log=True),
+                    {name: 1e6 * value for name, value in parts.items()},
+                    Axis("of a million arrays", log=True),
                     marked="with unreadable sectors",
                 ),
             ),
@@ -108,9 +116,9 @@ def answer(values, seed):
             "failures": found.failures_per_year,
         },
         boxes=[
-            Box(percent(found.loss), f"lose data within {YEARS} years"),
-            Box(percent(found.unreadable), "of rebuilds meet an unreadable sector"),
-            Box(percent(found.by_drives), "by failures of drives alone"),
+            Box(chance(found.loss), f"lose data within {YEARS} years"),
+            Box(chance(found.unreadable), "of rebuilds meet an unreadable sector"),
+            Box(chance(found.by_drives), "by failures of drives alone"),
         ],
     )
 
@@ -136,7 +144,8 @@ def notice():
         ),
         Claim(
             "A formula of failures alone says 0.038 % for RAID 5 at 48 hours, a five hundredth of"
-            " the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h.",
+            " the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h, as -ln(1 - 0.0157) = 0.0158"
+            " of the disks fail in a year.",
             lambda at: (
                 abs(at(hours=48)["by_drives"] / 0.00038 - 1) < 0.02
                 and abs(at(hours=48)["loss"] / at(hours=48)["by_drives"] / 530 - 1) < 0.05
@@ -147,11 +156,14 @@ def notice():
             {"hours": 48},
         ),
         Claim(
-            "With one unreadable bit in 10¹⁶ instead of 10¹⁵ RAID 5 loses a ninth of the arrays"
-            " that"
-            " it lost; at 10¹⁴ nearly every first failure is a loss.",
+            "With one unreadable bit in 10¹⁶ instead of 10¹⁵ RAID 5 loses 2.76 % of the arrays,"
+            " not 20.5 %: 1 - exp(-0.127 × 5 × 0.0438). At 10¹⁴ nearly every first failure is a"
+            " loss.",
             lambda at: (
-                0.08 < at(bits="1e-16")["loss"] / at()["loss"] < 0.14
+                round(at(bits="1e-16")["loss"], 4) == 0.0276
+                and round(at()["loss"], 3) == 0.205
+                and abs(1 - math.exp(-0.127 * 5 * 0.0438) - at(bits="1e-16")["loss"]) < 0.0005
+                and round(at(bits="1e-16")["unreadable"], 4) == 0.0438
                 and at(bits="1e-14")["unreadable"] > 0.98
             ),
             "What does a better error rate of the medium change?",
@@ -168,7 +180,8 @@ def exercises():
             "RAID 5 of eight disks, 1.57 % of which fail in a year; 36 % of rebuilds meet an"
             " unreadable"
             " sector. How probable is a loss within five years?",
-            "8 × 0.0158 = 0.127 failures a year, 0.127 × 5 × 0.36 = 0.229 losses if arrays went on;"
+            "A rate of -ln(1 - 0.0157) = 0.0158 a year and disk: 8 × 0.0158 = 0.127 failures a"
+            " year, 0.127 × 5 × 0.36 = 0.229 losses if arrays went on;"
             " 1 - exp(-0.229) = 20.4 %.",
             lambda at: (
                 abs(1 - math.exp(8 * math.log(1 - 0.0157) * 5 * at()["unreadable"]) - at()["loss"])
@@ -213,6 +226,10 @@ def room():
         ],
         opens={"level": "raid10", "hours": 24},
         scenario=scenario,
+        command=lambda values: (
+            f"raidlab risk outlive.toml --years {YEARS} --rebuild {values['hours']} --replace 0"
+            f" --uber {values['bits']}"
+        ),
         answer=answer,
         notice=notice(),
         exercises=exercises(),

@@ -80,11 +80,18 @@ def scenario(values):
 
 
 @app.function
-def commands(level):
-    """The commands of one small write: which drive, in which of the two steps."""
+def places(level, io):
+    """The drive of each unit of a traced write: the array asks for data first, then P, then Q."""
+    asked = [stage["component"] for stage in io["stages"] if stage["kind"] == "drive"]
+    drives = [int(name.rpartition(".")[2]) for name in dict.fromkeys(asked)]
+    return dict(zip(COMMANDS[level][1], drives, strict=True))
+
+
+@app.function
+def commands(level, io):
+    """The commands of one traced write: which drive, in which of the two steps."""
     reads, writes = COMMANDS[level]
-    # Data on drive 2, redundancy on the drives after it: a layout like any other.
-    places = {"data": 2, "copy": 3, "P": 6, "Q": 7}
+    on = places(level, io)
     drawn = chart(height=240)
     for step, (names, color, symbol) in enumerate(
         ((reads, "#0072B2", "circle"), (writes, "#D55E00", "square"))
@@ -101,7 +108,7 @@ def commands(level):
         draw_curve(
             drawn,
             "read" if step == 0 else "write",
-            [places[name] for name in names],
+            [on[name] for name in names],
             [1 - step] * len(names),
             texts=names,
             hover="%{text} on drive %{x}<extra></extra>",
@@ -117,8 +124,8 @@ def commands(level):
 
 
 @app.function
-def steps(level, system, seed):
-    """One write alone on a time axis: on 5 ms drives, or on disks without a cache and with one."""
+def alone(level, system, seed):
+    """One write alone, traced: on 5 ms drives, or on disks without a cache and with one."""
     rows = {}
     shown = {"disks": "no cache", "cached": "write-back cache"}
     if system == "five":
@@ -128,6 +135,12 @@ def steps(level, system, seed):
         made["workload"][0]["outstanding"] = 1
         made["run"] = {"warm_up": "100 ms", "duration": "1 s"}
         rows[name] = traced(made, seed, 1)[0]
+    return rows
+
+
+@app.function
+def steps(level, system, rows):
+    """The writes of `alone` on a time axis."""
     written = (
         "two steps, one after the other" if COMMANDS[level][0] else "one step, nothing is read"
     )
@@ -147,6 +160,8 @@ def answer(values, seed):
     found = [result.rows[0].iops for result in run_all(asked, seed)]
     rates = dict(zip(LEVELS, found, strict=True))
     level, reads = values["level"], values["reads"] / 100
+    writes = alone(level, values["system"], seed)
+    first = writes["no cache"]
     cost = len(COMMANDS[level][0]) + len(COMMANDS[level][1])
     closed = 1600 / (reads + cost * (1 - reads))
     measured = rates["raid0"] / rates[level]
@@ -159,10 +174,9 @@ def answer(values, seed):
         [
             Picture(
                 f"One small write on {LEVELS[level]}: {cost} command{'s' * (cost > 1)}",
-                "after the write is acknowledged: the cache took it; drives of an example"
-                if cached
-                else "in two steps, if there is anything to read first; drives of an example",
-                commands(level),
+                "the write of the picture above"
+                + "; with the cache they follow once it is acknowledged" * cached,
+                commands(level, first),
             ),
             Picture(
                 f"{LEVELS[level]}: {figure(rates[level], 'IO/s')}",
@@ -175,13 +189,19 @@ def answer(values, seed):
                 ),
             ),
         ],
-        {"iops": rates[level], "closed": closed, "factor": measured, "commands": cost},
+        {
+            "iops": rates[level],
+            "closed": closed,
+            "factor": measured,
+            "commands": cost,
+            "alone_ms": first["latency_ns"] / 1e6,
+        },
         boxes=[
             Box(f"{cost}", f"command{'s' * (cost > 1)} per small write"),
             Box(f"{digits(mean)}", "commands per I/O on average"),
             Box(f"{digits(measured)}", "I/Os of RAID 0 that one costs"),
         ],
-        scenes=[steps(level, values["system"], seed)],
+        scenes=[steps(level, values["system"], writes)],
     )
 
 
@@ -212,7 +232,8 @@ def notice():
         ),
         Claim(
             "With writes alone disks do better than the count: RAID 5 loses a factor below 4,"
-            " because the arm is already there when the new data come to where the old were read.",
+            " because the arm is already there when the new data come to where the old were read."
+            " Now and then a disk has read ahead onto the next track, and seeks back.",
             lambda at: at(reads=0, level="raid5", system="disks")["factor"] < 3.9,
             "Do disks lose as much as the count of commands says?",
             {"system": "disks"},

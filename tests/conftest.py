@@ -1,5 +1,6 @@
 """What every test has."""
 
+import gc
 import os
 
 import pytest
@@ -9,6 +10,15 @@ from hypothesis import settings
 settings.register_profile("steady", derandomize=True, deadline=None)
 if "RAIDLAB_FUZZ_SECONDS" not in os.environ:
     settings.load_profile("steady")
+
+# Thousands of tests stay until the end: nothing is won by looking through them for rubbish.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """From here on only what tests make is looked through."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

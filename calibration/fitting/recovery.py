@@ -199,7 +199,9 @@ def through_fio(case: Case) -> Case:
     return replace(case, depths=(1, 8, 64), jobs=(1,), blocks=(4096,))
 
 
-def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -> list[Recovered]:
+def recover(
+    case: Case, trial: int, workers: int = 1, *, by_fio: bool = False, budget: int = ENDLESS
+) -> list[Recovered]:
     """Draws, measures and calibrates one device.
 
     Args:
@@ -207,6 +209,7 @@ def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -
         trial: Which draw.
         workers: Threads of the fit.
         by_fio: True if fio measures the drive on the simulated system, else the bench does.
+        budget: Evaluations of the fit.
     """
     draws = np.random.default_rng([trial, len(case.name), ord(case.name[0])])
     kind = kind_of(case.kind)
@@ -216,7 +219,7 @@ def recover(case: Case, trial: int, workers: int = 1, *, by_fio: bool = False) -
         system=str(SYSTEMS / case.system) if case.system else "",
         choice=case.choice,
         overrides=case.known,
-        budget=ENDLESS,
+        budget=budget,
         leave_out=False,
         workers=workers,
         seed=1 + trial,

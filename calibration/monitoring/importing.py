@@ -155,8 +155,8 @@ def recognised(source: Source) -> Reader:
         names = ", ".join(reader.name for reader in READERS)
         first = next((line.strip() for line in head.splitlines() if line.strip()), "")
         raise RefusedError(
-            f"no known output of a monitoring tool; it begins with {first[:60]!r};"
-            f" --format says which it is: {names}"
+            f"no known output of a monitoring tool; it begins with {first[:60]!r}",
+            remedy=f"--format says which it is: {names}",
         )
     return best[2]
 

@@ -191,18 +191,27 @@ class RefusedError(Exception):
 
     def __init__(
         self,
-        reason: str,
+        fact: str,
         *,
+        remedy: str = "",
         needs: str | None = None,
         source: str | None = None,
         unnamed: Mapping[str, Unnamed] | None = None,
     ) -> None:
-        super().__init__(reason)
-        self.reason = reason
+        super().__init__(fact)
+        self.fact = fact
+        """What is wrong with it."""
+        self.remedy = remedy
+        """The option that says what is missing, in words; empty where none does."""
         self.needs = needs
         """What a user would have to say: an option's name."""
         self.source = source
         self.unnamed = dict(unnamed or {})
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, and the option that helps."""
+        return f"{self.fact}; {self.remedy}" if self.remedy else self.fact
 
 
 @dataclass

@@ -67,10 +67,14 @@ MISCONCEPTIONS: Sequence[Misconception] = (
     Misconception(
         1,
         "Utilization of 100 % is a fault.",
-        "iostat",
-        "One read at a time keeps %util at 100, at 40 % of what the disk does with 64.",
-        lambda at: at(depth=1)["util"] > 99 and abs(at(depth=1)["share"] - 0.4) < 0.03,
-        {"depth": 1, "drive": "disk", "access": "randread"},
+        "arm",
+        "One read at a time keeps the disk at work without a pause; with 16 outstanding it does"
+        " 1.8 times as much.",
+        lambda at: (
+            abs(at(depth=1)["iops"] * at(depth=1)["mean_ms"] / 1e3 - 1) < 0.01
+            and round(at(depth=16)["gain"], 1) == 1.8
+        ),
+        {"depth": 16},
     ),
     Misconception(
         1,
@@ -157,17 +161,20 @@ MISCONCEPTIONS: Sequence[Misconception] = (
         2,
         "A closed benchmark shows what open users feel.",
         "omission",
-        "The benchmark says about 7 ms at p95, users by the clock more than 50.",
-        lambda at: at(who="one")["p95_ms"] < 10 and at(who="clock")["p95_ms"] > 50,
+        "During a rebuild at 30 % the benchmark says 7 ms at p95, users by the clock 65.",
+        lambda at: round(at(who="one")["p95_ms"]) == 7 and round(at(who="clock")["p95_ms"]) == 65,
         {"who": "clock"},
     ),
     Misconception(
         3,
         "RAID 5 writes take four times as long.",
-        "simpy-60",
+        "write-penalty",
         "Alone one takes two drive times, 10 ms; only the rate is a quarter.",
-        lambda at: abs(at(depth=1, level="raid5")["engine_ms"] / 10 - 1) < 0.02,
-        {"depth": 1, "level": "raid5"},
+        lambda at: (
+            abs(at(reads=0, level="raid5")["alone_ms"] / 10 - 1) < 0.02
+            and abs(at(reads=0, level="raid5")["factor"] / 4 - 1) < 0.03
+        ),
+        {"reads": 0, "level": "raid5"},
     ),
     Misconception(
         3,

@@ -13,8 +13,8 @@ from raidlab.scenarios.spec.run_result import Stage
 _LEAST_WIDTH = 0.004
 """Of a bar's width, as a share of the longest time: what is shorter is not seen."""
 _LEFT = 6.0
-_LETTER = 7.0
-"""Width of a letter of a name, on average, at most."""
+_LETTER = 10.5
+"""Width of a letter of a name, on average, at most: on a phone, where they are larger."""
 
 
 def bars_in_time(rows: Mapping[str, IoRow], seen: str, drawn: str) -> Scene:

@@ -143,6 +143,7 @@ class Answered(TypedDict):
 
     result: str
     scenario: str
+    command: str
     files: dict[str, str]
     scenes: list[Document]
     pictures: list[Document]
@@ -164,6 +165,7 @@ def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> An
     return {
         "result": _render("result.html.j2", answer=answer),
         "scenario": scenario_text(room, values),
+        "command": room.asks(values),
         "files": dict(room.files(values)),
         "scenes": [scene.plain() for scene in answer.scenes],
         "pictures": [

@@ -208,6 +208,12 @@ class Room:
     setting then has its path under `folder`, or nothing."""
     files: Callable[[Values], Mapping[str, str]] = lambda values: {}
     """Further files that the scenario of a setting needs beside it: name and text."""
+    command: Callable[[Values], str] | None = None
+    """What answers a setting's question from its file, where that is not `raidlab run`."""
+
+    def asks(self, values: Values) -> str:
+        """The command that answers a setting from its downloaded file."""
+        return self.command(values) if self.command else f"raidlab run {self.name}.toml"
 
     @property
     def start(self) -> dict[str, Value]:

@@ -13,6 +13,7 @@ from raidlab.devices.faults import Fault, Faults, SpecError
 from raidlab.devices.levels import ArrayLevel
 from raidlab.devices.schema import Table, check
 from raidlab.notebooks.planner.uploads import Upload, UploadKind
+from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.spec.loads import AnyProfile, profile_file
 
 NO_CONTROLLER: Final = "none"
@@ -74,7 +75,7 @@ class GrowthForm(Table):
 
     rate_pct: float = Field(ge=0, le=1000)
     capacity_pct: float = Field(ge=0, le=1000)
-    years: int = Field(ge=1, le=50)
+    years: float = Field(gt=0, le=50)
 
 
 class PriceForm(Table):
@@ -85,6 +86,14 @@ class PriceForm(Table):
     watts: float | None = Field(default=None, ge=0, le=1e6)
 
 
+class OfferForm(Table):
+    """One system as a dealer offers it."""
+
+    drive: DeviceName
+    count: int = Field(ge=1, le=256)
+    level: ArrayLevel
+
+
 class Form(Table):
     """The whole page."""
 
@@ -92,6 +101,8 @@ class Form(Table):
     load: DescribedLoad | ProfileLoad | UploadedLoad = Field(discriminator="kind")
     goals: GoalsForm
     growth: GrowthForm
+    offers: tuple[OfferForm, ...] = Field(default=(), max_length=24)
+    """Compared instead of every number and level; `drives` and `levels` are then theirs."""
     drives: tuple[DeviceName, ...] = Field(min_length=1, max_length=12)
     count_from: int = Field(ge=1, le=256)
     count_to: int = Field(ge=1, le=256)
@@ -107,10 +118,11 @@ class Form(Table):
     """Of a kWh."""
     base_cost: float = Field(default=0.0, ge=0, le=1e12)
     """Of what every system has, such as the server."""
+    base_watts: float = Field(default=0.0, ge=0, le=1e6)
 
     def faults(self) -> Iterator[Fault]:
-        """Ends of the number of drives on the wrong side."""
-        if self.count_from > self.count_to:
+        """Ends of the number of drives on the wrong side, prices of some alone."""
+        if self.count_from > self.count_to and not self.offers:
             yield Fault("count_to", self.count_to, f"at least {self.count_from}, the fewest drives")
         priced = {price.device for price in self.prices}
         for name in (*self.drives, *self.controllers):
@@ -138,6 +150,7 @@ _FIELDS: Final[Mapping[str, str]] = {
     "present": "present",
     "currency": "currency",
     "energy_price": "energy_price",
+    "base.power": "base_watts",
     "base": "base_cost",
 }
 """Which field of the page a key of the question file comes of."""
@@ -211,7 +224,7 @@ def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, object
         goals.append(f"cost < {form.goals.budget:.0f} {form.currency}".rstrip())
     tree: dict[str, object] = {
         "title": form.title or "Which system serves this load?",
-        "horizon": f"{form.growth.years} years",
+        "horizon": time_of(form.growth.years),
         "goals": goals,
     }
     if form.prices:
@@ -224,21 +237,35 @@ def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, object
     if any(growth.values()):
         tree["growth"] = growth
     tree["run"] = _run(form)
-    tree["candidates"] = [
-        {
+    tree["candidates"] = list(_candidates(form))
+    if form.prices:
+        tree["price"] = [_price(each) for each in form.prices]
+    if form.present:
+        tree["present"] = _present(form, uploads)
+    base: dict[str, float | str] = {"cost": form.base_cost} if form.base_cost else {}
+    if form.base_watts:
+        base["power"] = f"{form.base_watts:g} W"
+    if base:
+        tree["base"] = base
+    return tree
+
+
+def _candidates(form: Form) -> Iterator[dict[str, object]]:
+    """The offers, or every number of every drive at every level."""
+    for offer in form.offers:
+        yield {
+            "drives": [offer.drive],
+            "counts": [offer.count],
+            "levels": [offer.level],
+            "controllers": list(form.controllers),
+        }
+    if not form.offers:
+        yield {
             "drives": list(form.drives),
             "counts": f"{form.count_from}:{form.count_to}",
             "levels": list(form.levels),
             "controllers": list(form.controllers),
         }
-    ]
-    if form.prices:
-        tree["price"] = [_price(each) for each in form.prices]
-    if form.present:
-        tree["present"] = _present(form, uploads)
-    if form.base_cost:
-        tree["base"] = {"cost": form.base_cost}
-    return tree
 
 
 def _present(form: Form, uploads: Mapping[str, Upload]) -> dict[str, str]:
@@ -264,6 +291,7 @@ def _check_drives(form: Form, uploads: Mapping[str, Upload]) -> None:
     own = [each.file for each in uploads.values() if each.kind is UploadKind.DEVICE]
     known = [*names(), *own, NO_CONTROLLER]
     chosen = [("drives", name) for name in form.drives]
+    chosen += [("offers", offer.drive) for offer in form.offers]
     chosen += [("controllers", name) for name in form.controllers]
     chosen += [("prices", price.device) for price in form.prices]
     allowed = "a device of the catalogue, or one that was uploaded"
@@ -288,8 +316,8 @@ def _load(load: DescribedLoad | ProfileLoad | UploadedLoad, uploads: Mapping[str
             allowed = "a load that was uploaded: choose the file again"
             raise SpecError([Fault("load", load.upload, allowed, known)])
         return {"name": "load", _LOADS[found.kind]: found.file}
-    rate = f"{load.rate:g} IO/s"
-    area = f"{load.area_gb:g} GB"
+    rate = f"{load.rate:.12g} IO/s"
+    area = f"{load.area_gb:.12g} GB"
     if isinstance(load, ProfileLoad):
         return {"name": "load", "profile": load.profile} | _profile(load, rate) | {"area": area}
     access = "rand" if load.order == "random" else ""

@@ -48,6 +48,21 @@ _CLASS_WORDS: Final = {
     "hba": "HBA, no RAID of its own",
 }
 _DEFAULT_DRIVE: Final = "dc600m-960"
+_SHEET: Final = """\
+# What a drive's data sheet states; lines that it does not state are left out.
+kind = "ssd"
+name = "my-drive"
+title = "Maker, model, 7.68 TB"
+capacity = "7.68 TB"
+interface = "pcie-4.0-x4"  # or sata-6g, sas-12g
+cell = "tlc"
+sequential_read = "7000 MB/s"
+sequential_write = "5500 MB/s"
+random_read = "1000000 IO/s"  # 4 KiB
+random_write = "180000 IO/s"  # 4 KiB, in steady state
+dwpd = 1
+"""
+"""To be filled in and uploaded: docs/how-to/from-a-data-sheet.md."""
 _PROFILE_WORDS: Final = {
     "database": "database (random 8 KiB, 67 % reads)",
     "file-server": "file server (random 64 KiB, 67 % reads)",
@@ -115,6 +130,7 @@ def page() -> str:
         "drives": [vars(each) for each in drives()],
         "controllers": [vars(each) for each in controllers()],
         "drive": _DEFAULT_DRIVE,
+        "sheet": _SHEET,
         "rates": [name for name in get_args(AnyProfile) if takes_rate(name)],
     }
     return pages.rendered(

@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from typing import Final
 
 from raidlab.calibration.datasheets.build import import_datasheet
 from raidlab.calibration.monitoring.importing import Imported, import_monitoring
 from raidlab.calibration.monitoring.load import load_of
-from raidlab.devices.catalogue import find_for, load_device, names
+from raidlab.devices.catalogue import catalogue, find_for, load_device, names
 from raidlab.devices.faults import Fault, SpecError, few_of_each
 from raidlab.devices.other_kind import JOB_ENDINGS
 from raidlab.devices.schema import DriveSpec
@@ -32,6 +33,8 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 _JOB_LINE: Final = re.compile(r"^\s*(rw|readwrite|bs|ioengine|iodepth)\s*=", re.MULTILINE)
 _JOB_SECTION: Final = re.compile(r"^\s*\[[^\]]+\]\s*$", re.MULTILINE)
 _PRICE_COLUMNS: Final = ("device", "cost", "power_w")
+_DECIMAL_COMMA: Final = re.compile(r"^(\d+),(\d{1,2})$")
+"""A price as `189,90`; three digits behind a comma might be thousands."""
 _SECONDS_SHOWN: Final = 120.0
 """Length of a file from which on minutes and hours are said."""
 _MOST_PRICES: Final = 500
@@ -192,30 +195,38 @@ def _monitoring(name: str, path: Path) -> list[Upload]:
     try:
         found = import_monitoring([path])
     except SpecError as error:
-        raise SpecError([*error.faults, Fault(name, None, _TAKEN)]) from None
+        # Options of the command mean nothing on the page.
+        said = [fault for fault in error.faults if not fault.key.startswith("--")]
+        raise SpecError([*said, Fault(name, None, _TAKEN)]) from None
     if found.refused is not None:
-        allowed = f"{found.refused.reason}. The planner takes {_TAKEN}"
+        allowed = f"{found.refused.fact}. The planner takes {_TAKEN}"
         raise SpecError([Fault(name, None, allowed)])
     devices = list(found.default_devices)
-    made = [_monitored(name, path, found, devices)]
+    made = list(_monitored(name, path, found, devices))
     for device in devices if len(devices) > 1 else ():
         with contextlib.suppress(SpecError):  # A device without any I/O is no load.
-            made.append(_monitored(name, path, found, [device]))
+            made += _monitored(name, path, found, [device])
     return made
 
 
-def _monitored(name: str, path: Path, found: Imported, devices: Sequence[str]) -> Upload:
+def _monitored(name: str, path: Path, found: Imported, devices: Sequence[str]) -> Iterator[Upload]:
+    """A load as it was seen; one that waited for its system also as arrivals, which can grow."""
     load = load_of(replace(found, default_devices=list(devices)))
     part = "" if len(devices) != 1 else f"-{_UNSAFE.sub('-', devices[0])}"
     file = path.with_name(f"{path.stem}{part}.load.json")
     closed = load.loop.kind == "closed"
     words = f"{found.capture.source} of {', '.join(load.devices)}: {_rates(load)}"
-    if closed:
-        words += ", in a closed loop"
     file.write_text(load.to_json(), encoding="utf-8")
-    return Upload(
-        name, UploadKind.MONITORING, file.name, words, warnings=found.warnings, closed=closed
-    )
+    kind = UploadKind.MONITORING
+    if not closed:
+        yield Upload(name, kind, file.name, words, warnings=found.warnings)
+        return
+    waits = f"{words}; it waits for the system, so it cannot grow"
+    yield Upload(name, kind, file.name, waits, warnings=found.warnings, closed=True)
+    open_file = path.with_name(f"{path.stem}{part}-arrives.load.json")
+    arrives = load.model_copy(update={"loop": load.loop.model_copy(update={"kind": "open"})})
+    open_file.write_text(arrives.to_json(), encoding="utf-8")
+    yield Upload(name, kind, open_file.name, f"{words}; taken to arrive at these rates")
 
 
 def _rates(load: MonitoredLoad) -> str:
@@ -260,6 +271,7 @@ def _prices(name: str, path: Path, text: str) -> Upload:
             continue
         where = f"line {at}"
         device = cells.get("device", "")
+        device = _by_title().get(device.casefold(), device)
         try:
             find_for(where, device)
         except SpecError as error:
@@ -281,11 +293,17 @@ def _prices(name: str, path: Path, text: str) -> Upload:
     return Upload(name, UploadKind.PRICES, path.name, words, tuple(found.values()))
 
 
+@cache
+def _by_title() -> Mapping[str, str]:
+    """Names of the catalogue's devices by their titles, which the page shows."""
+    return {each.spec.title.casefold(): each.spec.name for each in catalogue() if each.spec.title}
+
+
 def _number(where: str, text: str, faults: list[Fault]) -> float:
     try:
-        value = float(text)
+        value = float(_DECIMAL_COMMA.sub(r"\1.\2", text))
     except ValueError:
         value = -1.0
     if not 0 <= value <= 1e12:
-        faults.append(Fault(where, text, "a number of at least 0, with a point for decimals"))
+        faults.append(Fault(where, text, "a number of at least 0, such as 1250 or 189.90"))
     return value

@@ -115,7 +115,10 @@ class Answer:
             fails.insert(0, {"goal": "a settled run", "by": None, "value": each.unsettled})
         if each.falls_behind:
             fails.insert(0, {"goal": "the load's rate", "by": each.overload, "value": each.iops})
-        if each.why_not:
+        if each.too_small is not None:
+            room = {"goal": "room for the load's data", "by": each.too_small.short}
+            fails.insert(0, room | {"value": each.why_not})
+        elif each.why_not:
             goal = "can be built" if each.scenario is None else "can be simulated"
             fails.insert(0, {"goal": goal, "by": None, "value": each.why_not})
         best = each is self.recommended and self.headroom is not None

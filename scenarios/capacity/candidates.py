@@ -78,6 +78,25 @@ class Spared(StrEnum):
     FEWER = "fewer drives than one of its family that misses a goal"
 
 
+@dataclass(frozen=True)
+class TooSmall:
+    """What a candidate holds, which is less than the loads cover."""
+
+    usable_bytes: int
+    needed_bytes: int
+
+    @property
+    def short(self) -> float:
+        """Share of what is needed that is missing."""
+        return 1 - self.usable_bytes / self.needed_bytes
+
+    def __str__(self) -> str:
+        return (
+            f"usable {format_size(self.usable_bytes)}, {100 * self.short:.0f} % short of the"
+            f" {format_size(self.needed_bytes)} that the load covers"
+        )
+
+
 @dataclass
 class Candidate:
     """A system that may serve the load."""
@@ -96,7 +115,9 @@ class Candidate:
     """What was chosen of each thing that a question offers: `drives`, `level`, `controller` ..."""
     scenario: Scenario | None = None
     why_not: str = ""
-    """Why it cannot be built."""
+    """Why it cannot be simulated."""
+    too_small: TooSmall | None = None
+    """Set if that is the size of its drives alone."""
     judged: dict[str, Judged] = field(default_factory=dict)
     """By goal: what is known so far."""
     limit: str = ""
@@ -124,6 +145,8 @@ class Candidate:
     @property
     def usable_bytes(self) -> int:
         """What hosts can store."""
+        if self.too_small is not None:
+            return self.too_small.usable_bytes
         return 0 if self.scenario is None else self.scenario.usable_bytes
 
     @property
@@ -395,7 +418,9 @@ def _of_question(fault: Fault, question: Question) -> Fault:
     return replace(fault, key=key, value=value, file=fault.file and str(question.path or ""))
 
 
-def _too_small(question: Question, candidate: Candidate, faults: Sequence[Fault]) -> str | None:
+def _too_small(
+    question: Question, candidate: Candidate, faults: Sequence[Fault]
+) -> TooSmall | None:
     """What a candidate holds beside the areas of the loads; None if that is not all that is wrong.
 
     A load on data that are not there cannot be simulated: the size is what rules it out.
@@ -412,24 +437,22 @@ def _too_small(question: Question, candidate: Candidate, faults: Sequence[Fault]
         usable = build_scenario(tree, question.path).usable_bytes
     except (SpecError, ValueError):
         return None
-    if usable >= needed:
-        return None
-    return (
-        f"usable {format_size(usable)}, {100 * (1 - usable / needed):.0f} % short of the"
-        f" {format_size(needed)} that the load covers"
-    )
+    return TooSmall(usable, needed) if usable < needed else None
 
 
 def _build(question: Question, candidate: Candidate) -> list[Fault]:
+    faults: list[Fault] = []
     try:
         candidate.scenario = build_scenario(candidate.tree, question.path)
     except SpecError as error:
+        faults = list(error.faults)
         seen = dict.fromkeys(
-            f"{fault.key}: {fault.allowed}" if fault.key else fault.allowed
-            for fault in error.faults
+            f"{fault.key}: {fault.allowed}" if fault.key else fault.allowed for fault in faults
         )
-        candidate.why_not = _too_small(question, candidate, error.faults) or "; ".join(seen)
-        return list(error.faults)
+        candidate.too_small = _too_small(question, candidate, faults)
+        candidate.why_not = str(candidate.too_small or "; ".join(seen))
+        if candidate.too_small is None:
+            return faults
     exact = {
         "usable": candidate.usable_bytes / question.grown_capacity,
         "rack units": candidate.bill.rack_units,
@@ -439,7 +462,7 @@ def _build(question: Question, candidate: Candidate) -> list[Fault]:
         if goal.quantity in exact:
             candidate.judge(goal, Measured(exact[goal.quantity], certain=True))
     judge_bill(question, candidate)
-    return []
+    return faults
 
 
 def judge_bill(question: Question, candidate: Candidate) -> None:

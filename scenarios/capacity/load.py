@@ -68,6 +68,10 @@ _KEYS: Final[Mapping[_Key, str]] = {
 """Keys of a load in the order in which they are said, and the word before each."""
 
 
+_NUMBERS_SAID: Final = 6
+"""Numbers of a list that are said one by one; of more it is said how many there are."""
+
+
 def _access(load: WorkloadTree) -> Iterator[str]:
     """Order and share of reads, as storage people say it: `random, 67 % reads`."""
     if "rw" not in load:
@@ -82,8 +86,10 @@ def _access(load: WorkloadTree) -> Iterator[str]:
 
 
 def _words(value: Any) -> str:
+    if isinstance(value, list) and len(value) > _NUMBERS_SAID:
+        return f"{len(value)} values"
     if isinstance(value, Mapping):
-        return "(" + ", ".join(f"{key} {each}" for key, each in value.items()) + ")"
+        return "(" + ", ".join(f"{key} {_words(each)}" for key, each in value.items()) + ")"
     return str(value)
 
 
@@ -133,7 +139,9 @@ def _bill(question: Question, best: Candidate, cost: float) -> Iterator[str]:
     for name, count in best.devices.items():
         price = question.prices.get(name)
         if price is None:
-            yield f"{count} x {name}: no price is given, counted as nothing."
+            is_host = question.device(name).spec.kind == "host"
+            if not (is_host and table.base.capital(table.horizon)):
+                yield f"{count} x {name}: no price is given, counted as nothing."
             continue
         parts = [f"{question.amount(price.cost)} each"] if price.cost else []
         if price.per_month:

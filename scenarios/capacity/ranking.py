@@ -65,7 +65,9 @@ def misses(each: Candidate) -> tuple[bool, bool, float]:
     One that serves its load is nearer than one that does not: a latency it has at all.
     """
     beyond = max((one.by or 0.0 for one in each.failing), default=0.0)
-    return bool(each.why_not), each.falls_behind, max(beyond, each.overload)
+    short = 0.0 if each.too_small is None else each.too_small.short
+    unknown = bool(each.why_not) and each.too_small is None
+    return unknown, each.falls_behind, max(beyond, each.overload, short)
 
 
 def _measures(each: Candidate) -> tuple[float, ...]:

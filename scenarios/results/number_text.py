@@ -89,6 +89,13 @@ def percent(share: float) -> str:
     return f"{100 * share:.3g} %" if share < 0.0995 else f"{100 * share:.0f} %"
 
 
+def rounded_down(value: float) -> float:
+    """A positive value to two digits, never upwards: for what is promised."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1) if value > 0 else 1.0
+    # What is a whole number of units but for its last bit stays so.
+    return math.floor(value / unit * (1 + 1e-12)) * unit
+
+
 def times(factor: float) -> str:
     """A factor in words: `2.4 times`, `138 times`."""
     return f"{factor:,.0f} times" if factor >= 9.95 else f"{factor:.2g} times"

@@ -65,7 +65,12 @@ def reports(result: Result) -> dict[str, list[Report]]:
     for row in typed(result.results):
         by_target.setdefault(row.target, []).append(row)
     faults = [
-        Fault("outstanding", f"{len(rows)} rows", f"a single run: {name} has one row a load")
+        Fault(
+            "outstanding",
+            f"{len(rows)} rows",
+            f"a single run: {name} has one row a load; give each load one depth, such as"
+            " outstanding = 16, and no replications",
+        )
         for name, rows in by_target.items()
         if len({row.workload for row in rows}) != len(rows)
         or any(row.replications > 1 for row in rows)

@@ -18,13 +18,15 @@ LONGEST_S = 5.0
 """Wall seconds that one input may take."""
 AT_ONCE = 1000
 """Inputs between two looks at the time."""
+TREES = 600
+"""Inputs in the test suite."""
 BEGUN: list[float] = []
 """When the test, and then each input, was begun."""
 
 
 def test_a_mutated_scenario_runs_or_has_faults():
     trials = settings(
-        max_examples=AT_ONCE,
+        max_examples=AT_ONCE if SECONDS else TREES,
         deadline=None,
         database=None,
         phases=[Phase.generate],

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("marimo")
 pytest.importorskip("anywidget")
 
+from typer.testing import CliRunner
+
+from raidlab import cli
+from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks import (
     compression,
     first_day,
@@ -26,10 +32,12 @@ from raidlab.notebooks import (
     tails,
     write_penalty,
 )
-from raidlab.notebooks.frame import Answer, Room, catalogue, pages, run
+from raidlab.notebooks.frame import Answer, Room, catalogue, loss, pages, run
 from raidlab.notebooks.frame.figures import spanned
 from raidlab.notebooks.frame.room import Value
 from raidlab.notebooks.frame.seeds import of_five
+from raidlab.scenarios.risk import assess
+from raidlab.scenarios.risk.assess import Question
 from tests.project.sources import ROOT
 
 
@@ -299,9 +307,41 @@ def test_the_latency_alone_is_in_the_picture_of_the_neighbour() -> None:
     ("system", "drives"), [("five", "5 ms drives"), ("cached", "15,000 rpm disks")]
 )
 def test_the_write_in_time_is_on_the_chosen_system(system: str, drives: str) -> None:
-    scene = write_penalty.steps("raid5", system, 1)
+    rows = write_penalty.alone("raid5", system, 1)
+    scene = write_penalty.steps("raid5", system, rows)
     texts = {shape.text for shape in scene.shapes}
     assert drives in scene.drawn
     assert ("write-back cache" in texts) == (system == "cached")
     assert {"0", "rotation" if system == "cached" else "service"} <= texts
     assert all(shape.x + shape.width <= scene.width for shape in scene.shapes)
+    # Both pictures have the same drives: data first, parity where the layout rotates it to.
+    (read, *_) = (each for each in rows["no cache"]["commands"] if each["drive"])
+    on = write_penalty.places("raid5", rows["no cache"])
+    assert on["P"] == 7 - read["offset"] // 65536 % 8
+    assert {f"drive {each}" for each in on.values()} <= texts
+
+
+@pytest.mark.parametrize("values", sampled(catalogue.room("outlive"), 3), ids=str)
+def test_the_command_of_a_rebuild_asks_what_its_room_asks(
+    values: dict[str, Value], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[dict[str, object], Question]] = []
+
+    def remember(tree: dict[str, object], scenario: object, question: Question, **_: object) -> Any:
+        asked.append((tree, question))
+        raise SpecError([Fault("", None, "enough is known")])
+
+    monkeypatch.setattr(assess, "assess", remember)
+    monkeypatch.setattr(loss, "assess", remember)
+    room = catalogue.room("outlive")
+    (tmp_path / "outlive.toml").write_text(pages.scenario_text(room, values))
+    command = room.asks(values).split()
+    assert command[:2] == ["raidlab", "risk"]
+    at = command.index("outlive.toml")
+    command[at] = str(tmp_path / command[at])
+    CliRunner().invoke(cli.app, command[1:])
+    with pytest.raises(SpecError):
+        room.answer(values, 2)
+    (tree, question), (own, wanted) = asked
+    assert question == wanted
+    assert tree["array"] == own["array"]

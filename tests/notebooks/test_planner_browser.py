@@ -103,6 +103,35 @@ def test_a_question_is_asked_by_keyboard_alone(page):
     assert page.faults == []
 
 
+def test_an_offer_is_added_by_keyboard_and_nothing_else_is_compared(page):
+    page.evaluate("document.activeElement.blur()")
+    to(page, "compared")
+    page.keyboard.press("ArrowDown")
+    assert not page.locator("#count_from").is_visible()
+    page.fill("#offer_count", "2")
+    to(page, "add-offer")
+    page.keyboard.press("Enter")
+    assert "2 x" in page.locator("#offers li").inner_text()
+    page.fill("#usable_tb", "0.5")
+    # The lower end of the form is on the screen.
+    box = page.locator("#ask").bounding_box()
+    assert box["y"] + box["height"] <= page.viewport_size["height"]
+    to(page, "ask")
+    page.keyboard.press("Enter")
+    answered(page)
+    assert "2 x dc600m-960, raid10" in page.locator("#shown .answer").inner_text()
+    # An entry that is not possible leaves the answer of another question pale.
+    page.fill("#usable_tb", "-1")
+    page.click("#ask")
+    page.wait_for_selector("#usable_tb[aria-invalid=true]")
+    assert "stale" in page.locator("#result-area").get_attribute("class")
+    # What is chosen outlives a reload.
+    page.reload()
+    assert page.locator("#usable_tb").input_value() == "-1"
+    assert "2 x" in page.locator("#offers li").inner_text()
+    assert page.faults == []
+
+
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_phone_and_a_desk(lab, browser, planner, width, scheme):

@@ -25,6 +25,7 @@ from raidlab.devices.catalogue import load_device
 from raidlab.devices.datasheet.sheet import RATES, read_sheet
 from raidlab.scenarios.capacity.question import load_question
 from raidlab.scenarios.planning.scenario import load_scenario
+from tests import command_server
 from tests.project.sources import ROOT, tracked
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<kind>[a-z]*)(?P<rest>.*)$")
@@ -102,15 +103,8 @@ def run_console(block: Block, folder: Path) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for line in block.text.splitlines():
         if line.startswith("$ "):
-            done = subprocess.run(
-                line[2:],
-                shell=True,
-                cwd=folder,
-                env=os.environ | {"PATH": path, "COLUMNS": "80"},
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            env = {"PATH": path, "COLUMNS": "80"}
+            done = command_server.line(line[2:], cwd=folder, env=env)
             assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
             printed += done.stdout
     shown = [line for line in block.text.splitlines() if not line.startswith("$ ")]

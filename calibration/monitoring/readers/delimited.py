@@ -270,8 +270,8 @@ def finish(
     if not capture.series:
         raise RefusedError(
             "no column is known as a figure of a disk"
-            + (f": {', '.join(unknown[:4])}" if unknown else "")
-            + '; --columns "NAME=sda:read_iops" says what one is',
+            + (f": {', '.join(unknown[:4])}" if unknown else ""),
+            remedy='--columns "NAME=sda:read_iops" says what one is',
             needs="columns",
             source=capture.source,
         )

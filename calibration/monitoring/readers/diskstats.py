@@ -172,7 +172,8 @@ def finish(capture: Capture, snapshots: dict[str, list[Snapshot]]) -> Capture:
         )
     if all(math.isnan(each.at) for every in snapshots.values() for each in every):
         raise RefusedError(
-            "snapshots without times: --interval says how far apart they are",
+            "snapshots without times",
+            remedy="--interval says how far apart they are",
             needs="interval",
             source=capture.source,
         )

@@ -132,8 +132,8 @@ def _read(sources: Sequence[Source], options: Options) -> Capture:
     state.points.finish(capture)
     if state.unnamed and not capture.series:
         raise RefusedError(
-            "the series have no __name__: an answer to rate(...) does not say what was asked;"
-            " --metric read_iops (or another) says it",
+            "the series have no __name__: an answer to rate(...) does not say what was asked",
+            remedy="--metric read_iops (or another) says it",
             needs="metric",
             source="prometheus",
             unnamed=state.unnamed,

@@ -9,8 +9,9 @@ from typing import Final
 from raidlab.scenarios.capacity.answer import Answer, fits, price
 from raidlab.scenarios.capacity.candidates import Candidate
 from raidlab.scenarios.capacity.question import Question
+from raidlab.scenarios.capacity.ranking import misses
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
-from raidlab.scenarios.results.goals import Source
+from raidlab.scenarios.results.goals import Judged, Source
 
 _FITTING_SHOWN: Final = 4
 """Other candidates that fit and that the first page shows."""
@@ -45,18 +46,20 @@ def groups(found: Answer) -> list[Group]:
     for each in found.candidates:
         if each is not found.recommended and not fits(each):
             reasons.setdefault(_reason(each), []).append(each)
-    made = [Group(text, sorted(own, key=_far)) for text, own in reasons.items()]
-    return sorted(made, key=lambda group: _far(group.members[0]))
+    made = [Group(text, sorted(own, key=misses)) for text, own in reasons.items()]
+    return sorted(made, key=lambda group: misses(group.members[0]))
 
 
 def _reason(each: Candidate) -> str:
     """Why a candidate does not fit, without its own figures."""
-    if each.why_not:
+    if each.why_not and each.too_small is None:
         return "cannot be built" if each.scenario is None else "cannot be simulated here"
     if each.falls_behind:
         return "cannot serve the load"
     if each.failing:
         return f"misses {' and '.join(one.goal.text for one in each.failing)}"
+    if each.too_small is not None:
+        return "has no room for the load's data"
     if each.unsettled:
         return "its run carries no statement"
     if each.spared is not None:
@@ -64,9 +67,15 @@ def _reason(each: Candidate) -> str:
     return "left out after a short run"
 
 
-def _far(each: Candidate) -> tuple[bool, bool, float]:
-    beyond = max((one.by or 0.0 for one in each.failing), default=0.0)
-    return bool(each.why_not), each.falls_behind, max(beyond, each.overload)
+def shown_of(one: Judged, each: Candidate) -> str:
+    """What was found beside a goal, with its unit; of usable bytes that data grow into, both."""
+    value = one.measured.value
+    if value is None:
+        return "" if one.goal.source is Source.LIFE else one.goal.shown(value)
+    shown = one.goal.shown(value)
+    if one.goal.quantity == "usable" and round(value) != each.usable_bytes:
+        shown += f" for today's data ({one.goal.shown(float(each.usable_bytes))} in all)"
+    return shown
 
 
 def cost_column(question: Question, priority: int = 1) -> Column:
@@ -143,8 +152,8 @@ def _short(each: Candidate, common: frozenset[str]) -> str:
 
 def _lacks(found: Answer, each: Candidate) -> str:
     """By how much the nearest misses, of the goal that it misses most."""
-    if each.why_not:
-        return ""
+    if each.why_not and (each.too_small is None or not each.failing):
+        return each.why_not
     if each.falls_behind:
         served = 100 / (1 + each.overload)
         return f"serves {served:.0f} % of the rate" if each.overload else ""
@@ -153,7 +162,7 @@ def _lacks(found: Answer, each: Candidate) -> str:
     worst = max(each.failing, key=lambda one: one.by or 0.0)
     if worst.by is None or worst.measured.value is None:
         return ""
-    shown = worst.goal.shown(worst.measured.value)
+    shown = shown_of(worst, each)
     if worst.goal.quantity == "cost":
         shown = found.question.amount(worst.measured.value)
     return f"{worst.goal.name} {shown}" if worst.goal.source is not Source.LIFE else shown

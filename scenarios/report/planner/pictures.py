@@ -21,10 +21,11 @@ def pictures(found: Answer, why: Callable[[Candidate], str]) -> list[Picture]:
     drawn = [each for each in found.candidates if each.p99_us is not None]
     made = []
     if len(drawn) > 2:
+        what = "cost" if found.question.prices else "the number of drives"
         made.append(
             Picture(
                 "What latency costs",
-                "p99 over cost of every candidate that was simulated.",
+                f"p99 over {what} of every candidate that was simulated.",
                 _costs(found, drawn, why),
                 wide=True,
             )

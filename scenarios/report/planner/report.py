@@ -13,14 +13,19 @@ from raidlab.scenarios.capacity.question import time_of
 from raidlab.scenarios.capacity.ranking import misses, preferred
 from raidlab.scenarios.capacity.upgrades import Upgrade
 from raidlab.scenarios.report.page import Box, Evidence, Folded, Page, Text
-from raidlab.scenarios.report.planner.alternatives import cost_column, fitting_table, reasons_table
+from raidlab.scenarios.report.planner.alternatives import (
+    cost_column,
+    fitting_table,
+    reasons_table,
+    shown_of,
+)
 from raidlab.scenarios.report.planner.migration import copies, moving
 from raidlab.scenarios.report.planner.pictures import pictures
 from raidlab.scenarios.report.report import Report
 from raidlab.scenarios.report.studies.present import hours_table, picture, sentence
 from raidlab.scenarios.report.tables import Cell, Column, Kind, Table
 from raidlab.scenarios.results.goals import NO_WEAR, Judged, Source
-from raidlab.scenarios.results.number_text import figure, percent, times
+from raidlab.scenarios.results.number_text import figure, percent, rounded_down, times
 from raidlab.scenarios.studies.draws import interval
 
 _FAR_SHARE = 1.0
@@ -60,8 +65,7 @@ def recommendation(found: Answer) -> str:
     text += _ties(found, best)
     if found.question.closed and best.iops is not None:
         text += f", {figure(best.iops, 'IO/s')}"
-    grown = found.question.grown_capacity
-    met = [_met(one, grown) for one in best.judged.values() if _says(one)]
+    met = [_met(one, best) for one in best.judged.values() if _says(one)]
     if met:
         text += f": {', '.join(met)}"
     return text + "."
@@ -92,7 +96,7 @@ def prospects(found: Answer) -> list[str]:
     said = []
     if found.headroom is not None:
         more = "more than" if found.headroom.beyond_search else "up to"
-        text = f"It sustains {more} {times(found.headroom.factor)} today's rates"
+        text = f"It sustains {more} {times(rounded_down(found.headroom.factor))} today's rates"
         if found.headroom.reason and not found.headroom.beyond_search:
             text += f"; beyond, {found.headroom.reason}"
             if found.headroom.limit:
@@ -190,21 +194,9 @@ def _says(one: Judged) -> bool:
     return one.goal.quantity not in ("cost", "survives") and one.measured.value is not None
 
 
-def _met(one: Judged, grown: float) -> str:
-    value = _value(one)
-    if value == NO_WEAR:
-        return value
-    today = ""
-    if grown != 1 and one.goal.quantity == "usable" and one.measured.value is not None:
-        # Of data that grows, the goal is about today's; tables have what there is.
-        today = f" for today's data ({one.goal.shown(one.measured.value * grown)} in all)"
-    return f"{one.goal.name} {value}{today}"
-
-
-def _value(one: Judged) -> str:
-    if one.measured.value is None and one.goal.source is Source.LIFE:
-        return ""
-    return one.goal.shown(one.measured.value)
+def _met(one: Judged, each: Candidate) -> str:
+    value = shown_of(one, each)
+    return value if value == NO_WEAR else f"{one.goal.name} {value}"
 
 
 def _beyond_goal(one: Judged) -> str:
@@ -222,7 +214,9 @@ def _beyond_goal(one: Judged) -> str:
 
 def why(each: Candidate) -> str:
     """Why a candidate does not fit, or is not on the front."""
-    if each.why_not:
+    if each.too_small is not None and not each.failing:
+        return f"too small: {each.why_not}"
+    if each.why_not and each.too_small is None:
         return f"cannot be {'built' if each.scenario is None else 'simulated'}: {each.why_not}"
     parts = []
     if each.falls_behind:
@@ -231,7 +225,7 @@ def why(each: Candidate) -> str:
         if each.falls_behind and one.goal.source is Source.LATENCY:
             # It grows as long as the run lasts.
             continue
-        parts.append(f"{one.goal.name} {_value(one)}".rstrip() + _beyond_goal(one))
+        parts.append(f"{one.goal.name} {shown_of(one, each)}".rstrip() + _beyond_goal(one))
     if each.unsettled:
         parts.append(f"its run carries no statement: {each.unsettled}")
     if each.failing and each.limit and each.rung >= 0 and not each.falls_behind:
@@ -319,7 +313,9 @@ def risks(found: Answer, best: Candidate) -> list[str]:
     near = [one for one in judged if one.by is not None and one.goal.quantity != "survives"]
     if near:
         nearest = max(near, key=lambda one: one.by or 0.0)
-        text = f"The goal with the least room is {nearest.goal.text}, with {_value(nearest)}"
+        text = (
+            f"The goal with the least room is {nearest.goal.text}, with {shown_of(nearest, best)}"
+        )
         if (nearest.by or 0.0) > -_ERROR and not nearest.measured.certain:
             text += ": less room than the error of the models"
         said.append(text + ".")
@@ -349,8 +345,9 @@ def plan_page(found: Answer, command: str = "") -> Page:
         several = len(found.question.table.load) > 1
         boxes.append(Box(figure(best.p99_us, "us"), "p99, slowest load" if several else "p99"))
         if found.headroom is not None:
-            more, end = ("> ", "and more") if found.headroom.beyond_search else ("", "at most")
-            boxes.append(Box(f"{more}{found.headroom.factor:.2g} x", f"today's rates, {end}"))
+            end = "at least" if found.headroom.beyond_search else "at most"
+            factor = rounded_down(found.headroom.factor)
+            boxes.append(Box(f"{factor:.2g} x", f"today's rates, {end}"))
     own = [*([picture(found.present)] if found.present is not None else []), *pictures(found, why)]
     return Page(
         kind="plan",
@@ -358,7 +355,6 @@ def plan_page(found: Answer, command: str = "") -> Page:
         answer=recommendation(found),
         boxes=boxes,
         about=[*([sentence(found.present)] if found.present else []), *prospects(found)],
-        beside=found.warnings,
         breaches=found.breaches,
         pictures=own[:1],
         evidence=_first_page(found),
@@ -380,7 +376,7 @@ def _first_page(found: Answer) -> list[Evidence]:
         made.append(Text("What it costs", sum_of(found.question, found.recommended)))
     own = [] if found.recommended is None else risks(found, found.recommended)
     count = f"{len(found.assumptions)} assumptions are listed and marked in the appendix."
-    made.append(Text("Risks", [*own, count]))
+    made.append(Text("Risks", [*own, *found.warnings, count]))
     return made
 
 

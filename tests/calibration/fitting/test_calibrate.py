@@ -62,7 +62,7 @@ READS = [load("randread", depth) for depth in (1, 2, 4, 8, 16, 32, 64)]
 
 
 def fitted(measurement: Measurement, **settings: object) -> Calibration:
-    given = {"kind": "station", "host": "generic", "budget": 1000, "leave_out": False}
+    given = {"kind": "station", "host": "generic", "budget": 150, "leave_out": False}
     return calibrate(measurement, Settings(**{**given, **settings}))  # type: ignore[arg-type]
 
 
@@ -367,7 +367,7 @@ def test_a_real_ssd_is_predicted_from_three_depths_of_one_job() -> None:
         host="sata-3g",
         train="iodepth=1,8,64 numjobs=1",
         leave_out=False,
-        budget=200,
+        budget=60,
         workers=2,
     )
     test = summary(calibrate(measurement, settings).part("test"))

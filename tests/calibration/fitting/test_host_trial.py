@@ -66,7 +66,7 @@ def test_the_host_that_the_drive_was_measured_behind_is_found(behind: str) -> No
 
 @pytest.mark.usefixtures("two_hosts")
 def test_hosts_that_make_no_difference_are_not_tried() -> None:
-    result = fitted(measured(20_000, 1, "p420i"))
+    result = fitted(measured(5000, 1, "p420i"))
     assert [(each.host, each.loss is None) for each in result.tried] == [
         ("sas2008", False),
         ("p420i", True),
@@ -84,7 +84,7 @@ def test_a_named_host_is_the_only_one() -> None:
 
 @pytest.mark.usefixtures("two_hosts")
 def test_hosts_that_the_budget_is_not_enough_for_are_named() -> None:
-    result = fitted(measured(20_000, 1, "sas2008"), budget=1500)
+    result = fitted(measured(90, 4, "sas2008"), budget=100)
     assert (result.host["name"], result.tried) == ("sas2008", ())
     said = [warning for warning in result.warnings if warning.startswith("no --host")]
     assert said == [

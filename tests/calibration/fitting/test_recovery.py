@@ -17,8 +17,8 @@ from raidlab.calibration.fitting.recovery import (
 )
 
 
-def recovered(case: Case, trials: tuple[int, ...]) -> list[Recovered]:
-    return [one for trial in trials for one in recover(case, trial, workers=2)]
+def recovered(case: Case, trials: tuple[int, ...], budget: int) -> list[Recovered]:
+    return [one for trial in trials for one in recover(case, trial, workers=2, budget=budget)]
 
 
 def share_held(found: list[Recovered]) -> float:
@@ -28,13 +28,14 @@ def share_held(found: list[Recovered]) -> float:
 
 def test_stations_are_given_back() -> None:
     # Fewer loads determine less: what is called identifiable is harder to come by.
-    found = recovered(replace(CASES["station"], depths=(1, 4, 16, 32), jobs=(1,)), (0, 1, 2))
+    case = replace(CASES["station"], depths=(1, 4, 16, 32), jobs=(1,))
+    found = recovered(case, (0, 1, 2), budget=80)
     assert sum(one.is_identifiable for one in found) >= 4
     assert share_held(found) >= 0.9
 
 
 def test_disks_are_given_back_and_what_is_hardly_reported_is_said_to_be_so() -> None:
-    found = recovered(replace(CASES["hdd"], depths=(1, 2, 8, 32)), (5, 7))
+    found = recovered(replace(CASES["hdd"], depths=(1, 2, 8, 32)), (5, 7), budget=800)
     assert sum(one.is_identifiable for one in found) >= 7
     assert share_held(found) >= 0.9
     ways = {(one.trial, one.key): one for one in found}

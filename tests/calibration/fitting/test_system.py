@@ -83,7 +83,9 @@ def test_a_controller_is_found_before_known_drives(tmp_path: Path) -> None:
     times: dict[str, object] = {"firmware.request": "9 us", "firmware.command": "3 us"}
     measurement = measured_with(system("controller.toml", "controller"), times, loads)
     choice = Choice({"queue_depth": 512, "firmware.latency": 15.0}, frozenset(), {})
-    result = fitted(measurement, "controller", "controller.toml", choice=choice, name="mine")
+    result = fitted(
+        measurement, "controller", "controller.toml", choice=choice, name="mine", budget=100
+    )
     for key, original in (("firmware.request", 9.0), ("firmware.command", 3.0)):
         low, value, high = found(result, key)
         assert low <= original <= high and value == pytest.approx(original, rel=0.1)
@@ -170,7 +172,9 @@ def test_an_empty_cache_takes_in_what_may_be_dirty_at_once() -> None:
     measurement = measured_with(around, values, [*loads, load("randwrite", 1, 1, 65536, 12.0)])
     only = Choice({"cache.destages": 4, "cache.bandwidth": 10.0}, frozenset(), {})
     given = {"cache.size": "64 MiB", "cache.low": 0.5, "cache.flush": "4 s"}
-    result = fitted(measurement, "write-cache", "write-cache.toml", choice=only, overrides=given)
+    result = fitted(
+        measurement, "write-cache", "write-cache.toml", choice=only, overrides=given, budget=80
+    )
     low, value, high = found(result, "cache.dirty")
     assert low <= 0.5 <= high and value == pytest.approx(0.5, abs=0.05)
     assert "the rate over time" in calibration_report(result).html()

@@ -43,22 +43,40 @@ all = "assumed"
 """
 
 
+def prepared(folder):
+    (folder / "capped.toml").write_text(CAPPED)
+    (folder / "system.toml").write_text(SYSTEM)
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "capped.toml").write_text(CAPPED)
-    (tmp_path / "system.toml").write_text(SYSTEM)
-    return tmp_path
+    return prepared(tmp_path)
+
+
+WORDS = ("--simulated", "system.toml", "--out", "made", "--points", "19")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder in which a twin was made, in what was an empty folder, and what that printed."""
+    folder = prepared(tmp_path_factory.mktemp("twin"))
+    (folder / "made").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        done = twin(*WORDS, "--json")
+    assert done.exit_code == 0, done.output
+    return folder, json.loads(done.stdout)
 
 
 def twin(*words):
     return CliRunner().invoke(app, ["twin", *words])
 
 
-def test_a_capped_volume_is_found_and_judged(folder):
-    done = twin("--simulated", "system.toml", "--out", "made", "--points", "19", "--json")
-    assert done.exit_code == 0, done.output
-    found = json.loads(done.stdout)
+def test_a_capped_volume_is_found_and_judged(made, monkeypatch):
+    folder, found = made
+    monkeypatch.chdir(folder)
     assert found["kind"] == "virtual-disk"
     assert found["kept_back"]["points"] == 8
     assert found["kept_back"]["median_abs_error_pct"] < 3.0
@@ -73,18 +91,15 @@ def test_a_capped_volume_is_found_and_judged(folder):
     assert load_scenario(folder / "made" / "scenario.toml").points == 1
     # Nothing is measured again in a folder that has all points.
     points = (folder / "made" / "points.json").read_bytes()
-    again = twin(
-        "--simulated", "system.toml", "--out", "made", "--points", "19", "--force", "--json"
-    )
+    again = twin(*WORDS, "--force", "--json")
     assert again.exit_code == 0, again.output
     assert json.loads(again.stdout)["kept_back"] == found["kept_back"]
     assert (folder / "made" / "points.json").read_bytes() == points
 
 
-def test_a_folder_of_another_target_is_refused(folder):
-    (folder / "made").mkdir()
-    first = twin("--simulated", "system.toml", "--out", "made", "--points", "14")
-    assert first.exit_code == 0, first.output
+def test_a_folder_of_another_target_is_refused(made, monkeypatch):
+    folder, _ = made
+    monkeypatch.chdir(folder)
     (folder / "other.toml").write_text(SYSTEM)
     done = twin("--simulated", "other.toml", "--out", "made", "--force")
     assert done.exit_code == 2

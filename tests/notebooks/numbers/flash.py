@@ -172,13 +172,20 @@ def of_outlive(values: Setting) -> list[Known]:
     """Room 18: histories, a Markov chain, bits that are read."""
     question = Question(years=5, uber=float(values["bits"]), rebuild_h=values["hours"], replace_h=0)
     (array,) = assess(outlive.scenario(values), None, question, seed=1).arrays
+
+    def chance(value: float, source: str, off: float, box: int | None = None) -> Known:
+        # Below 0.01 % a page says "one in 82,200", with three digits.
+        if value < 1e-4:
+            return Known(1 / value, "", source, max(off, 0.005), box=box)
+        return Known(100 * value, "%", source, off, box=box)
+
     found = [
-        share(array.found.loss, "histories"),
-        share(array.unreadable, "unreadable in a rebuild"),
+        chance(array.found.loss, "histories", 0),
+        chance(array.unreadable, "unreadable in a rebuild", 0),
         Known(round(1000 * array.found.loss), "", "of 1,000 arrays"),
     ]
     if array.closed_form:
-        found.append(Known(100 * array.closed_form, "%", "Markov chain", 0.04, box=2))
+        found.append(chance(array.closed_form, "Markov chain", 0.04, box=2))
     return found
 
 

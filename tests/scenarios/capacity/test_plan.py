@@ -16,6 +16,7 @@ from raidlab.scenarios.capacity.bounds import small_write
 from raidlab.scenarios.capacity.candidates import expand
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
+from raidlab.scenarios.capacity.ranking import misses
 from raidlab.scenarios.report.planner.report import answer, others, report, table, why
 from raidlab.scenarios.results.goals import Measured
 from raidlab.scenarios.studies import size
@@ -257,6 +258,16 @@ def test_a_candidate_that_is_too_small_for_the_load_says_by_how_much(question):
     assert found[slow, 4].why_not == ""
     text = "usable 300 GB, 14 % short of the 350 GB that the load covers"
     assert found[slow, 3].why_not == text
+    # A seventh short: nearer than one with no room for the goal's 200 GB would be.
+    assert misses(found[slow, 3]) == (False, False, pytest.approx(1 / 7, rel=1e-4))
+    assert why(found[slow, 3]) == f"too small: {text}"
+    # Data that double leave half of it for today's, in the words of the goal.
+    question["growth"] = {"capacity": 0.4142135}
+    grown = {(each.drive, each.count): each for each in expand(question_of(question))}
+    assert why(grown[slow, 3]).startswith(
+        "usable 150 GB for today's data (300 GB in all), 25 % short of usable >= 200 GB"
+    )
+    del question["growth"]
     question["load"][0]["area_start"] = "200 GB"
     with pytest.raises(SpecError, match="what the array holds"):
         expand(question_of(question))

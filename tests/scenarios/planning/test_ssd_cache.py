@@ -84,7 +84,7 @@ def test_a_tier_serves_other_levels(level: str) -> None:
 
 FAILS = {"at": "8 s", "action": "fail-drive", "array": "data-tier", "drive": 1}
 
-SETTLED = {"warm_up": "30 s", "duration": "30 s"}
+SETTLED = {"warm_up": "30 s", "duration": "12 s"}
 """Long enough for the controller's memory to be full: until then an array without a tier seems to
 give 1100 IO/s, of which 600 are left."""
 
@@ -117,13 +117,22 @@ def test_what_waits_for_the_disks_does_not_keep_the_ssds_waiting() -> None:
     """
     load = {"area": "2 TB", "hot_spot": "30 GB", "outstanding": 256} | SETTLED
     row = simulated(tier={"state": "warm"}, timeline_step="1 s", **load)
-    rates = row["timeline"]["iops"][31:59]
+    rates = row["timeline"]["iops"][31:41]
     assert min(rates) > 0.9 * row["iops"]
 
 
-def test_many_fast_disks_gain_nothing() -> None:
-    disks = {"drive": "sas-6g-hdd", "count": 24, "outstanding": 256, "area": "128 GB"} | SETTLED
-    assert rate(tier={"state": "warm"}, **disks) < 1.05 * rate(tier=None, **disks)
+def test_many_fast_disks_lose_by_a_tier_of_two_ssds() -> None:
+    """What is behind a warm tier makes no difference: 24 fast disks then give what its SSDs give.
+
+    Alone they give 1.9 times that. 64 unaligned I/Os are some 120 commands, five a disk. Within 1 %
+    of its stroke the nearest one takes a seek of 0.7 ms, 4 ms / 6 of a turn and 0.2 ms of transfer:
+    24 / 1.6 ms / 1.9 commands an I/O = 7,900 IO/s.
+    """
+    fast = {"drive": "sas-6g-hdd", "count": 24}
+    disks, warm = rate(tier=None, **fast), rate(tier={"state": "warm"}, **fast)
+    assert warm == pytest.approx(rate(tier={"state": "warm"}), rel=0.02)
+    assert 0.8 * 7900 < disks < 7900
+    assert warm < 0.6 * disks
 
 
 def test_an_empty_tier_fills_as_fast_as_lines_get_hot() -> None:

@@ -196,7 +196,7 @@ def test_an_idle_rebuild_takes_what_its_tracks_take(small):
 
 def test_hours_of_samples_are_those_of_a_rebuild_simulated_whole(small):
     """A sample counted a slice without its pause, and rows under way as missing: up to 10 % off."""
-    path = small("50 IO/s")
+    path = small("50 IO/s", "6 GB")
     (found,) = rebuilds(path, (0.3,)).rebuilds
     low, high = found.hours_ci95
     assert low < whole_s(path) / 3600 < high
