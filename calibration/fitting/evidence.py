@@ -55,7 +55,7 @@ class Set:
 
     folder: str
     bounds: tuple[float, float]
-    """Percent that unseen rates may be off at the usual depths: in the median, in nine of ten."""
+    """Percent that unseen rates may be off at the usual depths: in the median, in nine in ten."""
     kind: str = "ssd"
     host: str = ""
     train: str = _SSD
@@ -145,7 +145,7 @@ def beyond(given: Set, rows: Sequence[Compared]) -> list[str]:
     """What is further off than a set's bounds, in words."""
     test = summary([row for row in rows if row.part == "test"])
     off = (test["median_abs_error_pct"], test["p90_abs_error_pct"])
-    names = ("in the median", "in nine of ten")
+    names = ("in the median", "in nine in ten")
     return [
         f"beyond its bounds: {given.folder} is {found:.1f} % off {name}, not {most:g}"
         for name, found, most in zip(names, off, given.bounds, strict=True)
