@@ -34,7 +34,7 @@ from raidlab.calibration.fitting.search.minimise import (
     descend,
 )
 
-_STEPS: Final = 5
+_DESCENT_STEPS: Final = 5
 _POINTS: Final = 12
 """Points that are compared: all of a usual training set."""
 
@@ -110,7 +110,7 @@ class _Contest:
             lambda parameter, at: depends(task.kind, parameter, task.points[at]),
         )
         try:
-            descend(search.full, begin.place, parameters, _STEPS, search.full)
+            descend(search.full, begin.place, parameters, _DESCENT_STEPS, search.full)
         finally:
             self.spent += search.evaluations
         if search.best is None:
