@@ -70,7 +70,7 @@ def slides(lesson: Lesson, text: str) -> str:
         lesson: The lesson.
         text: Its slides in Markdown, apart by lines of three dashes, after a head of such lines.
     """
-    made = partial(markdown.markdown, lazy_ol=False)  # A list that goes on keeps its numbers.
+    made = partial(markdown.markdown, extensions=["sane_lists"])  # Lists may begin at 4.
     _, _, *each = re.split(r"^---$", text, flags=re.MULTILINE)
     return render("slides.html.j2", lesson, slides=list(map(made, each)))
 

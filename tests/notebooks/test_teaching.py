@@ -170,8 +170,8 @@ def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
     assert text.startswith("---\nmarp: true") and "    half a revolution = 30 / rpm seconds" in text
     assert shown.count('<section class="slide">') == text.count("\n---\n")
     brief = (tmp_path / "lesson-1-slides-45.md").read_text()
-    asked = [f"`{each}`\n" in brief for each in ("one-io", "arm", "block-size")]
-    assert asked == [True, True, False] and "in 45 minutes" in brief
+    short = [f"`{each}`\n" in brief for each in ("one-io", "arm", "block-size")]
+    assert short == [True, True, False] and "in 45 minutes" in brief
     assert "raidlab lab one-io arm --site DIR" in teacher
     for each in (room.notice[0].ask, room.notice[0].text, "half a revolution = 30 / rpm seconds"):
         assert f"{each}" in text and each in shown
