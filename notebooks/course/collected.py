@@ -44,7 +44,7 @@ def choices(predictions: Iterable[Prediction]) -> Table:
         form = catalogue.room(name).prediction.form
         if not isinstance(form, Choice):
             continue
-        picked = Counter(each.prediction for each in found)
+        picked = Counter(each.prediction for each in found if not each.seen)
         right = _outcome(found)
         rows += [
             [name, words, f"{picked[words]}", "simulated" if words == right else ""]
@@ -64,7 +64,7 @@ def curves(predictions: Iterable[Prediction]) -> Table:
     rows = []
     for name, found in _by_room(predictions).items():
         form = catalogue.room(name).prediction.form
-        drawn = [curve for each in found if (curve := each.curve)]
+        drawn = [curve for each in found if not each.seen and (curve := each.curve)]
         truth = numbers_of(_outcome(found))
         if not isinstance(form, Curve) or not truth:
             continue
@@ -81,28 +81,37 @@ def curves(predictions: Iterable[Prediction]) -> Table:
 
 
 def summary(predictions: Iterable[Prediction]) -> Table:
-    """A row for each room: how many predicted, their median and span, and what was simulated."""
+    """A row for each room: how many predicted, their median and span, and what was simulated.
+
+    Who predicted after the result was seen is counted in a column of its own alone.
+    """
     rows = [_row(name, found) for name, found in _by_room(predictions).items()]
     columns = [
         Column("room", kind=Kind.TEXT, width=13),
         Column("students"),
         *_SPREAD,
         Column("within a fifth", kind=Kind.TEXT, priority=3),
+        Column("after the result", priority=2),
     ]
     return Table("Predictions of the class", columns, rows)
 
 
 def _row(name: str, rows: Sequence[Prediction]) -> list[str]:
-    numbers = [each.number for each in rows if each.number is not None]
-    outcome = _outcome(rows)
-    count = len({each.student for each in rows})
-    if len(numbers) < len(rows):
-        # Sentences and curves have no median: tables of their own have them.
-        right = sum(each.prediction == each.outcome for each in rows)
-        known = "curve" if numbers_of(outcome) else "choice"
-        hit = f"{right} of {len(rows)}" if known == "choice" else ""
-        return [name, f"{count}", "", "", "", known, rows[0].unit, hit]
+    outcome, unit = _outcome(rows), rows[0].unit
+    later = len({each.student for each in rows if each.seen})
+    after, first = f"{later or ''}", [each for each in rows if not each.seen]
+    numbers = [each.number for each in first if each.number is not None]
+    count = len({each.student for each in first})
     truth = number_of(outcome)
+    if len(numbers) < len(first):
+        # Sentences and curves have no median: tables of their own have them.
+        right = sum(each.prediction == each.outcome for each in first)
+        known = "curve" if numbers_of(outcome) else "choice"
+        hit = f"{right} of {len(first)}" if known == "choice" else ""
+        return [name, f"{count}", "", "", "", known, unit, hit, after]
+    if not numbers:
+        shown = digits(truth) if truth is not None else ""
+        return [name, "0", "", "", "", shown, unit, "", after]
     near = [each for each in numbers if truth and abs(each / truth - 1) <= 0.2]
     return [
         name,
@@ -111,6 +120,7 @@ def _row(name: str, rows: Sequence[Prediction]) -> list[str]:
         digits(min(numbers)),
         digits(max(numbers)),
         digits(truth) if truth is not None else "",
-        rows[0].unit,
+        unit,
         f"{len(near)} of {len(numbers)}",
+        after,
     ]

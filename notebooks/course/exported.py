@@ -17,12 +17,15 @@ from raidlab.notebooks.frame import catalogue
 from raidlab.notebooks.frame.room import Choice, Curve, Number
 from raidlab.scenarios.results.number_text import digits
 
-HEAD = ("student", "room", "prediction", "outcome", "unit", "kept")
-"""Columns of an exported file."""
+OLDER = ("student", "room", "prediction", "outcome", "unit", "kept")
+"""Columns of a file of 0.2.0."""
+HEAD = (*OLDER, "seen_before")
+"""Columns of an exported file; the last says `yes` or `no`."""
 _LARGEST_FILE = 1 << 20
 """Bytes of a file; a class's are a few hundred."""
 UNNAMED: Final = "student"
 """What a file calls a student who typed no name."""
+_SEEN: Final = ("yes", "no")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 _ALLOWED: Final = "a file of predictions, with the columns " + ", ".join(HEAD)
 _HOW: Final = "; export it anew from the list of rooms, or save it as CSV (UTF-8)"
@@ -40,6 +43,8 @@ class Prediction:
     unit: str
     kept: str = ""
     """When it was kept, as the browser wrote it."""
+    seen: bool = False
+    """True if its student had seen the result before; older files do not say it."""
 
     @property
     def curve(self) -> list[float] | None:
@@ -57,7 +62,7 @@ class Exported:
     """What the files of a class hold."""
 
     predictions: Sequence[Prediction]
-    """Each student once in each room."""
+    """Each student once in each room, and once more for what was predicted after the result."""
     left_out: Sequence[Fault]
     """Files and rows that are not among them."""
     notes: Sequence[str]
@@ -84,7 +89,8 @@ def read(folder: Path) -> Exported:
     """The predictions of all CSV files of a folder, in the order of their names.
 
     A student who exported twice counts once in each room, by the prediction that was kept first.
-    Files without a name are of one student each. What cannot be read is left out and named.
+    What was predicted after the result was seen is beside it, marked. Files without a name are of
+    one student each. What cannot be read is left out and named.
 
     Raises:
         SpecError: There is none, or none that can be read; all faults at once.
@@ -107,10 +113,10 @@ def read(folder: Path) -> Exported:
             notes.append(f"{path}: no prediction in it")
     if faults and not found:
         raise SpecError(faults)
-    first: dict[tuple[str, str], Prediction] = {}
+    first: dict[tuple[str, str, bool], Prediction] = {}
     for _, each in sorted(found, key=lambda each: each[1].kept):
-        first.setdefault((each.student, each.room), each)
-    kept = [each for _, each in found if first[each.student, each.room] is each]
+        first.setdefault((each.student, each.room, each.seen), each)
+    kept = [each for _, each in found if first[each.student, each.room, each.seen] is each]
     return Exported(kept, faults, [*notes, *_twice(found, kept)])
 
 
@@ -148,7 +154,7 @@ def _rows(path: Path, faults: list[Fault]) -> list[Prediction]:
     except (UnicodeDecodeError, csv.Error) as error:
         faults.append(Fault("", None, f"{_ALLOWED} ({error}){_HOW}", file=str(path)))
         return []
-    if tuple(head) != HEAD:
+    if tuple(head) not in (HEAD, OLDER):
         faults.append(Fault("", ",".join(head)[:60], _ALLOWED + _HOW, file=str(path)))
         return []
     found = []
@@ -156,7 +162,7 @@ def _rows(path: Path, faults: list[Fault]) -> list[Prediction]:
         if not any(row):
             continue
         try:
-            found.append(_prediction(row, path, line, commas=mark == ","))
+            found.append(_prediction(row, head, path, line, commas=mark == ","))
         except SpecError as error:
             faults += error.faults
     return found
@@ -172,11 +178,15 @@ def _text(found: bytes) -> str:
         return found.decode("latin-1")
 
 
-def _prediction(row: Sequence[str], path: Path, line: int, *, commas: bool) -> Prediction:
+def _prediction(
+    row: Sequence[str], head: Sequence[str], path: Path, line: int, *, commas: bool
+) -> Prediction:
     where, file = f"line {line}", str(path)
-    if len(row) != len(HEAD):
+    if len(row) != len(head):
         raise SpecError([Fault(where, ",".join(row)[:60], _ALLOWED, file=file)])
-    student, name, *said = row
+    student, name, *said = row[:5]
+    kept = row[5]
+    seen = row[-1] if len(head) > len(OLDER) else "no"
     names = tuple(catalogue.names())
     if name not in names:
         raise SpecError([Fault(where, name, "the name of a room", names, file=file)])
@@ -188,10 +198,12 @@ def _prediction(row: Sequence[str], path: Path, line: int, *, commas: bool) -> P
         for column, value in zip(HEAD[2:4], said, strict=False)
         if value and (allowed := _not(form, value, outcome=column == "outcome"))
     ]
+    if seen not in _SEEN:
+        wrong.append(Fault(f"{where}: {name}: {HEAD[-1]}", seen, "yes or no", _SEEN, file=file))
     if wrong:
         raise SpecError(wrong)
     own = student if student not in ("", UNNAMED) else f"{UNNAMED} of {path.name}"
-    return Prediction(own, name, *said)
+    return Prediction(own, name, said[0], said[1], said[2], kept, seen == "yes")
 
 
 def _not(form: Number | Choice | Curve, value: str, *, outcome: bool) -> str:

@@ -13,7 +13,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import raidlab
 from raidlab.devices.files import write_files
@@ -26,10 +26,20 @@ from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue, pages
 from raidlab.notebooks.frame.room import Curve, Room
 
+_KINDS: Final = (
+    "worksheet.html",
+    "teacher.html",
+    *(f"slides{brief}.{end}" for brief in ("", "-45") for end in ("html", "md")),
+)
+"""Of a lesson."""
 SEEDS = 5
 """Variants of the question bank."""
 _POINTS = (
-    ("prediction", "kept before the result was opened; its value is not graded", 1),
+    (
+        "prediction",
+        "kept before the result was opened (seen_before: no); its value is not graded",
+        1,
+    ),
     ("table", "every setting of the worksheet is filled in, with units", 2),
     ("closed form", "written down before the run, with each symbol named", 3),
     ("comparison", "run and closed form differ by how much, and a reason for it", 3),
@@ -50,8 +60,7 @@ def _rooms(lessons: Sequence[Lesson]) -> list[Room]:
 def names(seed: int, lesson: int | None = None) -> list[str]:
     """The files of a pack, relative to its folder: of one lesson by its number, or of all."""
     chosen = _chosen(lesson)
-    kinds = ("worksheet.html", "teacher.html", "slides.html", "slides.md")
-    lessons = [f"{each.name}-{kind}" for each in chosen for kind in kinds]
+    lessons = [f"{each.name}-{kind}" for each in chosen for kind in _KINDS]
     ends = ("moodle.xml", "qti.zip")
     seeds = range(seed, seed + SEEDS) if has_questions(lesson) else ()
     asked = [f"questions-seed-{each}.{end}" for each in seeds for end in ends]
@@ -90,10 +99,12 @@ def write(
     steps = len(chosen) + SEEDS
     for at, each in enumerate(chosen):
         progress(at, steps)
-        for kind in ("worksheet.html", "teacher.html", "slides.md"):
+        for kind in ("worksheet.html", "teacher.html"):
             made[folder / f"{each.name}-{kind}"] = _render(f"{kind}.j2", each)
-        text = str(made[folder / f"{each.name}-slides.md"])
-        made[folder / f"{each.name}-slides.html"] = slides(each, text)
+        for ending, brief in (("", False), ("-45", True)):
+            text = _render("slides.md.j2", each, brief=brief)
+            made[folder / f"{each.name}-slides{ending}.md"] = text
+            made[folder / f"{each.name}-slides{ending}.html"] = slides(each, text)
     rows = []
     for at in range(SEEDS if has_questions(lesson) else 0):
         progress(len(chosen) + at, steps)
@@ -183,12 +194,13 @@ def _contents(chosen: Sequence[Lesson]) -> str:
         "   page alone. Its exercises are graded and have no solutions there; those on the pages\n"
         "   of rooms are to practise, with solutions beside them.\n"
         "3. Start `raidlab lab` and open the lesson's first room on the projector. Without\n"
-        "   raidlab on the students' machines, write the lesson's pages a day before with\n"
-        "   `raidlab lab --lesson N --site DIR` (minutes a room), and serve the folder to their\n"
-        "   phones:\n"
-        "   `python3 -m http.server --directory DIR 8000`.\n"
-        "4. Open `lesson-N-slides.html` in a browser: arrow keys turn the slides, and they print\n"
-        "   one a page. `lesson-N-slides.md` has the same to change, for Marp or as it is.\n"
+        "   raidlab on the students' machines, write the lesson's pages before with\n"
+        "   `raidlab lab --lesson N --site DIR`; for 45 minutes two rooms, by the command in the\n"
+        "   teacher's edition. A room takes one to several minutes. Serve the folder to their\n"
+        "   phones: `python3 -m http.server --directory DIR 8000`.\n"
+        "4. Open `lesson-N-slides.html` in a browser, for 45 minutes `lesson-N-slides-45.html`:\n"
+        "   arrow keys turn the slides, and they print one a page. The same to change, for Marp\n"
+        "   or as it is: the files ending in `.md`.\n"
         "5. Afterwards: students export predictions from the list of rooms; `raidlab lab --class\n"
         "   FOLDER` puts them together.\n\n"
         f"{lessons}\n\n"
@@ -216,7 +228,7 @@ def _csv(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     return made.getvalue()
 
 
-def _render(name: str, lesson: Lesson) -> str:
+def _render(name: str, lesson: Lesson, *, brief: bool = False) -> str:
     rooms = [catalogue.room(stop.room) for stop in lesson.stops]
     outcomes = {}
     if name.startswith("teacher"):
@@ -229,6 +241,7 @@ def _render(name: str, lesson: Lesson) -> str:
         lesson,
         outcomes=outcomes,
         axes=axes,
+        brief=brief,
         points=_POINTS,
         text=text,
         exercises=re.split(r"(?=<p><strong>\d[b-z]\.)", text.exercises),

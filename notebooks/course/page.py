@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
@@ -70,8 +70,9 @@ def slides(lesson: Lesson, text: str) -> str:
         lesson: The lesson.
         text: Its slides in Markdown, apart by lines of three dashes, after a head of such lines.
     """
+    made = partial(markdown.markdown, extensions=["sane_lists"])  # Lists may begin at 4.
     _, _, *each = re.split(r"^---$", text, flags=re.MULTILINE)
-    return render("slides.html.j2", lesson, slides=list(map(markdown.markdown, each)))
+    return render("slides.html.j2", lesson, slides=list(map(made, each)))
 
 
 def glossary() -> str:

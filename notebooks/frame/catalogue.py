@@ -9,17 +9,10 @@ from pathlib import Path
 
 from raidlab.devices.faults import Fault, SpecError
 from raidlab.notebooks.course.lessons import lessons_of
+from raidlab.notebooks.course.listed import FOLDER
+from raidlab.notebooks.course.listed import names as names
 from raidlab.notebooks.frame.pages import Links
 from raidlab.notebooks.frame.room import Room
-
-FOLDER = Path(__file__).parent.parent
-"""Where the notebooks are."""
-
-
-def names() -> list[str]:
-    """Names of all rooms, as `raidlab lab` takes them."""
-    files = (path for path in FOLDER.glob("*.py") if not path.name.startswith("_"))
-    return sorted(path.stem.replace("_", "-") for path in files)
 
 
 def notebook(name: str) -> Path:

@@ -62,21 +62,18 @@ def lab(
 
     The server listens on loopback alone; its address has a random token. Ctrl-C ends it.
     """
-    needs_lab_packages("the lab")
     asked = [("--site", site), ("--pack", pack), ("--class", predictions), ("--list", listing)]
     given = {"NAME": names and names[0], "--lesson": lesson, "--port": port, "--seed": seed}
     _fits([option for option, value in asked if value], given)
+    if listing:
+        _list()
+        return
+    needs_lab_packages("the lab")
     if predictions is not None:
         _class(predictions)
         return
     chosen = _chosen(names or [], lesson, several=site is not None)
-    if listing:
-        from raidlab.notebooks.frame import catalogue
-        from raidlab.output import echo
-
-        for room in catalogue.rooms():
-            echo(f"{room.name:<20} {room.question}")
-    elif site is not None:
+    if site is not None:
         _write(site, chosen, lesson)
     elif pack is not None:
         _pack(pack, 1 if seed is None else seed, lesson)
@@ -109,6 +106,15 @@ def _fits(asked: Sequence[str], given: Mapping[str, object]) -> None:
             faults.append(Fault(option, value, f"{beside}only for {' or '.join(fits)}"))
     if faults:
         raise SpecError(faults)
+
+
+def _list() -> None:
+    """A room a line."""
+    from raidlab.notebooks.course.listed import questions
+    from raidlab.output import echo
+
+    for name, question in questions().items():
+        echo(f"{name:<20} {question}")
 
 
 def _chosen(names: Sequence[str], lesson: int | None, *, several: bool) -> Sequence[str]:
@@ -181,7 +187,11 @@ def _class(folder: Path) -> None:
 
     found = exported.read(folder)
     students = {each.student for each in found.predictions}
-    say(f"students: {len(students)}, predictions: {len(found.predictions)}")
+    made = [each for each in found.predictions if each.prediction]
+    later = sum(each.seen for each in made)
+    say(f"students: {len(students)}, predictions: {len(made) - later}")
+    if later:
+        say(f"note: {later} more were made after the result was seen: counted in a column alone")
     rows = found.predictions
     for table in (collected.summary(rows), collected.choices(rows), collected.curves(rows)):
         if table.rows:

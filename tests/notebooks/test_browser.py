@@ -52,6 +52,21 @@ def written(room, folder):
     return path.as_uri()
 
 
+NUMBERS = [
+    ("1,600 IO/s", "IO/s", 9999, [1.6, 1600]),
+    ("1.600", "IO/s", 9999, [1.6, 1600]),
+    ("1,600", "%", 100, 1.6),
+    ("0.125", "h", 1000, 0.125),
+    ("1 600", "IO/s", 9999, 1600),
+    ("1'600.5", "IO/s", 9999, 1600.5),
+    ("1.600,5 iops", "IO/s", 9999, 1600.5),
+    ("1,600,000", "IO/s", 9e9, 1600000),
+    ("4,5", "%", 100, 4.5),
+    ("5%", "%", 100, 5),
+    ("1.33 hours", "h", 1000, 1.33),
+    ("1,6,0", "h", 1000, "1,6,0"),
+]
+"""What is typed, the room's unit and largest number, and what it means."""
 WAITS = "getComputedStyle(document.querySelector('#root'), '::before').content"
 """What a live room says until it is there."""
 
@@ -115,17 +130,15 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
         assert "a number from 0 to 100 %" in page.locator("#nonsense").inner_text()
         assert page.locator("#result").is_hidden()
     assert len(page.locator("#nonsense").inner_text()) < 100
-    page.fill("#guess", "4,5")
+    page.fill("#guess", "5 minutes")
     assert page.locator("#nonsense").is_hidden()
     page.press("#guess", "Enter")
-    assert "100 %, with a decimal point." in page.locator("#nonsense").inner_text()
-    assert page.evaluate("[typed('1,600 IO/s', 'IO/s'), typed('5%', '%'), typed('4,5', '%')]") == [
-        1600,
-        5,
-        "4,5",
-    ]
-    page.fill("#guess", "5 %")
+    assert page.locator("#nonsense").inner_text() == (
+        '"5 minutes" is no prediction in "minutes": type a number from 0 to 100 %.'
+    )
+    page.fill("#guess", "5 percent")
     page.press("#guess", "Enter")
+    assert page.evaluate("document.activeElement.id") == "compared"
     said = page.locator("#compared")
     page.wait_for_selector("main[data-answered='yes']")
     page.set_viewport_size({"width": 390, "height": 844})
@@ -145,13 +158,62 @@ def test_a_prediction_is_kept_and_compared(lab, browser, counted):
     with page.expect_download() as download:
         page.click("#export")
     lines = Path(download.value.path()).read_text().splitlines()
-    assert lines[0] == '"student","room","prediction","outcome","unit","kept"'
-    assert lines[1].startswith('"student","one-io","5","0.4394","%","20')
+    assert lines[0] == '"student","room","prediction","outcome","unit","kept","seen_before"'
+    assert lines[1].startswith('"student","one-io","5","0.4394","%","20') and len(lines) == 2
+    assert lines[1].endswith('"no"')
     page.click("#again")
     assert page.locator("#guess").is_enabled() and said.inner_text() == ""
     assert page.locator("#result").is_hidden()
     page.reload()
     assert page.locator("#covered").is_visible() and page.locator("#again").is_hidden()
+    context.close()
+
+
+def test_a_number_is_read_as_it_is_written_or_asked_back(browser, counted):
+    page = browser.new_page()
+    page.goto(counted)
+    for text, unit, most, number in NUMBERS:
+        form = {"kind": "number", "least": 0, "most": most}
+        about = {"unit": unit, "form": form}
+        found = page.evaluate("([text, about]) => typed(text, about)", [text, about])
+        assert (found["either"] if isinstance(found, dict) else found) == number, text
+    asked = page.evaluate(
+        """wrongGuess({unit: "IO/s", form: {kind: "number", least: 1, most: 1e4}},
+        {said: "1.600", either: [1.6, 1600]})"""
+    )
+    assert asked == '"1.600" can be 1.6 or 1,600: type 1.6 or 1600.'
+    page.close()
+
+
+def test_what_is_predicted_after_the_result_stays_apart(browser, counted):
+    context = browser.new_context()
+    page = context.new_page()
+    said = page.locator("#compared")
+
+    def predict(text: str) -> None:
+        page.fill("#guess", text)
+        page.press("#guess", "Enter")
+        page.wait_for_selector("main[data-answered='yes']")
+
+    page.goto(counted)
+    predict("5")
+    page.click("#again")
+    # What is predicted after the result stands beside the first prediction, and replaces nothing.
+    predict("0.44")
+    assert "Simulated: 0.439 %, as predicted." in said.inner_text()
+    assert said.inner_text().endswith("the first prediction, 5 %, counts.")
+    page.click("#again")
+    page.click("#waive")
+    rows = page.evaluate("predictionsCsv('Ada')").splitlines()[1:]
+    assert [row.split(",")[2::4] for row in rows] == [['"5"', '"no"'], ['""', '"yes"']]
+    page.evaluate("forgetPredictions()")
+    page.reload()
+    page.click("#waive")
+    page.click("#again")
+    predict("0.44")
+    assert said.inner_text().endswith("Made after the result was seen: it counts apart.")
+    (row,) = page.evaluate("predictionsCsv('Ada')").splitlines()[1:]
+    assert row.startswith('"Ada","one-io","0.44"') and row.endswith('"yes"')
     context.close()
 
 

@@ -100,4 +100,7 @@ def test_a_worksheet_is_one_sheet_and_its_first_page_a_short_lesson(browser, les
     places = f"[...{first}].map((each) => [each.textContent, !!each.closest('.more')])"
     rooms = dict(page.evaluate(places))
     assert rooms == {stop.room: stop.room not in lesson.briefly for stop in lesson.stops}
+    # What the rubric gives a point for is on the page of a short lesson, too.
+    (mind,) = (at for at in page.query_selector_all("h2") if "my mind" in at.inner_text())
+    assert mind.evaluate("each => !each.closest('.more')")
     page.close()

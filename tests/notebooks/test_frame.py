@@ -175,8 +175,8 @@ def raidlab(*arguments):
 def test_the_command_lists_rooms():
     done = raidlab("--list")
     assert done.exit_code == 0
-    assert [line.split()[0] for line in done.stdout.splitlines()] == [
-        room.name for room in catalogue.rooms()
+    assert done.stdout.splitlines() == [
+        f"{room.name:<20} {room.question}" for room in catalogue.rooms()
     ]
 
 
@@ -221,7 +221,8 @@ def test_a_wrong_choice_of_rooms_is_named_all_at_once():
 
 def test_without_marimo_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "marimo", None)
-    done = raidlab("--list")
+    assert raidlab("--list").exit_code == 0
+    done = raidlab("knee")
     assert done.exit_code == 2
     assert "pip install 'raidlab[lab]'" in done.stderr
 

@@ -25,7 +25,7 @@ from raidlab.notebooks.course.bank import questions
 from raidlab.notebooks.course.exports import moodle, qti
 from raidlab.notebooks.course.lessons import LESSONS
 from raidlab.notebooks.course.misconceptions import MISCONCEPTIONS, of_lesson
-from raidlab.notebooks.course.page import page_of, render
+from raidlab.notebooks.course.page import page_of, render, slides
 from raidlab.notebooks.course.text import text_of
 from raidlab.notebooks.frame import catalogue
 from tests.project.sources import ROOT
@@ -166,12 +166,16 @@ def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
         own = text.replace(" %", "")[:40]
         assert own not in sheet and own in teacher.replace("\xa0", " "), text
     text = (tmp_path / "lesson-1-slides.md").read_text()
-    slides = (tmp_path / "lesson-1-slides.html").read_text()
+    shown = (tmp_path / "lesson-1-slides.html").read_text()
     assert text.startswith("---\nmarp: true") and "    half a revolution = 30 / rpm seconds" in text
-    assert slides.count('<section class="slide">') == text.count("\n---\n")
+    assert shown.count('<section class="slide">') == text.count("\n---\n")
+    brief = (tmp_path / "lesson-1-slides-45.md").read_text()
+    short = [f"`{each}`\n" in brief for each in ("one-io", "arm", "block-size")]
+    assert short == [True, True, False] and "in 45 minutes" in brief
+    assert "raidlab lab one-io arm --site DIR" in teacher
     for each in (room.notice[0].ask, room.notice[0].text, "half a revolution = 30 / rpm seconds"):
-        assert f"{each}" in text and each in slides
-    assert not re.search(r"(src|href)=\"(?!data:)", slides)  # one file, which fetches nothing
+        assert f"{each}" in text and each in shown
+    assert not re.search(r"(src|href)=\"(?!data:)", shown)  # one file, which fetches nothing
     notebook = json.loads((tmp_path / "notebooks" / "arm.ipynb").read_text())
     assert 'catalogue.room("arm")' in notebook["cells"][-1]["source"]
     contents = (tmp_path / "README.md").read_text()
@@ -181,6 +185,15 @@ def test_the_pack_has_worksheets_without_solutions(tmp_path, monkeypatch):
     rows = list(csv.reader((tmp_path / "questions.csv").open()))
     assert len(rows) > 1 and {tuple(row[:2]) for row in rows[1:]} == {("3", "1")}
     assert raidlab(*asked).exit_code == 0  # its own files
+
+
+def test_a_slide_has_no_wall_of_answers():
+    text = pack._render("slides.md.j2", LESSONS[2])
+    seen = [part for part in text.split("\n---\n") if "What was seen" in part]
+    found = [re.findall(r"^(\d)\. ", part, re.M) for part in seen]
+    claims = [len(catalogue.room(stop.room).notice) for stop in LESSONS[2].stops]
+    assert max(map(len, found)) == 3 and sum(map(len, found)) == sum(claims)
+    assert ["7"] in found and '<ol start="7">' in slides(LESSONS[2], text)
 
 
 def test_a_notebook_of_the_pack_says_how_to_get_raidlab(tmp_path, monkeypatch):
@@ -204,7 +217,7 @@ def test_the_predictions_of_a_class_are_put_together(tmp_path):
         rows += f'"{name}","knee","{drawn}","{drawn}","IO/s",""\n'
         (tmp_path / f"{name}.csv").write_text(HEAD + rows)
     (row, curve) = collected.summary(exported.read(tmp_path).predictions).rows
-    assert list(row) == ["arm", "3", "150", "100", "400", "164", "IO/s", "1 of 3"]
+    assert list(row) == ["arm", "3", "150", "100", "400", "164", "IO/s", "1 of 3", ""]
     assert list(curve)[:2] == ["knee", "3"]
     done = raidlab("--class", str(tmp_path))
     assert done.exit_code == 0 and "arm" in done.stdout
@@ -220,6 +233,32 @@ def test_a_student_counts_once_and_files_without_a_name_are_of_several(tmp_path)
         (tmp_path / f"{name}.csv").write_text(HEAD + row("student", 200, ""))
     (only,) = collected.summary(exported.read(tmp_path).predictions).rows
     assert list(only)[1:5] == ["3", "200", "90.0", "200"]
+
+
+def test_what_was_predicted_after_the_result_is_counted_apart(tmp_path):
+    head = ",".join(exported.HEAD) + "\n"
+    first, later, waived = (
+        f"arm,{value},164,IO/s,2026-01-0{day}T10:00,{seen}\n"
+        for value, day, seen in ((900, 1, "no"), (164, 2, "yes"), ("", 1, "yes"))
+    )
+    (tmp_path / "a.csv").write_text(head + f"Ada,{first}Ada,{later}")
+    (tmp_path / "b.csv").write_text(head + f"Bo,{later}")
+    (tmp_path / "c.csv").write_text(head + f"Cy,{waived}")
+    (tmp_path / "d.csv").write_text(HEAD + ROW.format("Di", 100, "2026-01-01T10:00"))  # of 0.2.0
+    done = raidlab("--class", str(tmp_path))
+    flat = " ".join(done.stderr.split())
+    assert done.exit_code == 0 and "students: 4, predictions: 2" in flat
+    assert "2 more were made after the result was seen" in flat and "left out" not in flat
+    (row,) = collected.summary(exported.read(tmp_path).predictions).rows
+    assert list(row) == ["arm", "2", "500", "100", "900", "164", "IO/s", "0 of 2", "2"]
+    (tmp_path / "a.csv").unlink()
+    (tmp_path / "d.csv").unlink()
+    (row,) = collected.summary(exported.read(tmp_path).predictions).rows
+    assert list(row) == ["arm", "0", "", "", "", "164", "IO/s", "", "1"]
+    (tmp_path / "c.csv").write_text(head + "Cy," + later.replace("yes", "maybe"))
+    assert 'seen_before = "maybe": yes or no' in " ".join(
+        raidlab("--class", str(tmp_path)).stderr.split()
+    )
 
 
 def test_a_spreadsheet_with_decimal_commas_is_read(tmp_path):
@@ -320,7 +359,9 @@ def test_one_bad_file_does_not_stop_a_class(tmp_path):
 def test_files_that_a_spreadsheet_saved_are_read(tmp_path, encoding, mark):
     number = "82,5" if mark != "," else "82.5"
     text = (
-        mark.join(exported.HEAD) + "\r\n" + mark.join(["Jürgen", "arm", number, "164", "IO/s", ""])
+        mark.join(exported.HEAD)
+        + "\r\n"
+        + mark.join(["Jürgen", "arm", number, "164", "IO/s", "", "no"])
     )
     (tmp_path / "a.csv").write_bytes((text + "\r\n").encode(encoding))
     (row,) = exported.read(tmp_path).predictions

@@ -1,8 +1,10 @@
 // Predictions: a number, a choice or a drawn curve, kept in this browser, exported as CSV.
 const KEPT = "raidlab-lab-prediction-";
-const three = (value) => value.toLocaleString("en", {maximumSignificantDigits: 3});
+const three = (value) => value.toLocaleString("en", value >= 1000 ? {maximumFractionDigits: 0} : {maximumSignificantDigits: 3});
 
-// What is kept of a room: {value, at}; null for nothing, or for nonsense of another version.
+// What is kept of a room; null for nothing, or for nonsense of another version. `value` is the last
+// prediction, null for none; `seen` says that the result had been seen before it, `first` is the one
+// that was made before; `covered` says that the visitor is about to predict again.
 function keptOf(about) {
   try {
     const found = JSON.parse(localStorage.getItem(KEPT + about.name));
@@ -16,22 +18,62 @@ function keep(about, found) {
   } catch { /* It is shown, and not kept. */ }
 }
 
-// What was typed as a number: "1,600 IO/s" as rooms write it; the text itself if it is none.
-function typed(text, unit) {
-  let said = text.trim();
-  if (unit && said.toLowerCase().endsWith(unit.toLowerCase())) said = said.slice(0, -unit.length).trim();
-  if (/^\d{1,3}(,\d{3})+(\.\d+)?$/.test(said)) said = said.replaceAll(",", "");
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(said) && isFinite(Number(said));
-  return number ? Number(said) : text.trim();
+// The prediction that was made before the result was seen, if there is one.
+function firstOf(found) {
+  return found?.first ?? (found && found.value !== null && !found.seen ? found : undefined);
+}
+
+// What a number can mean where points and commas are either decimal or between thousands.
+function readings(said) {
+  const plain = said.replace(/(\d)[\s'’](?=\d{3}(\D|$))/g, "$1"), marks = plain.match(/[.,]/g) ?? [];
+  const number = (text) => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && isFinite(Number(text)) ? [Number(text)] : [];
+  if (marks.length < 2) {
+    const both = /^[1-9]\d{0,2}[.,]\d{3}$/.test(plain);
+    return [...number(plain.replace(",", ".")), ...(both ? number(plain.replace(/[.,]/, "")) : [])];
+  }
+  const [first] = marks, last = marks.at(-1), end = last === first ? "" : `\\${last}\\d+`;
+  if (!new RegExp(`^\\d{1,3}(\\${first}\\d{3})+${end}$`).test(plain)) return [];
+  return number(plain.replaceAll(first, "").replace(last, "."));
+}
+
+// A unit in words; what stands after a number may be the unit itself or one of these.
+const WORDS = {
+  "IO/s": ["iops", "i/os", "ios", "ios/s", "io per second", "ios per second", "per second", "a second", "/s"],
+  "records/s": ["records", "records per second", "records a second", "per second", "a second", "/s", "io/s", "iops"],
+  "MB/s": ["mb per second", "megabytes per second"],
+  "%": ["percent", "per cent"],
+  h: ["hour", "hours", "hr", "hrs"],
+  s: ["second", "seconds", "sec"],
+  ms: ["millisecond", "milliseconds", "msec"],
+  times: ["x", "×", "time", "fold"],
+  disks: ["disk", "drives", "drive"],
+};
+
+// What was typed as a number, "1,600 IO/s" as rooms write it. Otherwise the text, `{said, either}`
+// if it can be two numbers of this room, `{said, other}` with another unit.
+function typed(text, about) {
+  const said = text.trim(), unit = about.unit ?? "", {least, most} = about.form;
+  const [, number, own] = said.match(/^([+-]?[\d.,\s'’]*\d[.,]?(?:e[+-]?\d+)?)\s*(\D.*)?$/i) ?? [];
+  if (number === undefined) return said;
+  const known = [unit, ...(WORDS[unit] ?? [])].map((each) => each.toLowerCase());
+  if (own && !known.includes(own.trim().toLowerCase())) return {said, other: own.trim()};
+  const found = readings(number.trim()), fits = found.filter((each) => each >= least && each <= most);
+  if (fits.length > 1) return {said, either: fits};
+  return fits[0] ?? found[0] ?? said;
 }
 
 // Why a guess is none; empty if it is one.
 function wrongGuess(about, value) {
   const {kind, least, most, words, x} = about.form;
-  const shown = value === null || value === "" ? "Nothing" : `"${String(value).slice(0, 40)}"`;
+  const shown = value === null || value === "" ? "Nothing" : `"${String(value?.said ?? value).slice(0, 40)}"`;
+  if (value?.either) {
+    const [part, whole] = value.either;
+    return `${shown} can be ${part} or ${whole.toLocaleString("en")}: type ${Number.isInteger(100 * part) ? part : `${part}0`} or ${whole}.`;
+  }
   if (kind === "number") {
     const fits = typeof value === "number" && isFinite(value) && value >= least && value <= most;
-    return fits ? "" : `${shown} is no prediction: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}${/\d,\d/.test(shown) ? ", with a decimal point" : ""}.`;
+    const unit = value?.other ? ` in "${value.other.slice(0, 20)}"` : "";
+    return fits ? "" : `${shown} is no prediction${unit}: type a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
   }
   if (kind === "choice") {
     return Number.isInteger(value) && value >= 0 && value < words.length ? "" : "Nothing is chosen: pick one of the sentences.";
@@ -44,6 +86,15 @@ function wrongGuess(about, value) {
   if (none >= 0) return `No value at ${at(none)}: draw the curve on, or type the point.`;
   const off = value.findIndex((y) => !(y >= least && y <= most));
   return off < 0 ? "" : `${value[off].toLocaleString("en")} at ${at(off)} is no prediction: a number from ${least.toLocaleString("en")} to ${most.toLocaleString("en")}${about.unit ? ` ${about.unit}` : ""}.`;
+}
+
+// What is said of a prediction that was made after the result was seen.
+function seenText(about, kept) {
+  if (!kept?.seen) return "";
+  if (!kept.first) return " Made after the result was seen: it counts apart.";
+  const value = kept.first.value, {kind, words} = about.form;
+  const was = kind === "number" ? `, ${three(value)}${about.unit ? ` ${about.unit}` : ""},` : kind === "choice" ? ` (${words[value]})` : "";
+  return ` Made after the result was seen: the first prediction${was} counts.`;
 }
 
 // What is said once the prediction is kept and the simulation is there.
@@ -59,24 +110,33 @@ function comparedText(about, value, found) {
   }
   const ratio = value > 0 && found.value > 0 ? found.value / value : 0;
   const high = `; the prediction is ${three(1 / ratio)} times as high`;
-  const factor = ratio >= 1 ? `, ${three(ratio)} times the prediction` : ratio ? high : "";
+  const equal = three(ratio) === "1" || three(1 / ratio) === "1";
+  const factor = equal ? ", as predicted" : ratio >= 1 ? `, ${three(ratio)} times the prediction` : ratio ? high : "";
   return `Predicted: ${three(value)} ${about.unit}. Simulated: ${found.text}${factor}. ${found.why}`;
 }
 
 // All predictions of this browser as lines of a file that `raidlab lab --class` reads.
 function predictionsCsv(student) {
   const quoted = (value) => `"${String(value).replaceAll('"', '""')}"`;
-  const rows = [["student", "room", "prediction", "outcome", "unit", "kept"]];
+  const rows = [["student", "room", "prediction", "outcome", "unit", "kept", "seen_before"]];
   for (let at = 0; at < localStorage.length; at++) {
     const key = localStorage.key(at);
     if (!key.startsWith(KEPT)) continue;
     try {
       const found = JSON.parse(localStorage.getItem(key));
       const flat = (value) => Array.isArray(value) ? value.join(" ") : value ?? "";
-      if (found) rows.push([student, key.slice(KEPT.length), flat(found.words ?? found.value), flat(found.outcome), found.unit ?? "", found.at ?? ""]);
+      const first = firstOf(found), last = found && (!first || found.seen) ? [found] : [];
+      for (const each of [...(first ? [first] : []), ...last]) {
+        rows.push([student, key.slice(KEPT.length), flat(each.words ?? each.value), flat(each.outcome), each.unit ?? "", each.at ?? "", each === first ? "no" : "yes"]);
+      }
     } catch { /* Another program's. */ }
   }
   return rows.map((row) => row.map(quoted).join(",")).join("\r\n") + "\r\n";
+}
+function forgetPredictions() {
+  for (const key of Object.keys(localStorage)) {
+    if (key.startsWith(KEPT) || key === "raidlab-lab-student") localStorage.removeItem(key);
+  }
 }
 function exportPredictions(student) {
   if (predictionsCsv("").trim().split("\n").length < 2) {

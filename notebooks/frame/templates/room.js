@@ -77,6 +77,7 @@ function room(root, about, ask) {
     under_way = true;
     const soon = setTimeout(() => { find("busy").hidden = false; root.classList.add("busy"); }, 300);
     find("steps").textContent = "";
+    find("still").textContent = shown && String(shown.asked) !== String(values()) ? `; below is still ${named(shown.asked, values())}` : "";
     find("busy").querySelector("progress").removeAttribute("value");
     toLink();
     const question = asking();
@@ -154,7 +155,7 @@ function room(root, about, ask) {
       const chosen = root.querySelector("[name=choice]:checked");
       return chosen ? Number(chosen.value) : null;
     }
-    return typed(find("guess").value, about.unit);
+    return typed(find("guess").value, about);
   }
   function fill(value) {
     if (field) field.set(value);
@@ -170,24 +171,26 @@ function room(root, about, ask) {
   async function open(value, at) {
     if (at) stale = "";
     lock(true);
+    if (at) {
+      at.forEach((place, i) => { inputs[i].value = place; });
+      label();
+    }
     root.classList.add("open");
     root.classList.toggle("predicted", value !== null);
     find("covered").hidden = true;
     if (value === null) {
       find("compared").textContent = "Shown without a prediction.";
-      if (at) { at.forEach((place, i) => { inputs[i].value = place; }); }
     } else {
       find("compared").textContent = "Simulating what was predicted.";
-      if (at) { at.forEach((place, i) => { inputs[i].value = place; }); }
       guess = field ? value : null;
       predicted = true;
       const found = await ask({outcome: true, asked: values(), seed: about.seed}, progress);
       if (found.wrong) { find("compared").textContent = ""; warn(found.wrong); }
       else {
-        find("compared").textContent = comparedText(about, value, found);
         const was = keptOf(about);
+        find("compared").textContent = comparedText(about, value, found) + seenText(about, was);
         const words = about.form.kind === "choice" ? about.form.words[value] : undefined;
-        keep(about, {value, words, outcome: found.values ?? (about.form.kind === "choice" ? found.text : Number(found.value.toPrecision(4))), unit: about.unit, at: was?.at ?? new Date().toISOString().slice(0, 16)});
+        keep(about, {...was, value, words, outcome: found.values ?? (about.form.kind === "choice" ? found.text : Number(found.value.toPrecision(4))), unit: about.unit, at: was?.at ?? new Date().toISOString().slice(0, 16)});
       }
     }
     update();
@@ -200,22 +203,25 @@ function room(root, about, ask) {
     find("nonsense").textContent = wrong;
     find("nonsense").hidden = !wrong;
     if (wrong) return;
-    keep(about, {value, at: new Date().toISOString().slice(0, 16)});
+    const was = keptOf(about);
+    keep(about, {value, at: new Date().toISOString().slice(0, 16), seen: !!was, first: firstOf(was)});
     open(value, about.at);
+    find("compared").focus({preventScroll: true});
   });
   find("waive").addEventListener("click", () => {
     find("nonsense").hidden = true;
-    keep(about, {value: null});
+    keep(about, {value: null, seen: true, first: firstOf(keptOf(about))});
     open(null, own && location.hash.length > 1 ? null : about.at);
+    find("compared").focus({preventScroll: true});
   });
   find("export").addEventListener("click", () => {
     let student = "";
     try { student = localStorage.getItem("raidlab-lab-student") ?? ""; } catch { /* Not kept. */ }
     exportPredictions(student);
   });
-  // The next class begins anew.
+  // What is predicted now is kept beside the first prediction; the list of rooms forgets both.
   find("again").addEventListener("click", () => {
-    keep(about, null);
+    keep(about, {value: null, seen: true, covered: true, first: firstOf(keptOf(about))});
     guess = before = null;
     predicted = false;
     find("apart").textContent = "";
@@ -281,7 +287,7 @@ function room(root, about, ask) {
   stale = fromLink();
   label();
   const kept = keptOf(about);
-  if (kept) {
+  if (kept && !kept.covered) {
     fill(kept.value);
     // A link says where to go; without one the page goes to what was predicted.
     open(kept.value, own && location.hash.length > 1 ? null : about.at);
