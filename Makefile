@@ -183,7 +183,7 @@ calibrate-catalogue: setup ## Fit the catalogue's devices to published figures; 
 hosts: setup ## Fit HOST to MEASUREMENTS of several drives, and leave each drive out
 	@$(BIN)/python -m raidlab.calibration.fitting.estimation.hosts $(HOST) $(MEASUREMENTS)
 
-fits-evidence: setup ## Fit the measured sets in MEASUREMENTS and write how well, into docs/evidence/fits.md
+fits-evidence: setup ## Fit the measured sets in MEASUREMENTS, into docs/evidence/fits.md; fails beyond their bounds
 	@$(BIN)/python -m raidlab.calibration.fitting.evidence $(MEASUREMENTS) --page docs/evidence/fits.md
 
 twin-evidence: setup ## Fit the targets in MEASUREMENTS by law, into docs/evidence/twin.md; fails beyond their bounds

@@ -28,6 +28,7 @@ from raidlab.calibration.fitting.certainty.contradictions import (
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
 from raidlab.calibration.fitting.comparison.compare import Compared, compare, summary
 from raidlab.calibration.fitting.estimation.by_law import BY_LAW
+from raidlab.calibration.fitting.estimation.decision import Decision
 from raidlab.calibration.fitting.estimation.families import choose_family
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import fit_behind_each_host
@@ -36,7 +37,6 @@ from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.stages import (
     AFTER,
     FINE,
-    Decision,
     Settings,
     Settled,
     Task,

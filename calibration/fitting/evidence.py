@@ -6,7 +6,8 @@ FOLDER has a folder of fio results for each set of `SETS`. Each is fitted on one
 and every other point predicted: rate, mean latency and p99, beside straight lines between the
 training points. Arrays of drives that were measured alone behind the same adapter are predicted
 from the fit of that drive: nothing of an array is fitted. Prints Markdown. `--depths 1,4,32` fits
-on others than the usual three depths.
+on others than the usual three depths. Exit code 1 if the unseen rates of a set are further off than
+its bounds, which are regression tests.
 """
 
 from __future__ import annotations
@@ -53,6 +54,8 @@ class Set:
     """A folder of fio results, and what was measured."""
 
     folder: str
+    bounds: tuple[float, float]
+    """Percent that unseen rates may be off at the usual depths: in the median, in nine in ten."""
     kind: str = "ssd"
     host: str = ""
     train: str = _SSD
@@ -80,14 +83,14 @@ area = "50000 MiB"
 """
 
 SETS = (
-    Set("ahci-hgst-hts72101-100gb-7200rpm", "hdd", "ahci", _HDD),
-    Set("ahci-intel-d3-s4610", host="ahci"),
-    Set("sata-3g-intel-d3-s4610", host="sata-3g"),
-    Set("sas2008-intel-d3-s4610", host="sas2008"),
-    Set("sas2008-kingston-dc500m", host="sas2008"),
-    Set("p420i-mx200", host="p420i"),
-    Set("p420i-raid0-3-mx200", of="p420i-mx200", level="raid0", count=3),
-    Set("highpoint-raid5-hdd", "hdd", "", _HDD, system=_MD_RAID5),
+    Set("ahci-hgst-hts72101-100gb-7200rpm", (4.0, 14.0), "hdd", "ahci", _HDD),
+    Set("ahci-intel-d3-s4610", (3.0, 12.0), host="ahci"),
+    Set("sata-3g-intel-d3-s4610", (1.0, 8.0), host="sata-3g"),
+    Set("sas2008-intel-d3-s4610", (9.0, 18.0), host="sas2008"),
+    Set("sas2008-kingston-dc500m", (3.0, 8.0), host="sas2008"),
+    Set("p420i-mx200", (3.0, 8.0), host="p420i"),
+    Set("p420i-raid0-3-mx200", (4.0, 12.0), of="p420i-mx200", level="raid0", count=3),
+    Set("highpoint-raid5-hdd", (11.0, 32.0), "hdd", "", _HDD, system=_MD_RAID5),
 )
 
 
@@ -138,6 +141,18 @@ def line(given: Set, rows: Sequence[Compared]) -> str:
     return markdown.row(cells)
 
 
+def beyond(given: Set, rows: Sequence[Compared]) -> list[str]:
+    """What is further off than a set's bounds, in words."""
+    test = summary([row for row in rows if row.part == "test"])
+    off = (test["median_abs_error_pct"], test["p90_abs_error_pct"])
+    names = ("in the median", "in nine in ten")
+    return [
+        f"beyond its bounds: {given.folder} is {found:.1f} % off {name}, not {most:g}"
+        for name, found, most in zip(names, off, given.bounds, strict=True)
+        if found is not None and found > most
+    ]
+
+
 def _number(value: float | None, form: str = "{:.1f}") -> str:
     return "-" if value is None else form.format(value)
 
@@ -163,8 +178,11 @@ from one drive's fit.
 """
 
 
-def main() -> None:
-    """Prints the table, a row as soon as it is known; puts it into a page where one is named."""
+def main() -> int:
+    """Prints the table, a row as soon as it is known; puts it into a page where one is named.
+
+    1 if a set is beyond its bounds.
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", default="", help="names of sets, with commas")
@@ -173,13 +191,16 @@ def main() -> None:
     given = parser.parse_args()
     if given.page is not None and given.depths:
         parser.error("--page has the usual depths: leave --depths out")
-    rows = []
+    rows, far = [], []
     only = [name for name in given.only.split(",") if name]
-    for row in table(given.folder, only, given.depths):
-        print(row, flush=True)
-        rows.append(row)
+    for of, compared in table(given.folder, only, given.depths):
+        rows.append(line(of, compared))
+        print(rows[-1], flush=True)
+        far += [] if given.depths else beyond(of, compared)
     if given.page is not None:
         write_file(given.page, with_table(given.page.read_text(encoding="utf-8"), rows))
+    print("\n".join(far), end="\n" if far else "")
+    return 1 if far else 0
 
 
 def with_table(page: str, rows: Sequence[str]) -> str:
@@ -193,8 +214,10 @@ def at_depths(depths: str) -> tuple[Set, ...]:
     return tuple(replace(s, train=f"iodepth={depths} numjobs=1") if depths else s for s in SETS)
 
 
-def table(folder: Path, only: Sequence[str], depths: str = "") -> Iterator[str]:
-    """The rows of the sets that there are, fitted on some depths; the usual ones if empty."""
+def table(
+    folder: Path, only: Sequence[str], depths: str = ""
+) -> Iterator[tuple[Set, Sequence[Compared]]]:
+    """The sets that there are, each fitted on some depths: the usual ones if empty."""
     fits: dict[str, Calibration] = {}
     with tempfile.TemporaryDirectory() as temporary:
         around = Path(temporary)
@@ -206,11 +229,11 @@ def table(folder: Path, only: Sequence[str], depths: str = "") -> Iterator[str]:
                 one = fits.get(each.of)
                 if one is None:
                     one = fitted(next(s for s in sets if s.folder == each.of), folder, around)
-                yield line(each, predicted(each, one, folder, around))
+                yield each, predicted(each, one, folder, around)
             else:
                 fits[each.folder] = fit = fitted(each, folder, around)
-                yield line(each, fit.rows)
+                yield each, fit.rows
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

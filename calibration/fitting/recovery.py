@@ -24,7 +24,8 @@ import numpy as np
 from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate
-from raidlab.calibration.fitting.estimation.stages import Decision, Settings, Task
+from raidlab.calibration.fitting.estimation.decision import Decision
+from raidlab.calibration.fitting.estimation.stages import Settings, Task
 from raidlab.calibration.fitting.estimation.start import base_of, host_of, system_of
 from raidlab.calibration.fitting.parameters.kinds import kind_of, start_of
 from raidlab.calibration.fitting.parameters.parameter import Choice

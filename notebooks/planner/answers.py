@@ -37,6 +37,8 @@ QUESTION_FILE: Final = "question.toml"
 SCENARIO_FILE: Final = "scenario.toml"
 ANSWER_FILE: Final = "answer.json"
 PAGE_FILE: Final = "plan.html"
+_OF_EVERY_ANSWER: Final = (QUESTION_FILE, SCENARIO_FILE, ANSWER_FILE, PAGE_FILE)
+"""Files to download; others are uploads that the question names."""
 COMMAND: Final = f"raidlab plan {QUESTION_FILE} --html {PAGE_FILE}"
 """Gives the same answer without the page."""
 _SEED: Final = 1
@@ -89,6 +91,7 @@ class Asked:
             "plots": "[]" if self.fragment is None else self.fragment.plots,
             "fits": self.fits,
             "files": list(self.files),
+            "beside": [name for name in self.files if name not in _OF_EVERY_ANSWER],
         }
 
 
@@ -109,10 +112,11 @@ class Desk:
         Raises:
             SpecError: It is none that the planner takes.
         """
+        # A sheet takes a minute, beside which others are taken.
+        found = taken(name, text, self.folder)
         with self._lock:
-            found = taken(name, text, self.folder)
             self.uploads |= {each.file: each for each in found}
-            return found
+        return found
 
     def ask(self, tab: str, values: Mapping[str, object]) -> Asked:
         """Begins to answer a question; the one before of the same tab ends."""

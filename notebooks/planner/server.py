@@ -44,6 +44,10 @@ class _Requests:
             return _wrong(f"{name}: it cannot be read ({error})")
         return JSONResponse({"found": [_shown(each) for each in found]})
 
+    async def uploads(self, request: Request) -> Response:
+        """What was taken so far, for a page that is opened once more."""
+        return JSONResponse({"found": [_shown(each) for each in self.desk.uploads.values()]})
+
     async def ask(self, request: Request) -> Response:
         """Begins to answer a question."""
         body = await _body(request)
@@ -119,6 +123,7 @@ def application(token: str) -> Starlette:
         routes=[
             Route("/", lambda request: HTMLResponse(made)),
             Route("/upload", asked.upload, methods=["POST"]),
+            Route("/uploads", asked.uploads),
             Route("/ask", asked.ask, methods=["POST"]),
             Route("/answer/{number:int}", asked.answer),
             Route("/stop/{number:int}", asked.stop, methods=["POST"]),

@@ -125,8 +125,11 @@ def test_an_offer_is_added_by_keyboard_and_nothing_else_is_compared(page):
     page.click("#ask")
     page.wait_for_selector("#usable_tb[aria-invalid=true]")
     assert "stale" in page.locator("#result-area").get_attribute("class")
-    # What is chosen outlives a reload.
+    # What is chosen outlives a reload, and a file.
+    page.locator("#files").evaluate(_FILE, ["iostat.txt", IOSTAT])
+    page.wait_for_function("document.getElementById('load').value.startsWith('uploaded')")
     page.reload()
+    page.wait_for_function("document.getElementById('load').value.startsWith('uploaded')")
     assert page.locator("#usable_tb").input_value() == "-1"
     assert "2 x" in page.locator("#offers li").inner_text()
     assert page.faults == []

@@ -17,10 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from raidlab.calibration.fitting.estimation.contest import decided_on_all
+from raidlab.calibration.fitting.estimation.decision import ABOUT_AS_WELL
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.model import FitModel
 from raidlab.calibration.fitting.estimation.stages import (
-    ABOUT_AS_WELL,
     AFTER,
     Settled,
     Task,
@@ -142,7 +143,7 @@ def _fitted(task: Task, tree: Tree, budget: Budget, progress: Progress) -> Searc
     """The fit behind one host: half of the budget is for the searches of parts."""
     now = time.monotonic()
     half = Budget(budget.evaluations // 2, now + 0.5 * (budget.deadline - now))
-    settled = settle(task, tree, half, progress)
+    settled = decided_on_all(task, settle(task, tree, half, progress), half)
     progress(settled.searches, settled.searches + AFTER)
     return Searched(task, settled, joint(task, settled, budget))
 

@@ -8,7 +8,6 @@ on all points begins where these searches ended.
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -19,6 +18,7 @@ import numpy.typing as npt
 from raidlab.calibration.fitting.bench.bench import Bench, Effort
 from raidlab.calibration.fitting.bench.system import System
 from raidlab.calibration.fitting.certainty.replicates import scaled_by_replicates
+from raidlab.calibration.fitting.estimation.decision import Decision, decided
 from raidlab.calibration.fitting.estimation.fit import Fit, Residuals, Schedule, fit
 from raidlab.calibration.fitting.estimation.model import FitModel, alone
 from raidlab.calibration.fitting.parameters.facts import Fact
@@ -77,10 +77,8 @@ _LARGE_BLOCK_RATIO: Final = 4
 command's."""
 _MODE_POINTS: Final = 4
 """Points on which modes of operation are compared."""
-ABOUT_AS_WELL: Final = 4.0
-"""Loss by which the fits of two modes of operation differ, beyond their share of it, if they do."""
 IMPOSSIBLE: Final = 100.0
-_PER_PARAMETER: Final = 2.0
+PER_PARAMETER: Final = 2.0
 """What a parameter more must lower the loss by to be worth it (Akaike 1974)."""
 _LEAST_SAMPLES: Final = 50
 _AROUND = ("host.", f"{CONTROLLER_TABLE}.")
@@ -254,47 +252,6 @@ class Task:
         return self.checkpoint.of(what, evaluate)
 
 
-@dataclass(frozen=True)
-class Found:
-    """Where the search under an option has ended."""
-
-    places: Mapping[str, float]
-    """Of its direction's parameters, by key, in the unit cube."""
-    above: float
-    """By how much its loss is above that of the option that was settled on."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """The option of a mode of operation that was settled on."""
-
-    mode: Mode
-    option: Option
-    rivals: tuple[Option, ...]
-    """Options under which the points are met about as well."""
-    found: tuple[Found, ...] = ()
-    """Of each rival."""
-
-    @property
-    def open(self) -> frozenset[str]:
-        """Parameters whose values hang on it, if the points hardly determine it."""
-        return frozenset(self.mode.decides if self.rivals else ())
-
-    def said(self) -> str:
-        """In words."""
-        text = f"{_said(self.option)}: fits best of {len(self.mode.options)} that were tried"
-        if self.rivals:
-            text += (
-                f"; these points hardly distinguish it from {' and '.join(map(_said, self.rivals))}"
-                " (--set says what is known)"
-            )
-            if self.open:
-                text += (
-                    f"; what hangs on it ({', '.join(sorted(self.open))}) is not determined either"
-                )
-        return text
-
-
 @dataclass
 class Settled:
     """Where the searches of parts have ended."""
@@ -365,7 +322,7 @@ def _steps(
     modes = [mode for mode in task.kind.modes if _is_open(mode, task)]
     steps: list[tuple[Mode | None, str, tuple[int, ...]]] = []
     if any(key.startswith("host.") for key in task.settings.choice.free):
-        steps.append((None, "host", _spanning(task.points, range(len(task.points)))))
+        steps.append((None, "host", spanning(task.points, range(len(task.points)))))
     sides = [side for side in ("read", "write") if side in task.sides]
     if not modes and len(sides) == 2 and all(p.side == "both" for p in parameters):
         # What both directions determine is looked for on both.
@@ -399,7 +356,7 @@ def joint(task: Task, settled: Settled, budget: Budget) -> Fit:
         groups,
         careful=careful,
         runs=[as_run(run) for run in runs],
-        few=_spanning(task.points, range(len(task.points)), _LIMIT_POINTS),
+        few=spanning(task.points, range(len(task.points)), _LIMIT_POINTS),
         depends=lambda parameter, at: depends(task.kind, parameter, task.points[at]),
     )
     schedule = Schedule(
@@ -441,7 +398,7 @@ def _decide(
 ) -> tuple[Settled, Tree]:
     """The option under which the points are met best, and the tree to go on with."""
     tried: list[tuple[float, Settled, Tree]] = []
-    known, spent = _places(current), 0
+    known, spent = places_of(current), 0
     for number, option in enumerate(mode.options):
         usual = copy.deepcopy(dict(tree))
         _put_usual(task, usual, option)
@@ -451,52 +408,60 @@ def _decide(
         varied = _varied(candidate.model, mode.side, task)
         part = replace(budget, evaluations=max(0, rest))
         cost = _search(task, candidate, varied, points, part)
-        cost += _PER_PARAMETER * len(varied)
+        cost += PER_PARAMETER * len(varied)
         spent += candidate.evaluations
         current.cut |= candidate.cut
         if all(cost < other for other, *_ in tried):
             # What the options share need not be found anew.
-            known |= _places(candidate)
+            known |= places_of(candidate)
         tried.append((cost, candidate, usual))
-    least = min(cost for cost, *_ in tried)
-    margin = ABOUT_AS_WELL * max(1.0, least / _residuals(task, points))
-    # The most usual mode comes first: it stays unless another fits clearly better.
-    alike = [number for number, (cost, *_) in enumerate(tried) if cost < least + margin]
-    number = min(alike, key=lambda at: not mode.options[at].preferred)
-    _, best, settled = tried[number]
+    made = decided(
+        mode,
+        [
+            (option, _of_direction(task, candidate, mode.side), cost)
+            for option, (cost, candidate, _) in zip(mode.options, tried, strict=True)
+        ],
+        _residuals(task, points),
+    )
+    _, best, settled = tried[mode.options.index(made.option)]
     best.evaluations, best.cut = current.evaluations + spent, current.cut
-    chosen.update(mode.options[number].values)
-    rivals = [mode.options[at] for at in alike if at != number]
-    costs = {at: cost for at, (cost, *_) in enumerate(tried)}
-    found = [
-        Found(_places_of(task, tried[at][1], mode.side), costs[at] - costs[number])
-        for at in alike
-        if at != number
-    ]
-    made = Decision(mode, mode.options[number], tuple(rivals), tuple(found))
+    chosen.update(made.option.values)
     best.decisions = (*current.decisions, made)
     return best, settled
 
 
-def _places(settled: Settled) -> dict[str, float]:
+def under(task: Task, settled: Settled, option: Option, places: Mapping[str, float]) -> Settled:
+    """What was settled, under another option of one of its modes, with the places of that.
+
+    Args:
+        task: What is fitted.
+        settled: Where searches have ended.
+        option: The other option.
+        places: Of some parameters, by key, in the unit cube.
+    """
+    tree = copy.deepcopy(dict(settled.model.tree))
+    _put_usual(task, tree, option)
+    of_modes = {
+        key: value for made in settled.decisions for key, value in made.option.values.items()
+    }
+    return _at(task, tree, of_modes | dict(option.values), places_of(settled) | dict(places))
+
+
+def places_of(settled: Settled) -> dict[str, float]:
+    """Where searches have ended, by key, in the unit cube."""
     parameters = settled.model.parameters
     return {p.key: float(x) for p, x in zip(parameters, settled.place, strict=True)}
 
 
-def _places_of(task: Task, settled: Settled, side: str) -> dict[str, float]:
-    """As `_places`, of the parameters that a direction determines."""
-    parameters, places = settled.model.parameters, _places(settled)
+def _of_direction(task: Task, settled: Settled, side: str) -> dict[str, float]:
+    """As `places_of`, of the parameters that a direction determines."""
+    parameters, places = settled.model.parameters, places_of(settled)
     keys = [parameters[at].key for at in _varied(settled.model, side, task)]
     return {key: places[key] for key in keys}
 
 
 def _residuals(task: Task, points: tuple[int, ...]) -> int:
     return sum(1 for group in groups_of(task.points) if group in points)
-
-
-def _said(option: Option) -> str:
-    """As a device file would have it."""
-    return ", ".join(f"{key} = {json.dumps(value)}" for key, value in option.values.items())
 
 
 def _at(
@@ -561,11 +526,11 @@ def _points_for(task: Task, side: str, most: int = _SPANNING) -> tuple[int, ...]
     """Points of a direction, pure ones where there are any, that span the depths."""
     of = [i for i, point in enumerate(task.points) if getattr(point, side) is not None]
     pure = [i for i in of if len(list(task.points[i].sides())) == 1]
-    return _spanning(task.points, pure or of, most)
+    return spanning(task.points, pure or of, most)
 
 
-def _spanning(points: Sequence[Point], of: Sequence[int], most: int = _SPANNING) -> tuple[int, ...]:
-    """A few points that span what is outstanding."""
+def spanning(points: Sequence[Point], of: Sequence[int], most: int = _SPANNING) -> tuple[int, ...]:
+    """The indices of a few points that span what is outstanding, the least first."""
     ordered = sorted(of, key=lambda index: (points[index].outstanding, points[index].numjobs))
     if len(ordered) <= most:
         return tuple(ordered)

@@ -21,12 +21,13 @@ from raidlab.calibration.fitting.comparison.compare import (
     within,
 )
 from raidlab.calibration.fitting.comparison.regions import by_region
+from raidlab.calibration.fitting.estimation.decision import Decision
 from raidlab.calibration.fitting.estimation.families import FamilyChoice
 from raidlab.calibration.fitting.estimation.fit import Fit
 from raidlab.calibration.fitting.estimation.host_trial import Tried
 from raidlab.calibration.fitting.estimation.measured_pauses import MeasuredPauses
 from raidlab.calibration.fitting.estimation.model import FitModel
-from raidlab.calibration.fitting.estimation.stages import Decision, Settings
+from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.fitting.parameters.system_kinds import CONTROLLER_TABLE, UNKNOWN_CONTROLLER
 from raidlab.calibration.measurements.measurement import Measurement
 from raidlab.calibration.surrogates.selection import Selection

@@ -59,24 +59,27 @@ class Rival:
     place: Array
     weight: float
     """Beside 1 of what was taken; at most that, as the more usual option was preferred."""
+    of: tuple[int, ...]
+    """Its parameters, by their index among those of the fit: an option may set others."""
 
 
 def rivals(result: Calibration) -> list[Rival]:
     """For each option that meets the points about as well its model and its weight."""
     of, found = result.model, []
-    for decision in result.decisions:
-        for option, ended in zip(decision.rivals, decision.found, strict=True):
-            tree = copy.deepcopy(dict(of.tree))
-            for key, value in option.values.items():
-                put(tree, key, value)
-            model = FitModel(tree, of.host, of.parameters, of.ties, of.known, of.fixed, of.stand)
-            own = [ended.places.get(parameter.key) for parameter in of.parameters]
-            place = [
-                float(at) if other is None else other
-                for at, other in zip(result.fit.place, own, strict=True)
-            ]
-            weight = math.exp(-0.5 * ended.above)
-            found.append(Rival(option.values, model, np.array(place), min(1.0, weight)))
+    for near in (each for decision in result.decisions for each in decision.near):
+        values = near.option.values
+        tree = copy.deepcopy(dict(of.tree))
+        for key, value in values.items():
+            put(tree, key, value)
+        kept = tuple(at for at, one in enumerate(of.parameters) if one.key not in values)
+        own = [of.parameters[at] for at in kept]
+        model = FitModel(tree, of.host, own, of.ties, of.known, of.fixed, of.stand)
+        place = [
+            near.places.get(parameter.key, float(result.fit.place[at]))
+            for parameter, at in zip(own, kept, strict=True)
+        ]
+        weight = math.exp(-0.5 * max(0.0, near.above))
+        found.append(Rival(values, model, np.array(place), weight, kept))
     return found
 
 
@@ -87,14 +90,15 @@ def _drawn(result: Calibration, count: int) -> Iterator[tuple[FitModel, Array, B
         SpecError: Too few of those that were drawn make one.
     """
     point, found = result.rows[0].point, 0
-    taken = Rival({}, result.model, result.fit.place, 1.0)
+    every = tuple(range(len(result.fit.place)))
+    taken = Rival({}, result.model, result.fit.place, 1.0, every)
     of = [taken, *rivals(result)]
     weights = np.array([each.weight for each in of])
     random = np.random.default_rng([result.settings.seed, 0x7269])
     chosen = random.choice(len(of), _MORE * count, p=weights / weights.sum())
     for drawn, at in zip(places(result, _MORE * count, result.settings.seed), chosen, strict=True):
-        model = of[at].model
-        place = np.clip(of[at].place + drawn - result.fit.place, 0.0, 1.0)
+        model, kept = of[at].model, list(of[at].of)
+        place = np.clip(of[at].place + (drawn - result.fit.place)[kept], 0.0, 1.0)
         try:
             bench = model.bench(place)
             bench.run(point, _TRIAL_EFFORT)

@@ -7,7 +7,7 @@ const offered = JSON.parse(at("offered").textContent);
 const tab = Math.random().toString(36).slice(2);
 const chosen = {drives: [], controllers: [], offers: []};
 const prices = {}, closed = new Set();
-let asked = 0, timer = null, everAsked = false, lastTook = 0;
+let asked = 0, timer = null, everAsked = false, lastTook = 0, stopping = false;
 
 const words = (name) => (offered.drives.find((each) => each.name === name) ?? offered.controllers.find((each) => each.name === name))?.words ?? name;
 const element = (name, properties = {}, ...inside) => {
@@ -169,6 +169,7 @@ function showFaults(faults, focus) {
   if (focus) first?.focus();
 }
 function running(is) {
+  stopping = false;
   at("stop").hidden = at("progress").hidden = !is;
   if (is) { at("progress").removeAttribute("value"); at("result-area").classList.add("stale"); }
 }
@@ -185,27 +186,8 @@ async function ask(focus) {
     const {number, wrong} = await send("/ask", {tab, form: form()});
     if (wrong) throw new Error(wrong);
     if (asked !== own) return;
-    asked = number;
-    const began = Date.now();
-    let told = 0;
-    while (asked === number) {
-      const found = await send(`/answer/${number}`);
-      if (asked !== number) return;
-      if (found.wrong) throw new Error(found.wrong);
-      const seconds = Math.round((Date.now() - began) / 1000);
-      if (found.state === "running") {
-        if (found.of) { at("progress").max = found.of; at("progress").value = found.done; }
-        else at("progress").removeAttribute("value");
-        if (seconds >= told) { told = seconds + 2; at("status").textContent = `Simulating ${found.step}: ${found.done}${found.of ? ` of ${found.of}` : ""} runs, ${seconds} s.`; }
-        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-        continue;
-      }
-      running(false);
-      if (found.state === "wrong") showFaults(found.faults, focus);
-      else if (found.state === "stopped") at("status").textContent = "Stopped. What was simulated is remembered: the next answer is sooner.";
-      else show(found, seconds, focus);
-      return;
-    }
+    sessionStorage.setItem("planner-asked", number);
+    await follow(number, focus);
   } catch (error) {
     if (asked !== own && asked < 0) return;
     running(false);
@@ -214,19 +196,46 @@ async function ask(focus) {
     at("faults").replaceChildren(element("p", {className: "fault", textContent: lost ? "The planner's server does not answer: start raidlab serve again. What is chosen here stays." : error.message}));
   }
 }
+async function follow(number, focus) {
+  asked = number;
+  const began = Date.now();
+  let told = 0;
+  while (asked === number) {
+    const found = await send(`/answer/${number}`);
+    if (asked !== number) return;
+    if (found.wrong) throw new Error(found.wrong);
+    const seconds = Math.round((Date.now() - began) / 1000);
+    if (found.state === "running") {
+      if (found.of) { at("progress").max = found.of; at("progress").value = found.done; }
+      else at("progress").removeAttribute("value");
+      const runs = `${found.done}${found.of ? ` of ${found.of}` : ""} runs, `;
+      if (seconds >= told && !stopping) { told = seconds + 2; at("status").textContent = `Simulating ${found.step || "what was asked"}: ${found.step ? runs : ""}${seconds} s.`; }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      continue;
+    }
+    running(false);
+    if (found.state === "wrong") showFaults(found.faults, focus);
+    else if (found.state === "stopped") {
+      at("status").textContent = "Stopped. What was simulated is remembered: the next answer is sooner.";
+      at("ask").focus();
+    } else show(found, seconds, focus);
+    return;
+  }
+}
 function show(found, seconds, focus) {
   at("result-area").classList.remove("stale");
   at("shown").innerHTML = found.html;
   draw(JSON.parse(found.plots));
   const links = found.files.map((name) => element("a", {href: `/files/${found.number}/${name}`, download: name, textContent: name}));
-  at("downloads").replaceChildren("Download: ", ...links.flatMap((each) => [each, " "]));
+  const beside = found.beside.length ? `question.toml needs ${found.beside.join(", ")} beside it.` : "";
+  at("downloads").replaceChildren("Download: ", ...links.flatMap((each) => [each, " "]), beside);
   at("downloads").hidden = false;
   lastTook = seconds;
   const next = seconds > SOON_S ? "After a change, press Answer." : "A control that is moved asks again.";
   at("status").textContent = `Answered within ${Math.max(1, seconds)} s${found.fits ? "" : ": none fits"}. ${next}`;
   if (focus) { at("result-area").focus(); if (window.innerWidth < 1100) at("result-area").scrollIntoView(); }
 }
-// What is chosen outlives a reload of this tab; uploads are chosen again.
+// What is chosen outlives a reload of this tab.
 const kept = () => [...document.querySelectorAll("#form input[id]:not([type=file]), #form select[id]")].filter((each) => !each.id.startsWith("price-"));
 const isHere = (name) => name === "none" || [...offered.drives, ...offered.controllers].some((each) => each.name === name);
 function keep() {
@@ -263,8 +272,25 @@ function changed() {
   timer = setTimeout(() => ask(false), PAUSE_MS);
 }
 
+// What a file is for: a load, a drive, the system today, or prices.
+function learn(each) {
+  if (each.load) {
+    const value = `uploaded:${each.file}`;
+    [...at("own-loads").children].find((other) => other.value === value)?.remove();
+    at("own-loads").append(new Option(`${each.name}: ${each.words}`, value));
+    if (each.closed) closed.add(each.file);
+  } else if (each.kind === "device") {
+    if (!offered.drives.some((other) => other.name === each.file)) offered.drives.push({name: each.file, family: "from your files", words: each.words});
+    showFamilies();
+  } else if (each.kind === "system") {
+    [...at("present").children].find((other) => other.value === each.file)?.remove();
+    at("present").append(new Option(each.words.replace("the present system: ", ""), each.file));
+  } else {
+    for (const price of each.prices) prices[price.device] = price;
+  }
+}
 async function upload(file) {
-  const item = element("li", {textContent: `${file.name}: is read ...`});
+  const item = element("li", {textContent: `${file.name}: is read ... A data sheet is simulated for a minute or more.`});
   at("uploaded").append(item);
   try {
     const {found, wrong} = await send("/upload", {name: file.name, text: await file.text()});
@@ -272,32 +298,17 @@ async function upload(file) {
       const dismiss = element("button", {type: "button", className: "quiet", textContent: "Dismiss"});
       dismiss.addEventListener("click", () => { item.remove(); at("files").focus(); });
       item.className = "fault";
-      item.replaceChildren(`${wrong} `, dismiss);
+      item.replaceChildren(`${wrong.startsWith(file.name) ? "" : `${file.name}: `}${wrong} `, dismiss);
       return;
     }
     item.textContent = `${found[0].name}: ${found[0].words}`;
     if (found.length > 1) item.textContent += `. Other loads from it are under "Which load".`;
     for (const each of found[0].warnings.slice(0, 3)) item.append(element("p", {className: "soft", textContent: each}));
-    for (const each of found) {
-      if (each.load) {
-        const value = `uploaded:${each.file}`;
-        [...at("own-loads").children].find((other) => other.value === value)?.remove();
-        at("own-loads").append(new Option(`${each.name}: ${each.words}`, value));
-        if (each.closed) closed.add(each.file);
-      } else if (each.kind === "device") {
-        if (!offered.drives.some((other) => other.name === each.file)) offered.drives.push({name: each.file, family: "from your files", words: each.words});
-        showFamilies();
-        if (!chosen.drives.includes(each.file)) chosen.drives.push(each.file);
-      } else if (each.kind === "system") {
-        [...at("present").children].find((other) => other.value === each.file)?.remove();
-        at("present").append(new Option(each.words.replace("the present system: ", ""), each.file));
-        at("present").value = each.file;
-        showLoad();
-      } else {
-        for (const price of each.prices) prices[price.device] = price;
-      }
-    }
-    if (found[0].load) { at("load").value = `uploaded:${found[0].file}`; showLoad(); }
+    found.forEach(learn);
+    if (found[0].load) at("load").value = `uploaded:${found[0].file}`;
+    if (found[0].kind === "device" && !chosen.drives.includes(found[0].file)) chosen.drives.push(found[0].file);
+    if (found[0].kind === "system") at("present").value = found[0].file;
+    showLoad();
     showChosen();
     changed();
   } catch (error) {
@@ -327,11 +338,30 @@ function fitForm() {
 }
 for (const each of ["scroll", "resize"]) window.addEventListener(each, fitForm);
 fitForm();
-at("files").addEventListener("change", async (event) => { for (const each of event.target.files) await upload(each); event.target.value = ""; });
+at("files").addEventListener("change", async (event) => { const own = [...event.target.files]; event.target.value = ""; await Promise.all(own.map(upload)); });
 at("form").addEventListener("submit", (event) => { event.preventDefault(); ask(true); });
-at("stop").addEventListener("click", () => { if (asked > 0) send(`/stop/${asked}`, {}); });
+at("stop").addEventListener("click", () => {
+  if (asked <= 0) return;
+  stopping = true;
+  at("status").textContent = "Stopping: the runs under way are ended ...";
+  send(`/stop/${asked}`, {});
+});
 chosen.drives.push(offered.drive);
 chosen.controllers.push("none");
-restore();
+// A reload of the tab keeps the files, what was chosen, and the question that was asked.
+async function comeBack() {
+  const {found} = await send("/uploads");
+  found.forEach(learn);
+  restore();
+  showLoad();
+  showChosen();
+  const number = Number(sessionStorage.getItem("planner-asked") ?? 0);
+  if (!number) return;
+  everAsked = true;
+  running(true);
+  try { await follow(number, false); }
+  catch { running(false); at("status").textContent = "The answer is no longer here: ask again."; }
+}
 showLoad();
 showChosen();
+if (sessionStorage.getItem("planner")) comeBack();

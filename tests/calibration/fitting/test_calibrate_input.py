@@ -16,7 +16,8 @@ from raidlab.calibration.fitting.bench.bench import Bench, Effort, Simulated
 from raidlab.calibration.fitting.calibrate import calibrate
 from raidlab.calibration.fitting.certainty.uncertainty import Estimate, doubts
 from raidlab.calibration.fitting.comparison.compare import Compared, summary
-from raidlab.calibration.fitting.estimation.stages import Decision, Found, Settings
+from raidlab.calibration.fitting.estimation.decision import Decision, Found
+from raidlab.calibration.fitting.estimation.stages import Settings
 from raidlab.calibration.fitting.estimation.start import host_of
 from raidlab.calibration.fitting.parameters.kinds import kind_of
 from raidlab.calibration.fitting.parameters.parameter import Choice, Mode, Option, Parameter
@@ -215,7 +216,7 @@ def test_how_far_a_fit_is_can_be_reported() -> None:
 def test_a_decision_is_reported_as_a_device_file_would_have_it() -> None:
     with_cache, without = (Option({"write_cache.enabled": on}) for on in (True, False))
     way = Mode("write_cache.enabled", "write", (with_cache, without))
-    said = Decision(way, with_cache, (without,)).said()
+    said = Decision(way, with_cache, (Found(without, {}, 1.0),)).said()
     assert said.startswith("write_cache.enabled = true: fits best of 2")
     assert "hardly distinguish it from write_cache.enabled = false" in said
 
@@ -280,16 +281,31 @@ def test_a_rival_option_has_its_share_of_the_drawn_devices() -> None:
     points = result.measurement.points[:1]
     low, _ = intervals(result, points, 40)[0]
     at = next(e for e in result.fit.estimates if e.parameter.key == "service")
-    ended = Found({"service": at.parameter.place(2.0 * at.value)}, 2.0 * math.log(2.0))
     options = [Option({"distribution": name}) for name in ("exponential", "fixed")]
+    slower = {"service": at.parameter.place(2.0 * at.value)}
+    ended = Found(options[1], slower, 2.0 * math.log(2.0))
     mode = Mode("distribution", "read", tuple(options))
-    decision = Decision(mode, options[0], (options[1],), (ended,))
+    decision = Decision(mode, options[0], (ended,))
     open_ = replace(result, decisions=(decision,))
     (rival,) = rivals(open_)
     assert rival.weight == pytest.approx(0.5)
     texts = device_files(open_, 60)
     assert 10 <= sum('distribution = "fixed"' in text for text in texts) <= 30
     assert intervals(open_, points, 40)[0][0] < 0.6 * low
+
+
+def test_what_a_rival_option_sets_itself_is_not_drawn() -> None:
+    result = plain()
+    options = [Option({"service": text}) for text in ("200 us", "400 us")]
+    decision = Decision(Mode("service", "read", tuple(options)), options[0], _as_well(options[1]))
+    open_ = replace(result, decisions=(decision,))
+    (rival,) = rivals(open_)
+    assert [p.key for p in rival.model.parameters] == ["servers"] and len(rival.place) == 1
+    assert 1 <= sum('service = "400 us"' in text for text in device_files(open_, 8)) <= 7
+
+
+def _as_well(option: Option) -> tuple[Found, ...]:
+    return (Found(option, {}, -1.0),)
 
 
 def test_the_command_draws_devices_that_scenarios_take(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from raidlab.calibration.fitting.evidence import (
     SETS,
     Set,
     at_depths,
+    beyond,
     line,
     with_table,
 )
@@ -31,12 +32,16 @@ def test_a_row_has_the_errors_of_unseen_points_beside_those_of_lines() -> None:
         Compared(point, bench.run(point, effort), part)
         for point, part in zip(points, parts, strict=True)
     ]
-    cells = [cell.strip() for cell in line(Set("null"), rows).split("|")[1:-1]]
+    null = Set("null", (1e-9, 2.0))
+    cells = [cell.strip() for cell in line(null, rows).split("|")[1:-1]]
     assert cells[:3] == ["null", "1, 16", "1"] and len(cells) == 8
     # One unseen point: its error is median and nine in ten.
     assert len(set(cells[3].split(", "))) == 1 and float(cells[3].split(",")[0]) < 2
     alone = [Compared(row.point, row.simulated, "test") for row in rows]
-    assert "none: from one" in line(Set("md", of="one"), alone)
+    assert "none: from one" in line(Set("md", (1.0, 1.0), of="one"), alone)
+    # Two runs of one load are near each other, and never the same.
+    (said,) = beyond(null, rows)
+    assert said.startswith("beyond its bounds: null is 0.") and said.endswith("median, not 1e-09")
 
 
 def test_the_table_is_the_last_part_of_the_page_and_stays_when_the_rest_is_made_anew(
