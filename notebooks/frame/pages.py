@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -173,7 +173,7 @@ def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> An
                 "seen": joined(picture.seen),
                 "drawn": joined(picture.drawn),
                 "wide": picture.wide,
-                **_described(_plain(picture.figure.to_json())),
+                **_described(picture.figure.to_json()),
             }
             for picture in answer.pictures
             if picture.figure is not None
@@ -181,8 +181,9 @@ def answered(room: Room, values: Values, seed: int, *, five: bool = False) -> An
     }
 
 
-def _described(picture: Drawn) -> Document:
-    return {**picture, "said": said(picture)}
+def _described(text: str) -> Document:
+    """A figure as the script draws it, and in words: of its own numbers, which are rounded once."""
+    return {**_plain(text, _rounded), "said": said(_plain(text, float))}
 
 
 def scenario_text(room: Room, values: Values) -> str:
@@ -273,15 +274,17 @@ def widget_style() -> str:
     return style().replace(":root", "main").replace("body {", "main {", 1) + _MENU
 
 
-def _plain(text: str) -> Drawn:
-    """A figure's data and layout, with as many digits as a picture shows."""
-    tree = json.loads(text, parse_float=_rounded)
+def _plain(text: str, number: Callable[[str], float]) -> Drawn:
+    """A figure's data and layout."""
+    tree = json.loads(text, parse_float=number)
     found: Drawn = without_tags(tree)
     return found
 
 
 def _rounded(number: str) -> float:
-    return float(f"{float(number):.{_DIGITS}g}")
+    """As many digits as a picture shows; larger numbers are whole, as in its words."""
+    value = float(number)
+    return float(round(value)) if abs(value) >= 10**_DIGITS else float(f"{value:.{_DIGITS}g}")
 
 
 def _render(name: str, **values: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from raidlab.notebooks.frame import Axis, bars, pages
 from raidlab.notebooks.frame.said import said
 
 BARS = {"type": "bar", "orientation": "h"}
@@ -45,3 +46,11 @@ BARS = {"type": "bar", "orientation": "h"}
 )  # fmt: skip
 def test_a_trace_is_said(trace, sentence):
     assert said({"data": [trace]}) == sentence
+
+
+def test_a_number_is_rounded_once() -> None:
+    drawn = bars({"disk": 209.4545, "log": 14595.3}, Axis("MB/s"))
+    made = pages._described(drawn.to_json())
+    # Of 209.5, which is drawn, the words would be 210.
+    assert "disk 209, log 14,595" in made["said"]
+    assert list(made["data"][0]["x"]) == [209.5, 14595.0]

@@ -52,7 +52,7 @@ function tableOf(picture) {
   const keys = [...rows.keys()];
   if (keys.every((key) => typeof key === "number")) keys.sort((a, b) => a - b);
   const unnamed = () => Object.assign(document.createElement("span"), {className: "hear", textContent: "name"});
-  const text = (value) => typeof value === "number" ? value.toLocaleString("en", {maximumSignificantDigits: 4}) : value ?? "";
+  const text = (value) => typeof value === "number" ? value.toLocaleString("en", Math.abs(value) >= 1e4 ? {maximumFractionDigits: 0} : {maximumSignificantDigits: 4}) : value ?? "";
   const title = (axis) => (picture.layout[`${axis}axis`]?.title?.text ?? "").replace(/<[^>]*>/g, "");
   const table = document.createElement("table"), head = table.createTHead().insertRow(), body = table.createTBody();
   for (const name of [title(row), ...columns]) {
