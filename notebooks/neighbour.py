@@ -176,7 +176,10 @@ def notice():
         Claim(
             "With 16 reads of 64 KiB a limit of 300 IO/s for the neighbour halves the database's"
             " latency: two thirds of the neighbour's reads are left, and they come evenly.",
-            lambda at: 0.4 < at(cure="limit")["mean_ms"] / at()["mean_ms"] < 0.6,
+            lambda at: (
+                abs(at(cure="limit")["mean_ms"] / at()["mean_ms"] - 0.5) < 0.02
+                and abs(at(cure="limit")["neighbour"] / at()["neighbour"] - 0.65) < 0.02
+            ),
             "What does a limit for the neighbour bring?",
             {"cure": "limit"},
         ),

@@ -243,7 +243,7 @@ def notice():
             " hits: then the link of the one SSD is the limit.",
             lambda at: 1.8 < at(hot=8)["gain"] < 2.2 and at(hot=8)["limit"] == "link",
             "85 % of the reads can hit. Is the gain that of Amdahl's bound, 1 / 0.15?",
-            {"share": 95},
+            {"hot": 8, "share": 85},
         ),
     ]
 

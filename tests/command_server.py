@@ -25,7 +25,7 @@ from pathlib import Path
 
 LOADED = (
     "run", "validate", "devices", "controllers", "rebuild", "sweep", "size", "plan", "store",
-    "replay", "check", "new",
+    "replay", "check", "new", "fio",
 )  # fmt: skip
 """Commands that are loaded before copies are made: none of them starts a thread."""
 _LONGEST = 1 << 17

@@ -34,6 +34,9 @@ _HEAD = """<noscript><style>body::before {
   background: #12181F !important; color: #E8ECF1 !important; border-color: #2C3742 !important;
 }
 }
+@media (max-width: 699px) {
+[data-testid=notebook-actions-dropdown] { position: absolute !important; }
+}
 [data-testid=notebook-actions-dropdown] button:focus-visible {
   outline: 2px solid #005B8E !important; outline-offset: 2px;
 }</style>
@@ -46,7 +49,7 @@ _HEAD = """<noscript><style>body::before {
   }
 }).observe(document.documentElement, {childList: true, subtree: true});</script>"""
 """A word until a room is there; the dark background of rooms, around them and for marimo's menu,
-too; its buttons get names and an outline where they are focused."""
+too, which on a phone scrolls away; its buttons get names and an outline where they are focused."""
 
 
 def _lesson(lesson: Lesson) -> Callable[[Request], HTMLResponse]:

@@ -1,5 +1,6 @@
 // Pictures of a room: drawn, with the curve before in grey, a pinned one, and a table behind each.
 const TALL = 400;  // pixels: beside it there is room for two pictures
+const FEW = 140;  // pixels of an axis that have no room for four numbers
 const LEGEND = 160;  // pixels; beyond it names of colours scroll
 const GHOST = "#9AA3AD", PINNED = "#CC79A7", DRAWN = "#D55E00";
 
@@ -122,6 +123,7 @@ function plot(root, picture, at, others, guess) {
   // Long names of bars took width from the plot: fewer of its axis' numbers fit than were reckoned.
   drawn.then(() => {
     const axis = picture.layout.xaxis, real = place._fullLayout?.xaxis?._length;
+    if (axis?.nticks && !axis.ticktext && real < FEW) Plotly.relayout(place, {"xaxis.nticks": 2});
     if (!axis?.ticktext || !layout.xaxis.range || !real || real > 0.9 * (place.clientWidth - layout.margin.l - layout.margin.r)) return;
     const fits = {...layout.xaxis, ticktext: [...axis.ticktext]};
     thin(fits, real);

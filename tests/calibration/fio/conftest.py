@@ -1,11 +1,10 @@
 """fio on a simulated system, under a watchdog: a hang is a failure."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 
+from tests import command_server
 from tests.calibration.fio.test_virtual import FOUR, SCENARIO, UNPROTECTED
 
 WATCHDOG_S = 120
@@ -20,11 +19,8 @@ def fio(tmp_path):
 
     def run(job, *arguments, scenario="s.toml"):
         (tmp_path / "job.fio").write_text(job)
-        command = [sys.executable, "-m", "raidlab"]
-        command += ["fio", "--scenario", scenario, "job.fio", *arguments]
-        done = subprocess.run(
-            command, cwd=tmp_path, capture_output=True, text=True, timeout=WATCHDOG_S
-        )
+        words = ("fio", "--scenario", scenario, "job.fio", *arguments)
+        done = command_server.run(*words, cwd=tmp_path, kill_after_s=WATCHDOG_S)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 

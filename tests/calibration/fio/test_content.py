@@ -2,11 +2,10 @@
 
 import re
 import shutil
-import subprocess
-import sys
 
 import pytest
 
+from tests import command_server
 from tests.calibration.fio.conftest import WATCHDOG_S
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -39,11 +38,8 @@ def verify(fio, tmp_path):
         (tmp_path / "ssd.toml").write_text(sheet)
         (tmp_path / "s.toml").write_text(system)
         (tmp_path / "job.fio").write_text(f"[job]\n{options}")
-        command = [sys.executable, "-m", "raidlab", "fio", "--scenario", "s.toml", "job.fio"]
-        done = subprocess.run(
-            [*command, "--output-format=normal"], cwd=tmp_path, capture_output=True, text=True,
-            timeout=WATCHDOG_S, check=False,
-        )  # fmt: skip
+        words = ("fio", "--scenario", "s.toml", "job.fio", "--output-format=normal")
+        done = command_server.run(*words, cwd=tmp_path, kill_after_s=WATCHDOG_S)
         text = done.stdout + done.stderr
         return len(re.findall(r"^verify: bad", text, re.MULTILINE)), text
 
@@ -104,9 +100,7 @@ def test_a_disk_answers_a_trim_as_a_kernel_does(fio, tmp_path):
     system = SYSTEM.replace("ssd.toml", "generic-7200rpm")
     (tmp_path / "disk.toml").write_text(system)
     (tmp_path / "job.fio").write_text("[job]\nioengine=psync\nbs=4k\nsize=1m\nrw=trim\n")
-    command = [sys.executable, "-m", "raidlab", "fio", "--scenario", "disk.toml", "job.fio"]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=WATCHDOG_S, check=False
-    )
+    words = ("fio", "--scenario", "disk.toml", "job.fio")
+    done = command_server.run(*words, cwd=tmp_path, kill_after_s=WATCHDOG_S)
     assert done.returncode != 0
     assert "Operation not supported" in done.stdout + done.stderr

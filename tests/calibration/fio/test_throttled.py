@@ -2,10 +2,10 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
+
+from tests import command_server
 
 JOB = (
     "[a]\nioengine=libaio\ndirect=1\nrw=write\nbs=64k\niodepth=32\nsize=8g\ntime_based\n"
@@ -23,9 +23,9 @@ precondition = "steady-state"
 def notes(tmp_path, *words, cooling):
     (tmp_path / "j.fio").write_text(JOB)
     (tmp_path / "s.toml").write_text(SCENARIO.replace("COOLING", cooling))
-    command = [sys.executable, "-m", "raidlab", "fio", *words, "--scenario", "s.toml"]
-    command += ["--output-format=json", "j.fio"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    line = ("fio", *words, "--scenario", "s.toml", "--output-format=json", "j.fio")
+    done = command_server.run(*line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)["raidlab"]["notes"]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests import command_server
 from tests.calibration.fio.conftest import WATCHDOG_S
 
 pytestmark = pytest.mark.skipif(shutil.which("fio") is None, reason="fio is not installed")
@@ -24,12 +23,10 @@ number_ios=20
 
 
 def run(folder: Path, *words: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "raidlab", "fio", *words, "--output=out.json"]
-    environment = os.environ | {"TMPDIR": str(folder / "tmp")}
+    environment = {"TMPDIR": str(folder / "tmp")}
     (folder / "tmp").mkdir(exist_ok=True)
-    done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=WATCHDOG_S, env=environment
-    )
+    line = ("fio", *words, "--output=out.json")
+    done = command_server.run(*line, cwd=folder, env=environment, kill_after_s=WATCHDOG_S)
     assert done.returncode == code, done.stderr
     return done
 

@@ -2,10 +2,10 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
+
+from tests import command_server
 
 JOB = (
     "[a]\nioengine=libaio\ndirect=1\nrw=randread\nbs=4k\niodepth=4\nsize=4m\noffset=20g\n"
@@ -23,9 +23,9 @@ precondition = "filled"
 def notes(tmp_path, *words, filled):
     (tmp_path / "j.fio").write_text(JOB)
     (tmp_path / "s.toml").write_text(SCENARIO + filled)
-    command = [sys.executable, "-m", "raidlab", "fio", *words, "--scenario", "s.toml"]
-    command += ["--output-format=json", "j.fio"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    line = ("fio", *words, "--scenario", "s.toml", "--output-format=json", "j.fio")
+    done = command_server.run(*line, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
     said = json.loads(done.stdout)["raidlab"]["notes"]
     assert [f"note: {each}" for each in said] == done.stderr.splitlines()
     return said
