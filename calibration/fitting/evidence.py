@@ -74,7 +74,7 @@ model = "sas2008"
 level = "raid5"
 stripe_unit = "512 KiB"
 software_raid = "os"
-bitmap = "none"
+bitmap = "internal"
 drives = [{ model = "unknown", count = 8 }]
 [[workload]]
 rw = "randread"
@@ -90,7 +90,7 @@ SETS = (
     Set("sas2008-kingston-dc500m", (3.0, 8.0), host="sas2008"),
     Set("p420i-mx200", (3.0, 8.0), host="p420i"),
     Set("p420i-raid0-3-mx200", (4.0, 12.0), of="p420i-mx200", level="raid0", count=3),
-    Set("highpoint-raid5-hdd", (11.0, 32.0), "hdd", "", _HDD, system=_MD_RAID5),
+    Set("highpoint-raid5-hdd", (11.0, 27.0), "hdd", "", _HDD, system=_MD_RAID5),
 )
 
 
