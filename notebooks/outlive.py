@@ -58,7 +58,7 @@ def scenario(values):
 @app.function
 def chance(share):
     """A probability as a class reads it: `20.5 %`, or `one in 82,200` where it is small."""
-    if share < 1e-4:
+    if share < 0.01:
         return f"one in {float(f'{1 / share:.3g}'):,.0f}" if share else "none"
     return f"{digits(100 * share)} %"
 
@@ -143,8 +143,8 @@ def notice():
             {"level": "raid6"},
         ),
         Claim(
-            "A formula of failures alone says 0.038 % for RAID 5 at 48 hours, a five hundredth of"
-            " the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h, as -ln(1 - 0.0157) = 0.0158"
+            "A formula of failures alone says one in 2,600 (0.038 %) for RAID 5 at 48 hours, a five"
+            " hundredth of the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h, as -ln(1 - 0.0157) = 0.0158"
             " of the disks fail in a year.",
             lambda at: (
                 abs(at(hours=48)["by_drives"] / 0.00038 - 1) < 0.02

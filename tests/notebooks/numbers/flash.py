@@ -174,8 +174,8 @@ def of_outlive(values: Setting) -> list[Known]:
     (array,) = assess(outlive.scenario(values), None, question, seed=1).arrays
 
     def chance(value: float, source: str, off: float, box: int | None = None) -> Known:
-        # Below 0.01 % a page says "one in 82,200", with three digits.
-        if value < 1e-4:
+        # Below 1 % a page says "one in 82,200", with three digits.
+        if value < 0.01:
             return Known(1 / value, "", source, max(off, 0.005), box=box)
         return Known(100 * value, "%", source, off, box=box)
 
