@@ -144,8 +144,8 @@ def notice():
         ),
         Claim(
             "A formula of failures alone says one in 2,600 (0.038 %) for RAID 5 at 48 hours, a five"
-            " hundredth of the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h, as -ln(1 - 0.0157) = 0.0158"
-            " of the disks fail in a year.",
+            " hundredth of the truth: 8 × 7 × (0.0158 / 8,766 h)² × 48 h × 43,830 h, as"
+            " -ln(1 - 0.0157) = 0.0158 of the disks fail in a year.",
             lambda at: (
                 abs(at(hours=48)["by_drives"] / 0.00038 - 1) < 0.02
                 and abs(at(hours=48)["loss"] / at(hours=48)["by_drives"] / 530 - 1) < 0.05
