@@ -192,6 +192,9 @@ def _class(folder: Path) -> None:
     say(f"students: {len(students)}, predictions: {len(made) - later}")
     if later:
         say(f"note: {later} more were made after the result was seen: counted in a column alone")
+    late = sorted(students - {each.student for each in made if not each.seen})
+    if late:
+        say(f"note: no prediction before a result: {', '.join(late)}")
     rows = found.predictions
     for table in (collected.summary(rows), collected.choices(rows), collected.curves(rows)):
         if table.rows:

@@ -249,6 +249,7 @@ def test_what_was_predicted_after_the_result_is_counted_apart(tmp_path):
     flat = " ".join(done.stderr.split())
     assert done.exit_code == 0 and "students: 4, predictions: 2" in flat
     assert "2 more were made after the result was seen" in flat and "left out" not in flat
+    assert "note: no prediction before a result: Bo, Cy" in flat
     (row,) = collected.summary(exported.read(tmp_path).predictions).rows
     assert list(row) == ["arm", "2", "500", "100", "900", "164", "IO/s", "0 of 2", "2"]
     (tmp_path / "a.csv").unlink()
