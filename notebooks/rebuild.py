@@ -296,12 +296,12 @@ def exercises():
     return [
         Exercise(
             "8 TB at 209 MB/s, nothing else to do: how long at least? How long beside 300 IO/s of"
-            " users, at 30 and at 100 %?",
-            "8,000,000 / 209 s = 10.6 h. At the rates of this room, RAID 5: 45 h at 30 %, 14 h at"
+            " users, at 60 and at 100 %?",
+            "8,000,000 / 209 s = 10.6 h. At the rates of this room, RAID 5: 22 h at 60 %, 14 h at"
             " 100 %.",
             lambda at: (
                 abs(8e6 / DISK_MB_S / 3600 - 10.6) < 0.05
-                and abs(8e6 / at(share=30)["rate"] / 3600 - 45) < 0.5
+                and abs(8e6 / at(share=60)["rate"] / 3600 - 22) < 0.5
                 and abs(8e6 / at(share=100)["rate"] / 3600 - 14) < 0.5
             ),
         ),

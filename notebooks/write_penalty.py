@@ -258,15 +258,15 @@ def exercises():
     """Tasks with solutions."""
     return [
         Exercise(
-            "Eight 5 ms drives, RAID 5, 70 % reads: compute the rate, then read it.",
-            "8 × 200 / (0.7 + 4 × 0.3) = 842 IO/s; the run gives about 2 % less, because with 256"
+            "Eight 5 ms drives, RAID 5, 30 % reads: compute the rate, then read it.",
+            "8 × 200 / (0.3 + 4 × 0.7) = 516 IO/s; the run gives about 3 % less, because with 256"
             " places a drive is idle now and then.",
-            lambda at: 0.96 < at(reads=70, level="raid5")["iops"] / 842 < 1.0,
+            lambda at: 0.96 < at(reads=30, level="raid5")["iops"] / 516 < 1.0,
         ),
         Exercise(
             "The same with RAID 6.",
-            "8 × 200 / (0.7 + 6 × 0.3) = 640 IO/s; the run gives 2 to 4 % less.",
-            lambda at: 0.95 < at(reads=70, level="raid6")["iops"] / 640 < 1.0,
+            "8 × 200 / (0.3 + 6 × 0.7) = 356 IO/s; the run gives 3 to 4 % less.",
+            lambda at: 0.95 < at(reads=30, level="raid6")["iops"] / 356 < 1.0,
         ),
     ]
 
