@@ -19,6 +19,8 @@ from raidlab.notebooks.planner.page import controllers, drives
 from raidlab.notebooks.planner.uploads import UploadKind
 from raidlab.scenarios.capacity.plan import plan
 from raidlab.scenarios.capacity.question import load_question, question_of
+from raidlab.scenarios.files.checks import check_file
+from raidlab.scenarios.files.kinds import WrittenKind
 from raidlab.scenarios.studies.running import Running
 
 IOSTAT = """\
@@ -252,9 +254,10 @@ def test_prices_are_taken_by_the_titles_of_the_page_and_with_a_decimal_comma(des
     assert "such as 1250" in str(error.value)
 
 
-def test_the_sheet_to_fill_in_is_one_and_a_horizon_may_be_a_month(desk):
-    (sheet,) = desk.upload("my-drive.toml", page_module._SHEET)
-    assert sheet.kind is UploadKind.DEVICE and sheet.file == "my-drive.toml"
+def test_the_sheet_to_fill_in_is_one_and_a_horizon_may_be_a_month(tmp_path):
+    sheet = tmp_path / "my-drive.toml"
+    sheet.write_text(page_module._SHEET)
+    assert check_file(sheet, WrittenKind.SHEET).faults == ()
     growth = {"rate_pct": 0, "capacity_pct": 0, "years": 1 / 12}
     tree = question_tree(form_of(chosen(growth=growth, base_watts=150)), {})
     assert tree["horizon"] == "1 month" and tree["base"] == {"power": "150 W"}
