@@ -252,18 +252,15 @@ def question_tree(form: Form, uploads: Mapping[str, Upload]) -> dict[str, object
 
 def _candidates(form: Form) -> Iterator[dict[str, object]]:
     """The offers, or every number of every drive at every level."""
-    for offer in form.offers:
+    compared: list[tuple[Sequence[str], list[int] | str, Sequence[str]]]
+    compared = [((offer.drive,), [offer.count], (offer.level,)) for offer in form.offers]
+    if not compared:
+        compared = [(form.drives, f"{form.count_from}:{form.count_to}", form.levels)]
+    for drives, counts, levels in compared:
         yield {
-            "drives": [offer.drive],
-            "counts": [offer.count],
-            "levels": [offer.level],
-            "controllers": list(form.controllers),
-        }
-    if not form.offers:
-        yield {
-            "drives": list(form.drives),
-            "counts": f"{form.count_from}:{form.count_to}",
-            "levels": list(form.levels),
+            "drives": list(drives),
+            "counts": counts,
+            "levels": list(levels),
             "controllers": list(form.controllers),
         }
 

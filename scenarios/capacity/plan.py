@@ -267,18 +267,19 @@ class _Planning:
         A whole run near a goal's bound is made once more for what the past of its flash drives
         adds to its intervals.
         """
-        if not which:
-            return
         if self.question.traced:
             share = 1.0
         self._simulate(which, share, replications, heeds_past=False)
         if share == 1.0:
             near = [each for each in which if not each.why_not and is_near(each)]
-            self._simulate(near, share, replications, heeds_past=True)
+            self._simulate(near, share, replications, heeds_past=True, again=True)
 
     def _simulate(
-        self, which: Sequence[Candidate], share: float, replications: int, *, heeds_past: bool
-    ) -> None:
+        self, which: Sequence[Candidate], share: float, replications: int, *,
+        heeds_past: bool, again: bool = False,
+    ) -> None:  # fmt: skip
+        if not which:
+            return
         scenarios = [
             replace(_shortened(each, share, self.question), replications=replications)
             for each in which
@@ -292,7 +293,7 @@ class _Planning:
         run = [at for at in range(len(which)) if at not in refused]
         for at, result in zip(run, found, strict=True):
             self.judge(which[at], scenarios[at], result)
-            self.simulated += not heeds_past
+            self.simulated += not again
         for at, faults in refused.items():
             which[at].falls_behind = is_backlog(faults)
             if which[at].falls_behind:
@@ -331,7 +332,11 @@ class _Planning:
             if not unclear:
                 return
             self.steps.begin(f"the cheapest, {replications} times")
-            self.simulate(unclear, 1.0, replications)
+            # What is known to be near is made with another past at once.
+            near = [each for each in unclear if is_near(each)]
+            rest = [each for each in unclear if not is_near(each)]
+            self._simulate(near, 1.0, replications, heeds_past=True)
+            self.simulate(rest, 1.0, replications)
 
     def rebuilds_and_risks(self, finals: Sequence[Candidate]) -> None:
         """Judges goals about rebuilds and losses of those that meet all others."""
