@@ -124,6 +124,7 @@ class NandParams:
     channel_bytes_per_s: Final = LowerBound(1_000_000)
     channel_write_bytes_per_s: Final = LowerBound(1_000_000)
     channels: Final = Bounds(1, 256)
+    correction_bytes_per_s: Final = LowerBound(1_000_000)
     dies_per_channel: Final = Bounds(1, 256)
     page_bytes: Final = Bounds(1, 1_048_576)
     pages_per_block: Final = Bounds(1, 16_384)

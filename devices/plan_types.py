@@ -1560,6 +1560,7 @@ class NandParams(TypedDict):
     channel_write_bytes_per_s: NotRequired[int | None]
     channels: int
     command_ns: Nanos
+    correction_bytes_per_s: NotRequired[int | None]
     dies_per_channel: int
     erase_ns: Nanos
     independent_reads: NotRequired[bool]

@@ -105,6 +105,10 @@ class Nand(Table):
         default=None, ge=plan_bounds.NandParams.channel_write_bytes_per_s.least
     )
     """Of a bus when data go to a die; the same if left out."""
+    correction_rate: Rate | None = Field(
+        default=None, ge=plan_bounds.NandParams.correction_bytes_per_s.least
+    )
+    """At which data from the dies of a bus pass error correction; as fast as the bus if left out."""
     command: Duration = 0
     """Bus and controller time of each page's command, status and error correction."""
     cache_read: bool = False
@@ -181,6 +185,8 @@ class Nand(Table):
             "reads_first": self.reads_first,
             "rated_cycles": self.rated_cycles,
         }
+        if self.correction_rate is not None:
+            plan["correction_bytes_per_s"] = self.correction_rate
         if self.program_rate is not None:
             plan["program_bytes_per_s"] = self.program_rate
         if self.resume:

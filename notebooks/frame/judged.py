@@ -15,6 +15,7 @@ _ONE = {
     "link": "a drive's link",
     "firmware": "a drive's firmware",
     "channels": "a drive's NAND channels",
+    "correction": "a drive's error correction",
     "compressor": "a drive's compressor",
     "collection": "a drive's garbage collection",
 }

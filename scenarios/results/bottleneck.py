@@ -29,12 +29,12 @@ _FOR_DRIVES = (
     "garbage_collection", "service", "cache_wait",
 )  # fmt: skip
 """Parts in which it is at a drive, or waits for a cache that waits for the drives."""
-_IN_DRIVES = ("firmware", "channels", "compressor", "collection", "power limit")
+_IN_DRIVES = ("firmware", "channels", "correction", "compressor", "collection", "power limit")
 """Kinds of what else of a drive can be full."""
 PLURALS = {
     "drive": "drives", "link": "drive links", "firmware": "firmware cores",
     "channels": "NAND channels", "compressor": "compressors", "collection": "garbage collection",
-    "power limit": "power limits",
+    "power limit": "power limits", "correction": "error correction",
 }  # fmt: skip
 """What all drives of an array have, where one is named for all."""
 _BOTH = 0.95

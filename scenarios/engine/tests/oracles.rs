@@ -465,6 +465,25 @@ fn a_channel_has_a_rate_for_each_direction() {
     assert!((0.99 * 97_656.0..=97_657.0).contains(&reads), "{reads}");
 }
 
+/// A decoder of 200 MB/s takes 20.48 us for 4 KiB: 48,828 reads a second from a bus of 400 MB/s. One
+/// of 10 MB/s would leave 2,441; writes pass none, and come at their bus's 24,414.
+#[test]
+fn a_slow_error_correction_bounds_reads_and_no_writes() {
+    let correction = |value: &mut Value, rate: u64| {
+        value["devices"][0]["nand"]["correction_bytes_per_s"] = json!(rate);
+    };
+    let reads = rate_of_one_channel(8, 400_000_000, |value| correction(value, 200_000_000));
+    assert!((0.99 * 48_828.0..=48_829.0).contains(&reads), "{reads}");
+    let writes = rate_of_one_channel(8, 100_000_000, |value| {
+        correction(value, 10_000_000);
+        value["devices"][0]["nand"]["program_ns"] = json!([20_000]);
+        value["workloads"][0]["read_share"] = json!(0.0);
+        value["warm_up_ns"] = json!(50_000_000);
+        value["duration_ns"] = json!(100_000_000);
+    });
+    assert!((writes / 24_414.0 - 1.0).abs() < 0.01, "{writes}");
+}
+
 /// Where the channel takes no time, n dies with N reads among them give at least what they would
 /// with exponential times, N / (N + n - 1) of n / 50 us, and at most all of that.
 #[test]

@@ -40,7 +40,7 @@ def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tupl
 @pytest.mark.parametrize(
     ("old", "new", "key", "words"),
     [
-        ("reserved_blocks = 258", "reserved_blocks = 1024", "nand.reserved_blocks", "spare blocks"),
+        ("reserved_blocks = 262", "reserved_blocks = 1024", "nand.reserved_blocks", "spare blocks"),
         ("blocks_per_plane = 1024", "blocks_per_plane = 263", "capacity", "no block is left"),
         ('capacity = "800 GB"', 'capacity = "1300 GB"', "capacity", "has 1236950581248 B"),
         ('capacity = "800 GB"', 'capacity = "930 GB"', "capacity", "at most 916841299968 B"),
@@ -71,7 +71,7 @@ def test_too_many_bad_blocks_are_reported_with_how_many_there_may_be(tmp_path, r
     """Of 1024 blocks four work behind the drive, and one at least holds data."""
     text = (SPECS / "ssd" / "p3700-800.toml").read_text()
     few = text.replace(
-        "reserved_blocks = 258", f'bad_blocks = "99.7 %"\nreserved_blocks = {reserved}'
+        "reserved_blocks = 262", f'bad_blocks = "99.7 %"\nreserved_blocks = {reserved}'
     )
     (tmp_path / "mine.toml").write_text(few)
     code, reported = run(tmp_path)

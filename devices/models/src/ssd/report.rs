@@ -13,12 +13,14 @@ impl<F: Front> Ssd<F> {
     pub fn parts_busy_until(&self, now: Time) -> Vec<(&'static str, Nanos, usize)> {
         let (cores, core_count) = self.front.cores_busy_until(&self.firmware.cores, now);
         let (transfers, channels) = self.store.nand.channels_busy_until(now);
+        let correction = self.store.nand.correction_busy_until(now);
         let compressor = self.store.nand.engine_busy_until(now);
         let collection = self.front.collection_busy_until(now);
         let power = self.store.nand.budget_busy_until(now);
         [
             Some(("firmware", cores, core_count)),
             Some(("channels", transfers, channels)),
+            correction.map(|(busy, decoders)| ("correction", busy, decoders)),
             compressor.map(|busy| ("compressor", busy, 1)),
             collection.map(|busy| ("collection", busy, 1)),
             power.map(|busy| ("power limit", busy, 1)),

@@ -109,6 +109,7 @@ fn nand() -> NandParams {
         erase_ns: Nanos(2_000_000),
         channel_bytes_per_s: 1_024_000_000,
         channel_write_bytes_per_s: None,
+        correction_bytes_per_s: None,
         command_ns: Nanos(0),
         cache_read: false,
         cache_program: false,

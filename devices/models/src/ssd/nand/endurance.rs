@@ -79,6 +79,7 @@ mod tests {
             erase_ns: Nanos(1),
             channel_bytes_per_s: 1 << 30,
             channel_write_bytes_per_s: None,
+            correction_bytes_per_s: None,
             command_ns: Nanos(0),
             cache_read: false,
             cache_program: false,

@@ -7,6 +7,7 @@
 
 pub mod channel;
 pub mod compression;
+mod correction;
 mod die;
 pub mod endurance;
 pub mod job;
@@ -19,6 +20,7 @@ pub mod temperature;
 use crate::power::PowerBudget;
 use channel::Channel;
 use compression::Engine;
+use correction::Correction;
 use die::{Die, PageTimes};
 pub(crate) use die::{Pages, Planes, ReadTimes};
 use job::{Job, Operations, UNTHROTTLED, Work};
@@ -55,6 +57,8 @@ pub struct Nand {
     unit_bytes: u32,
     set_bytes: u32,
     engine: Option<Engine>,
+    /// None where error correction is as fast as the buses.
+    correction: Option<Box<Correction>>,
     /// Operations take this many 256ths of their time: more than 256 while throttled.
     stretch: u64,
     pub(crate) work: Work,
@@ -102,6 +106,8 @@ impl Nand {
             unit_bytes,
             set_bytes,
             engine,
+            correction: (params.correction_bytes_per_s)
+                .map(|rate| Box::new(Correction::new(rate, params.channels))),
             stretch: UNTHROTTLED,
             work: Work::default(),
             operations: Operations::default(),
@@ -161,8 +167,10 @@ impl Nand {
     pub(crate) fn moving_time(&self, set: u32, units: u32) -> Nanos {
         let bytes = units * self.unit_bytes;
         let sensed = self.stretched(self.read.of(set));
+        let corrected = self.correction.as_ref().map(|it| it.time(bytes));
         sensed
             .max(self.transfer_time(bytes))
+            .max(corrected.unwrap_or_default())
             .max(self.loading_time(bytes))
     }
 
@@ -257,27 +265,40 @@ impl Nand {
         transfer: Nanos,
         times: ReadTimes,
     ) -> ReadTimes {
-        let clock = &mut self.dies[pages.die as usize];
-        let moved = self.channels[clock.channel as usize].book(times.sensed, transfer);
+        let channel = self.dies[pages.die as usize].channel as usize;
+        let moved = self.channels[channel].book(times.sensed, transfer);
+        let corrected = self.corrected(channel, bytes, moved.end);
         let free = if self.cache_read {
             times.sensed
         } else {
-            moved.end
+            corrected
         };
+        let clock = &mut self.dies[pages.die as usize];
         clock.on_registers(pages.planes, |register| {
-            register.emptied = register.emptied.max(moved.end);
+            register.emptied = register.emptied.max(corrected);
             register.reads_free = register.reads_free.max(free);
         });
         clock.reads_free = clock.reads_free.max(free);
         let end = match &mut self.engine {
-            Some(engine) => engine.pass(bytes, moved.start, moved.end),
-            None => moved.end,
+            Some(engine) => engine.pass(bytes, moved.start, corrected),
+            None => corrected,
         };
         ReadTimes {
             transfer_start: moved.start,
             end,
             ..times
         }
+    }
+
+    /// Data that would have crossed a bus by `end`: when error correction is done with them. What it
+    /// has not taken yet stays in the die's register.
+    #[inline]
+    fn corrected(&mut self, channel: usize, bytes: u32, end: Time) -> Time {
+        let Some(correction) = &mut self.correction else {
+            return end;
+        };
+        let crossing = (u64::from(bytes) * self.ns_per_byte) >> 20;
+        correction.pass(channel, bytes, Time(end.0 - crossing), end)
     }
 
     /// Adds a job to a die; returns when to call [`Nand::step`], if nobody was going to.
@@ -352,8 +373,10 @@ impl Nand {
                 self.operations.transferred_bytes += u64::from(units * self.unit_bytes);
                 let sensed = start + self.stretched(self.read.of(set));
                 let channel = self.dies[die as usize].channel as usize;
-                let transfer = self.transfer_time(units * self.unit_bytes);
-                self.channels[channel].book(sensed, transfer).end
+                let bytes = units * self.unit_bytes;
+                let transfer = self.transfer_time(bytes);
+                let moved = self.channels[channel].book(sensed, transfer);
+                self.corrected(channel, bytes, moved.end)
             }
             Job::Erase => {
                 self.operations.erases += 1;
@@ -461,6 +484,12 @@ impl Nand {
         let busy = self.channels.iter().map(|channel| channel.busy_until(now));
         let all = busy.fold(Nanos::ZERO, |sum, busy| sum + busy);
         (all, self.channels.len())
+    }
+
+    /// Work of error correction up to `now`, and how many decoders do it; none where it is as fast as
+    /// the buses.
+    pub(crate) fn correction_busy_until(&self, now: Time) -> Option<(Nanos, usize)> {
+        self.correction.as_ref().map(|it| it.busy_until(now))
     }
 
     /// Work of the compressor up to `now`, if its rate is limited.

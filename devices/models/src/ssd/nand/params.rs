@@ -46,6 +46,10 @@ pub struct NandParams {
     #[serde(default)]
     #[schemars(transform = Self::BYTES_PER_S.said())]
     pub channel_write_bytes_per_s: Option<u64>,
+    /// Rate at which what comes from the dies of a bus passes error correction; none for the bus's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(transform = Self::BYTES_PER_S.said())]
+    pub correction_bytes_per_s: Option<u64>,
     /// Bus and controller time of each page's command, addresses, status and error correction.
     pub command_ns: Nanos,
     /// True if a die can read the next page while its register is being emptied.
@@ -98,6 +102,13 @@ fn is_zero(time: &Nanos) -> bool {
 }
 
 impl NandParams {
+    /// Rate at which data from the dies of a bus reach the controller, corrected.
+    pub(crate) fn read_bytes_per_s(&self) -> u64 {
+        let bus = self.channel_bytes_per_s;
+        self.correction_bytes_per_s
+            .map_or(bus, |rate| rate.min(bus))
+    }
+
     /// Rate of a bus when data go to a die.
     pub(crate) fn write_bytes_per_s(&self) -> u64 {
         self.channel_write_bytes_per_s

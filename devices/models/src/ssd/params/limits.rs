@@ -119,6 +119,7 @@ impl SsdParams {
                 "nand.channel_write_bytes_per_s",
                 Some(nand.write_bytes_per_s()),
             ),
+            ("nand.correction_bytes_per_s", nand.correction_bytes_per_s),
             ("nand.program_bytes_per_s", nand.program_bytes_per_s),
         ];
         for (key, rate) in rates {

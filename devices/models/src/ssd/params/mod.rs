@@ -132,7 +132,7 @@ impl SsdParams {
             + firmware.read_latency_ns
             + sense
             + nand.command_ns
-            + Nanos(transfer / nand.channel_bytes_per_s.max(1))
+            + Nanos(transfer / nand.read_bytes_per_s().max(1))
     }
 
     /// True if writes are acknowledged while only the buffer has them, and the buffer loses its
