@@ -41,10 +41,10 @@ def run(folder: Path, *options: str, model="mine.toml", load="", run="") -> tupl
     ("old", "new", "key", "words"),
     [
         ("reserved_blocks = 262", "reserved_blocks = 1024", "nand.reserved_blocks", "spare blocks"),
-        ("blocks_per_plane = 1024", "blocks_per_plane = 263", "capacity", "no block is left"),
+        ("blocks_per_plane = 1024", "blocks_per_plane = 267", "capacity", "no block is left"),
         ('capacity = "800 GB"', 'capacity = "1300 GB"', "capacity", "has 1236950581248 B"),
-        ('capacity = "800 GB"', 'capacity = "930 GB"', "capacity", "at most 916841299968 B"),
-        ('unit = "4 KiB"', 'unit = "20 KiB"', "capacity", "at most 573025812480 B"),
+        ('capacity = "800 GB"', 'capacity = "930 GB"', "capacity", "at most 912009461760 B"),
+        ('unit = "4 KiB"', 'unit = "20 KiB"', "capacity", "at most 570005913600 B"),
         ('unit = "4 KiB"', 'unit = "3000 B"', "mapping_unit", "a multiple of 512 B, at most 32768"),
         ('unit = "4 KiB"', 'unit = "64 KiB"', "mapping_unit", "a multiple of 512 B, at most 32768"),
         ('page = "16 KiB"', 'page = "16 KiB"\nparity_stripe = 73', "nand.parity_stripe", "to 72"),
