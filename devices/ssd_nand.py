@@ -108,7 +108,7 @@ class Nand(Table):
     correction_rate: Rate | None = Field(
         default=None, ge=plan_bounds.NandParams.correction_bytes_per_s.least
     )
-    """At which data from the dies of a bus pass error correction; as fast as the bus if left out."""
+    """At which data from a bus's dies pass error correction; as fast as the bus if left out."""
     command: Duration = 0
     """Bus and controller time of each page's command, status and error correction."""
     cache_read: bool = False
