@@ -70,7 +70,7 @@ impl ReadAhead {
                 planes: store.nand.all_planes(),
             };
             let times = store.nand.read(whole, 1, 0, at);
-            let slots = set * per_set..(set + 1) * per_set;
+            let slots = store.translation.space.slots(set);
             let pages = self.streams.pages(stream);
             pages.put(unit, times.end);
             unit += 1;

@@ -4,6 +4,7 @@
 use crate::port::Port;
 use crate::ssd::buffer::programs::Programs;
 use crate::ssd::buffer::{Buffer, WaitingWrite};
+use crate::ssd::ids::{DieId, SetId, SetInBlock};
 use crate::ssd::map::slot::NONE;
 use crate::ssd::nand::{Nand, Pages};
 use crate::ssd::translation::Translation;
@@ -29,7 +30,7 @@ impl Store {
 
     /// The page set, die and place on it where a unit is read; none if it was never written, or the
     /// buffer has it.
-    pub(crate) fn in_nand(&self, unit: u32) -> Option<(u32, u32, u32)> {
+    pub(crate) fn in_nand(&self, unit: u32) -> Option<(SetId, DieId, SetInBlock)> {
         let slot = self.translation.map.find(unit).slot;
         if slot == NONE {
             return None;
@@ -41,7 +42,7 @@ impl Store {
 
     /// True if the buffer has the data of a page set: NAND does not have all of them yet.
     #[inline]
-    pub(crate) fn is_buffered(&self, die: u32, set: u32) -> bool {
+    pub(crate) fn is_buffered(&self, die: DieId, set: SetId) -> bool {
         if self.buffer.used() == 0 {
             return false;
         }
@@ -102,11 +103,11 @@ impl Store {
     pub(crate) fn set_is_durable<P: Port>(
         &mut self,
         port: &mut P,
-        die: u32,
+        die: DieId,
         settles: Option<u64>,
         now: Time,
     ) {
-        let set = self.programs.pending[die as usize].pop_front();
+        let set = self.programs.pending[die].pop_front();
         if let (Some(set), Some(bytes)) = (set, settles) {
             for unit in self.translation.units_of(set) {
                 port.settles(ByteRange::new(u64::from(unit) * bytes, bytes), now);

@@ -123,7 +123,7 @@ impl Store {
             return in_memory;
         }
         let per_set = self.translation.space.shape().units_per_set;
-        let place = slot - set * per_set;
+        let place = slot - self.translation.space.slots(set).start;
         let pages = Pages {
             die,
             set: within,
@@ -156,7 +156,7 @@ impl Store {
                 continue;
             }
             let set = self.translation.space.set(slot);
-            let slots = set * per_set..(set + 1) * per_set;
+            let slots = self.translation.space.slots(set);
             let mut together = in_a_row.min(slots.end - slot);
             let mut last = slot + together - 1;
             unit += together;

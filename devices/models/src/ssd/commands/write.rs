@@ -88,7 +88,7 @@ impl<F: Front> Ssd<F> {
         }
         let (translation, mut jobs) = self.jobs(port);
         let die = translation.current_die();
-        jobs.programs.open_units[die as usize] += 1;
+        jobs.programs.open_units[die] += 1;
         jobs.buffer.take(1);
         translation.write_over(unit, &mut jobs);
     }

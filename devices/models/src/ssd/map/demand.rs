@@ -6,6 +6,7 @@
 //! blocks of the map is taken to cost nothing.
 
 use crate::ssd::firmware::streams::Follows;
+use crate::ssd::ids::{DieId, SetInBlock};
 use crate::ssd::map::cache::{MapCache, MapPages, Use};
 use crate::ssd::nand::job::Job;
 use crate::ssd::nand::{Nand, Pages};
@@ -81,12 +82,13 @@ impl DemandMap {
     }
 
     /// The die and page set of a map page.
-    fn place(&self, page: u32) -> (u32, u32) {
-        (page % self.dies, page / self.dies % self.sets_per_block)
+    fn place(&self, page: u32) -> (DieId, SetInBlock) {
+        let set = page / self.dies % self.sets_per_block;
+        (DieId::new(page % self.dies), SetInBlock::new(set))
     }
 
     /// A changed page leaves memory: the die and job of the program, if a page set is full.
-    fn leaves(&mut self) -> Option<(u32, Job)> {
+    fn leaves(&mut self) -> Option<(DieId, Job)> {
         self.gathered += 1;
         if self.gathered < self.pages_per_set {
             return None;
@@ -98,7 +100,7 @@ impl DemandMap {
     }
 
     /// Garbage collection moves a unit, so the map changes. Jobs for the dies go to `add`.
-    pub(crate) fn moved(&mut self, unit: u32, mut add: impl FnMut(u32, Job)) {
+    pub(crate) fn moved(&mut self, unit: u32, mut add: impl FnMut(DieId, Job)) {
         let (page, _) = self.cache.pages(unit, 1);
         let look = self.cache.look(page, Use::Change);
         if look.read {
@@ -116,7 +118,7 @@ impl DemandMap {
         &mut self,
         look_up: LookUp,
         nand: &mut Nand,
-        mut add: impl FnMut(&mut Nand, u32, Job),
+        mut add: impl FnMut(&mut Nand, DieId, Job),
     ) -> Time {
         let (first, count) = look_up.units;
         let (from, to) = self.cache.pages(first, count);

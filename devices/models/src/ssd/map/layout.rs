@@ -11,13 +11,13 @@
 //!
 //! Every unit has a *home*, a number that the map's tables use. Homes follow the slots of a tile.
 
+use crate::ssd::ids::BlockId;
 use crate::ssd::map::log_order::LogOrder;
 use crate::ssd::map::slot::{Found, Frontier, NONE};
 use crate::ssd::preconditioning::pace::{Pace, PastScatter};
 use crate::ssd::translation::shape::Shape;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::Bits;
-use raidlab_kernel::Divider;
+use raidlab_kernel::{Bits, Divider, Table};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -139,7 +139,7 @@ impl Layout {
 
     /// What the layout has put into a block, if it has put anything there.
     #[inline]
-    pub(crate) fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
+    pub(crate) fn block(&self, block: BlockId) -> Option<LaidBlock<'_>> {
         match self {
             Layout::Empty => None,
             Layout::Tiled(tiles) => tiles.block(block),
@@ -270,7 +270,7 @@ impl Tiles {
     fn found(&self, tile: u32, home: u32) -> Found {
         Found {
             home: tile * self.homes.get() + home,
-            slot: home + self.first_block(tile) * self.units_per_block,
+            slot: home + self.first_block(tile).number() * self.units_per_block,
         }
     }
 
@@ -287,8 +287,8 @@ impl Tiles {
     }
 
     #[inline]
-    fn block(&self, block: u32) -> Option<LaidBlock<'_>> {
-        let (die, block) = self.blocks_per_die.split(block);
+    fn block(&self, block: BlockId) -> Option<LaidBlock<'_>> {
+        let (die, block) = self.blocks_per_die.split(block.number());
         let (layer, block) = self.blocks.split(block);
         let tile = layer * self.dies.get() + die;
         let first = block * self.units_per_block;
@@ -301,9 +301,9 @@ impl Tiles {
 
     /// The first block of `tile` in the drive's numbering.
     #[inline]
-    pub(crate) fn first_block(&self, tile: u32) -> u32 {
+    pub(crate) fn first_block(&self, tile: u32) -> BlockId {
         let (layer, die) = self.dies.split(tile);
-        die * self.blocks_per_die.get() + layer * self.blocks.get()
+        BlockId::new(die * self.blocks_per_die.get() + layer * self.blocks.get())
     }
 
     /// The drive's unit that is unit `local` of `tile`; none beyond the end of the drive,
@@ -354,10 +354,10 @@ pub(crate) struct TileEnd {
     /// True if every unit holds data, so that `laid` need not be asked; a file does not say so.
     #[serde(skip)]
     pub(crate) full: bool,
-    pub(crate) blocks: Vec<TileBlock>,
+    pub(crate) blocks: Table<BlockId, TileBlock>,
     /// Units that the host has yet to write until it is in step with collection.
     pub(crate) ahead: u32,
-    /// The open blocks, by index into `blocks`.
+    /// The open blocks, as `blocks` numbers them.
     pub(crate) frontiers: [Frontier; 2],
     /// Of all units that the last load at random had NAND write, those that collection moved.
     pub(crate) moved_share: f64,

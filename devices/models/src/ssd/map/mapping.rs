@@ -9,14 +9,14 @@
 //! units. Garbage collection empties slots in their order, so it changes entries that lie side by
 //! side, and reads and writes memory in long runs.
 
+use crate::ssd::ids::BlockId;
 use crate::ssd::map::layout::Layout;
 use crate::ssd::map::marks::Marks;
 use crate::ssd::map::overlay::{Changes, Overlay, UNCHANGED};
 use crate::ssd::map::slot::{Found, NONE};
 use crate::ssd::translation::shape::Shape;
 use prefetch_index::prefetch_index;
-use raidlab_kernel::Bits;
-use raidlab_kernel::Divider;
+use raidlab_kernel::{Bits, Divider, Table};
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -45,7 +45,7 @@ pub(crate) struct Mapping {
     /// Slot to home, in blocks that were written since the start.
     reverse: Vec<u32>,
     /// How much of the layout holds, by block.
-    states: Vec<BlockState>,
+    states: Table<BlockId, BlockState>,
     /// Of a rewritten block: the slot holds valid data. Of any other block: it no longer does,
     /// although the layout says so.
     marks: Marks,
@@ -61,7 +61,7 @@ pub(crate) struct SavedMapping {
     per_block: u32,
     blocks: u32,
     /// Blocks written since the start, and the homes of the units in all their slots.
-    rewritten: Vec<u32>,
+    rewritten: Vec<BlockId>,
     homes: Vec<u32>,
     marks: Bits,
     layout: Layout,
@@ -70,7 +70,8 @@ pub(crate) struct SavedMapping {
 impl Serialize for Mapping {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let blocks = self.states.len() as u32;
-        let rewritten: Vec<u32> = (0..blocks).filter(|&at| self.is_rewritten(at)).collect();
+        let written = self.states.ids();
+        let rewritten: Vec<BlockId> = written.filter(|&at| self.is_rewritten(at)).collect();
         let homes: Vec<u32> = rewritten
             .iter()
             .flat_map(|&block| &self.reverse[self.slots_of(block)])
@@ -95,7 +96,7 @@ impl SavedMapping {
     /// # Errors
     /// Says what does not agree.
     pub(crate) fn restore(self, shape: Shape) -> Result<Mapping, String> {
-        let blocks = shape.dies * shape.blocks_per_die;
+        let blocks = shape.blocks();
         let per_block = shape.units_per_block();
         if (self.units, self.blocks, self.per_block) != (shape.units, blocks, per_block) {
             return Err("its map is that of another drive".into());
@@ -103,7 +104,7 @@ impl SavedMapping {
         self.layout.agrees(shape)?;
         let slots = blocks * per_block;
         let homes = self.layout.homes(self.units);
-        let rewritten = self.rewritten.iter().all(|&block| block < blocks);
+        let rewritten = self.rewritten.iter().all(|&block| block.number() < blocks);
         let in_all = self.rewritten.len() * per_block as usize;
         let within = self.homes.iter().all(|&home| (home as usize) < homes);
         let marked = self.marks.are(slots as usize);
@@ -114,10 +115,10 @@ impl SavedMapping {
         let forward = self.forward.restore(homes, slots - 1 + BIAS);
         map.forward = forward.ok_or("its map goes beyond the drive")?;
         map.marks = Marks::from(self.marks);
-        map.states.fill(BlockState::Marked);
+        map.states.iter_mut().for_each(|state| *state = BlockState::Marked);
         let homes = self.homes.chunks_exact(per_block as usize);
         for (block, homes) in self.rewritten.into_iter().zip(homes) {
-            map.states[block as usize] = BlockState::Rewritten;
+            map.states[block] = BlockState::Rewritten;
             let slots = map.slots_of(block);
             map.reverse[slots].copy_from_slice(homes);
         }
@@ -133,7 +134,7 @@ impl Mapping {
             units,
             forward: Overlay::new(layout.homes(units), slots as u32 - 1 + BIAS),
             reverse: vec![0; slots],
-            states: vec![BlockState::AsLaid; blocks as usize],
+            states: vec![BlockState::AsLaid; blocks as usize].into(),
             marks: Marks::new(slots),
             layout,
             block_of: Divider::new(per_block),
@@ -150,9 +151,14 @@ impl Mapping {
         self.units
     }
 
-    fn slots_of(&self, block: u32) -> std::ops::Range<usize> {
+    #[inline]
+    fn block(&self, slot: u32) -> BlockId {
+        BlockId::new(self.block_of.quotient(slot))
+    }
+
+    fn slots_of(&self, block: BlockId) -> std::ops::Range<usize> {
         let per_block = self.block_of.get() as usize;
-        block as usize * per_block..(block as usize + 1) * per_block
+        block.index() * per_block..(block.index() + 1) * per_block
     }
 
     /// Where `unit` lies.
@@ -169,7 +175,7 @@ impl Mapping {
         let in_a_row = self.layout.in_a_row(unit, most);
         if in_a_row > 1 && laid.slot != NONE {
             let (block, within) = self.block_of.split(laid.slot);
-            if self.states[block as usize] == BlockState::AsLaid {
+            if self.states[BlockId::new(block)] == BlockState::AsLaid {
                 return (laid, in_a_row.min(self.block_of.get() - within));
             }
         }
@@ -186,7 +192,7 @@ impl Mapping {
     #[inline]
     fn now(&self, laid: Found) -> Found {
         if laid.slot != NONE {
-            match self.states[self.block_of.quotient(laid.slot) as usize] {
+            match self.states[self.block(laid.slot)] {
                 BlockState::AsLaid => return laid,
                 BlockState::Marked if !self.marks.is_gone(laid.slot) => return laid,
                 BlockState::Marked | BlockState::Rewritten => {}
@@ -204,7 +210,7 @@ impl Mapping {
     pub(crate) fn prefetch(&self, laid: Found) {
         if laid.slot != NONE {
             self.marks.touch(laid.slot);
-            prefetch_index(&self.states, self.block_of.quotient(laid.slot) as usize);
+            prefetch_index(self.states.as_slice(), self.block(laid.slot).index());
         }
         self.forward.prefetch(laid.home);
     }
@@ -212,7 +218,7 @@ impl Mapping {
     /// The unit that was put into `slot` of `block`; [`NONE`] if none ever was.
     ///
     /// It is still there only if [`Mapping::is_valid`] says so.
-    pub(crate) fn unit(&self, block: u32, slot: u32) -> u32 {
+    pub(crate) fn unit(&self, block: BlockId, slot: u32) -> u32 {
         if self.is_rewritten(block) {
             return self.layout.unit(self.reverse[slot as usize]);
         }
@@ -224,8 +230,8 @@ impl Mapping {
 
     /// Which of `count` slots of `block`, at most 64, from `first` on hold valid data.
     #[inline]
-    pub(crate) fn valid(&self, block: u32, first: u32, count: u32) -> u64 {
-        match (self.states[block as usize], self.layout.block(block)) {
+    pub(crate) fn valid(&self, block: BlockId, first: u32, count: u32) -> u64 {
+        match (self.states[block], self.layout.block(block)) {
             (BlockState::Rewritten, _) => self.marks.valid(first, count),
             (_, None) => 0,
             (BlockState::AsLaid, Some(laid)) => laid.laid(self.block_of.split(first).1, count),
@@ -236,13 +242,13 @@ impl Mapping {
     }
 
     /// True if `slot` of `block` holds valid data.
-    pub(crate) fn is_valid(&self, block: u32, slot: u32) -> bool {
+    pub(crate) fn is_valid(&self, block: BlockId, slot: u32) -> bool {
         self.valid(block, slot, 1) == 1
     }
 
     /// Takes the valid data out of `count` slots of `block` from `first` on, to be put elsewhere
     /// at once. `homes` receives the homes of their units.
-    pub(crate) fn take_out(&mut self, block: u32, first: u32, count: u32, homes: &mut Vec<u32>) {
+    pub(crate) fn take_out(&mut self, block: BlockId, first: u32, count: u32, homes: &mut Vec<u32>) {
         let laid = self.layout.block(block);
         let laid = laid.map(|laid| laid.home + self.block_of.split(first).1);
         let laid = laid.filter(|_| !self.is_rewritten(block));
@@ -286,16 +292,16 @@ impl Mapping {
 
     /// The data in `slot` of `block` are valid no longer.
     #[inline]
-    pub(crate) fn invalidate(&mut self, block: u32, slot: u32) {
+    pub(crate) fn invalidate(&mut self, block: BlockId, slot: u32) {
         self.change(block, slot, 1);
     }
 
     /// The data in the slots of `which` from `first` on are valid no longer.
     #[inline]
-    fn change(&mut self, block: u32, first: u32, which: u64) {
-        match self.states[block as usize] {
+    fn change(&mut self, block: BlockId, first: u32, which: u64) {
+        match self.states[block] {
             BlockState::Rewritten => return self.marks.take(first, which),
-            BlockState::AsLaid => self.states[block as usize] = BlockState::Marked,
+            BlockState::AsLaid => self.states[block] = BlockState::Marked,
             BlockState::Marked => {}
         }
         if !self.marks.note(first, which) {
@@ -314,7 +320,7 @@ impl Mapping {
 
     /// True if the layout says what is in a slot, but for its mark.
     fn has_layout(&self, slot: u32) -> bool {
-        !self.is_rewritten(self.block_of.quotient(slot))
+        !self.is_rewritten(self.block(slot))
     }
 
     /// The unit with this home holds nothing from now on.
@@ -325,17 +331,17 @@ impl Mapping {
 
     /// The slots of `block` are in the table from now on and hold nothing, whatever the layout
     /// says.
-    pub(crate) fn rewrite(&mut self, block: u32) {
+    pub(crate) fn rewrite(&mut self, block: BlockId) {
         if !self.is_rewritten(block) {
             let per_block = self.block_of.get();
-            self.marks.begin(block * per_block, per_block);
-            self.states[block as usize] = BlockState::Rewritten;
+            self.marks.begin(block.number() * per_block, per_block);
+            self.states[block] = BlockState::Rewritten;
         }
     }
 
     /// True if the slots of `block` are in the table, false if they are as laid out.
     #[inline]
-    fn is_rewritten(&self, block: u32) -> bool {
-        self.states[block as usize] == BlockState::Rewritten
+    fn is_rewritten(&self, block: BlockId) -> bool {
+        self.states[block] == BlockState::Rewritten
     }
 }

@@ -1,8 +1,9 @@
 //! Places in NAND: slots, and the frontiers that fill them.
 
+use crate::ssd::ids::BlockId;
 use serde::{Deserialize, Serialize};
 
-/// No slot, no unit or no block.
+/// No slot or no unit.
 pub const NONE: u32 = u32::MAX;
 
 /// A mapping unit in the map.
@@ -14,16 +15,23 @@ pub struct Found {
     pub slot: u32,
 }
 
-/// An open block and its next free slot.
+/// An open block, and how far it is filled.
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
-pub struct Frontier {
-    pub block: u32,
-    pub next: u32,
+pub(crate) struct Frontier {
+    pub(crate) block: BlockId,
+    /// Slots of the block that are filled.
+    pub(crate) next: u32,
 }
 
 impl Frontier {
-    pub const CLOSED: Frontier = Frontier {
-        block: NONE,
+    pub(crate) const CLOSED: Frontier = Frontier {
+        block: BlockId::NONE,
         next: 0,
     };
+
+    /// True if it has a block.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        self.block != BlockId::NONE
+    }
 }

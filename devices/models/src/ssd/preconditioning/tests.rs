@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::patience::patiently;
+use crate::ssd::ids::{BlockId, DieId};
 use crate::ssd::map::slot::NONE;
 use crate::ssd::preconditioning::settle::settle;
 use crate::ssd::translation::policy::Policy;
@@ -250,7 +251,7 @@ fn a_filled_drive_holds_every_unit_once_and_in_order() {
         .collect();
     assert!(slots[..4].windows(2).all(|pair| pair[1] == pair[0] + 1));
     // The next chunk lies on the next die.
-    assert_eq!(drive.space.locate(drive.space.set(slots[4])).0, 1);
+    assert_eq!(drive.space.locate(drive.space.set(slots[4])).0, DieId::new(1));
     slots.sort_unstable();
     slots.dedup();
     assert_eq!(slots.len(), shape.units as usize);
@@ -276,7 +277,7 @@ fn units_found_in_a_row_lie_where_each_of_them_is_found() {
     assert_eq!(drive.map.find_row(0, 3).1, 3);
     // In a block of which anything has changed each unit is looked up.
     let changed = drive.map.find(0).slot;
-    drive.map.invalidate(changed / per_block, changed);
+    drive.map.invalidate(BlockId::new(changed / per_block), changed);
     let home = drive.map.find(0).home;
     drive.map.clear(home);
     assert_eq!(drive.map.find_row(0, 100), (drive.map.find(0), 1));
@@ -367,7 +368,8 @@ proptest! {
         for _ in 0..5000 {
             drive.write(draws.below(u64::from(shape.units)) as u32, &mut Untimed);
             if draws.chance(0.1) {
-                drive.collect_in_background(draws.below(u64::from(dies)) as u32, &mut Untimed);
+                let die = DieId::new(draws.below(u64::from(dies)) as u32);
+                drive.collect_in_background(die, &mut Untimed);
             }
         }
         prop_assert_eq!(drive.failure(0), None);

@@ -1,6 +1,7 @@
 //! The counters checked against the map, and the wear of the blocks.
 
 use super::Translation;
+use crate::ssd::ids::BlockId;
 use crate::fault::Fault;
 use crate::ssd::map::slot::NONE;
 
@@ -36,7 +37,8 @@ impl Translation {
             (self.space.blocks.count() / (sampled / per_block).max(8)).max(1) | 1
         };
         for block in (0..self.space.blocks.count()).step_by(stride as usize) {
-            let slots = block * per_block..(block + 1) * per_block;
+            let block = BlockId::new(block);
+            let slots = self.space.start(block)..self.space.start(block) + per_block;
             let mut marks_agree = true;
             let found = slots
                 .filter(|&slot| {
@@ -65,7 +67,7 @@ impl Translation {
         };
         for unit in (0..self.space.shape.units).step_by(unit_stride as usize) {
             let slot = self.map.find(unit).slot;
-            if slot != NONE && self.map.unit(self.space.block_of.quotient(slot), slot) != unit {
+            if slot != NONE && self.map.unit(self.space.block(slot), slot) != unit {
                 return Err(format!(
                     "unit {unit} is not in slot {slot} where the map says"
                 ));
@@ -78,7 +80,7 @@ impl Translation {
     /// this capacity.
     pub(crate) fn failure(&self, capacity_bytes: u64) -> Option<Fault> {
         let die = self.stuck?;
-        let blocks = &self.space.dies[die as usize];
+        let blocks = &self.space.dies[die];
         let open = if self.params.separate_frontiers {
             "2 open ones, the host's and that of moved data"
         } else {

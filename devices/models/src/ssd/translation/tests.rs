@@ -307,13 +307,13 @@ struct Counted {
 }
 
 impl Work for Counted {
-    fn program(&mut self, _die: u32, _origin: Origin, _set: u32) {
+    fn program(&mut self, _die: DieId, _origin: Origin, _set: SetId) {
         self.programs += 1;
     }
-    fn collect_read(&mut self, _die: u32, _set: u32, units: u32) {
+    fn collect_read(&mut self, _die: DieId, _set: SetId, units: u32) {
         self.units_read += u64::from(units);
     }
-    fn erase(&mut self, _die: u32) {
+    fn erase(&mut self, _die: DieId) {
         self.erases += 1;
     }
 }

@@ -52,7 +52,7 @@ fn channels_of_64_kib(drive: &Translation) -> f64 {
     let channels = (0..reads).map(|read| {
         let on = (0..16).fold(0_u32, |on, unit| {
             let slot = drive.map.find(read * 16 + unit).slot;
-            on | 1 << (drive.space.locate(drive.space.set(slot)).0 % CHANNELS)
+            on | 1 << (drive.space.locate(drive.space.set(slot)).0.number() % CHANNELS)
         });
         f64::from(on.count_ones())
     });
